@@ -1,0 +1,1 @@
+"""Where and when the mathematics runs: devices, requests and replies, newest wins."""

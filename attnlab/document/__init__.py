@@ -1,0 +1,1 @@
+"""What is open: the current scene, undo, selection, settings."""

@@ -1,0 +1,28 @@
+"""Every error that attnlab raises on purpose; each carries one sentence for the person who can mend it.
+
+AttnlabError
+├── ExperimentError      a field of an experiment that cannot be: names the field, what it got, what it needs
+├── UnknownPresetError   a preset name that does not exist; names those that do
+├── DeviceError          a device or number format that is unknown, absent or out of memory
+└── FileError            a file that cannot be read or written; names the path and the reason
+"""
+
+
+class AttnlabError(Exception):
+    """Base of all errors raised on purpose; ``str(error)`` is a sentence to show to a person."""
+
+
+class ExperimentError(AttnlabError, ValueError):
+    """An experiment that cannot be: the sentence names the field, what it got and what it needs."""
+
+
+class UnknownPresetError(AttnlabError, LookupError):
+    """A preset name that does not exist."""
+
+
+class DeviceError(AttnlabError):
+    """A device or dtype that is unknown, absent, or out of memory."""
+
+
+class FileError(AttnlabError):
+    """A file that cannot be read or written."""

@@ -1,0 +1,1 @@
+"""Pictures: one painter routine for the screen and for files."""

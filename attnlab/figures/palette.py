@@ -1,0 +1,106 @@
+"""The colours of attnlab, one place for each: interface tones, roles, and the two colour maps."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+LEVELS = 255
+"""Colour map entries are 0 … LEVELS - 1; entry LEVELS is transparent (a masked cell)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Palette:
+    """One theme's colours, as ``#RRGGBB``; role colours are for marks and lines, ``*_ink`` for text."""
+
+    name: str
+    ground: str
+    surface: str
+    hairline: str
+    ink: str
+    muted: str
+    accent: str
+    on_accent: str
+    control: str
+    hatch: str
+    good: str
+    bad: str
+    query: str
+    key: str
+    value: str
+    attention: str
+    neutral: str
+    query_ink: str
+    key_ink: str
+    value_ink: str
+    attention_ink: str
+    diverging: tuple[str, str, str]
+    sequential: tuple[str, ...]
+
+    def role(self, role: str) -> str:
+        """Return the mark colour of a role: query, key, value, attention or neutral."""
+        return str(getattr(self, role))
+
+    def role_ink(self, role: str) -> str:
+        """Return the role's colour as text: at least 4.5:1 against surface and ground."""
+        return self.muted if role == "neutral" else str(getattr(self, f"{role}_ink"))
+
+
+LIGHT = Palette(
+    name="light", ground="#F6F7F9", surface="#FFFFFF", hairline="#E3E7ED", ink="#1A1F27", muted="#5D6878",
+    accent="#3B5BDB", on_accent="#FFFFFF", control="#EEF1F5", hatch="#CBD2DC", good="#087A55", bad="#B3261E",
+    query="#0072B2", key="#D55E00", value="#009E73", attention="#7B4EA3", neutral="#5D6878",
+    query_ink="#0067A1", key_ink="#AD4C00", value_ink="#007A59", attention_ink="#7B4EA3",
+    diverging=("#2F6DB0", "#F4F2F0", "#CC8444"),
+    sequential=("#F6F2FA", "#D9CBEC", "#B594DA", "#8554B4", "#472180"),
+)  # fmt: skip
+
+DARK = Palette(
+    name="dark", ground="#121419", surface="#1B1F26", hairline="#2B313B", ink="#E7EAEE", muted="#98A2B3",
+    accent="#7C9BFF", on_accent="#10131A", control="#262B34", hatch="#3A4250", good="#3CC79B", bad="#FF8A80",
+    query="#56B4E9", key="#F28C4B", value="#3CC79B", attention="#B98BE0", neutral="#98A2B3",
+    query_ink="#56B4E9", key_ink="#F28C4B", value_ink="#3CC79B", attention_ink="#B98BE0",
+    diverging=("#3F86D0", "#2B2C30", "#B87436"),
+    sequential=("#242030", "#40305C", "#66478F", "#9C72CB", "#DDBBFF"),
+)  # fmt: skip
+
+PALETTES = {"light": LIGHT, "dark": DARK}
+
+
+def rgb(colour: str) -> tuple[int, int, int]:
+    """Return the three bytes of ``#RRGGBB``."""
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+def luminance(colour: str) -> float:
+    """Return the relative luminance, 0 to 1, as WCAG 2 defines it."""
+    channels = (c / 255 for c in rgb(colour))
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast ratio, 1 to 21, as WCAG 2 defines it."""
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@lru_cache(maxsize=16)
+def colour_map(name: str, palette: Palette) -> NDArray[np.uint32]:
+    """Return 256 ARGB32 entries of the map ``"diverging"`` or ``"sequential"``; the last one is transparent."""
+    stops = np.array([rgb(c) for c in getattr(palette, name)], dtype=np.float64)
+    at = np.linspace(0, len(stops) - 1, LEVELS)
+    channels = [np.interp(at, np.arange(len(stops)), stops[:, i]).round().astype(np.uint32) for i in range(3)]
+    table = np.zeros(LEVELS + 1, dtype=np.uint32)
+    table[:LEVELS] = 0xFF000000 | channels[0] << 16 | channels[1] << 8 | channels[2]
+    table.flags.writeable = False
+    return table
+
+
+@lru_cache(maxsize=16)
+def dark_text(name: str, palette: Palette) -> NDArray[np.bool_]:
+    """Return, for each colour map entry, whether dark text reads better on it than light text."""
+    table = colour_map(name, palette)
+    colours = [f"#{int(entry) & 0xFFFFFF:06X}" for entry in table]
+    return np.array([contrast(c, "#14171C") >= contrast(c, "#FFFFFF") for c in colours])

@@ -1,0 +1,1 @@
+"""What leaves and comes back: sessions, tables, generated code."""

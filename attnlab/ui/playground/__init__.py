@@ -1,0 +1,1 @@
+"""The playground: inputs, canvas, explanation."""

@@ -1,0 +1,1 @@
+"""Widgets that know arrays and colours, not attention."""
