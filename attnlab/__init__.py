@@ -1,0 +1,66 @@
+"""The public names of attnlab, each loaded on first use: importing the package loads neither Qt nor torch."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
+    from attnlab.attention.presets import preset, presets
+    from attnlab.attention.trace import Trace
+    from attnlab.compute.engine import compute
+    from attnlab.errors import AttnlabError, DeviceError, ExperimentError, FileError, UnknownPresetError
+    from attnlab.files.session import load, save
+    from attnlab.ui.view import view
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AttentionConfig",
+    "AttnlabError",
+    "DeviceError",
+    "Experiment",
+    "ExperimentError",
+    "FileError",
+    "Trace",
+    "UnknownPresetError",
+    "Weights",
+    "__version__",
+    "compute",
+    "load",
+    "preset",
+    "presets",
+    "save",
+    "view",
+]
+
+_HOMES = {
+    "AttentionConfig": "attnlab.attention.experiment",
+    "AttnlabError": "attnlab.errors",
+    "DeviceError": "attnlab.errors",
+    "Experiment": "attnlab.attention.experiment",
+    "ExperimentError": "attnlab.errors",
+    "FileError": "attnlab.errors",
+    "Trace": "attnlab.attention.trace",
+    "UnknownPresetError": "attnlab.errors",
+    "Weights": "attnlab.attention.experiment",
+    "load": "attnlab.files.session",
+    "preset": "attnlab.attention.presets",
+    "presets": "attnlab.attention.presets",
+    "save": "attnlab.files.session",
+    "view": "attnlab.ui.view",
+}
+
+if not TYPE_CHECKING:  # hidden from the type checker, so that a misspelt name is still an error there
+
+    def __getattr__(name: str) -> object:
+        """Load a public name from the module that owns it, and keep it for the next time."""
+        if name == "compute":  # the sub-package of that name is itself callable; importing it sets the attribute
+            return import_module("attnlab.compute")
+        if name not in _HOMES:
+            raise AttributeError(f"module 'attnlab' has no attribute {name!r}")
+        value = getattr(import_module(_HOMES[name]), name)
+        globals()[name] = value
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})
