@@ -1,0 +1,56 @@
+"""Which cells of other stages belong to a cell: the row of Q, the row of K, the two tokens, and so on."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from attnlab.attention.explain import Cell
+from attnlab.attention.stages import BY_NAME, Stage
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+
+_ROLES = {"query": "query", "key": "key"}
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A row, a column, a cell or all of a stage; None stands for all. ``role`` is the colour of its outline."""
+
+    row: int | None
+    column: int | None
+    head: int | None
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class Coordinates:
+    """What a cell points at: a query, a key, a head, a column of the values; None where it does not."""
+
+    query: int | None = None
+    key: int | None = None
+    d_v: int | None = None
+    head: int | None = None
+
+
+def coordinates(e: "Experiment", cell: Cell) -> Coordinates:
+    """Return what a cell points at; a token of the inputs is a query."""
+    axes = BY_NAME[cell.stage].axes
+    at = {axes[-2]: cell.row, axes[-1]: cell.column}
+    return Coordinates(at.get("query", at.get("token")), at.get("key"), at.get("d_v"), cell.head)
+
+
+def linked(e: "Experiment", cell: Cell, stage: Stage) -> tuple[Region, ...]:
+    """Return the regions of ``stage`` that belong to ``cell``; of its own stage, the cell itself."""
+    if stage.name == cell.stage:
+        return (Region(cell.row, cell.column, cell.head, "neutral"),)
+    at = coordinates(e, cell)
+    if stage.axes[0] == "token":
+        both = [(at.query, "query")] if e.memory_tokens is not None else [(at.query, "query"), (at.key, "key")]
+        if at.query == at.key:
+            both = both[:1]
+        return tuple(Region(token, None, None, role) for token, role in both if token is not None)
+    row = {"query": at.query, "key": at.key}.get(stage.axes[-2])
+    column = {"key": at.key, "d_v": at.d_v}.get(stage.axes[-1])
+    if row is None and column is None:
+        return ()
+    return (Region(row, column, at.head, stage.role),)

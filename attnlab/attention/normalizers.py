@@ -1,0 +1,91 @@
+"""Normalisers: from the scores of a row to weights. One entry each."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnlab.attention.arithmetic import Floats, Line, Span, joined, line, number, short, shown, signed
+
+LARGE = 30.0
+"""From this size on, exponentials are written with the largest score subtracted, as they are computed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Normalizer:
+    """One normaliser: ``apply(logits [h, T_q, T_k])`` gives weights of the same shape.
+
+    Cells that may not be attended to arrive as -∞ and leave as 0. ``explain(logits [T_k], j, limit)`` writes the
+    weight of key j out. ``code`` is PyTorch with ``{x}`` standing for the logits.
+    """
+
+    name: str
+    title: str
+    about: str
+    formula: str
+    apply: Callable[[Tensor], Tensor]
+    explain: Callable[[Floats, int, int | None], tuple[Line, ...]]
+    code: str
+
+
+def _explain_softmax(logits: Floats, j: int, limit: int | None) -> tuple[Line, ...]:
+    kept = [i for i, x in enumerate(logits) if x != -np.inf]
+    if j not in kept:
+        return (line("e", Span("−∞", style="sup"), " = 0"),)
+    shift = float(max(logits[kept]))
+    shift = shift if abs(shift) > LARGE else 0.0
+    powers = np.exp(np.asarray(logits, dtype=np.float64) - shift)
+    lines: list[Line] = []
+    if shift:
+        lines.append(line("the largest, ", Span(number(shift), style="strong"), ", is subtracted from all first"))
+    which = shown(len(kept), limit, kept.index(j))
+    terms = [(Span("e"), Span(short(logits[i] - shift), "attention" if i == j else "", "sup")) for i in kept]
+    lines.append(line("e", Span(short(logits[j] - shift), "attention", "sup"), " ÷ (", joined(terms, which), ")"))
+    values = [(Span(short(powers[i]), "attention" if i == j else ""),) for i in kept]
+    lines.append(line("= ", Span(short(powers[j]), "attention"), " ÷ (", joined(values, which), ")"))
+    lines.append(line("= ", Span(number(powers[j]), "attention"), " ÷ ", number(powers[kept].sum())))
+    return tuple(lines)
+
+
+def _by_sum(logits: Tensor) -> Tensor:
+    kept = torch.where(logits == -torch.inf, 0, logits)
+    return kept / kept.sum(-1, keepdim=True)
+
+
+def _explain_sum(logits: Floats, j: int, limit: int | None) -> tuple[Line, ...]:
+    kept = [i for i, x in enumerate(logits) if x != -np.inf]
+    if j not in kept:
+        return (line("masked: counts as 0"),)
+    which = shown(len(kept), limit, kept.index(j))
+    terms = [(Span(signed(logits[i]), "attention" if i == j else ""),) for i in kept]
+    return (
+        line(Span(short(logits[j]), "attention"), " ÷ (", joined(terms, which), ")"),
+        line("= ", Span(number(logits[j]), "attention"), " ÷ ", number(logits[kept].sum())),
+    )
+
+
+NORMALIZERS = {
+    normalizer.name: normalizer
+    for normalizer in (
+        Normalizer(
+            name="softmax",
+            title="softmax",
+            about="Exponentials divided by their sum: positive, and each row sums to 1.",
+            formula=r"\mathrm{softmax}",
+            apply=lambda logits: torch.softmax(logits, -1),
+            explain=_explain_softmax,
+            code="torch.softmax({x}, dim=-1)",
+        ),
+        Normalizer(
+            name="sum",
+            title="÷ sum",
+            about="Scores divided by their sum: the first idea, which breaks when scores are negative.",
+            formula=r"x_j \div \sum_j x_j",
+            apply=_by_sum,
+            explain=_explain_sum,
+            code="{x}.masked_fill({x} == -torch.inf, 0) / {x}.masked_fill({x} == -torch.inf, 0).sum(-1, keepdim=True)",
+        ),
+    )
+}

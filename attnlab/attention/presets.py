@@ -1,0 +1,145 @@
+"""Worked examples by name: each one line in a table, made with its own random generator."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+import torch
+from torch import Tensor
+
+from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
+from attnlab.errors import UnknownPresetError
+
+JOURNEY = ("Your", "journey", "starts", "with", "one", "step")
+_JOURNEY_INPUTS = (
+    (0.43, 0.15, 0.89), (0.55, 0.87, 0.66), (0.57, 0.85, 0.64), (0.22, 0.58, 0.33), (0.77, 0.25, 0.10), (0.05, 0.80, 0.55),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A worked example: a plain name, a title, one line on what to look for, and what makes it."""
+
+    name: str
+    title: str
+    about: str
+    make: Callable[[], Experiment]
+
+
+def presets() -> tuple[str, ...]:
+    """Return the names of the presets."""
+    return tuple(PRESETS)
+
+
+def preset(name: str) -> Experiment:
+    """Return the preset of that name.
+
+    Raises:
+        UnknownPresetError: there is none; the sentence names the nearest and where to find all.
+    """
+    if name not in PRESETS:
+        near = get_close_matches(str(name), PRESETS, n=1)
+        hint = f"did you mean {near[0]}? " if near else ""
+        raise UnknownPresetError(f"There is no preset {name!r}; {hint}There are {', '.join(PRESETS)}.")
+    return PRESETS[name].make()
+
+
+def _generator(seed: int) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def _journey(weights: Weights, scale: str = "sqrt_d_k") -> Experiment:
+    return Experiment(JOURNEY, torch.tensor(_JOURNEY_INPUTS), weights, AttentionConfig(scale=scale))
+
+
+def _journey_trainable() -> Experiment:
+    g = _generator(123)
+    return _journey(Weights(*(torch.rand(3, 2, generator=g) for _ in range(3))))
+
+
+def _journey_linear() -> Experiment:
+    g = _generator(789)
+    bound = 3**-0.5  # torch.nn.Linear draws its weight [2, 3] from U(-1/√in, 1/√in)
+    return _journey(Weights(*(torch.empty(2, 3).uniform_(-bound, bound, generator=g).T for _ in range(3))))
+
+
+def _random_4x8() -> Experiment:
+    g = _generator(42)
+    x, *w = (torch.randn(4, 8, generator=g), *(torch.randn(8, 8, generator=g) for _ in range(3)))
+    return Experiment(_words(4), x, Weights(*w))
+
+
+def _the_cat_sat() -> Experiment:
+    inputs = ((0.2, 0.1, 0.3, 0.1), (0.5, 0.3, 0.2, 0.4), (0.3, 0.2, 0.4, 0.3))
+    half = torch.eye(4) / 2
+    return Experiment(("The", "cat", "sat"), torch.tensor(inputs), Weights(half, half, half))
+
+
+def _words(count: int) -> tuple[str, ...]:
+    return ("The", "cat", "sat", "on", "the", "mat", "in", "the", "warm", "sun")[:count]
+
+
+def drawn(
+    tokens: tuple[str, ...], d_model: int, config: AttentionConfig, *, output: bool = False, biases: bool = False
+) -> Experiment:
+    """Return an experiment drawn with seed 0: X, W_q, W_k, W_v (W_o) by randn in that order, then the biases.
+
+    X is [T, d_model], the weights [d_model, d_model] and divided by √d_model, as the biases are.
+    """
+    g = _generator(0)
+
+    def draw(*shape: int) -> Tensor:
+        return torch.randn(*shape, generator=g)
+
+    x = draw(len(tokens), d_model)
+    matrices = [draw(d_model, d_model) / d_model**0.5 for _ in range(4 if output else 3)]
+    matrices += [] if output else [None]  # type: ignore[list-item]
+    vectors = [draw(d_model) / d_model**0.5 for _ in range(4 if output else 3)] if biases else []
+    return Experiment(tokens, x, Weights(*matrices, *vectors), config)
+
+
+PRESETS = {
+    preset.name: preset
+    for preset in (
+        Preset(
+            "journey", "Your journey starts…", "Six words, 3 → 2 numbers each, with trainable W_q, W_k and W_v.",
+            _journey_trainable,
+        ),
+        Preset(
+            "journey-untrained", "Untrained attention", "No weight matrices, no scaling: the words attend to their likes.",
+            lambda: _journey(Weights(), scale="none"),
+        ),
+        Preset(
+            "journey-linear", "Linear layers", "The journey with the first weights of nn.Linear, small and of both signs.",
+            _journey_linear,
+        ),
+        Preset(
+            "the-cat-sat", "The cat sat", "Three tokens, W = ½·I: small enough to check by hand.",
+            _the_cat_sat,
+        ),
+        Preset(
+            "random-4x8", "Random numbers", "Four tokens of eight random numbers: large scores, sharp weights.",
+            _random_4x8,
+        ),
+        Preset(
+            "causal-5x8", "Causal mask", "Five tokens that may look back only: the weights form a triangle.",
+            lambda: drawn(_words(5), 8, AttentionConfig(causal=True)),
+        ),
+        Preset(
+            "multi-head-causal", "Multi-head with W_o", "Eight causal heads of 8 numbers side by side, mixed by W_o.",
+            lambda: drawn(_words(5), 64, AttentionConfig(n_heads=8, causal=True), output=True),
+        ),
+        Preset(
+            "multi-head-8", "Eight heads", "Ten tokens, eight heads: eight different maps of one sentence.",
+            lambda: drawn(_words(10), 64, AttentionConfig(n_heads=8), output=True),
+        ),
+        Preset(
+            "head-average", "Head average", "512 numbers a token, eight heads, biases: compare the heads with their mean.",
+            lambda: drawn(_words(10), 512, AttentionConfig(n_heads=8), output=True, biases=True),
+        ),
+        Preset(
+            "uneven-heads", "Heads must divide", "Ten columns: 1, 2, 5 or 10 heads fit. Type 4 and read why not.",
+            lambda: drawn(_words(6), 10, AttentionConfig(n_heads=2), output=True),
+        ),
+    )
+}  # fmt: skip

@@ -1,0 +1,127 @@
+"""What one experiment computes: its stages, evaluated on demand and each at most once."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from attnlab.attention.stages import STAGES, Stage
+from attnlab.errors import DeviceError
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+
+
+class Trace:
+    """The stages of an experiment on one device in one dtype; ``trace["weights"]`` is a tensor [h, T_q, T_k].
+
+    Attributes:
+        experiment: what is computed.
+        device, dtype: where and in what.
+        stages: the names that this configuration has, in order.
+    """
+
+    def __init__(self, experiment: "Experiment", device: torch.device, dtype: torch.dtype) -> None:
+        self.experiment = experiment
+        self.device = device
+        self.dtype = dtype
+        self._present = {stage.name: stage for stage in STAGES if stage.present(experiment)}
+        self._tensors: dict[str, Tensor] = {}
+        self._arrays: dict[str, NDArray[np.floating]] = {}
+        self._allowed: Tensor | None = None
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The names of the stages that this configuration has, in order."""
+        return tuple(self._present)
+
+    def __getitem__(self, name: str) -> Tensor:
+        """Return a stage as a tensor, without gradients.
+
+        Raises:
+            KeyError: no such stage in this configuration; the message names those that exist.
+            DeviceError: the device ran out of memory.
+        """
+        tensor = self._tensors.get(name)
+        if tensor is None:
+            stage = self.stage(name)
+            try:
+                with torch.no_grad():
+                    tensor = stage.compute(self)
+            except (torch.OutOfMemoryError, MemoryError):
+                raise self._out_of_memory(stage) from None
+            except RuntimeError as error:
+                if "alloc" not in str(error):  # how torch says on the CPU that there is no memory
+                    raise
+                raise self._out_of_memory(stage) from None
+            self._tensors[name] = tensor
+        return tensor
+
+    def stage(self, name: str) -> Stage:
+        """Return the entry of the stage table; KeyError as ``trace[name]``."""
+        if name not in self._present:
+            raise KeyError(f"there is no stage {name!r} here; there are {', '.join(self._present)}")
+        return self._present[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._present
+
+    def array(self, name: str) -> NDArray[np.floating]:
+        """Return a stage as a read-only NumPy array on the CPU: float64 when computed so, else float32."""
+        array = self._arrays.get(name)
+        if array is None:
+            dtype = torch.float64 if self.dtype == torch.float64 else torch.float32
+            array = self[name].to("cpu", dtype).numpy().view()
+            array.flags.writeable = False
+            self._arrays[name] = array
+        return array
+
+    def mean(self, name: str) -> NDArray[np.floating]:
+        """Return a stage averaged over its heads, one axis less; −∞ stays −∞."""
+        key = f"{name}/mean"
+        if key not in self._arrays:
+            self._arrays[key] = self.array(name).mean(0)
+        return self._arrays[key]
+
+    def take(self, tensor: Tensor) -> Tensor:
+        """Return a tensor of the experiment on this trace's device in its dtype."""
+        return tensor.to(self.device, self.dtype)
+
+    @property
+    def allowed(self) -> Tensor | None:
+        """The mask that applies, boolean [T_q, T_k] on the device; None without one."""
+        if self._allowed is None and self.experiment.masked:
+            allowed = self.experiment.allowed()
+            self._allowed = None if allowed is None else allowed.to(self.device)
+        return self._allowed
+
+    @property
+    def empty_rows(self) -> tuple[tuple[int, int], ...]:
+        """The rows with nothing left to attend to, as (head, query)."""
+        if self.experiment.config.mask is None or self.allowed is None:
+            return ()
+        queries = (~self.allowed.any(-1)).nonzero().flatten().tolist()
+        return tuple((head, query) for head in range(self.experiment.n_heads) for query in queries)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """One sentence for each stage that holds ∞ or NaN where nothing was masked."""
+        found = []
+        for name in self._present:
+            bad = ~torch.isfinite(self[name])
+            if name == "masked" and self.allowed is not None:
+                bad &= self.allowed
+            count = int(bad.sum())
+            if count:
+                dtype = str(self.dtype).removeprefix("torch.")
+                found.append(f"{name}: {count} of {bad.numel()} values are ∞ or NaN in {dtype}.")
+        return tuple(found)
+
+    def _out_of_memory(self, stage: Stage) -> DeviceError:
+        e = self.experiment
+        return DeviceError(
+            f"{self.device} ran out of memory at the stage {stage.name} ({e.n_heads} heads, {e.T_q} × {e.T_k} tokens); "
+            "fewer tokens, fewer heads or a smaller dtype would fit."
+        )

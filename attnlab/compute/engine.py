@@ -1,0 +1,64 @@
+"""Computes an experiment: resolves the device and the dtype, and says which there are."""
+
+import torch
+
+from attnlab.attention.experiment import Experiment
+from attnlab.attention.trace import Trace
+from attnlab.errors import DeviceError
+
+DTYPES = {"float32": torch.float32, "float64": torch.float64, "bfloat16": torch.bfloat16, "float16": torch.float16}
+
+
+def devices() -> tuple[str, ...]:
+    """Return the names of the devices that are there: cpu first, then cuda (each, if several) and mps."""
+    found = ["cpu"]
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    found += ["cuda"] if count == 1 else [f"cuda:{i}" for i in range(count)]
+    if torch.backends.mps.is_available():
+        found.append("mps")
+    return tuple(found)
+
+
+def resolve_device(device: str | torch.device) -> torch.device:
+    """Return the device of that name.
+
+    Raises:
+        DeviceError: unknown or absent; the sentence names those that are there.
+    """
+    there = ", ".join(devices())
+    try:
+        resolved = torch.device(device)
+    except (RuntimeError, TypeError):
+        raise DeviceError(f"The device {str(device)!r} is unknown; this machine has {there}.") from None
+    count = {"cpu": 1, "cuda": torch.cuda.device_count() if torch.cuda.is_available() else 0}.get(
+        resolved.type, int(torch.backends.mps.is_available()) if resolved.type == "mps" else 0
+    )
+    if (resolved.index or 0) >= count:
+        raise DeviceError(f"The device {str(device)!r} is not there; this machine has {there}.")
+    return resolved
+
+
+def resolve_dtype(dtype: str | torch.dtype) -> torch.dtype:
+    """Return the dtype of that name.
+
+    Raises:
+        DeviceError: unknown, or not one that attention is computed in here.
+    """
+    name = str(dtype).removeprefix("torch.")
+    if name not in DTYPES:
+        raise DeviceError(f"The dtype {name!r} is unknown; there are {', '.join(DTYPES)}.")
+    return DTYPES[name]
+
+
+def compute(
+    experiment: Experiment, device: str | torch.device = "cpu", dtype: str | torch.dtype = "float32"
+) -> Trace:
+    """Return the stages of an experiment, each evaluated when first asked for, without gradients.
+
+    Raises:
+        DeviceError: the device or the dtype is unknown or absent, or float64 is asked of a device without it.
+    """
+    where, what = resolve_device(device), resolve_dtype(dtype)
+    if where.type == "mps" and what == torch.float64:
+        raise DeviceError("The device 'mps' has no float64; float32 or the CPU would do.")
+    return Trace(experiment, where, what)
