@@ -1,0 +1,89 @@
+"""Where an experiment is computed: devices and number formats that exist, and clear words for those that do not."""
+
+from typing import Any
+
+import pytest
+import torch
+
+import attnlab
+
+ACCELERATORS = [
+    pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device here")),
+    pytest.param("mps", marks=pytest.mark.skipif(not torch.backends.mps.is_available(), reason="no MPS device here")),
+]
+TOLERANCES = {"float32": 1e-4, "bfloat16": 1e-1, "float16": 2e-2}
+
+
+def layer() -> attnlab.Experiment:
+    generator = torch.Generator().manual_seed(3)
+
+    def randn(*shape: int) -> Any:
+        return torch.randn(*shape, generator=generator)
+
+    return attnlab.Experiment(
+        tokens=[f"t{i}" for i in range(9)],
+        embeddings=randn(9, 16),
+        weights=attnlab.Weights(**{name: randn(16, 16) / 4 for name in ("W_q", "W_k", "W_v", "W_o")}, b_q=randn(16)),
+        config=attnlab.AttentionConfig(n_heads=4, causal=True),
+    )
+
+
+@pytest.mark.parametrize("device", ACCELERATORS)
+@pytest.mark.parametrize("dtype", sorted(TOLERANCES))
+def test_an_accelerator_agrees_with_the_cpu(device: str, dtype: str) -> None:
+    exact = attnlab.compute(layer(), dtype="float64")
+    trace = attnlab.compute(layer(), device=device, dtype=dtype)
+    for name in trace.stages:
+        assert trace[name].device.type == device
+        assert trace[name].dtype == getattr(torch, dtype)
+        near = {"atol": TOLERANCES[dtype], "rtol": TOLERANCES[dtype]}
+        torch.testing.assert_close(trace[name].cpu().double(), exact[name], **near)
+    assert trace.warnings == ()
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device here")
+def test_cuda_in_float64_agrees_to_the_last_digits() -> None:
+    on_cpu, on_gpu = attnlab.compute(layer(), dtype="float64"), attnlab.compute(layer(), device="cuda", dtype="float64")
+    for name in on_cpu.stages:
+        torch.testing.assert_close(on_gpu[name].cpu(), on_cpu[name], atol=1e-12, rtol=1e-12)
+
+
+@pytest.mark.skipif(not torch.backends.mps.is_available(), reason="no MPS device here")
+def test_mps_has_no_float64_and_says_so() -> None:
+    with pytest.raises(attnlab.DeviceError, match="float64"):
+        attnlab.compute(layer(), device="mps", dtype="float64")
+
+
+@pytest.mark.parametrize("device", ["tpu", "", "gpu", "cpu:x", "cuda:9999", None, 0])
+def test_a_device_that_is_not_there_is_answered_with_those_that_are(device: Any) -> None:
+    with pytest.raises(attnlab.DeviceError) as caught:
+        attnlab.compute(layer(), device=device)
+    assert str(device) in str(caught.value)
+    assert "cpu" in str(caught.value)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device here")
+def test_cuda_without_a_cuda_device_is_explained() -> None:
+    with pytest.raises(attnlab.DeviceError, match=r"cuda.*cpu"):
+        attnlab.compute(layer(), device="cuda")
+
+
+@pytest.mark.parametrize("dtype", ["float8", "int64", "complex64", "double precision", "", None])
+def test_an_unknown_number_format_is_answered_with_those_that_exist(dtype: Any) -> None:
+    with pytest.raises(attnlab.DeviceError) as caught:
+        attnlab.compute(layer(), dtype=dtype)
+    assert str(dtype) in str(caught.value)
+    assert all(known in str(caught.value) for known in ("float32", "float64", "bfloat16", "float16"))
+
+
+def test_a_device_error_is_one_of_the_package() -> None:
+    assert issubclass(attnlab.DeviceError, attnlab.AttnlabError)
+
+
+@pytest.mark.parametrize("device", ["cpu", *ACCELERATORS])
+def test_running_out_of_memory_is_one_clear_sentence(device: str) -> None:
+    # 2^23 tokens would need a map of 2^46 scores, 256 TB: more than any machine's address space, so it fails at once.
+    t = 2**23
+    huge = attnlab.Experiment(tokens=("",) * t, embeddings=torch.zeros(t, 1), weights=attnlab.Weights())
+    with pytest.raises(attnlab.DeviceError, match="memory"):
+        attnlab.compute(huge, device=device)["weights"]
