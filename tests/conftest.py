@@ -1,0 +1,196 @@
+"""What holds for every test: no screen, settings of its own, and whoever leaves something running is named.
+
+``ATTNLAB_TESTS_WITHOUT_QT=1`` together with ``-p no:pytest-qt`` runs the tests with Qt hidden (make test-headless).
+"""
+
+import os
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before Qt is loaded
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch is loaded: spinning threads starve the window
+
+import gc
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from enum import Enum
+from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import hypothesis
+import pytest
+
+WITHOUT_QT = os.environ.get("ATTNLAB_TESTS_WITHOUT_QT") == "1"
+GRACE_S = 2.0  # how long something that was told to stop may take to do so
+
+_failed = pytest.StashKey[bool]()
+_started: WeakKeyDictionary[Any, str] = WeakKeyDictionary()  # timers, threads, animations -> where they were started
+
+hypothesis.settings.register_profile("dev", deadline=None)
+hypothesis.settings.register_profile("ci", deadline=None, derandomize=True)
+hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+if WITHOUT_QT:
+    sys.modules.update(dict.fromkeys(("PySide6", "shiboken6", "pyqtgraph")))  # None makes an import of it fail
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    if WITHOUT_QT:  # pytest-qt is off, and its options stand in pyproject.toml all the same
+        for option in ("qt_api", "qt_log_level_fail"):
+            parser.addini(option, "read by pytest-qt, which is off")
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Leave out, when Qt is hidden, the tests of that one file of ``compute`` that is allowed to use it."""
+    if not WITHOUT_QT or collection_path.suffix != ".py" or collection_path.parent.name != "compute":
+        return None
+    text = collection_path.read_text(encoding="utf-8")
+    return True if "PySide6" in text or "qtbot" in text else None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure() -> None:
+    """Make everything that runs remember who started it; once and for good, as unpatching Qt classes crashes it."""
+    _remember_starts(threading.Thread, "start")
+    if not WITHOUT_QT:
+        from PySide6.QtCore import QAbstractAnimation, QThread, QTimer
+
+        for qt_class in (QAbstractAnimation, QThread, QTimer):
+            _remember_starts(qt_class, "start")
+
+
+def _remember_starts(owner: Any, method: str) -> None:
+    original: Callable[..., Any] = getattr(owner, method)
+
+    def start(self: Any, *args: Any, **kwargs: Any) -> Any:
+        _started[self] = _call_site()
+        return original(self, *(arg for arg in args if _is_of_start(arg)), **kwargs)
+
+    setattr(owner, method, start)
+
+
+def _is_of_start(arg: Any) -> bool:
+    """Tell what ``start`` takes from what a signal that is connected to it sends along, which Qt itself would drop."""
+    return isinstance(arg, int | Enum) and not isinstance(arg, bool)
+
+
+def _call_site() -> str:
+    """Return the innermost line of the project on the stack, else the innermost line of all."""
+    frames = [frame for frame in traceback.extract_stack()[:-2] if frame.filename != __file__]
+    ours = [
+        f for f in frames if "site-packages" not in f.filename and ("attnlab" in f.filename or "test" in f.filename)
+    ]
+    frame = (ours or frames)[-1]
+    return f"{frame.filename}:{frame.lineno} in {frame.name}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    report: Any = yield
+    item.stash[_failed] = item.stash.get(_failed, False) or report.failed
+    return report
+
+
+@pytest.fixture(autouse=True)
+def leaves_nothing_behind(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail the test that leaves a thread, timer or animation running or a window standing, and say where it began.
+
+    A test that failed already is left alone: what its traceback holds on to stays alive.
+    """
+    threads = set(threading.enumerate())
+    windows = set(_windows())
+    _started.clear()
+    yield
+    leaks = [*_leaked_windows(windows), *_leaked_runners(), *_leaked_threads(threads)]
+    if leaks and not request.node.stash.get(_failed, False):
+        pytest.fail("left behind:\n  " + "\n  ".join(leaks), pytrace=False)
+
+
+def _leaked_threads(before: set[threading.Thread]) -> list[str]:
+    late = time.monotonic() + GRACE_S
+    leaks = []
+    for thread in set(threading.enumerate()) - before:
+        if isinstance(thread, threading._DummyThread):  # a thread of Qt that ran Python; its QThread is looked at above
+            continue
+        thread.join(max(0.0, late - time.monotonic()))
+        if thread.is_alive():
+            leaks.append(f"thread {thread.name}, started at {_started.get(thread, 'a place unknown')}")
+    return leaks
+
+
+def _leaked_runners() -> list[str]:
+    """Stop and name every QTimer, QThread and animation that this test started and that still runs."""
+    if WITHOUT_QT:
+        return []
+    from PySide6.QtCore import QThread, QThreadPool
+    from shiboken6 import isValid
+
+    leaks = []
+    for runner, place in list(_started.items()):
+        if isinstance(runner, threading.Thread) or not isValid(runner) or not _runs(runner):
+            continue
+        leaks.append(f"{type(runner).__name__} {runner.objectName()!r}, started at {place}")
+        runner.quit() if isinstance(runner, QThread) else runner.stop()
+    pool = QThreadPool.globalInstance()
+    if pool is not None and pool.activeThreadCount() and not pool.waitForDone(int(GRACE_S * 1000)):
+        leaks.append(f"{pool.activeThreadCount()} tasks in the global QThreadPool")
+    return leaks
+
+
+def _runs(runner: Any) -> bool:
+    from PySide6.QtCore import QAbstractAnimation, QThread, QTimer
+
+    if isinstance(runner, QTimer):
+        return runner.isActive()
+    if isinstance(runner, QThread):
+        return runner.isRunning() and not runner.wait(int(GRACE_S * 1000))
+    return isinstance(runner, QAbstractAnimation) and runner.state() == QAbstractAnimation.State.Running
+
+
+def _leaked_windows(before: set[Any]) -> list[str]:
+    """Close and name every window that this test opened without giving it to ``qtbot.addWidget``."""
+    if WITHOUT_QT:
+        return []
+    left = [window for window in _windows() if window not in before]
+    if left:
+        left.clear()
+        gc.collect()  # a window without a parent lives as long as a reference to it, and cycles are nobody's leak
+        left = [window for window in _windows() if window not in before]
+    leaks = []
+    for window in left:
+        state = "visible" if window.isVisible() else "hidden"
+        leaks.append(f"{state} window {type(window).__name__} {window.windowTitle() or window.objectName()!r}")
+        window.close()
+        window.deleteLater()
+    return leaks
+
+
+def _windows() -> list[Any]:
+    """Return the widgets that are windows of their own, after those that wait to be deleted have been."""
+    if WITHOUT_QT:
+        return []
+    from PySide6.QtCore import QCoreApplication, QEvent
+    from PySide6.QtWidgets import QApplication
+
+    if not isinstance(QApplication.instance(), QApplication):
+        return []
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+    return [
+        w for w in QApplication.topLevelWidgets() if w.parent() is None and w.metaObject().className() != "QTipLabel"
+    ]
+
+
+@pytest.fixture(autouse=True)
+def config_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give every test an empty folder of settings; attnlab takes it from ATTNLAB_CONFIG_DIR."""
+    folder = tmp_path / "config"
+    folder.mkdir()
+    monkeypatch.setenv("ATTNLAB_CONFIG_DIR", str(folder))
+    if not WITHOUT_QT:
+        from PySide6.QtCore import QSettings
+
+        for file_format in (QSettings.Format.NativeFormat, QSettings.Format.IniFormat):
+            QSettings.setPath(file_format, QSettings.Scope.UserScope, str(folder))
+    return folder
