@@ -1,0 +1,74 @@
+# Every target sets up what it needs, once: a virtual environment in .venv with the versions of packaging/constraints.txt.
+#   make run ARGS="--preset the-cat-sat"
+#   make setup TORCH=own      keeps the torch that is already in .venv: a build for your GPU, say
+PYTHON ?= python3
+TORCH ?= pinned
+ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+PINS := packaging/constraints.txt
+OFFSCREEN := QT_QPA_PLATFORM=offscreen
+
+.DEFAULT_GOAL := help
+.PHONY: help run test test-headless check format gallery bench setup clean distclean
+
+help: ## what there is to make
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F '\t' '{printf "  make %-14s %s\n", $$1, $$2}'
+
+run: $(READY) ## start the program; ARGS="--preset the-cat-sat"
+	@if [ "$$(uname -s)" = Linux ] && [ -z "$${DISPLAY:-}$${WAYLAND_DISPLAY:-}$${QT_QPA_PLATFORM:-}" ]; then \
+		echo "There is no display here, so the window is drawn into a picture instead."; \
+		mkdir -p build && $(OFFSCREEN) $(BIN)/attnlab --screenshot build/attnlab.png $(ARGS) \
+			&& echo "The picture lies at $(CURDIR)/build/attnlab.png"; \
+	else \
+		$(BIN)/attnlab $(ARGS); \
+	fi
+
+test: $(READY) ## run all tests; ARGS="tests/ui -k drag"
+	@$(OFFSCREEN) $(BIN)/python -m pytest $(ARGS)
+
+test-headless: $(READY) ## run the tests of the mathematics, the files and the computing with Qt hidden
+	@ATTNLAB_TESTS_WITHOUT_QT=1 $(BIN)/python -m pytest -p no:pytest-qt \
+		$(wildcard tests/attention tests/compute tests/files tests/lessons tests/training) $(ARGS)
+
+check: $(READY) ## lint, format, strict types, who may import whom
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+format: $(READY) ## mend what can be mended by itself
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+gallery: $(READY) ## draw the main window in both themes, several sizes and presets, into gallery/
+	@$(OFFSCREEN) $(BIN)/python -m attnlab.gallery gallery/ $(ARGS)
+
+bench: $(READY) ## time this machine against the notebook way; ARGS="live --json"
+	@$(OFFSCREEN) $(BIN)/attnlab bench $(ARGS)
+
+setup: $(READY) ## make .venv and install everything into it
+
+$(READY): pyproject.toml $(PINS)
+	@command -v $(PYTHON) >/dev/null 2>&1 || { \
+		echo "attnlab needs Python 3.11 or newer, and there is no $(PYTHON) here. Install it, or name yours: make PYTHON=/path/to/python3"; \
+		exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "attnlab needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -V 2>&1). Name a newer one: make PYTHON=python3.12"; \
+		exit 1; }
+	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV) || { \
+		echo "Python cannot make a virtual environment here; on Debian and Ubuntu: sudo apt-get install python3-venv"; \
+		exit 1; }
+	@echo "Setting up $(VENV), once (about 1.3 GB, most of it torch)."
+	@sed '$(if $(filter own,$(TORCH)),/^torch==/d)' $(PINS) > $(VENV)/constraints.txt
+	@$(BIN)/pip install --disable-pip-version-check -c $(VENV)/constraints.txt -e '.[dev]'
+	@touch $@
+
+clean: ## throw away what was built and cached; .venv stays
+	@rm -rf build dist gallery .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	@find attnlab tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+distclean: clean ## throw away .venv too
+	@rm -rf $(VENV)
