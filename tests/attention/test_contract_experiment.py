@@ -127,10 +127,11 @@ def test_whole_numbers_are_numbers() -> None:
 
 
 def test_weights_and_config_may_be_left_out_and_are_then_plain_attention() -> None:
-    assert attnlab.AttentionConfig() == attnlab.AttentionConfig(
-        n_heads=1, n_kv_heads=None, causal=False, mask=None, scale="sqrt_d_k"
-    )
-    assert all(getattr(attnlab.Weights(), name) is None for name in ("W_q", "W_k", "W_v", "W_o", "b_q", "b_o"))
+    made = attnlab.Experiment(tokens=("a", "b"), embeddings=[[0.1, 0.2], [0.3, 0.4]])
+    config = made.config
+    assert (config.n_heads, config.n_kv_heads, config.causal, config.mask) == (1, None, False, None)
+    assert (config.scale, config.normalizer) == ("sqrt_d_k", "softmax")
+    assert all(getattr(made.weights, name) is None for name in ("W_q", "W_k", "W_v", "W_o", "b_q", "b_o"))
 
 
 def test_a_replaced_field_is_validated_again() -> None:

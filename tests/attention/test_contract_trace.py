@@ -288,3 +288,23 @@ def test_a_default_dtype_of_the_caller_changes_no_number(double_by_default: None
         printed = torch.tensor(tables[section]["context"], dtype=torch.float32)
         torch.testing.assert_close(trace["context"][0], printed, atol=5.1e-5, rtol=0.0)
     assert torch.get_default_dtype() == torch.float64
+
+
+@pytest.mark.parametrize("name", ["journey", "causal-5x8"])
+def test_a_default_device_of_the_caller_changes_no_number_now_or_later(name: str) -> None:
+    expected = attnlab.compute(attnlab.preset(name))["weights"]
+    # "meta" stands in for an accelerator: a tensor that lands there by mistake has no numbers.
+    with torch.device("meta"):
+        inside = attnlab.compute(attnlab.preset(name))["weights"]
+        attnlab.compute(experiment(randn(7, 2).tolist(), causal=True))["weights"]
+    assert torch.equal(inside, expected)
+    assert torch.isfinite(attnlab.compute(experiment(randn(7, 2), causal=True))["weights"]).all()
+
+
+def test_mixed_precision_of_the_caller_does_not_change_the_dtype_asked_for() -> None:
+    expected = attnlab.compute(cross_layer())
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        inside = attnlab.compute(cross_layer())
+        for name in inside.stages:
+            assert inside[name].dtype == torch.float32
+            torch.testing.assert_close(inside[name], expected[name])
