@@ -37,7 +37,7 @@ check: $(READY) ## lint, format, strict types, who may import whom
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@$(BIN)/lint-imports
+	@$(BIN)/lint-imports --no-logo
 
 format: $(READY) ## mend what can be mended by itself
 	@$(BIN)/ruff check --fix .

@@ -1,0 +1,80 @@
+"""The window is painted before torch is loaded, and Qt stays in its rooms."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "attnlab"
+UI_MODULES = sorted((PACKAGE / "ui").rglob("*.py"))
+TORCH = ("torch", "attnlab.attention", "attnlab.compute.engine")
+QT = ("PySide6", "pyqtgraph", "shiboken6")
+
+
+def imported_at_load(tree: ast.AST) -> Iterator[str]:
+    """Yield the modules that loading a module imports: not those in functions, nor those for the type checker."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            yield from imported_at_load(ast.Module(node.orelse, []))
+        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield from imported_at_load(node)
+
+
+def imports_of(path: Path, wanted: tuple[str, ...]) -> list[str]:
+    names = imported_at_load(ast.parse(path.read_text(encoding="utf-8")))
+    return [name for name in names if any(name == root or name.startswith(f"{root}.") for root in wanted)]
+
+
+@pytest.mark.parametrize("path", UI_MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_no_module_of_the_window_imports_torch_when_it_is_loaded(path: Path) -> None:
+    assert imports_of(path, TORCH) == []
+
+
+def test_the_search_finds_what_it_looks_for() -> None:
+    source = """
+from typing import TYPE_CHECKING
+if TYPE_CHECKING:
+    from attnlab.attention.trace import Trace
+else:
+    from attnlab.compute import engine
+try:
+    import torch.nn
+except ImportError:
+    pass
+def later():
+    import torch
+class Card:
+    from attnlab.attention import presets
+"""
+    found = [name for name in imported_at_load(ast.parse(source)) if name.startswith(("torch", "attnlab"))]
+    assert found == [
+        "attnlab.compute",
+        "attnlab.compute.engine",
+        "torch.nn",
+        "attnlab.attention",
+        "attnlab.attention.presets",
+    ]
+
+
+@pytest.mark.parametrize(("room", "files"), [("attention", 0), ("files", 0), ("compute", 1), ("document", 1)])
+def test_qt_is_imported_in_at_most_one_file_of_a_room_that_is_not_for_drawing(room: str, files: int) -> None:
+    with_qt = [path.name for path in sorted((PACKAGE / room).rglob("*.py")) if imports_of(path, QT)]
+    assert len(with_qt) <= files, with_qt
+
+
+@pytest.mark.parametrize(
+    ("module", "absent"), [("attnlab.cli", ("PySide6", "torch")), ("attnlab.ui.main_window", ("torch",))]
+)
+def test_loading_the_doors_and_the_window_does_not_load_torch(module: str, absent: tuple[str, ...]) -> None:
+    code = f"import sys, {module}; print([name for name in {absent!r} if name in sys.modules])"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.strip() == "[]"

@@ -1,0 +1,100 @@
+"""What scripts may rely on: the names of the package, and that importing it costs nothing."""
+
+import importlib.metadata
+import subprocess
+import sys
+
+import pytest
+
+import attnlab
+
+NAMES = {
+    "AttentionConfig",
+    "AttnlabError",
+    "DeviceError",
+    "Experiment",
+    "ExperimentError",
+    "FileError",
+    "Trace",
+    "UnknownPresetError",
+    "Weights",
+    "__version__",
+    "compute",
+    "load",
+    "preset",
+    "presets",
+    "save",
+    "view",
+}
+
+COMPUTE = "(attnlab.preset('journey')); print(tuple(t['weights'].shape), t['weights'].dtype)"
+
+
+def python(code: str) -> str:
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert answer.returncode == 0, answer.stderr
+    return answer.stdout.strip()
+
+
+def test_the_public_names_are_those_of_the_contract() -> None:
+    assert set(attnlab.__all__) == NAMES
+    assert len(attnlab.__all__) == len(NAMES)
+
+
+@pytest.mark.parametrize("name", sorted(NAMES - {"view"}))
+def test_every_public_name_can_be_had(name: str) -> None:
+    assert getattr(attnlab, name) is not None
+    assert name in dir(attnlab)
+
+
+def test_the_window_can_be_had_where_there_is_qt() -> None:
+    pytest.importorskip("PySide6")
+    assert callable(attnlab.view)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'attend'"):
+        attnlab.attend  # noqa: B018  # looking it up is the test
+
+
+def test_importing_the_package_loads_neither_qt_nor_torch_nor_numpy() -> None:
+    code = "import sys, attnlab; print(sorted({'PySide6', 'torch', 'numpy', 'pyqtgraph'} & set(sys.modules)))"
+    assert python(code) == "[]"
+
+
+def test_naming_an_error_loads_neither_qt_nor_torch() -> None:
+    code = "import sys, attnlab; attnlab.ExperimentError; print(sorted({'PySide6', 'torch'} & set(sys.modules)))"
+    assert python(code) == "[]"
+
+
+def test_looking_compute_up_does_not_load_torch() -> None:
+    assert python("import sys, attnlab; attnlab.compute; print('torch' in sys.modules)") == "False"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        f"import attnlab; t = attnlab.compute{COMPUTE}",
+        f"import attnlab.compute.engine; t = attnlab.compute{COMPUTE}",
+        f"import attnlab; from attnlab import compute; import attnlab.compute.engine; t = compute{COMPUTE}",
+    ],
+    ids=["name first", "package first", "name taken, then package"],
+)
+def test_compute_is_the_public_function_in_whatever_order_things_are_imported(code: str) -> None:
+    assert python(code) == "(1, 6, 6) torch.float32"
+
+
+def test_compute_takes_what_the_contract_says() -> None:
+    trace = attnlab.compute(attnlab.preset("journey"), device="cpu", dtype="float64")
+    assert str(trace["output"].dtype) == "torch.float64"
+    assert isinstance(trace, attnlab.Trace)
+
+
+def test_the_installed_version_is_the_one_the_package_names() -> None:
+    assert importlib.metadata.version("attnlab") == attnlab.__version__
+
+
+def test_every_error_is_an_attnlab_error() -> None:
+    errors = [getattr(attnlab, name) for name in NAMES if name.endswith("Error")]
+    assert len(errors) == 5
+    assert all(issubclass(error, attnlab.AttnlabError) for error in errors)
