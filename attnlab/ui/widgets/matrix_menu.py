@@ -1,0 +1,38 @@
+"""The context menu of a matrix table."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import QMenu, QWidget
+
+_Standard = QKeySequence.StandardKey
+_ENTRIES: tuple[tuple[str, str, QKeySequence.StandardKey | str, bool], ...] = (
+    ("edit", "Edit", "F2", True),
+    ("", "", "", False),
+    ("cut", "Cut", _Standard.Cut, True),
+    ("copy", "Copy", _Standard.Copy, False),
+    ("paste", "Paste", _Standard.Paste, True),
+    ("clear", "Clear to 0", "Del", True),
+    ("", "", "", False),
+    ("select_all", "Select all", _Standard.SelectAll, False),
+)
+
+
+def context_menu(parent: QWidget, *, editable: bool, obey: Callable[[str], None]) -> QMenu:
+    """Make a menu that calls ``obey`` with the name of what was chosen and is gone once closed.
+
+    Keys are written as text: as shortcuts they would take the keys from the window while the menu exists.
+    """
+    menu = QMenu(parent)
+    menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    for name, title, keys, edits in _ENTRIES:
+        if not name:
+            menu.addSeparator()
+            continue
+        key = QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)
+        action = menu.addAction(f"{title}\t{key}")
+        action.setData(name)
+        action.setEnabled(editable or not edits)
+    menu.triggered.connect(lambda action: obey(action.data()))
+    return menu
