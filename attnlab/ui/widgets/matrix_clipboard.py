@@ -13,7 +13,7 @@ _WRAPPER = re.compile(r"^(?:[\w.]*array|[\w.]*tensor)\s*\(|\)\s*;?\s*$")
 _SCALAR = re.compile(r"\b(?:np|numpy)\.\w+\(([^()]*)\)")
 _INNERMOST = re.compile(r"\[([^\[\]]*)\]")
 _AFTER_LIST = re.compile(r",\s*(?:\w+\s*=\s*[^\]]*)?$")
-_DECIMAL_COMMA = re.compile(r"\s*[+\-−]?\d*,\d+(?:[eE][+\-−]?\d+)?\s*|\s*[+\-−]?\d+\s*")
+_DECIMAL_COMMA = re.compile(r"[+\-−]?\d*,?\d+(?:[eE][+\-−]?\d+)?")
 _LIKE_A_NUMBER = re.compile(r"[+\-−#.,\d∞½]|(?:nan|inf|infinity|n/?a)$", re.IGNORECASE)
 
 
@@ -57,7 +57,10 @@ def _cells(text: str) -> list[list[str]]:
     if delimiter is None:
         return [line.split() or [""] for line in lines]
     reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=delimiter != "\t")
-    return [[cell.strip() for cell in row] or [""] for row in reader]
+    try:
+        return [[cell.strip() for cell in row] or [""] for row in reader]
+    except csv.Error:  # a quotation mark that never ends
+        raise BlockError("The pasted text is not a block of numbers; copy a block of cells such as 0.25.") from None
 
 
 def _delimiter(lines: list[str]) -> str | None:
@@ -80,7 +83,7 @@ def _list_cells(text: str) -> list[list[str]]:
     inner = _AFTER_LIST.sub("", _SCALAR.sub(r"\1", re.sub(_WRAPPER, "", text)).strip())
     rows = _INNERMOST.findall(inner)
     around = re.sub(r"[\s,]", "", _INNERMOST.sub("•", inner))
-    if around != "[" * (around.startswith("[")) + "•" * len(rows) + "]" * (around.startswith("[")):
+    if not rows or around != "[" * (around.startswith("[")) + "•" * len(rows) + "]" * (around.startswith("[")):
         raise BlockError(
             f"The pasted list {quoted(text)} is not a block; write rows in brackets, such as [[1, 2], [3, 4]]."
         )

@@ -321,7 +321,8 @@ class MatrixTable(MatrixView):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Follow a drag, or tell what the mouse is over."""
         point = event.position().toPoint()
-        self._hover(point)
+        if not self._drag.is_active():
+            self._hover(point)
         wanted = self._drag.move(point, event.modifiers(), self.grid(), editable=self._editable)
         if isinstance(wanted, Scrub):
             self._scrub(wanted)

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QGuiApplication, QHelpEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QFocusEvent, QHelpEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QToolTip, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
@@ -220,7 +220,7 @@ class MatrixView(QAbstractScrollArea):
         hit = self.grid().hit(point) if point is not None else None
         cell = (hit.row, hit.column) if hit and hit.region == "cell" else None
         shape = Qt.CursorShape.SizeHorCursor if cell and self._editable else Qt.CursorShape.ArrowCursor
-        if self.viewport().cursor().shape() != shape and not QGuiApplication.mouseButtons():
+        if self.viewport().cursor().shape() != shape:
             self.viewport().setCursor(shape)
         if cell != self._hovered:
             self._hovered = cell
