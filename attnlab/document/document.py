@@ -1,0 +1,167 @@
+"""The open document: the current scene, its history, and what is selected and shown. All edits pass here."""
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from attnlab.attention.experiment import Experiment
+from attnlab.attention.explain import Cell
+from attnlab.attention.stages import BY_NAME, STAGES
+from attnlab.document.history import History
+from attnlab.document.scene import Scene
+from attnlab.errors import AttnlabError
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What is shown of the scene; not undone. ``head`` is a head, "mean" or "all"; ``alone`` a stage that fills the
+    canvas; ``step`` the number of stages revealed, None for all."""
+
+    head: int | str = 0
+    alone: str | None = None
+    step: int | None = None
+    cell: Cell | None = None
+    pinned: bool = False
+
+
+class Document(QObject):
+    """Owns the current scene; views listen and never write to one another."""
+
+    scene_changed = Signal(object)
+    view_changed = Signal(object)
+    history_changed = Signal()
+    message_raised = Signal(str)
+    """One sentence about an edit that was refused; "" when the next one succeeds."""
+
+    def __init__(self, label: str, scene: Scene, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._history = History(label, scene)
+        self._view = fitted(View(), scene.experiment, first=True)
+        self._saved = scene
+        self.path: Path | None = None
+
+    @property
+    def scene(self) -> Scene:
+        """The current scene."""
+        return self._history.current.scene
+
+    @property
+    def experiment(self) -> Experiment:
+        """The current experiment."""
+        return self.scene.experiment
+
+    @property
+    def history(self) -> History:
+        """What undo and redo walk through."""
+        return self._history
+
+    @property
+    def view(self) -> View:
+        """What is selected and shown."""
+        return self._view
+
+    @property
+    def modified(self) -> bool:
+        """Whether the scene differs from the one last saved or opened."""
+        return self.scene is not self._saved
+
+    def edit(self, label: str, change: Callable[[Experiment], Experiment], gesture: Hashable = None) -> bool:
+        """Replace the experiment by ``change(experiment)``; a refusal raises a message and changes nothing."""
+        return self.edit_scene(label, lambda scene: _with_experiment(scene, change), gesture)
+
+    def edit_scene(self, label: str, change: Callable[[Scene], Scene], gesture: Hashable = None) -> bool:
+        """Replace the scene by ``change(scene)``; False when refused."""
+        try:
+            scene = change(self.scene)
+        except AttnlabError as error:
+            self.message_raised.emit(str(error))
+            return False
+        self.message_raised.emit("")
+        if scene is not self.scene:
+            self._history.push(label, scene, gesture)
+            self._announce()
+        return True
+
+    def open(self, label: str, scene: Scene, path: Path | None = None) -> None:
+        """Make a scene current that was just opened; undo leads back to what was there before."""
+        self._history.push(label, scene)
+        self._view = fitted(replace(self._view, cell=None, pinned=False), scene.experiment, first=True)
+        self.path = path
+        self._saved = scene
+        self._announce()
+
+    def mark_saved(self, path: Path) -> None:
+        """Remember that the current scene lies in a file."""
+        self.path = path
+        self._saved = self.scene
+        self.history_changed.emit()
+
+    def undo(self) -> None:
+        """Go back one entry."""
+        self.jump(self._history.index - 1)
+
+    def redo(self) -> None:
+        """Go forward one entry."""
+        self.jump(self._history.index + 1)
+
+    def jump(self, index: int) -> None:
+        """Go to an entry of the history."""
+        before = self.scene
+        self._history.jump(index)
+        if self.scene is not before:
+            self.message_raised.emit("")
+            self._announce()
+
+    def show(self, **changes: object) -> None:
+        """Change what is selected or shown: fields of :class:`View`."""
+        view = fitted(replace(self._view, **changes), self.experiment)  # type: ignore[arg-type]
+        if view != self._view:
+            self._view = view
+            self.view_changed.emit(view)
+
+    def select(self, cell: Cell | None, *, pin: bool = False) -> None:
+        """Select a cell: pinned until let go, or just pointed at. Pointing never moves a pinned selection."""
+        if pin or not self._view.pinned:
+            self.show(cell=cell, pinned=pin and cell is not None)
+
+    def _announce(self) -> None:
+        view = fitted(self._view, self.experiment)
+        changed, self._view = view != self._view, view
+        self.scene_changed.emit(self.scene)
+        if changed:
+            self.view_changed.emit(view)
+        self.history_changed.emit()
+
+
+def _with_experiment(scene: Scene, change: Callable[[Experiment], Experiment]) -> Scene:
+    experiment = change(scene.experiment)
+    return scene if experiment is scene.experiment else replace(scene, experiment=experiment)
+
+
+def fitted(view: View, e: Experiment, *, first: bool = False) -> View:
+    """Return the view with what no longer exists let go; ``first`` picks the heads anew."""
+    if first:
+        view = replace(view, head="all" if e.n_heads > 1 else 0, step=None, alone=None)
+    if isinstance(view.head, int) and view.head >= e.n_heads:
+        view = replace(view, head=0)
+    present = [stage.name for stage in STAGES if stage.present(e)]
+    if view.alone is not None and view.alone not in present and view.alone in BY_NAME:
+        view = replace(view, alone=None)
+    if view.step is not None:
+        view = replace(view, step=min(max(view.step, 1), len(present)))
+    cell = view.cell
+    if cell is not None and not _exists(cell, e, present):
+        view = replace(view, cell=None, pinned=False)
+    return view
+
+
+def _exists(cell: Cell, e: Experiment, present: list[str]) -> bool:
+    sizes = {
+        "token": e.T_q, "query": e.T_q, "key": e.T_k, "d_model": e.d_model, "d_k": e.d_k, "d_v": e.d_v, "d_out": e.d_out,
+    }  # fmt: skip
+    if cell.stage not in present:
+        return False
+    *_, rows, cols = BY_NAME[cell.stage].axes
+    return cell.row < sizes[rows] and cell.column < sizes[cols] and (cell.head or 0) < e.n_heads

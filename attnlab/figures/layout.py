@@ -1,0 +1,132 @@
+"""Where the cells of one or many maps lie inside a rectangle: pure arithmetic, the same for screen and files."""
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Maps of ``rows`` × ``columns`` cells, ``count`` of them, ``per_row`` side by side; all lengths in pixels.
+
+    ``gap`` is counted in cells (rows, columns), so that all maps are one image. ``whole`` says that cells are whole
+    pixels and have room for a frame.
+    """
+
+    x: float
+    y: float
+    cell_width: float
+    cell_height: float
+    rows: int
+    columns: int
+    count: int
+    per_row: int
+    gap: tuple[int, int]
+    label_width: float
+    label_height: float
+
+    @property
+    def lines(self) -> int:
+        """Rows of maps."""
+        return -(-self.count // self.per_row)
+
+    @property
+    def width(self) -> float:
+        """Width of all maps together, without labels."""
+        return self.cell_width * (self.per_row * (self.columns + self.gap[1]) - self.gap[1])
+
+    @property
+    def height(self) -> float:
+        """Height of all maps together, without labels."""
+        return self.cell_height * (self.lines * (self.rows + self.gap[0]) - self.gap[0])
+
+    @property
+    def framed(self) -> bool:
+        """Whether cells are large enough for rounded corners and a gap."""
+        return min(self.cell_width, self.cell_height) >= 5
+
+    def origin(self, index: int) -> tuple[float, float]:
+        """Return the top left of a map."""
+        line, place = divmod(index, self.per_row)
+        return (
+            self.x + place * (self.columns + self.gap[1]) * self.cell_width,
+            self.y + line * (self.rows + self.gap[0]) * self.cell_height,
+        )
+
+    def rect(
+        self, index: int, row: int | None, column: int | None
+    ) -> tuple[float, float, float, float]:
+        """Return x, y, width, height of a cell of a map, of a row (column None), of a column, or of the map."""
+        x, y = self.origin(index)
+        width, height = self.columns * self.cell_width, self.rows * self.cell_height
+        if column is not None:
+            x, width = x + column * self.cell_width, self.cell_width
+        if row is not None:
+            y, height = y + row * self.cell_height, self.cell_height
+        return x, y, width, height
+
+    def hit(self, x: float, y: float) -> tuple[int, int, int] | None:
+        """Return map, row and column under a point, or None."""
+        across, down = (x - self.x) / self.cell_width, (y - self.y) / self.cell_height
+        if across < 0 or down < 0:
+            return None
+        place, column = divmod(int(across), self.columns + self.gap[1])
+        line, row = divmod(int(down), self.rows + self.gap[0])
+        index = line * self.per_row + place
+        if place >= self.per_row or index >= self.count or column >= self.columns or row >= self.rows:
+            return None
+        return index, row, column
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The largest cells to draw, in pixels, and the space that labels may take."""
+
+    cell_width: float
+    cell_height: float
+    label_width: float
+    label_height: float
+    title_height: float = 0.0
+
+
+def arrange(
+    area: tuple[float, float, float, float],
+    rows: int,
+    columns: int,
+    count: int,
+    limits: Limits,
+    square: bool,
+    ratio: float = 1.0,
+) -> Grid:
+    """Return the grid of the largest cells with which ``count`` maps fit into ``area`` (x, y, width, height).
+
+    ``square`` keeps cells about as wide as high, as token by token maps want. Cells of 3 px or more are whole pixels of
+    a screen with ``ratio`` device pixels each.
+    """
+    x, y, width, height = area
+    width, height = max(width - limits.label_width, 1), max(height - limits.label_height, 1)
+    best: tuple[float, int, float, float, tuple[int, int]] | None = None
+    for per_row in range(1, count + 1):
+        gap = (0, 0) if count == 1 else (max(1, round(rows / 12)), max(1, round(columns / 12)))
+        cell_w, cell_h = _cell(width, height, rows, columns, -(-count // per_row), per_row, gap, limits, square)
+        if count > 1 and gap[0] * cell_h < limits.title_height:
+            gap = (math.ceil(limits.title_height / cell_h), gap[1])
+            cell_w, cell_h = _cell(width, height, rows, columns, -(-count // per_row), per_row, gap, limits, square)
+        score = min(cell_w, cell_h * 1.5) + 1e-3 * cell_w * cell_h
+        if best is None or score > best[0]:
+            best = (score, per_row, cell_w, cell_h, gap)
+    assert best is not None
+    _, per_row, cell_w, cell_h, gap = best
+    if min(cell_w, cell_h) >= 3:
+        cell_w, cell_h = math.floor(cell_w * ratio) / ratio, math.floor(cell_h * ratio) / ratio
+    left, top = round((x + limits.label_width) * ratio) / ratio, round((y + limits.label_height) * ratio) / ratio
+    return Grid(left, top, cell_w, cell_h, rows, columns, count, per_row, gap, limits.label_width, limits.label_height)
+
+
+def _cell(
+    width: float, height: float, rows: int, columns: int, lines: int, per_row: int, gap: tuple[int, int],
+    limits: Limits, square: bool,
+) -> tuple[float, float]:  # fmt: skip
+    """Return the width and height of the largest cells with ``lines`` rows of ``per_row`` maps."""
+    cell_w = min(width / (per_row * (columns + gap[1]) - gap[1]), limits.cell_width)
+    cell_h = min(height / (lines * (rows + gap[0]) - gap[0]), limits.cell_height)
+    return (min(cell_w, cell_h * 1.6), min(cell_h, cell_w * 1.25)) if square else (cell_w, cell_h)

@@ -1,0 +1,237 @@
+"""The one routine that draws maps of numbers: on the screen, into a picture and into vector files."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QBrush, QColor, QFont, QImage, QPainter, QPainterPath, QPen, QPixmap
+
+from attnlab.figures.layout import Grid
+from attnlab.figures.palette import Palette, dark_text
+from attnlab.figures.raster import MAP_OF, colours, indices, mosaic, reduced
+from attnlab.figures.text import Pen
+
+RADIUS = 3.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MapData:
+    """Maps to draw: ``values`` [n, rows, columns], ``masked`` [rows, columns] or None, and the end of their scale."""
+
+    values: NDArray[np.floating]
+    kind: str
+    limit: float
+    masked: NDArray[np.bool_] | None
+    row_labels: Sequence[str]
+    column_labels: Sequence[str]
+    titles: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """A frame around a cell, row or column (None is all) of one map (None is every map)."""
+
+    index: int | None
+    row: int | None
+    column: int | None
+    colour: str
+    width: float = 2.0
+
+
+def draw_cells(painter: QPainter, grid: Grid, data: MapData, palette: Palette) -> None:
+    """Draw the cells of all maps: colours, hatching where masked, frames where there is room."""
+    values, masked = data.values, data.masked
+    if min(grid.cell_width, grid.cell_height) < 1:
+        rows, cols = _pixels(grid, painter)
+        if masked is not None:
+            masked = ~(reduced((~masked)[None].astype(np.float32), rows, cols)[0] > 0)
+            values = np.where(values == -np.inf, np.float32(0), values)
+        values = reduced(values, rows, cols)
+    if data.masked is not None:
+        for index in range(grid.count):
+            painter.fillRect(QRectF(*grid.rect(index, None, None)), _hatch(palette))
+    image = colours(values, data.kind, data.limit, palette, masked)
+    gap = grid.gap
+    if image.shape[1:] != data.values.shape[1:]:
+        for index in range(grid.count):
+            painter.drawImage(QRectF(*grid.rect(index, None, None)), _image(np.ascontiguousarray(image[index])))
+        return
+    sheet = mosaic(image, grid.per_row, gap)
+    painter.drawImage(QRectF(grid.x, grid.y, grid.width, grid.height), _image(sheet))
+    if grid.framed:
+        ratio = painter.device().devicePixelRatioF() if painter.device() else 1.0
+        tile = _frame(grid.cell_width, grid.cell_height, ratio, palette.surface)
+        painter.drawTiledPixmap(QRectF(grid.x, grid.y, grid.width, grid.height), tile)
+
+
+def draw_numbers(painter: QPainter, grid: Grid, data: MapData, palette: Palette, font: QFont) -> bool:
+    """Draw each cell's number where cells have room for two decimals or more; return whether they have."""
+    pen = Pen(painter, font)
+    decimals = _decimals(grid, pen, data)
+    if decimals is None:
+        return False
+    on_dark = ~dark_text(MAP_OF[data.kind], palette)[indices(data.values, data.kind, data.limit)]
+    on_dark |= ~np.isfinite(data.values)
+    shown = np.ones_like(on_dark) if data.masked is None else np.broadcast_to(~data.masked, on_dark.shape)
+    for light in (False, True):
+        painter.setPen(QColor("#FFFFFF" if light else "#14171C"))
+        for index, row, column in np.argwhere(shown & (on_dark == light)).tolist():
+            x, y, width, height = grid.rect(index, row, column)
+            text = cell_text(float(data.values[index, row, column]), decimals)
+            pen.draw(x + width / 2, y + height / 2, text, 0.5)
+    return True
+
+
+def cell_text(value: float, decimals: int) -> str:
+    """Return a number for a small cell: fixed decimals, an exponent when it is long, ∞ and NaN as such."""
+    if value != value:
+        return "NaN"
+    if abs(value) == float("inf"):
+        return "∞" if value > 0 else "−∞"
+    text = f"{value:.{decimals}f}" if abs(value) < 10 ** (5 - min(decimals, 3)) else f"{value:.0e}".replace("e+0", "e").replace("e+", "e")
+    if text.startswith("-") and not text.strip("-0."):
+        text = text[1:]  # a zero has no sign
+    return text.replace("-", "−")
+
+
+def _decimals(grid: Grid, pen: Pen, data: MapData) -> int | None:
+    """Return how many decimals fit into every cell, 4 to 2, or None."""
+    if grid.cell_height < 12 or grid.cell_width < 18:
+        return None
+    low = float(np.nanmin(np.where(np.isfinite(data.values), data.values, 0), initial=0.0))
+    high = data.limit
+    for decimals in (4, 3, 2):
+        widest = max(pen.width(cell_text(low, decimals)), pen.width(cell_text(high, decimals)))
+        if widest <= grid.cell_width - (2 if decimals == 2 else 6):
+            return decimals
+    return None
+
+
+def draw_labels(
+    painter: QPainter, grid: Grid, data: MapData, palette: Palette, font: QFont, strong: tuple[int | None, int | None]
+) -> None:
+    """Draw row labels left of the first maps and column labels above the top ones; ``strong`` row and column in ink."""
+    pen = Pen(painter, font)
+    for line in range(grid.lines if grid.label_width else 0):
+        _, y = grid.origin(line * grid.per_row)
+        for row in _thinned(grid.rows, grid.cell_height, 11.0, strong[0]):
+            painter.setPen(QColor(palette.ink if row == strong[0] else palette.muted))
+            text = pen.elided(data.row_labels[row], grid.label_width - 6)
+            pen.draw(grid.x - 6, y + (row + 0.5) * grid.cell_height, text, 1.0)
+    if not grid.label_height:
+        return
+    for place in range(min(grid.per_row, grid.count)):
+        x, _ = grid.origin(place)
+        flat = all(pen.width(label) <= grid.cell_width - 2 for label in data.column_labels)
+        for column in _thinned(grid.columns, grid.cell_width, 0.0 if flat else 11.0, strong[1]):
+            painter.setPen(QColor(palette.ink if column == strong[1] else palette.muted))
+            middle = x + (column + 0.5) * grid.cell_width
+            if flat:
+                pen.draw(middle, grid.y - 4, data.column_labels[column], 0.5, 1.0)
+            else:
+                text = pen.elided(data.column_labels[column], grid.label_height - 6)
+                pen.draw_upwards(middle, grid.y - 4, text)
+
+
+def draw_titles(painter: QPainter, grid: Grid, data: MapData, palette: Palette, font: QFont) -> None:
+    """Draw each map's title above it where the gap between maps has room."""
+    pen = Pen(painter, font)
+    if grid.count < 2 or min(grid.gap[0] * grid.cell_height, grid.label_height) < 10:
+        return
+    painter.setPen(QColor(palette.muted))
+    for index, title in enumerate(data.titles):
+        x, y = grid.origin(index)
+        pen.draw(x, y - 2, pen.elided(title, grid.columns * grid.cell_width), 0.0, 1.0)
+
+
+def draw_outlines(painter: QPainter, grid: Grid, outlines: Sequence[Outline]) -> None:
+    """Draw frames around cells, rows or columns, kept at least 4 px wide so that they are seen on large maps."""
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    for outline in outlines:
+        painter.setPen(QPen(QColor(outline.colour), outline.width))
+        for index in range(grid.count) if outline.index is None else (outline.index,):
+            if index >= grid.count:
+                continue
+            rect = QRectF(*grid.rect(index, outline.row, outline.column))
+            if rect.width() < 4 or rect.height() < 4:
+                grow_x, grow_y = max(4 - rect.width(), 0) / 2, max(4 - rect.height(), 0) / 2
+                rect.adjust(-grow_x, -grow_y, grow_x, grow_y)
+            painter.drawRoundedRect(rect.adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+
+
+def draw_colour_bar(painter: QPainter, rect: QRectF, data: MapData, palette: Palette, font: QFont) -> None:
+    """Draw a map's colours from end to end with its least, middle and largest value below them."""
+    strip = np.linspace(0.0 if data.kind == "probability" else -1.0, 1.0, 128, dtype=np.float32)
+    image = colours(strip[None, None], data.kind, 1.0, palette, None)[0]
+    bar = QRectF(rect.x(), rect.y(), rect.width(), 4)
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+    painter.drawImage(bar, _image(np.ascontiguousarray(image)))
+    painter.restore()
+    painter.setPen(QColor(palette.muted))
+    pen = Pen(painter, font)
+    ends = ("0", "", "1") if data.kind == "probability" else (_end(-data.limit), "0", _end(data.limit))
+    for place, text in zip((0.0, 0.5, 1.0), ends, strict=True):
+        pen.draw(rect.x() + place * rect.width(), bar.bottom() + 2, text, place, 0.0)
+
+
+def _end(value: float) -> str:
+    return cell_text(value, 2 if abs(value) < 100 else 0)
+
+
+def _thinned(count: int, cell: float, least: float, strong: int | None) -> list[int]:
+    """Return which of ``count`` labels to draw so that they stand ``least`` px apart; the strong one always."""
+    step = max(1, int(np.ceil(least / cell))) if cell else 1
+    chosen = list(range(0, count, step))
+    if strong is not None and strong < count and strong not in chosen:
+        chosen = [i for i in chosen if abs(i - strong) >= step] + [strong]
+    return chosen
+
+
+def _pixels(grid: Grid, painter: QPainter) -> tuple[int, int]:
+    ratio = painter.device().devicePixelRatioF() if painter.device() else 1.0
+    rows = min(grid.rows, max(1, int(grid.rows * grid.cell_height * ratio)))
+    return rows, min(grid.columns, max(1, int(grid.columns * grid.cell_width * ratio)))
+
+
+def _image(argb: NDArray[np.uint32]) -> QImage:
+    height, width = argb.shape
+    return QImage(argb.data, width, height, width * 4, QImage.Format.Format_ARGB32_Premultiplied)
+
+
+@lru_cache(maxsize=256)
+def _frame(width: float, height: float, ratio: float, colour: str) -> QPixmap:
+    """Return one cell's surroundings: the surface with a rounded hole, a gap of 1 px right and below."""
+    tile = QPixmap(round(width * ratio), round(height * ratio))
+    tile.setDevicePixelRatio(ratio)
+    tile.fill(Qt.GlobalColor.transparent)
+    path = QPainterPath()
+    path.setFillRule(Qt.FillRule.OddEvenFill)
+    path.addRect(QRectF(-1, -1, width + 2, height + 2))
+    radius = RADIUS if min(width, height) >= 12 else 1.5
+    gap = 1.0 if min(width, height) >= 8 else 0.5
+    path.addRoundedRect(QRectF(gap / 2, gap / 2, width - gap, height - gap), radius, radius)
+    painter = QPainter(tile)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.fillPath(path, QColor(colour))
+    painter.end()
+    return tile
+
+
+@lru_cache(maxsize=8)
+def _hatch(palette: Palette) -> QBrush:
+    """Return the fine diagonal lines that stand for masked cells."""
+    tile = QPixmap(6, 6)
+    tile.fill(QColor(palette.control))
+    painter = QPainter(tile)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(QColor(palette.hatch), 1))
+    for shift in (-6, 0, 6):
+        painter.drawLine(QPointF(shift - 1, 7), QPointF(shift + 7, -1))
+    painter.end()
+    return QBrush(tile)

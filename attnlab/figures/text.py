@@ -1,0 +1,57 @@
+"""Text that is drawn again and again: laid out once, and shortened to fit."""
+
+from functools import lru_cache
+
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QStaticText
+
+
+@lru_cache(maxsize=32768)
+def _laid_out(text: str, key: str) -> tuple[QStaticText, float, float]:
+    font = QFont()
+    font.fromString(key)
+    static = QStaticText(text)
+    static.setTextFormat(Qt.TextFormat.PlainText)
+    static.setPerformanceHint(QStaticText.PerformanceHint.AggressiveCaching)
+    static.prepare(font=font)
+    size = static.size()
+    return static, size.width(), size.height()
+
+
+@lru_cache(maxsize=32768)
+def _elided(text: str, key: str, width: int) -> str:
+    font = QFont()
+    font.fromString(key)
+    shown = " ".join(text.split()) or "∅"
+    return QFontMetricsF(font).elidedText(shown[:400], Qt.TextElideMode.ElideRight, width)
+
+
+class Pen:
+    """Draws short texts in one font on one painter; layouts are shared by all pens of the same font."""
+
+    def __init__(self, painter: QPainter, font: QFont) -> None:
+        self._painter = painter
+        self._key = font.toString()
+        painter.setFont(font)
+
+    def width(self, text: str) -> float:
+        """Return the width of a text in pixels."""
+        return _laid_out(text, self._key)[1]
+
+    def elided(self, text: str, width: float) -> str:
+        """Return the text shortened to a width, on one line; an empty one as ∅."""
+        return _elided(text, self._key, int(width))
+
+    def draw(self, x: float, y: float, text: str, across: float = 0.0, down: float = 0.5) -> None:
+        """Draw a text; ``across`` and ``down`` say which of its points lies at x, y: 0 is left or top, 1 right or bottom."""
+        static, width, height = _laid_out(text, self._key)
+        self._painter.drawStaticText(QPointF(x - across * width, y - down * height), static)
+
+    def draw_upwards(self, x: float, y: float, text: str) -> None:
+        """Draw a text turned to read upwards from x, y, centred on x."""
+        static, _, height = _laid_out(text, self._key)
+        self._painter.save()
+        self._painter.translate(x, y)
+        self._painter.rotate(-90)
+        self._painter.drawStaticText(QPointF(0, -height / 2), static)
+        self._painter.restore()

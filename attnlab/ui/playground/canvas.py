@@ -1,0 +1,295 @@
+"""The canvas: every stage as a card, laid out as the flow and joined by wires. Wheel zooms, drag pans."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen, QPixmap
+from PySide6.QtGui import QResizeEvent, QWheelEvent
+from PySide6.QtWidgets import QWidget
+
+from attnlab.attention.stages import STAGES, Stage, sources
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.playground.card import StageCard
+from attnlab.ui.playground.heads_card import HeadsCard
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+    from attnlab.attention.trace import Trace
+    from attnlab.document.document import View
+
+MARGIN, GAP, ROW_GAP = 20.0, 14.0, 30.0
+SMALLEST = QSize(640, 560)
+ZOOM_RANGE = (0.5, 12.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """A line from one card to another in the colour of what flows."""
+
+    source: str
+    target: str
+    role: str
+
+
+def rows_of(e: "Experiment") -> list[list[Stage]]:
+    """Return the stages in the rows of the canvas: before the maps of query by key, these, and what follows."""
+    present = [stage for stage in STAGES if stage.present(e)]
+    maps = [i for i, stage in enumerate(present) if stage.axes[-2:] == ("query", "key")]
+    return [present[: maps[0]], present[maps[0] : maps[-1] + 1], present[maps[-1] + 1 :]]
+
+
+class Canvas(QWidget):
+    """Owns the cards and the zoom; passes what happens on cards on."""
+
+    cell_hovered = Signal(object)
+    cell_clicked = Signal(object)
+    alone_requested = Signal(object)
+    head_clicked = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.cards = {stage.name: StageCard(stage, self) for stage in STAGES}
+        self.heads = HeadsCard(self)
+        self.heads.head_clicked.connect(self.head_clicked)
+        for card in (*self.cards.values(), self.heads):
+            card.hide()
+            card.panned.connect(self.pan)
+        for card in self.cards.values():
+            card.cell_hovered.connect(self.cell_hovered)
+            card.cell_clicked.connect(self.cell_clicked)
+            card.title_double_clicked.connect(self._on_title_double_clicked)
+        self._palette = LIGHT
+        self._trace: Trace | None = None
+        self._view: View | None = None
+        self._zoom, self._offset = 1.0, QPointF(0, 0)
+        self._places: dict[str, QRectF] = {}
+        self._ground: QPixmap | None = None
+        self._pressed: QPointF | None = None
+        self.setMinimumSize(240, 200)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.setAccessibleName("Canvas: the stages of the computation")
+
+    @property
+    def zoom(self) -> float:
+        """The present enlargement; 1 shows everything."""
+        return self._zoom
+
+    def set_colours(self, palette: Palette) -> None:
+        """Paint in other colours from now on."""
+        self._palette = palette
+        for card in (*self.cards.values(), self.heads):
+            card.set_colours(palette)
+        self._place()
+
+    def show_trace(self, trace: "Trace", view: "View") -> None:
+        """Show another trace."""
+        before = self._trace
+        self._trace, self._view = trace, view
+        for name, card in self.cards.items():
+            if name in trace:
+                card.show_trace(trace, view)
+        self.heads.show_trace(trace, view)
+        if before is None or self._shape(before) != self._shape(trace):
+            self._place()
+
+    def show_view(self, view: "View") -> None:
+        """Show the same trace as another view asks."""
+        before, self._view = self._view, view
+        if self._trace is None:
+            return
+        for name, card in self.cards.items():
+            if name in self._trace:
+                card.show_view(view)
+        self.heads.show_view(view)
+        if before is None or before.alone != view.alone:
+            self.fit()
+
+    @staticmethod
+    def _shape(trace: "Trace") -> tuple[object, ...]:
+        e = trace.experiment
+        return trace.stages, e.T_q, e.T_k, e.d_model, e.d_k, e.d_v, e.d_out, e.n_heads
+
+    @Slot()
+    def fit(self) -> None:
+        """Show everything again."""
+        self._zoom, self._offset = 1.0, QPointF(0, 0)
+        self._place()
+
+    @Slot(QPointF)
+    def pan(self, by: QPointF) -> None:
+        """Move the cards."""
+        self._offset += by
+        self._place()
+
+    def zoom_at(self, factor: float, point: QPointF) -> None:
+        """Enlarge about a point, which stays where it is."""
+        zoom = min(max(self._zoom * factor, ZOOM_RANGE[0]), ZOOM_RANGE[1])
+        self._offset = point - (point - self._offset) * (zoom / self._zoom)
+        self._zoom = zoom
+        self._place()
+
+    def visible_stages(self) -> frozenset[str]:
+        """Return the names of the stages whose cards can be seen."""
+        return frozenset(name for name, card in self.cards.items() if not card.isHidden())
+
+    def _layout(self) -> dict[str, QRectF]:
+        """Return where each card lies at zoom 1; "heads" is the overview."""
+        assert self._trace is not None
+        size = self.size().expandedTo(SMALLEST)
+        alone = self._view.alone if self._view is not None else None
+        if alone is not None:
+            return {alone: QRectF(0, 0, size.width(), size.height()).adjusted(MARGIN, MARGIN, -MARGIN, -MARGIN)}
+        rows = rows_of(self._trace.experiment)
+        height = (size.height() - 2 * MARGIN - (len(rows) - 1) * ROW_GAP) / len(rows)
+        places = {}
+        for line, stages in enumerate(rows):
+            names = [stage.name for stage in stages]
+            wishes = [self._wish(stage) for stage in stages]
+            if line == len(rows) - 1:
+                names, wishes = ["heads", *names], [max(sum(wishes), 2.2), *wishes]
+            free = size.width() - 2 * MARGIN - (len(names) - 1) * GAP
+            x = MARGIN
+            for name, wish in zip(names, wishes, strict=True):
+                width = free * wish / sum(wishes)
+                places[name] = QRectF(x, MARGIN + line * (height + ROW_GAP), width, height)
+                x += width + GAP
+        return places
+
+    def _wish(self, stage: Stage) -> float:
+        """Return how wide a card wants to be against the others: wide matrices somewhat more, never too much."""
+        assert self._trace is not None
+        e = self._trace.experiment
+        columns = {"d_model": e.d_model, "d_k": e.d_k, "d_v": e.d_v, "d_out": e.d_out, "key": e.T_k}[stage.axes[-1]]
+        rows = e.T_k if stage.axes[-2] == "key" else e.T_q
+        return min(max(columns / rows, 0.8), 1.6)
+
+    def _place(self) -> None:
+        """Move every card to where zoom and offset put it, and draw the ground anew."""
+        if self._trace is None:
+            return
+        self._places = {}
+        z = self._zoom
+        for name, rect in self._layout().items():
+            self._places[name] = QRectF(rect.x() * z + self._offset.x(), rect.y() * z + self._offset.y(), rect.width() * z, rect.height() * z)
+        for name, card in (*self.cards.items(), ("heads", self.heads)):
+            place = self._places.get(name)
+            if place is None or (name != "heads" and name not in self._trace):
+                card.hide()
+                continue
+            card.setGeometry(place.toRect())
+            card.set_zoom(z)
+            card.show()
+        self._ground = None
+        self.update()
+
+    def wires(self) -> list[Wire]:
+        """Return the wires between the cards that are shown."""
+        if self._trace is None:
+            return []
+        e = self._trace.experiment
+        return [
+            Wire(source.name, stage.name, source.role)
+            for stage in STAGES
+            if stage.name in self._trace and stage.name in self._places
+            for source in sources(stage, e)
+            if source.name in self._places
+        ]
+
+    def _draw_ground(self) -> QPixmap:
+        ratio = self.devicePixelRatioF()
+        ground = QPixmap(self.size() * ratio)
+        ground.setDevicePixelRatio(ratio)
+        ground.fill(QColor(self._palette.ground))
+        painter = QPainter(ground)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for wire in self.wires():
+            painter.setPen(QPen(QColor(self._palette.role(wire.role) if wire.role != "neutral" else self._palette.hatch), 1.6))
+            painter.drawPath(self._path(wire))
+        painter.setPen(Qt.PenStyle.NoPen)
+        for rect in self._places.values():
+            for spread, alpha in ((3, 8), (2, 12), (1, 16)):
+                painter.setBrush(QColor(0, 0, 0, alpha))
+                grown = QRectF(rect.toRect()).adjusted(-spread + 1, 0, spread - 1, spread)
+                painter.drawRoundedRect(grown, 12 + spread, 12 + spread)
+        painter.end()
+        return ground
+
+    def _path(self, wire: Wire) -> QPainterPath:
+        """Return a wire: straight to a neighbour, else out of the bottom and in at the top, in the gap between rows."""
+        a, b = self._places[wire.source], self._places[wire.target]
+        if abs(a.top() - b.top()) < 1:
+            if a.right() + 2 * GAP * self._zoom >= b.left() > a.left():
+                y = a.center().y()
+                return _line(QPointF(a.right(), y), QPointF(b.left(), y))
+            return QPainterPath()
+        start, end = QPointF(a.center().x(), a.bottom()), QPointF(b.center().x(), b.top())
+        shift = {"key": 8.0, "value": 8.0}.get(wire.role, 0.0) * self._zoom
+        end += QPointF(shift, 0)
+        if b.top() - a.bottom() < 2 * ROW_GAP * self._zoom:
+            return _curve(start, end)
+        aside = self._places_right(a, b)
+        path = _curve(start, QPointF(aside, a.bottom() + ROW_GAP * self._zoom))
+        path.lineTo(aside, b.top() - ROW_GAP * self._zoom)
+        path.connectPath(_curve(QPointF(aside, b.top() - ROW_GAP * self._zoom), end))
+        return path
+
+    def _places_right(self, above: QRectF, below: QRectF) -> float:
+        """Return an x right of every card between two rows."""
+        between = [r for r in self._places.values() if above.bottom() < r.center().y() < below.top()]
+        return max((r.right() for r in between), default=above.right()) + MARGIN * self._zoom / 2
+
+    @Slot(str)
+    def _on_title_double_clicked(self, name: str) -> None:
+        alone = self._view.alone if self._view is not None else None
+        self.alone_requested.emit(None if alone == name else name)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self._ground is None:
+            self._ground = self._draw_ground()
+        painter = QPainter(self)
+        ratio = self._ground.devicePixelRatio()
+        rect = event.rect()
+        source = QRect(rect.topLeft() * ratio, rect.size() * ratio)
+        painter.drawPixmap(QRectF(rect), self._ground, QRectF(source))
+        painter.end()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._place()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        delta = event.angleDelta().y() or event.angleDelta().x()
+        self.zoom_at(1.0015**delta, event.position())
+        event.accept()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._pressed = event.globalPosition()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if self._pressed is not None:
+            moved = event.globalPosition() - self._pressed
+            self._pressed = event.globalPosition()
+            self.pan(moved)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        self._pressed = None
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        self.fit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        event.ignore()
+
+
+def _line(start: QPointF, end: QPointF) -> QPainterPath:
+    path = QPainterPath(start)
+    path.lineTo(end)
+    return path
+
+
+def _curve(start: QPointF, end: QPointF) -> QPainterPath:
+    """Return an S from one point down to another."""
+    path = QPainterPath(start)
+    middle = (start.y() + end.y()) / 2
+    path.cubicTo(QPointF(start.x(), middle), QPointF(end.x(), middle), end)
+    return path

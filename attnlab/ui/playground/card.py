@@ -1,0 +1,327 @@
+"""One stage as a card: title, formula, shape, its maps, labels, colour bar, and the cells that belong to the selection."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QFocusEvent, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QToolTip, QWidget
+
+from attnlab.attention.arithmetic import number
+from attnlab.attention.explain import Cell, axis_label
+from attnlab.attention.links import Region, linked
+from attnlab.attention.stages import Stage
+from attnlab.figures.layout import Grid, Limits, arrange
+from attnlab.figures.map_painter import (
+    MapData, Outline, draw_cells, draw_colour_bar, draw_labels, draw_numbers, draw_outlines,
+)  # fmt: skip
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.figures.raster import limit_of
+from attnlab.figures.text import Pen
+from attnlab.ui.formula import draw_formula
+from attnlab.ui.theme import font
+
+if TYPE_CHECKING:
+    from attnlab.attention.trace import Trace
+    from attnlab.document.document import View
+
+_MOVES = {Qt.Key.Key_Left: (0, -1), Qt.Key.Key_Right: (0, 1), Qt.Key.Key_Up: (-1, 0), Qt.Key.Key_Down: (1, 0)}
+DRAG_START_PX = 4
+
+
+class StageCard(QWidget):
+    """Shows one stage of a trace; pointing, clicking and keys are announced, never acted on here."""
+
+    cell_hovered = Signal(object)
+    cell_clicked = Signal(object)
+    title_double_clicked = Signal(str)
+    panned = Signal(QPointF)
+
+    def __init__(self, stage: Stage, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.stage = stage
+        self._palette = LIGHT
+        self._trace: Trace | None = None
+        self._view: View | None = None
+        self._data: MapData | None = None
+        self._grid: Grid | None = None
+        self._heads: tuple[int | None, ...] = (None,)
+        self._zoom = 1.0
+        self._pressed: QPointF | None = None
+        self._panning = False
+        self.painted = 0
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setObjectName(f"card-{stage.name}")
+
+    @property
+    def data(self) -> MapData | None:
+        """The maps on the card; None while the stage is not computed or not revealed yet."""
+        return self._data
+
+    @property
+    def grid(self) -> Grid | None:
+        """Where the cells lie."""
+        return self._grid
+
+    def set_colours(self, palette: Palette) -> None:
+        """Paint in other colours from now on."""
+        self._palette = palette
+        self.update()
+
+    def set_zoom(self, zoom: float) -> None:
+        """Enlarge type and spaces with the canvas."""
+        self._zoom = zoom
+        self._arrange()
+
+    def show_trace(self, trace: "Trace", view: "View") -> None:
+        """Show a stage of a trace as the view asks: one head, the mean, or all; nothing before its step."""
+        self._trace = trace
+        self.show_view(view)
+
+    def show_view(self, view: "View") -> None:
+        """Show the same trace as another view asks."""
+        self._view = view
+        self._data = self._collected() if self._revealed() else None
+        self.setAccessibleName(self._described())
+        self._arrange()
+
+    def cell_at(self, position: QPointF) -> Cell | None:
+        """Return the cell under a point of the card."""
+        hit = self._grid.hit(position.x(), position.y()) if self._grid else None
+        if hit is None:
+            return None
+        index, row, column = hit
+        return Cell(self.stage.name, row, column, self._heads[index])
+
+    def cell_rect(self, row: int, column: int, index: int = 0) -> QRectF:
+        """Return where a cell of the map at ``index`` lies, in pixels of the card."""
+        assert self._grid is not None
+        return QRectF(*self._grid.rect(index, row, column))
+
+    def _revealed(self) -> bool:
+        if self._trace is None or self._view is None or self.stage.name not in self._trace:
+            return False
+        step = self._view.step
+        return step is None or self._trace.stages.index(self.stage.name) < step
+
+    def _values(self) -> tuple[NDArray[np.floating], tuple[int | None, ...], tuple[str, ...]]:
+        """Return the maps shown [n, rows, columns], the head of each, and their titles."""
+        assert self._trace is not None
+        assert self._view is not None
+        head = self._view.head
+        if not self.stage.has_heads:
+            return self._trace.array(self.stage.name)[None], (None,), ()
+        if head == "mean":
+            return self._trace.mean(self.stage.name)[None], (None,), ("mean",)
+        if head == "all":
+            array = self._trace.array(self.stage.name)
+            return array, tuple(range(len(array))), tuple(f"head {i}" for i in range(len(array)))
+        assert isinstance(head, int)
+        return self._trace.array(self.stage.name)[head : head + 1], (head,), (f"head {head}",)
+
+    def _collected(self) -> MapData:
+        assert self._trace is not None
+        values, self._heads, titles = self._values()
+        e = self._trace.experiment
+        rows, columns = self.stage.axes[-2:]
+        masked = None
+        if e.masked and (self.stage.axes[-2:] == ("query", "key")) and self.stage.name in ("masked", "weights"):
+            allowed = self._trace.experiment.allowed()
+            masked = None if allowed is None else ~allowed.numpy()
+        labels = [tuple(axis_label(e, axis, i) for i in range(n)) for axis, n in zip((rows, columns), values.shape[1:], strict=True)]
+        limit = limit_of(self._trace.array(self.stage.name), self.stage.kind)
+        return MapData(values, self.stage.kind, limit, masked, labels[0], labels[1], titles)
+
+    def _described(self) -> str:
+        if self._data is None:
+            return f"{self.stage.title}: not computed yet"
+        count, rows, columns = self._data.values.shape
+        heads = f"{count} heads, " if count > 1 else ""
+        return f"{self.stage.title}: {heads}{rows} by {columns}. {self.stage.about}"
+
+    def shape_text(self) -> str:
+        """Return the shape as the header shows it: ``8 × 6×6``, or ``6×6`` without heads."""
+        if self._trace is None or self.stage.name not in self._trace:
+            return ""
+        shape = self._trace.array(self.stage.name).shape
+        text = f"{shape[-2]}×{shape[-1]}"
+        return f"{shape[0]} × {text}" if len(shape) == 3 and shape[0] > 1 else text
+
+    def _area(self) -> QRectF:
+        z = self._zoom
+        return QRectF(self.rect()).adjusted(12 * z, 48 * z, -12 * z, -24 * z)
+
+    def _arrange(self) -> None:
+        if self._data is None:
+            self._grid = None
+            self.update()
+            return
+        area, z, data = self._area(), self._zoom, self._data
+        tokens_down, tokens_across = (axis not in ("d_model", "d_k", "d_v", "d_out") for axis in self.stage.axes[-2:])
+        count, rows, columns = data.values.shape
+        label_font = font("caption", z)
+        limits = Limits(
+            cell_width=(46 if tokens_across else 52) * max(z, self._alone_factor()),
+            cell_height=30 * max(z, self._alone_factor()),
+            label_width=_label_space(data.row_labels, label_font, min(72 * z, area.width() * 0.3)) if tokens_down else 0,
+            label_height=_label_height(data.column_labels, label_font, tokens_across, columns, area, z),
+        )
+        rect = (area.x(), area.y(), area.width(), area.height())
+        grid = arrange(rect, rows, columns, count, limits, tokens_across, self.devicePixelRatioF())
+        self._grid = grid
+        self.update()
+
+    def _alone_factor(self) -> float:
+        return 2.6 if self._view is not None and self._view.alone == self.stage.name else 1.0
+
+    def _outlines(self) -> tuple[list[Outline], tuple[int | None, int | None]]:
+        """Return the frames of the selection on this card, and the row and column whose labels stand out."""
+        cell = self._view.cell if self._view is not None else None
+        if cell is None or self._trace is None or self._data is None or cell.stage not in self._trace:
+            return [], (None, None)
+        outlines, strong = [], (None, None)
+        for region in linked(self._trace.experiment, cell, self.stage):
+            index = self._heads.index(region.head) if region.head in self._heads and region.head is not None else None
+            outlines.append(Outline(index, region.row, region.column, self._colour(region, cell), 2.0))
+            strong = (region.row if region.row is not None else strong[0], region.column if region.column is not None else strong[1])
+        return outlines, strong
+
+    def _colour(self, region: Region, cell: Cell) -> str:
+        own = region.row is not None and region.column is not None
+        return self._palette.ink if own or cell.stage == self.stage.name else self._palette.role(region.role)
+
+    def _paint_header(self, painter: QPainter) -> None:
+        z, p = self._zoom, self._palette
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(p.role(self.stage.role)))
+        painter.drawRoundedRect(QRectF(12 * z, 14 * z, 8 * z, 8 * z), 2 * z, 2 * z)
+        pen = Pen(painter, font("caption", z))
+        painter.setPen(QColor(p.muted))
+        shape = self.shape_text()
+        pen.draw(self.width() - 12 * z, 18 * z, shape, 1.0)
+        room = self.width() - 46 * z - pen.width(shape)
+        pen = Pen(painter, font("title", z))
+        painter.setPen(QColor(p.ink))
+        pen.draw(26 * z, 18 * z, pen.elided(self.stage.title, room))
+        if self._trace is not None and self.stage.name in self._trace:
+            formula = self.stage.formula(self._trace.experiment)
+            draw_formula(painter, QPointF(12 * z, 27 * z), formula, 11.5 * z, p.muted, self.width() - 24 * z)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(self._palette.surface))
+        painter.drawRoundedRect(QRectF(self.rect()), 12, 12)
+        self._paint_header(painter)
+        if self.hasFocus():
+            painter.setPen(QColor(self._palette.accent))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 11, 11)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        if self._data is not None and self._grid is not None:
+            outlines, strong = self._outlines()
+            draw_cells(painter, self._grid, self._data, self._palette)
+            draw_numbers(painter, self._grid, self._data, self._palette, font("cell", min(self._zoom, 1.6)))
+            draw_labels(painter, self._grid, self._data, self._palette, font("caption", self._zoom * 0.92), strong)
+            draw_outlines(painter, self._grid, outlines)
+            self._paint_colour_bar(painter)
+        painter.end()
+        self.painted += 1
+
+    def _paint_colour_bar(self, painter: QPainter) -> None:
+        assert self._grid is not None
+        assert self._data is not None
+        z = self._zoom
+        width = min(max(self._grid.width, 72 * z), self.width() - self._grid.x - 12 * z)
+        rect = QRectF(self._grid.x, self.height() - 22 * z, width, 16 * z)
+        draw_colour_bar(painter, rect, self._data, self._palette, font("tiny", z))
+
+    def _clamped(self, row: int, column: int) -> tuple[int, int]:
+        assert self._data is not None
+        _, rows, columns = self._data.values.shape
+        return min(max(row, 0), rows - 1), min(max(column, 0), columns - 1)
+
+    def hover_text(self, cell: Cell) -> str:
+        """Return what a tooltip says of a cell: its exact value and where it lies."""
+        assert self._data is not None
+        assert self._trace is not None
+        index = self._heads.index(cell.head)
+        value = self._data.values[index, cell.row, cell.column]
+        names = f"{self._data.row_labels[cell.row]} → {self._data.column_labels[cell.column]}"
+        if self._data.masked is not None and self._data.masked[cell.row, cell.column]:
+            return f"{names}: masked"
+        exact = repr(float(value)) if self._data.values.dtype == np.float64 else str(np.float32(value))
+        return f"{names}: {exact.replace('-', '−')}" if np.isfinite(value) else f"{names}: {number(float(value))}"
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            cell = self.cell_at(QPointF(event.pos()))
+            QToolTip.showText(event.globalPos(), self.hover_text(cell) if cell else "", self)
+            return True
+        return super().event(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._pressed = event.globalPosition()
+        self._panning = False
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if self._pressed is not None and event.buttons() & Qt.MouseButton.LeftButton:
+            moved = event.globalPosition() - self._pressed
+            if self._panning or moved.manhattanLength() >= DRAG_START_PX:
+                self._panning = True
+                self._pressed = event.globalPosition()
+                self.panned.emit(moved)
+            return
+        self.cell_hovered.emit(self.cell_at(event.position()))
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if self._pressed is not None and not self._panning:
+            cell = self.cell_at(event.position())
+            if cell is not None:
+                self.cell_clicked.emit(cell)
+        self._pressed, self._panning = None, False
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        if event.position().y() < 44 * self._zoom:
+            self.title_double_clicked.emit(self.stage.name)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self.cell_hovered.emit(None)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        move = _MOVES.get(Qt.Key(event.key()))
+        if self._data is not None and self._view is not None and move is not None:
+            cell = self._view.cell
+            if cell is None or cell.stage != self.stage.name:
+                self.cell_clicked.emit(Cell(self.stage.name, 0, 0, self._heads[0]))
+                return
+            row, column = self._clamped(cell.row + move[0], cell.column + move[1])
+            self.cell_clicked.emit(Cell(self.stage.name, row, column, cell.head))
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.title_double_clicked.emit(self.stage.name)
+        else:
+            super().keyPressEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        self.update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        self.update()
+
+
+def _label_space(labels: tuple[str, ...] | list[str], label_font: object, most: float) -> float:
+    from PySide6.QtGui import QFont, QFontMetricsF
+
+    assert isinstance(label_font, QFont)
+    metrics = QFontMetricsF(label_font)
+    widest = max((metrics.horizontalAdvance(label[:40] or "∅") for label in labels[:64]), default=0.0)
+    return min(widest + 8, most)
+
+
+def _label_height(labels: object, label_font: object, tokens: bool, columns: int, area: QRectF, zoom: float) -> float:
+    if not tokens:
+        return 14 * zoom if area.width() / columns >= 12 * zoom and columns <= 64 else 0.0
+    return min(40 * zoom, area.height() * 0.25)

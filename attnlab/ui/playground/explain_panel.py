@@ -1,0 +1,242 @@
+"""The Explain panel: the selected cell as arithmetic, its row as bars, and what that row does."""
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+
+from attnlab.attention.arithmetic import number
+from attnlab.attention.explain import Cell, Explanation, axis_label, explain
+from attnlab.attention.stages import BY_NAME
+from attnlab.attention.statistics import RowStatistics, row_statistics
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.playground.rich_text import html_of
+from attnlab.ui.theme import font
+from attnlab.ui.widgets.bars import BarList
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from attnlab.attention.trace import Trace
+    from attnlab.document.document import View
+
+INVITATION = "Point at any cell to see how it is made; click to hold it, Esc to let go."
+ROWS = (("total", "sum"), ("entropy", "entropy"), ("effective", "tokens in effect"), ("strongest", "strongest"))
+
+
+class ExplainPanel(QScrollArea):
+    """Shows the explanation of the view's cell in a trace; announces the cell of a bar that was clicked."""
+
+    cell_clicked = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("explain")
+        self.setAccessibleName("Explain")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._palette = LIGHT
+        self._trace: Trace | None = None
+        self._view: View | None = None
+        self._shown: tuple[Cell | None, bool] = (None, False)
+        self._every_term = False
+        body = QWidget()
+        body.setObjectName("panel")
+        column = QVBoxLayout(body)
+        column.setContentsMargins(16, 16, 16, 16)
+        column.setSpacing(4)
+        self._section = _section("Explain")
+        column.addWidget(self._section)
+        column.addLayout(self._make_heading())
+        self._value = QLabel()
+        self._value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._value.setAccessibleName("Value of the cell")
+        column.addWidget(self._value)
+        self._lines = QLabel()
+        self._lines.setTextFormat(Qt.TextFormat.RichText)
+        self._lines.setWordWrap(True)
+        self._lines.setAccessibleName("The cell as arithmetic")
+        self._lines.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        column.addWidget(self._lines)
+        self._more = QPushButton("Write out every term")
+        self._more.setCheckable(True)
+        self._more.toggled.connect(self._on_more_toggled)
+        column.addWidget(self._more, 0, Qt.AlignmentFlag.AlignLeft)
+        self._code = QLabel()
+        self._code.setWordWrap(True)
+        self._code.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        column.addWidget(self._code)
+        column.addSpacing(16)
+        self._row_title = _section("")
+        column.addWidget(self._row_title)
+        self.bars = BarList()
+        self.bars.bar_clicked.connect(self._on_bar_clicked)
+        column.addWidget(self.bars)
+        column.addSpacing(16)
+        self._statistics_title = _section("This row")
+        column.addWidget(self._statistics_title)
+        column.addLayout(self._make_statistics())
+        column.addStretch(1)
+        self.setWidget(body)
+        self._show_nothing()
+
+    def _make_heading(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        self._dot = QLabel()
+        self._dot.setFixedSize(10, 10)
+        self._name = QLabel()
+        self._where = QLabel()
+        self._where.setWordWrap(True)
+        self._where.setTextFormat(Qt.TextFormat.PlainText)
+        row.addWidget(self._dot)
+        row.addWidget(self._name)
+        row.addWidget(self._where, 1)
+        return row
+
+    def _make_statistics(self) -> QGridLayout:
+        grid = QGridLayout()
+        grid.setVerticalSpacing(4)
+        self._statistics: dict[str, QLabel] = {}
+        self._statistic_names: list[QLabel] = []
+        for line, (key, title) in enumerate(ROWS):
+            name, value = QLabel(title), QLabel()
+            value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            value.setTextFormat(Qt.TextFormat.PlainText)
+            value.setAccessibleName(f"Row: {title}")
+            grid.addWidget(name, line, 0)
+            grid.addWidget(value, line, 1)
+            self._statistics[key] = value
+            self._statistic_names.append(name)
+        grid.setColumnStretch(1, 1)
+        return grid
+
+    def set_colours(self, palette: Palette) -> None:
+        """Write in other colours from now on."""
+        self._palette = palette
+        self.bars.set_colours(palette)
+        for label in (self._where, self._code, *self._statistic_names):
+            label.setStyleSheet(f"color: {palette.muted}")
+        self.set_fonts()
+        self._refresh()
+
+    def set_fonts(self) -> None:
+        """Take the fonts of the present size of type."""
+        for section in (self._section, self._row_title, self._statistics_title):
+            section.setFont(font("section"))
+        self._name.setFont(font("title"))
+        self._value.setFont(font("display"))
+        self._lines.setFont(font("number"))
+        self._code.setFont(font("code"))
+        for label in self._statistics.values():
+            label.setFont(font("number"))
+
+    def show_trace(self, trace: "Trace", view: "View") -> None:
+        """Explain the same cell in another trace."""
+        self._trace, self._view = trace, view
+        self._refresh()
+
+    def show_view(self, view: "View") -> None:
+        """Explain another cell."""
+        self._view = view
+        self._refresh()
+
+    def _refresh(self) -> None:
+        cell = self._view.cell if self._view is not None else None
+        if self._trace is None or cell is None or not _inside(self._trace, cell):
+            self._show_nothing()
+            return
+        limit = None if self._every_term else 6
+        self._show(explain(self._trace, cell, limit))
+
+    def _show_nothing(self) -> None:
+        self._name.setText("")
+        self._where.setText(INVITATION)
+        self._value.setText("")
+        self._lines.setText("")
+        self._code.setText("")
+        for widget in (self._dot, self._name, self._more, self._row_title, self._statistics_title, self.bars):
+            widget.hide()
+        self._show_statistics(None, ())
+
+    def _show(self, explanation: Explanation) -> None:
+        p, cell, trace = self._palette, explanation.cell, self._trace
+        assert trace is not None
+        stage = BY_NAME[cell.stage]
+        self._dot.setStyleSheet(f"background:{p.role(explanation.role)}; border-radius:2px")
+        self._name.setText(explanation.title)
+        head = f" · head {cell.head}" if cell.head is not None and trace.experiment.n_heads > 1 else ""
+        self._where.setText(f"{explanation.labels[0]} → {explanation.labels[1]}{head}")
+        self._value.setText(number(explanation.value))
+        self._lines.setText("<p style='line-height:135%; margin:0'>" + "<br>".join(html_of(line, p) for line in explanation.lines) + "</p>")
+        self._code.setText(stage.code(trace.experiment))
+        for widget in (self._dot, self._name):
+            widget.show()
+        text = "".join(span.text for line in explanation.lines for span in line)
+        self._more.setVisible("more …" in text or self._every_term)
+        self._show_row(cell)
+
+    def _show_row(self, cell: Cell) -> None:
+        """Show the weights of the cell's query; of a key or a value there is no row."""
+        trace = self._trace
+        assert trace is not None
+        stage = BY_NAME[cell.stage]
+        revealed = self._view is None or self._view.step is None or trace.stages.index("weights") < self._view.step
+        has_row = stage.axes[-2] in ("query", "token") and revealed
+        for widget in (self._row_title, self._statistics_title, self.bars):
+            widget.setVisible(has_row)
+        if not has_row:
+            self._show_statistics(None, ())
+            return
+        e = trace.experiment
+        head = cell.head if cell.head is not None else (self._view.head if self._view is not None else "mean")
+        weights = trace.array("weights")[head] if isinstance(head, int) else trace.mean("weights")
+        row: NDArray[np.floating] = weights[cell.row]
+        allowed = e.allowed()
+        masked = [False] * e.T_k if allowed is None else (~allowed[cell.row]).tolist()
+        self._row_title.setText(f"Row of “{axis_label(e, 'query', cell.row)}”".upper())
+        current = cell.column if stage.axes[-1] == "key" else None
+        self.bars.set_bars(e.key_tokens, row.tolist(), masked, current)
+        self._show_statistics(row_statistics(row, masked.count(False)), e.key_tokens)
+
+    def _show_statistics(self, statistics: RowStatistics | None, keys: tuple[str, ...]) -> None:
+        visible = statistics is not None
+        for label in (*self._statistics.values(), *self._statistic_names):
+            label.setVisible(visible)
+        if statistics is None:
+            return
+        strongest = "none" if statistics.strongest is None else keys[statistics.strongest] or "∅"
+        entropy = "not defined" if statistics.entropy != statistics.entropy else f"{number(statistics.entropy)} of {number(statistics.most)}"
+        effective = "not defined" if statistics.effective != statistics.effective else f"{statistics.effective:.2f}"
+        texts = {"total": number(statistics.total), "entropy": entropy, "effective": effective, "strongest": strongest}
+        for key, text in texts.items():
+            label = self._statistics[key]
+            label.setToolTip(text)
+            label.setText(label.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, 180))
+
+    @Slot(bool)
+    def _on_more_toggled(self, on: bool) -> None:
+        self._every_term = on
+        self._refresh()
+
+    @Slot(int)
+    def _on_bar_clicked(self, key: int) -> None:
+        cell = self._view.cell if self._view is not None else None
+        if cell is not None:
+            self.cell_clicked.emit(Cell("weights", cell.row, key, cell.head))
+
+
+def _inside(trace: "Trace", cell: Cell) -> bool:
+    if cell.stage not in trace:
+        return False
+    shape = trace.array(cell.stage).shape
+    return cell.row < shape[-2] and cell.column < shape[-1] and (cell.head or 0) < (shape[0] if len(shape) == 3 else 1)
+
+
+def _section(text: str) -> QLabel:
+    label = QLabel(text.upper())
+    label.setObjectName("section")
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    return label

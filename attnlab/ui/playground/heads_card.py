@@ -1,0 +1,161 @@
+"""All heads at a glance: the weights of every head and their mean; a click chooses what every card shows."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QWidget
+
+from attnlab.figures.layout import Grid, Limits, arrange
+from attnlab.figures.map_painter import MapData, Outline, draw_cells, draw_outlines, draw_titles
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.figures.text import Pen
+from attnlab.ui.theme import font
+
+if TYPE_CHECKING:
+    from attnlab.attention.trace import Trace
+    from attnlab.document.document import View
+
+HINT = "One head. Raise Heads and the maps stand here side by side; click one and every card shows it, or their mean."
+
+
+class HeadsCard(QWidget):
+    """Shows one small map for each head; announces the head, "mean" or "all" that was chosen."""
+
+    head_clicked = Signal(object)
+    panned = Signal(QPointF)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._palette = LIGHT
+        self._trace: Trace | None = None
+        self._view: View | None = None
+        self._data: MapData | None = None
+        self._grid: Grid | None = None
+        self._zoom = 1.0
+        self.setObjectName("card-heads")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
+    @property
+    def choices(self) -> tuple[int | str, ...]:
+        """What each small map stands for: the heads, and with several their mean."""
+        n = self._trace.experiment.n_heads if self._trace is not None else 0
+        return (*range(n), "mean") if n > 1 else tuple(range(n))
+
+    @property
+    def grid(self) -> Grid | None:
+        """Where the small maps lie."""
+        return self._grid
+
+    def set_colours(self, palette: Palette) -> None:
+        """Paint in other colours from now on."""
+        self._palette = palette
+        self.update()
+
+    def set_zoom(self, zoom: float) -> None:
+        """Enlarge type and spaces with the canvas."""
+        self._zoom = zoom
+        self._arrange()
+
+    def show_trace(self, trace: "Trace", view: "View") -> None:
+        """Show the weights of another trace."""
+        self._trace = trace
+        self.show_view(view)
+
+    def show_view(self, view: "View") -> None:
+        """Mark what another view shows; nothing while the weights are not revealed."""
+        self._view = view
+        assert self._trace is not None
+        self._data = None
+        if view.step is None or self._trace.stages.index("weights") < view.step:
+            values = self._trace.array("weights")
+            if len(values) > 1:
+                values = np.concatenate([values, self._trace.mean("weights")[None]])
+            allowed = self._trace.experiment.allowed()
+            masked = None if allowed is None else ~allowed.numpy()
+            titles = tuple("mean" if c == "mean" else f"head {c}" for c in self.choices)
+            self._data = MapData(values, "probability", 1.0, masked, (), (), titles)
+        self.setAccessibleName(f"Heads: {self._trace.experiment.n_heads}, showing {view.head}")
+        self._arrange()
+
+    def choice_at(self, position: QPointF) -> int | str | None:
+        """Return what the small map under a point stands for."""
+        if self._grid is None:
+            return None
+        for index, choice in enumerate(self.choices):
+            if QRectF(*self._grid.rect(index, None, None)).contains(position):
+                return choice
+        return None
+
+    def _arrange(self) -> None:
+        self._grid = None
+        if self._data is not None:
+            z, (count, rows, columns) = self._zoom, self._data.values.shape
+            area = QRectF(self.rect()).adjusted(12 * z, 46 * z, -12 * z, -12 * z)
+            if count == 1:
+                area.setWidth(min(area.width() * 0.4, area.height()))
+            side = 16 * z
+            title = 13 * z if count > 1 else 0.0
+            limits = Limits(side, side, 0, title, title)
+            rect = (area.x(), area.y(), area.width(), area.height())
+            self._grid = arrange(rect, rows, columns, count, limits, True, self.devicePixelRatioF())
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        z, p = self._zoom, self._palette
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(p.surface))
+        painter.drawRoundedRect(QRectF(self.rect()), 12, 12)
+        painter.setBrush(QColor(p.neutral))
+        painter.drawRoundedRect(QRectF(12 * z, 14 * z, 8 * z, 8 * z), 2 * z, 2 * z)
+        if self.hasFocus():
+            painter.setPen(QColor(p.accent))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 11, 11)
+        pen = Pen(painter, font("title", z))
+        painter.setPen(QColor(p.ink))
+        pen.draw(26 * z, 18 * z, "Heads")
+        pen = Pen(painter, font("caption", z))
+        painter.setPen(QColor(p.muted))
+        pen.draw(12 * z, 35 * z, pen.elided("weights of every head, at a glance", self.width() - 24 * z))
+        if self._trace is not None:
+            pen.draw(self.width() - 12 * z, 18 * z, str(self._trace.experiment.n_heads), 1.0)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        if self._data is not None and self._grid is not None:
+            self._paint_maps(painter)
+        painter.end()
+
+    def _paint_maps(self, painter: QPainter) -> None:
+        assert self._data is not None
+        assert self._grid is not None
+        draw_cells(painter, self._grid, self._data, self._palette)
+        draw_titles(painter, self._grid, self._data, self._palette, font("tiny", self._zoom))
+        if self._grid.count == 1:
+            left = self._grid.x + self._grid.width + 16
+            painter.setPen(QColor(self._palette.muted))
+            painter.setFont(font("caption", self._zoom))
+            room = QRectF(left, self._grid.y, self.width() - left - 12, self.height() - self._grid.y - 8)
+            painter.drawText(room, Qt.TextFlag.TextWordWrap, HINT)
+        elif self._view is not None and self._view.head in self.choices:
+            index = self.choices.index(self._view.head)
+            draw_outlines(painter, self._grid, [Outline(index, None, None, self._palette.accent, 2.5)])
+
+    def _choose(self, choice: int | str) -> None:
+        current = self._view.head if self._view is not None else None
+        self.head_clicked.emit("all" if choice == current else choice)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        choice = self.choice_at(event.position())
+        if choice is not None and len(self.choices) > 1:
+            self._choose(choice)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()))
+        if step is None or len(self.choices) < 2 or self._view is None:
+            super().keyPressEvent(event)
+            return
+        choices = ("all", *self.choices)
+        self.head_clicked.emit(choices[(choices.index(self._view.head) + step) % len(choices)])
