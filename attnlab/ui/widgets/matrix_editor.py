@@ -2,7 +2,7 @@
 
 import numpy as np
 from PySide6.QtCore import QEvent, QRect, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence, QPalette
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence, QPalette, QRegion
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from attnlab.figures.palette import Palette
@@ -82,12 +82,24 @@ class CellEditor(QLineEdit):
         inner = cell.adjusted(MARGIN_PX, MARGIN_PX, -MARGIN_PX, -MARGIN_PX)
         width = min(max(wanted, inner.width()), max(body.right() - inner.left() - 1, inner.width()))
         self.setGeometry(inner.left(), inner.top(), width, inner.height())
+        self._show_within(body)
+
+    def _show_within(self, body: QRect) -> None:
+        """Stay under the table's headers when scrolled there, with the focus and the text kept."""
+        shown = self.geometry().intersected(body)
+        if shown.isEmpty():
+            self.move(-self.width(), -self.height())
+        elif shown == self.geometry():
+            self.clearMask()
+        else:
+            self.setMask(QRegion(shown.translated(-self.pos())))
 
     def _on_text_changed(self) -> None:
         inner = self.geometry()
         wanted = self.fontMetrics().horizontalAdvance(self.text()) + 16
         if wanted > inner.width():
             self.resize(min(wanted, max(self._space.right() - inner.left() - 1, inner.width())), inner.height())
+            self._show_within(self._space)
 
     def _step(self, event: QKeyEvent) -> None:
         """Add a step to the number in the text; it is not the cell's value before it is committed."""

@@ -17,6 +17,7 @@ from attnlab.ui.widgets.numbers import format_exact
 
 _SHOWN_ROWS, _SHOWN_COLUMNS = 12, 4
 _WIDEST_LABEL_SHARE = 0.3
+_HINTED_WIDTH = 400
 
 
 class MatrixView(QAbstractScrollArea):
@@ -83,13 +84,9 @@ class MatrixView(QAbstractScrollArea):
 
         Rows alone are outlined whole, columns alone too; both together mean the cells where they cross.
         """
-        every_row, every_column = range(len(self._row_labels)), range(len(self._column_labels))
         self._highlights.pop(role, None)
         if rows or columns:
-            self._highlights[role] = (
-                tuple(sorted(set(rows or every_row))),
-                tuple(sorted(set(columns or every_column))),
-            )
+            self._highlights[role] = tuple(sorted(set(rows))), tuple(sorted(set(columns)))
         self.viewport().update()
 
     def selection(self) -> Block:
@@ -231,7 +228,10 @@ class MatrixView(QAbstractScrollArea):
     def sizeHint(self) -> QSize:
         """Ask for the whole of a small matrix and a part of a large one."""
         grid = self.grid()
-        width = self._header_width(4096) + min(max(grid.columns, 1), _SHOWN_COLUMNS) * self._painter.minimum_cell()[0]
+        width = (
+            self._header_width(_HINTED_WIDTH)
+            + min(max(grid.columns, 1), _SHOWN_COLUMNS) * self._painter.minimum_cell()[0]
+        )
         return QSize(width, grid.header_height + min(max(grid.rows, 1), _SHOWN_ROWS) * grid.cell_height)
 
     def minimumSizeHint(self) -> QSize:
@@ -252,10 +252,12 @@ class MatrixView(QAbstractScrollArea):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint what shows."""
+        rows, columns = range(len(self._row_labels)), range(len(self._column_labels))
+        highlights = {role: (some or rows, few or columns) for role, (some, few) in self._highlights.items()}
         painter = QPainter(self.viewport())
         self._painter.paint(painter, Look(
             self.grid(), self._values, self._limit, self._row_labels, self._column_labels, self._selection,
-            self._has_attention(), self._refused, self._highlights,
+            self._has_attention(), self._refused, highlights,
         ))  # fmt: skip
         painter.end()
 

@@ -293,6 +293,26 @@ def test_an_open_editor_stays_over_new_values_and_closes_with_its_cell(owner: Ow
     assert owner.selections[-1] == (1, 2, 1, 1)
 
 
+def test_an_open_editor_goes_under_the_headers_when_scrolled_and_comes_back(big: Owner) -> None:
+    big.click(2, 2)
+    big.type("7")
+    assert big.editor is not None
+    at = big.editor.geometry()
+    bar = big.table.verticalScrollBar()
+    bar.setValue(at.top() - big.table.grid().header_height + 5)
+    assert big.editor.geometry().translated(big.editor.mask().boundingRect().topLeft()).top() >= (
+        big.table.grid().header_height
+    )
+    bar.setValue(2000)
+    assert not big.editor.geometry().intersects(big.table.viewport().rect())
+    big.key(Key.Key_8)
+    bar.setValue(0)
+    assert big.editor.geometry() == at
+    assert big.editor.mask().isEmpty()
+    big.key(Key.Key_Return)
+    assert big.values[2, 2] == 78
+
+
 # Dragging
 
 
