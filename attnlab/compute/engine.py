@@ -1,5 +1,7 @@
 """Computes an experiment: resolves the device and the dtype, and says which there are."""
 
+import os
+
 import torch
 
 from attnlab.attention.experiment import Experiment
@@ -17,6 +19,14 @@ def devices() -> tuple[str, ...]:
     if torch.backends.mps.is_available():
         found.append("mps")
     return tuple(found)
+
+
+def prepare() -> None:
+    """Set torch up for a program with a window: one core is left to it. Call once, before any other torch work.
+
+    A team of threads as large as the machine spins while the window paints, and both wait for each other.
+    """
+    torch.set_num_threads(max(1, (os.cpu_count() or 2) // 2))
 
 
 def resolve_device(device: str | torch.device) -> torch.device:

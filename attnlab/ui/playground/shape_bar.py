@@ -1,0 +1,93 @@
+"""The sizes of the layer: T, d_model, d_k, d_v, and whether it has W_o and biases."""
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSpinBox, QVBoxLayout, QWidget
+
+from attnlab.figures.palette import Palette
+from attnlab.ui.theme import font
+from attnlab.ui.widgets.switch import Switch
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+
+SIZES = (
+    ("T", "T", "tokens"),
+    ("d_model", "d<sub>model</sub>", "numbers of a token"),
+    ("d_k", "d<sub>k</sub>", "numbers of a query or key, in one head"),
+    ("d_v", "d<sub>v</sub>", "numbers of a value, in one head"),
+)
+LARGEST = 512
+
+
+class ShapeBar(QWidget):
+    """Announces sizes and switches; shows those of an experiment."""
+
+    size_requested = Signal(str, int)
+    output_toggled = Signal(bool)
+    biases_toggled = Signal(bool)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(8)
+        grid.setVerticalSpacing(8)
+        self.sizes: dict[str, QSpinBox] = {}
+        self._labels: list[QLabel] = []
+        for place, (name, title, about) in enumerate(SIZES):
+            label = QLabel(title)
+            box = QSpinBox()
+            box.setRange(1, LARGEST)
+            box.setKeyboardTracking(False)
+            box.setAccessibleName(name)
+            box.setToolTip(f"{name}: {about}, 1 to {LARGEST}")
+            box.setProperty("size", name)
+            box.valueChanged.connect(self._on_value_changed)
+            label.setBuddy(box)
+            grid.addWidget(label, place // 2, place % 2 * 2)
+            grid.addWidget(box, place // 2, place % 2 * 2 + 1)
+            self.sizes[name] = box
+            self._labels.append(label)
+        grid.setColumnStretch(1, 1)
+        grid.setColumnStretch(3, 1)
+        column.addLayout(grid)
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        self.output = Switch("Output W_o")
+        self.biases = Switch("Biases")
+        self.output.toggled.connect(self.output_toggled)
+        self.biases.toggled.connect(self.biases_toggled)
+        row.addWidget(self.output)
+        row.addWidget(self.biases)
+        row.addStretch(1)
+        column.addLayout(row)
+
+    def set_colours(self, palette: Palette) -> None:
+        """Paint in other colours from now on."""
+        for label in self._labels:
+            label.setStyleSheet(f"color: {palette.muted}")
+            label.setFont(font("text"))
+        self.output.set_colours(palette)
+        self.biases.set_colours(palette)
+
+    def show_experiment(self, e: "Experiment") -> None:
+        """Show an experiment's sizes."""
+        for name, value in (("T", e.T_q), ("d_model", e.d_model), ("d_k", e.d_k), ("d_v", e.d_v)):
+            box = self.sizes[name]
+            box.blockSignals(True)
+            box.setMaximum(max(LARGEST, value))
+            box.setValue(value)
+            box.blockSignals(False)
+        for switch, on in ((self.output, e.weights.W_o is not None), (self.biases, e.weights.b_q is not None)):
+            switch.blockSignals(True)
+            switch.setChecked(on)
+            switch.blockSignals(False)
+
+    @Slot(int)
+    def _on_value_changed(self, value: int) -> None:
+        sender = self.sender()
+        if isinstance(sender, QSpinBox):
+            self.size_requested.emit(str(sender.property("size")), value)
