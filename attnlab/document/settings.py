@@ -1,0 +1,152 @@
+"""A person's settings: one versioned JSON file, written whole or not at all; what is wrong in it is dropped alone."""
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from attnlab.errors import FileError
+
+VERSION = 1
+RECENT_LIMIT = 12
+THEMES = ("system", "light", "dark")
+
+Migration = Callable[[dict[str, Any]], dict[str, Any]]
+MIGRATIONS: Mapping[int, Migration] = {}
+"""From version n to n + 1, by n."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a person has chosen for the program; ``type_size`` in per cent, ``recent`` newest first."""
+
+    version: int = VERSION
+    theme: str = "system"
+    type_size: int = 100
+    reduced_motion: bool = False
+    recent: tuple[str, ...] = ()
+
+    def with_recent(self, path: str) -> "Settings":
+        """Return the settings with a file at the head of the recent ones."""
+        others = (other for other in self.recent if other != path)
+        return replace(self, recent=(path, *others)[:RECENT_LIMIT])
+
+
+def settings_path() -> Path:
+    """Return where the settings lie: in the platform's folder, or in that of ATTNLAB_CONFIG_DIR."""
+    if own := os.environ.get("ATTNLAB_CONFIG_DIR"):
+        return Path(own) / "settings.json"
+    if sys.platform == "win32":
+        folder = Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
+    elif sys.platform == "darwin":
+        folder = Path.home() / "Library" / "Application Support"
+    else:
+        folder = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    return folder / "attnlab" / "settings.json"
+
+
+def load_settings(
+    path: Path | None = None, migrations: Mapping[int, Migration] = MIGRATIONS
+) -> tuple[Settings, tuple[str, ...]]:
+    """Return the settings and one sentence for each thing that was wrong; never raises for what a file may hold.
+
+    A file with something wrong in it is first copied to settings.json.bak.
+    """
+    path = path or settings_path()
+    try:
+        text = path.read_bytes()
+    except FileNotFoundError:
+        return Settings(), ()
+    except OSError as error:
+        return Settings(), (f"The settings in {path} cannot be read ({error.strerror}); the defaults are used.",)
+    settings, wrong = _parse(text, migrations)
+    if not wrong:
+        return settings, ()
+    backup = path.with_name(path.name + ".bak")
+    try:
+        _write(backup, text)
+        kept = f"The file as it was is kept as {backup}."
+    except OSError as error:
+        kept = f"No copy of it could be kept as {backup} ({error.strerror})."
+    return settings, (*(f"{path}: {sentence}" for sentence in wrong), kept)
+
+
+def save_settings(settings: Settings, path: Path | None = None) -> None:
+    """Write the settings so that a crash leaves either the old file or the new one; raises FileError."""
+    path = path or settings_path()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _write(path, (json.dumps(asdict(settings), indent=2, ensure_ascii=False) + "\n").encode())
+    except OSError as error:
+        raise FileError(f"The settings cannot be saved to {path}: {error.strerror}.") from error
+
+
+def _write(path: Path, content: bytes) -> None:
+    handle, name = tempfile.mkstemp(prefix=path.name, suffix=".tmp", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, path)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _parse(text: bytes, migrations: Mapping[int, Migration]) -> tuple[Settings, tuple[str, ...]]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return Settings(), ("this is not JSON; the defaults are used.",)
+    if not isinstance(found, dict):
+        return Settings(), ("this holds no settings, but something else; the defaults are used.",)
+    found, wrong = _migrated(found, migrations)
+    kept: dict[str, Any] = {}
+    for field in fields(Settings):
+        if field.name == "version" or field.name not in found:
+            continue
+        value, needs = found[field.name], _NEEDS[field.name]
+        if needs.holds(value):
+            kept[field.name] = tuple(value) if isinstance(value, list) else value
+        else:
+            shown = json.dumps(value, ensure_ascii=False)[:60]
+            wrong.append(f"{field.name} must be {needs.words}, not {shown}; {field.default!r} is used.")
+    unknown = sorted(set(found) - {field.name for field in fields(Settings)})
+    wrong += [f"{name[:60]!r} is no setting; it is left out." for name in unknown]
+    return Settings(**kept), tuple(wrong)
+
+
+def _migrated(found: dict[str, Any], migrations: Mapping[int, Migration]) -> tuple[dict[str, Any], list[str]]:
+    """Bring a file of an older version to this one, step by step."""
+    version = found.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or version < min(migrations, default=VERSION):
+        return found, [f"version must be a whole number up to {VERSION}; it is read as {VERSION}."]
+    if version > VERSION:
+        return found, [f"version {version} is from a newer attnlab; what this one knows is used."]
+    for step in range(version, VERSION):
+        found = migrations[step](found)
+    return found, []
+
+
+@dataclass(frozen=True, slots=True)
+class _Need:
+    words: str
+    holds: Callable[[Any], bool]
+
+
+_NEEDS: dict[str, _Need] = {
+    "theme": _Need("one of system, light and dark", lambda v: isinstance(v, str) and v in THEMES),
+    "type_size": _Need(
+        "a whole number from 70 to 250", lambda v: isinstance(v, int) and not isinstance(v, bool) and 70 <= v <= 250
+    ),
+    "reduced_motion": _Need("true or false", lambda v: isinstance(v, bool)),
+    "recent": _Need(
+        f"a list of up to {RECENT_LIMIT} paths",
+        lambda v: isinstance(v, list) and len(v) <= RECENT_LIMIT and all(isinstance(p, str) for p in v),
+    ),
+}

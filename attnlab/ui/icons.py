@@ -1,0 +1,54 @@
+"""The program's icons: line drawings in resources/icons, in any colour and sharp at any size."""
+
+from functools import lru_cache
+
+from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
+from PySide6.QtGui import QIcon, QPainter, QPixmap
+from PySide6.QtSvg import QSvgRenderer
+
+from attnlab import assets
+from attnlab.figures.palette import Palette
+from attnlab.ui.theme import disabled_ink
+
+_SHARP = (1, 2, 3)  # device pixel ratios to draw for
+
+
+def icon(name: str, palette: Palette, size_px: int = 20) -> QIcon:
+    """Return an icon by the name of its file, in the palette's muted colour; checked it is accent, disabled faint.
+
+    Raises FileError for a name that does not exist.
+    """
+    made = QIcon()
+    states = (
+        (palette.muted, QIcon.Mode.Normal, QIcon.State.Off),
+        (palette.ink, QIcon.Mode.Active, QIcon.State.Off),
+        (palette.accent, QIcon.Mode.Normal, QIcon.State.On),
+        (palette.accent, QIcon.Mode.Active, QIcon.State.On),
+        (disabled_ink(palette), QIcon.Mode.Disabled, QIcon.State.Off),
+    )
+    for colour, mode, state in states:
+        for ratio in _SHARP:
+            made.addPixmap(pixmap(name, colour, size_px, ratio), mode, state)
+    return made
+
+
+def pixmap(name: str, colour: str, size_px: int = 20, ratio: float = 1.0) -> QPixmap:
+    """Return one drawing of an icon, ``size_px`` wide and high, for a screen of the given device pixel ratio."""
+    side = round(size_px * ratio)
+    made = QPixmap(QSize(side, side))
+    made.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(made)
+    draw_icon(painter, QRectF(0, 0, side, side), name, colour)
+    painter.end()
+    made.setDevicePixelRatio(ratio)
+    return made
+
+
+def draw_icon(painter: QPainter, rect: QRectF, name: str, colour: str) -> None:
+    """Draw an icon into a rectangle."""
+    QSvgRenderer(QByteArray(_drawing(name).replace(b"currentColor", colour.encode()))).render(painter, rect)
+
+
+@lru_cache(maxsize=64)
+def _drawing(name: str) -> bytes:
+    return assets.read_bytes(f"icons/{name}.svg")
