@@ -1,0 +1,385 @@
+"""The doors that need no window, and the way to the one that does: the command ``attnlab``."""
+
+import argparse
+import importlib.metadata
+import os
+import platform
+import re
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn, TextIO
+
+from attnlab import __version__
+from attnlab.errors import AttnlabError
+from attnlab.files.source import Source, check_source, load_source, parse_source
+
+if TYPE_CHECKING:
+    from attnlab.attention.trace import Trace
+
+OK, OWN_FAILURE, TO_MEND, INTERRUPTED = 0, 1, 2, 130
+BENCHES = ("live", "engine", "start")
+FIGURES = (".png",)
+LATER = (".svg", ".pdf")
+SIZES = (64, 16384)
+"""The smallest and the largest side of a screenshot, in pixels."""
+
+SOURCE_HELP = "a session file, or preset:NAME (attnlab presets lists them)"
+EPILOG = """\
+commands without a window:
+  attnlab show SOURCE            the numbers of every stage
+  attnlab export SOURCE -o OUT   a figure or a table: png, csv, npy, npz, safetensors
+  attnlab code SOURCE            a PyTorch script that reproduces every stage
+  attnlab presets                the worked examples
+  attnlab bench [live|engine|start]
+  attnlab doctor                 what is installed, what is missing
+SOURCE is a session file or preset:NAME. attnlab COMMAND --help says more.
+"""
+
+
+class _Misuse(AttnlabError):
+    """A command line that cannot be understood."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Refuses with one sentence instead of printing the usage."""
+
+    def error(self, message: str) -> NoReturn:
+        raise _Misuse(f"{message[:1].upper()}{message[1:].rstrip('.')}; {self.prog} --help lists what there is.")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command line and return its exit code: 0, 2 for what the user can mend, 1 for a failure of our own."""
+    try:
+        code = _run(list(sys.argv[1:] if argv is None else argv))
+        sys.stdout.flush()
+        return code
+    except AttnlabError as error:
+        return _refuse(str(error), TO_MEND)
+    except ImportError as error:
+        if (error.name or "").startswith("attnlab"):
+            return _fail(error)
+        return _refuse(f"A part is missing ({error}); attnlab doctor names the command that mends it.", TO_MEND)
+    except BrokenPipeError:
+        _silence_stdout()
+        return OK
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except SystemExit as stop:  # argparse, after --help
+        return stop.code if isinstance(stop.code, int) else OK
+    except Exception as error:  # noqa: BLE001  # the outermost door: whatever went wrong is one line, not a traceback
+        return _fail(error)
+
+
+def _run(argv: list[str]) -> int:
+    if argv and argv[0] in COMMANDS:
+        return COMMANDS[argv[0]](argv[1:])
+    return _window(argv)
+
+
+def _window(argv: list[str]) -> int:
+    options = _window_parser().parse_args(argv)
+    if options.version:
+        _say(_versions())
+        return OK
+    source = _window_source(options.file, options.preset)
+    if options.screenshot is None and options.size is not None:
+        raise _Misuse("--size is the size of a screenshot; it needs --screenshot OUT.png.")
+    if options.screenshot is not None:
+        _check_picture(options.screenshot)
+        if source is not None:
+            load_source(source)  # before anything is drawn: a picture of something else would help nobody
+    elif not _has_display():
+        if source is not None:
+            load_source(source)
+        raise AttnlabError(
+            "There is no display to open a window on; attnlab --screenshot OUT.png draws the window into a picture."
+        )
+    if sys.platform == "win32":  # WORKAROUND pytorch #166628: torch does not load after Qt there
+        import torch  # noqa: F401
+    with _platform_without_display(options.screenshot is not None):
+        from attnlab.ui.app import run
+
+        return run(source, options.theme, options.screenshot, options.size)
+
+
+def _window_parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="attnlab",
+        description="An attention layer on the desk: every number real, editable, live and exportable.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("file", nargs="?", metavar="FILE", help="a session file to open")
+    parser.add_argument("--preset", metavar="NAME", help="a worked example to open")
+    parser.add_argument("--theme", choices=("light", "dark", "system"))
+    parser.add_argument("--screenshot", type=Path, metavar="OUT.png", help="draw the window once, save it and exit")
+    parser.add_argument("--size", type=_size, metavar="WxH", help="pixels of the screenshot")
+    parser.add_argument("--version", action="store_true", help="the versions of attnlab, Qt, torch and Python")
+    return parser
+
+
+def _window_source(file: str | None, preset: str | None) -> Source | None:
+    if file is not None and preset is not None:
+        raise _Misuse("FILE and --preset both say what to open; one of them is enough.")
+    if preset is not None:
+        return Source(preset=preset)
+    if file is None:
+        return None
+    source = parse_source(file)
+    if source.path is not None and not source.path.suffix and not os.path.exists(source.path):
+        commands = ", ".join(COMMANDS)
+        raise _Misuse(f"There is neither a file nor a command {file!r}; the commands are {commands}.")
+    check_source(source)
+    return source
+
+
+def _check_picture(path: Path) -> None:
+    if path.suffix.lower() != ".png":
+        raise AttnlabError(f"A screenshot is a PNG; {path} needs to end in .png.")
+    _check_folder(path)
+
+
+def _check_folder(path: Path) -> None:
+    """Find out before the work, not after it, that there is no place for its result."""
+    from attnlab.files.atomic import unwritable
+
+    if not os.path.isdir(path.parent):
+        raise unwritable(path, f"there is no folder {path.parent}")
+    if os.path.isdir(path):
+        raise unwritable(path, "it is a folder")
+
+
+def _size(text: str) -> tuple[int, int]:
+    found = re.fullmatch(r"([0-9]{1,6})[xX×]([0-9]{1,6})", text)
+    if not found or not all(SIZES[0] <= int(side) <= SIZES[1] for side in found.groups()):
+        raise argparse.ArgumentTypeError(f"{text!r} is no size; 1440x900 would be, sides from {SIZES[0]} to {SIZES[1]}")
+    return int(found[1]), int(found[2])
+
+
+def _has_display() -> bool:
+    if not sys.platform.startswith("linux"):
+        return True
+    return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))
+
+
+@contextmanager
+def _platform_without_display(wanted: bool) -> Iterator[None]:
+    """Let Qt draw without a screen, unless the caller has chosen its platform; the environment is put back."""
+    if not wanted or os.environ.get("QT_QPA_PLATFORM"):
+        yield
+        return
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    try:
+        yield
+    finally:
+        del os.environ["QT_QPA_PLATFORM"]
+
+
+def _versions() -> str:
+    def version(package: str) -> str:
+        try:
+            return importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            return "not installed"
+
+    return (
+        f"attnlab {__version__} (Qt {version('PySide6-Essentials')}, torch {version('torch')}, "
+        f"Python {platform.python_version()})\n"
+    )
+
+
+def _show(argv: list[str]) -> int:
+    parser = _stage_parser("show", "Print the numbers of one stage, or of all.")
+    parser.add_argument("--json", action="store_true", help="as JSON, with all digits")
+    options = parser.parse_args(argv)
+    trace = _computed(options)
+    from attnlab.files.tables import as_json, table
+    from attnlab.files.text_table import as_text
+
+    one = options.stage is not None
+    tables = [table(trace, name, options.head) for name in ([options.stage] if one else trace.stages)]
+    if options.json:
+        texts = [as_json(each) for each in tables]
+        _say((texts[0] if one else "[" + ",\n ".join(texts) + "]") + "\n")
+    else:
+        _say("\n".join(as_text(each, _terminal_width()) for each in tables))
+    _announce(trace)
+    return OK
+
+
+def _export(argv: list[str]) -> int:
+    parser = _stage_parser("export", "Write one stage as a figure or a table, by the ending of OUT.")
+    parser.add_argument(
+        "-o", "--output", type=Path, required=True, metavar="OUT", help="png, csv, npy, npz, safetensors"
+    )
+    parser.add_argument("--dpi", type=int, default=300, metavar="N", help="dots per inch of a figure (300)")
+    parser.add_argument("--width", type=float, metavar="MM", help="width of a figure in millimetres (120 or 170)")
+    options = parser.parse_args(argv)
+    path, ending = options.output, options.output.suffix.lower()
+    from attnlab.files.tables import ENDINGS, encoded, table
+
+    if ending not in (*FIGURES, *ENDINGS):
+        known = ", ".join((*FIGURES, *ENDINGS))
+        what = f"{ending} is not written yet" if ending in LATER else f"{path} ends in nothing that can be written"
+        raise AttnlabError(f"{what}; there are {known}.")
+    _check_folder(path)
+    trace = _computed(options)
+    if ending in FIGURES:
+        _write_figure(path, trace, options)
+    else:
+        from attnlab.files.atomic import write_bytes
+
+        write_bytes(path, encoded(table(trace, options.stage or "weights", options.head), ending))
+    _announce(trace)
+    return OK
+
+
+def _write_figure(path: Path, trace: "Trace", options: argparse.Namespace) -> None:
+    with _platform_without_display(True):
+        from PySide6.QtWidgets import QApplication
+
+        from attnlab.figures.figure_file import write_figure
+
+        app = QApplication.instance() or QApplication([])
+        stage = options.stage or "weights"
+        write_figure(path, trace, stage, options.head, dpi=options.dpi, width_mm=options.width)
+        del app
+
+
+def _stage_parser(command: str, description: str) -> argparse.ArgumentParser:
+    parser = _Parser(prog=f"attnlab {command}", description=description, allow_abbrev=False)
+    parser.add_argument("source", metavar="SOURCE", help=SOURCE_HELP)
+    parser.add_argument("--stage", metavar="NAME", help="inputs, queries, … weights, context, output")
+    parser.add_argument(
+        "--head", type=_head, default="all", metavar="I|all|mean", help="a head from 0, all of them, or their mean"
+    )
+    parser.add_argument("--device", default="cpu", metavar="D")
+    parser.add_argument("--dtype", default="float32", metavar="T", help="float32, float64, bfloat16 or float16")
+    return parser
+
+
+def _head(text: str) -> int | str:
+    if text in ("all", "mean"):
+        return text
+    if not re.fullmatch(r"[+-]?[0-9]{1,9}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no head; 0, 1 …, all and mean are")
+    return int(text)
+
+
+def _computed(options: argparse.Namespace) -> "Trace":
+    experiment, _, _ = load_source(options.source)
+    from attnlab.compute.engine import compute
+
+    return compute(experiment, options.device, options.dtype)
+
+
+def _code(argv: list[str]) -> int:
+    parser = _Parser(prog="attnlab code", description="Print a PyTorch script that reproduces every stage.")
+    parser.add_argument("source", metavar="SOURCE", help=SOURCE_HELP)
+    experiment, title, _ = load_source(parser.parse_args(argv).source)
+    from attnlab.files.script import script
+
+    _say(script(experiment, title))
+    return OK
+
+
+def _presets(argv: list[str]) -> int:
+    parser = _Parser(prog="attnlab presets", description="List the worked examples.")
+    parser.add_argument("--json", action="store_true", help="name, title and about of each, as JSON")
+    as_json = parser.parse_args(argv).json
+    from attnlab.attention.presets import PRESETS
+
+    if as_json:
+        import json
+
+        _say(json.dumps([{"name": p.name, "title": p.title, "about": p.about} for p in PRESETS.values()]) + "\n")
+    else:
+        width = max(map(len, PRESETS))
+        _say("".join(f"{p.name:{width}}  {p.about}\n" for p in PRESETS.values()))
+    return OK
+
+
+def _doctor(argv: list[str]) -> int:
+    _Parser(prog="attnlab doctor", description="Say what is installed, what is missing and what mends it.").parse_args(
+        argv
+    )
+    from attnlab.doctor import main as doctor
+
+    return doctor()
+
+
+def _bench(argv: list[str]) -> int:
+    parser = _Parser(prog="attnlab bench", description="Time this machine against the notebook way of doing the same.")
+    parser.add_argument("names", nargs="*", metavar="|".join(BENCHES), help="which to run; all without a name")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args(argv)
+    for name in options.names:
+        if name not in BENCHES:
+            raise _Misuse(f"There is no bench {name!r}; there are {', '.join(BENCHES)}.")
+    with _platform_without_display(not _has_display()):
+        from attnlab.bench import main as bench
+
+        return bench(tuple(options.names) or BENCHES, options.json)
+
+
+COMMANDS: dict[str, Callable[[list[str]], int]] = {
+    "show": _show, "export": _export, "code": _code, "presets": _presets, "bench": _bench, "doctor": _doctor,
+}  # fmt: skip
+
+
+def _announce(trace: "Trace") -> None:
+    """Say on standard error what is odd about a trace: ∞, NaN, and queries that may attend to nothing."""
+    for warning in trace.warnings:
+        _write(sys.stderr, f"attnlab: {warning}\n")
+    queries = sorted({query for _, query in trace.empty_rows})
+    if queries:
+        names = ", ".join(map(str, queries[:8])) + (f" and {len(queries) - 8} more" if len(queries) > 8 else "")
+        one = len(queries) == 1
+        subject, verb, their = ("Query", "is", "its") if one else ("Queries", "are", "their")
+        text = f"{subject} {names} {verb} masked everywhere: {their} weights and context are 0."
+        _write(sys.stderr, f"attnlab: {text}\n")
+
+
+def _terminal_width() -> int | None:
+    """Return the columns of the terminal; None when the output goes elsewhere, where nothing is to be cut."""
+    import shutil
+
+    if not (sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()):
+        return None
+    return shutil.get_terminal_size().columns
+
+
+def _refuse(sentence: str, code: int) -> int:
+    _write(sys.stderr, f"attnlab: {' '.join(sentence.split())}\n")
+    return code
+
+
+def _fail(error: Exception) -> int:
+    if os.environ.get("ATTNLAB_DEBUG") == "1":
+        traceback.print_exception(error)
+    reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return _refuse(f"This is a fault of attnlab's own ({reason}); ATTNLAB_DEBUG=1 shows where.", OWN_FAILURE)
+
+
+def _say(text: str) -> None:
+    _write(sys.stdout, text)
+
+
+def _write(stream: TextIO, text: str) -> None:
+    """Write a text; what the stream's encoding does not have becomes a question mark, not an error."""
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    stream.write(text.encode(encoding, "replace").decode(encoding))
+
+
+def _silence_stdout() -> None:
+    """Let nothing more be written into a pipe that nobody reads, not even when Python ends."""
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+    except (OSError, ValueError):  # a stream without a file behind it
+        return
