@@ -75,11 +75,11 @@ class Canvas(QWidget):
         """The present enlargement; 1 shows everything."""
         return self._zoom
 
-    def set_colours(self, palette: Palette) -> None:
+    def set_palette(self, palette: Palette) -> None:
         """Paint in other colours from now on."""
         self._palette = palette
         for card in (*self.cards.values(), self.heads):
-            card.set_colours(palette)
+            card.set_palette(palette)
         self._place()
 
     def show_trace(self, trace: "Trace", view: "View") -> None:

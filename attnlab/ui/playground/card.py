@@ -65,7 +65,7 @@ class StageCard(QWidget):
         """Where the cells lie."""
         return self._grid
 
-    def set_colours(self, palette: Palette) -> None:
+    def set_palette(self, palette: Palette) -> None:
         """Paint in other colours from now on."""
         self._palette = palette
         self.update()

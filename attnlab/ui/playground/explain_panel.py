@@ -43,7 +43,7 @@ class ExplainPanel(QScrollArea):
         self._shown: tuple[Cell | None, bool] = (None, False)
         self._every_term = False
         body = QWidget()
-        body.setObjectName("panel")
+        body.setProperty("ground", "surface")
         column = QVBoxLayout(body)
         column.setContentsMargins(16, 16, 16, 16)
         column.setSpacing(4)
@@ -113,10 +113,10 @@ class ExplainPanel(QScrollArea):
         grid.setColumnStretch(1, 1)
         return grid
 
-    def set_colours(self, palette: Palette) -> None:
+    def set_palette(self, palette: Palette) -> None:
         """Write in other colours from now on."""
         self._palette = palette
-        self.bars.set_colours(palette)
+        self.bars.set_palette(palette)
         for label in (self._where, self._code, *self._statistic_names):
             label.setStyleSheet(f"color: {palette.muted}")
         self.set_fonts()
@@ -129,7 +129,7 @@ class ExplainPanel(QScrollArea):
         self._name.setFont(font("title"))
         self._value.setFont(font("display"))
         self._lines.setFont(font("number"))
-        self._code.setFont(font("code"))
+        self._code.setFont(font("number_small"))
         for label in self._statistics.values():
             label.setFont(font("number"))
 
@@ -236,7 +236,7 @@ def _inside(trace: "Trace", cell: Cell) -> bool:
 
 
 def _section(text: str) -> QLabel:
-    label = QLabel(text.upper())
-    label.setObjectName("section")
+    label = QLabel(text)
+    label.setProperty("role", "section")
     label.setTextFormat(Qt.TextFormat.PlainText)
     return label

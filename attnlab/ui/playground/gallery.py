@@ -118,7 +118,7 @@ class PresetGallery(QFrame):
             self.list.addItem(item)
         self._draw()
 
-    def set_colours(self, palette: Palette) -> None:
+    def set_palette(self, palette: Palette) -> None:
         """Paint in other colours from now on."""
         self._palette = palette
         self.list.setItemDelegate(_Tile(palette, self.list))

@@ -48,7 +48,7 @@ class HeadsCard(QWidget):
         """Where the small maps lie."""
         return self._grid
 
-    def set_colours(self, palette: Palette) -> None:
+    def set_palette(self, palette: Palette) -> None:
         """Paint in other colours from now on."""
         self._palette = palette
         self.update()

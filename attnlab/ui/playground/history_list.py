@@ -23,8 +23,8 @@ class HistoryList(QFrame):
         self._palette = LIGHT
         column = QVBoxLayout(self)
         column.setContentsMargins(8, 8, 8, 8)
-        title = QLabel("HISTORY")
-        title.setObjectName("section")
+        title = QLabel("History")
+        title.setProperty("role", "section")
         column.addWidget(title)
         self.list = QListWidget()
         self.list.setAccessibleName("History")
@@ -34,7 +34,7 @@ class HistoryList(QFrame):
         column.addWidget(self.list)
         self.resize(320, 360)
 
-    def set_colours(self, palette: Palette) -> None:
+    def set_palette(self, palette: Palette) -> None:
         """Write in other colours from now on."""
         self._palette = palette
 

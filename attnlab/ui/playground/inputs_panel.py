@@ -42,7 +42,7 @@ class InputsPanel(QScrollArea):
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         body = QWidget()
-        body.setObjectName("panel")
+        body.setProperty("ground", "surface")
         column = QVBoxLayout(body)
         column.setContentsMargins(16, 16, 16, 16)
         column.setSpacing(8)
@@ -112,7 +112,7 @@ class InputsPanel(QScrollArea):
         for name, title in TITLES.items():
             button = QToolButton()
             button.setText(title)
-            button.setObjectName("tab")
+            button.setProperty("tab", True)
             button.setCheckable(True)
             button.setAutoExclusive(True)
             button.setAccessibleName(f"Table {title}")
@@ -132,12 +132,12 @@ class InputsPanel(QScrollArea):
         self._name = name
         self._refresh_table()
 
-    def set_colours(self, palette: Palette) -> None:
+    def set_palette(self, palette: Palette) -> None:
         """Paint in other colours from now on."""
         self._palette = palette
-        self.tokens.set_colours(palette)
+        self.tokens.set_palette(palette)
         self.table.set_palette(palette)
-        self.shape_bar.set_colours(palette)
+        self.shape_bar.set_palette(palette)
         self._hint.setStyleSheet(f"color: {palette.muted}")
         self._message.setStyleSheet(f"color: {palette.bad}")
         self.set_fonts()
@@ -231,16 +231,16 @@ class InputsPanel(QScrollArea):
         tokens = sentences.tokenize(text)
         done = self._document.edit("Type a sentence", lambda e: sentences.set_tokens(start, tokens), ("sentence", count))
         if not done:
-            self.sentence.setProperty("bad", True)
+            self.sentence.setProperty("wrong", True)
         else:
-            self.sentence.setProperty("bad", False)
+            self.sentence.setProperty("wrong", False)
         self.sentence.style().polish(self.sentence)
 
     @Slot()
     def _on_sentence_finished(self) -> None:
         self._typing = None
-        if self.sentence.property("bad"):
-            self.sentence.setProperty("bad", False)
+        if self.sentence.property("wrong"):
+            self.sentence.setProperty("wrong", False)
             self.sentence.style().polish(self.sentence)
             self._document.message_raised.emit("")
         self._refresh()
@@ -348,6 +348,6 @@ class InputsPanel(QScrollArea):
 
 
 def _section(text: str) -> QLabel:
-    label = QLabel(text.upper())
-    label.setObjectName("section")
+    label = QLabel(text)
+    label.setProperty("role", "section")
     return label

@@ -58,20 +58,20 @@ class ShapeBar(QWidget):
         row.setSpacing(8)
         self.output = Switch("Output W_o")
         self.biases = Switch("Biases")
-        self.output.toggled.connect(self.output_toggled)
-        self.biases.toggled.connect(self.biases_toggled)
+        self.output.clicked.connect(self.output_toggled)
+        self.biases.clicked.connect(self.biases_toggled)
         row.addWidget(self.output)
         row.addWidget(self.biases)
         row.addStretch(1)
         column.addLayout(row)
 
-    def set_colours(self, palette: Palette) -> None:
+    def set_palette(self, palette: Palette) -> None:
         """Paint in other colours from now on."""
         for label in self._labels:
             label.setStyleSheet(f"color: {palette.muted}")
             label.setFont(font("text"))
-        self.output.set_colours(palette)
-        self.biases.set_colours(palette)
+        self.output.set_palette(palette)
+        self.biases.set_palette(palette)
 
     def show_experiment(self, e: "Experiment") -> None:
         """Show an experiment's sizes."""
@@ -81,10 +81,8 @@ class ShapeBar(QWidget):
             box.setMaximum(max(LARGEST, value))
             box.setValue(value)
             box.blockSignals(False)
-        for switch, on in ((self.output, e.weights.W_o is not None), (self.biases, e.weights.b_q is not None)):
-            switch.blockSignals(True)
-            switch.setChecked(on)
-            switch.blockSignals(False)
+        self.output.setChecked(e.weights.W_o is not None)
+        self.biases.setChecked(e.weights.b_q is not None)
 
     @Slot(int)
     def _on_value_changed(self, value: int) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 BUTTONS = (
     ("first", "First step (Home)"),
     ("back", "Step back (←)"),
-    ("forward", "Step forward (→)"),
+    ("next", "Step forward (→)"),
     ("last", "Show all steps (End)"),
 )
 TOLERANCE = {"float64": 1e-9, "float32": 1e-5, "bfloat16": 2e-2, "float16": 4e-3}
@@ -36,7 +36,7 @@ class Progress(QWidget):
         self.setMinimumWidth(60)
         self.setAccessibleName("Steps")
 
-    def set_colours(self, palette: Palette) -> None:
+    def set_palette(self, palette: Palette) -> None:
         """Paint in other colours from now on."""
         self._palette = palette
         self.update()
@@ -76,7 +76,7 @@ class StepBar(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("bar")
+        self.setProperty("ground", "surface")
         self._palette = LIGHT
         self._names: tuple[tuple[str, str, str], ...] = ()
         self._step: int | None = None
@@ -118,12 +118,12 @@ class StepBar(QWidget):
             row.addWidget(label)
             row.addSpacing(8)
 
-    def set_colours(self, palette: Palette) -> None:
+    def set_palette(self, palette: Palette) -> None:
         """Write in other colours from now on."""
         self._palette = palette
-        self.progress.set_colours(palette)
+        self.progress.set_palette(palette)
         for name, button in self.buttons.items():
-            button.setIcon(icon(f"step-{name}", palette.ink))
+            button.setIcon(icon(f"step-{name}", palette))
         for label in (self._about, self._shape, self._time):
             label.setStyleSheet(f"color: {palette.muted}")
         self._message.setStyleSheet(f"color: {palette.bad}")
@@ -164,7 +164,7 @@ class StepBar(QWidget):
         self.progress.set_progress(count, done)
         for name in ("first", "back"):
             self.buttons[name].setEnabled(done > 1)
-        for name in ("forward", "last"):
+        for name in ("next", "last"):
             self.buttons[name].setEnabled(view.step is not None)
         if not self._names:
             return
@@ -179,10 +179,16 @@ class StepBar(QWidget):
     @Slot(str)
     def show_message(self, sentence: str) -> None:
         """Show one sentence about what was refused, until the next edit succeeds."""
+        self._message.setStyleSheet(f"color: {self._palette.bad}")
         self._message.setText(sentence)
         self._message.setToolTip(sentence)
         self._message.setVisible(bool(sentence))
         self._about.setVisible(not sentence)
+
+    def show_note(self, sentence: str) -> None:
+        """Show one sentence about what went well, until the next message."""
+        self.show_message(sentence)
+        self._message.setStyleSheet(f"color: {self._palette.good}")
 
     @property
     def message(self) -> str:
@@ -206,7 +212,7 @@ class StepBar(QWidget):
         self.step_requested.emit(max(done - 1, 1))
 
     @Slot()
-    def step_forward(self) -> None:
+    def step_next(self) -> None:
         """Go one step on; after the last, everything is shown."""
         if self._step is not None:
             self.step_requested.emit(None if self._step + 1 >= len(self._names) else self._step + 1)

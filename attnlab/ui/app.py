@@ -1,0 +1,146 @@
+"""Runs the desktop program: application, window, and what guards them."""
+
+import faulthandler
+import gc
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+
+from PySide6.QtCore import QObject, QTimer, Slot
+from PySide6.QtGui import QGuiApplication, QIcon, QPixmap
+from PySide6.QtWidgets import QApplication
+
+from attnlab import assets
+from attnlab.document.settings import load_settings
+from attnlab.errors import FileError
+from attnlab.files.source import Source
+from attnlab.ui.main_window import MainWindow
+
+DEFAULT = Source(preset="journey")
+
+
+class GarbageTimer(QObject):
+    """Collects garbage in the window's thread only: a widget that another thread collects would crash the program."""
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        gc.collect()
+        gc.freeze()
+        gc.disable()
+        self._ticks = 0
+        self._timer = QTimer(self)
+        self._timer.setInterval(1000)
+        self._timer.timeout.connect(self._on_timeout)
+        self._timer.start()
+
+    def stop(self) -> None:
+        """Leave garbage to Python again."""
+        self._timer.stop()
+        gc.unfreeze()
+        gc.enable()
+
+    @Slot()
+    def _on_timeout(self) -> None:
+        self._ticks += 1
+        gc.collect(2 if self._ticks % 30 == 0 else 1)
+
+
+def make_application() -> QApplication:
+    """Return the application, made if there is none yet."""
+    there = QApplication.instance()
+    app = there if isinstance(there, QApplication) else QApplication(sys.argv[:1])
+    app.setApplicationName("attnlab")
+    app.setApplicationDisplayName("attnlab")
+    QGuiApplication.setDesktopFileName("attnlab")
+    icon = QPixmap()
+    icon.loadFromData(assets.read_bytes("icons/attnlab.svg"))
+    app.setWindowIcon(QIcon(icon))
+    return app
+
+
+def run(
+    source: Source | None = None,
+    theme: str | None = None,
+    screenshot: Path | None = None,
+    size: tuple[int, int] | None = None,
+    on_window: Callable[[MainWindow], None] | None = None,
+) -> int:
+    """Run the program until its window closes; with ``screenshot`` draw it once, save the picture, and end.
+
+    Raises:
+        AttnlabError: the source cannot be opened, or the picture cannot be written.
+    """
+    if sys.platform == "win32":
+        import torch  # noqa: F401  # before Qt's libraries are used, or its own fail to load: pytorch issue 166628
+    app = make_application()
+    settings, problems = load_settings()
+    if theme is not None:
+        settings = replace(settings, theme=theme)
+    window = MainWindow(settings, source or DEFAULT, remember=screenshot is None)
+    if size is not None:
+        window.resize(*size)
+    restore = _install_hooks(window)
+    shot = Screenshot(window, screenshot) if screenshot is not None else None
+    if on_window is not None:
+        on_window(window)
+    window.show()
+    window.load()
+    garbage: list[GarbageTimer] = []
+    window.ready.connect(lambda: garbage.append(GarbageTimer(window)))
+    for problem in problems:
+        window.ready.connect(lambda text=problem: window.say(text))
+    try:
+        code = app.exec()
+    finally:
+        for timer in garbage:
+            timer.stop()
+        window.stop()
+        restore()
+    if shot is not None and shot.problem:
+        raise FileError(shot.problem)
+    return code
+
+
+class Screenshot(QObject):
+    """Saves a picture of a window once its first numbers are painted, then closes it."""
+
+    def __init__(self, window: MainWindow, path: Path) -> None:
+        super().__init__(window)
+        self._window, self._path = window, path
+        self.problem = ""
+        window.ready.connect(self._on_ready)
+
+    @Slot()
+    def _on_ready(self) -> None:
+        QTimer.singleShot(0, self, self._on_idle)
+
+    @Slot()
+    def _on_idle(self) -> None:
+        if not self._window.grab().save(str(self._path)):
+            self.problem = f"{self._path} cannot be written; it needs an existing folder and an ending such as .png."
+        self._window.close()
+        QApplication.quit()
+
+
+def _install_hooks(window: MainWindow) -> Callable[[], None]:
+    """Let a fault be seen: one sentence in the window, the rest on standard error. Returns what takes the hooks off."""
+    before, thread_before = sys.excepthook, threading.excepthook
+
+    def report(kind: type[BaseException], error: BaseException, where: TracebackType | None) -> None:
+        traceback.print_exception(kind, error, where, file=sys.stderr)
+        window.say(f"Something went wrong inside attnlab: {kind.__name__}: {error}. Your work is still here.")
+
+    def report_thread(arguments: threading.ExceptHookArgs) -> None:
+        traceback.print_exception(arguments.exc_type, arguments.exc_value, arguments.exc_traceback, file=sys.stderr)
+
+    def restore() -> None:
+        sys.excepthook, threading.excepthook = before, thread_before
+
+    sys.excepthook, threading.excepthook = report, report_thread
+    if sys.stderr is not None and not faulthandler.is_enabled():
+        faulthandler.enable()
+    return restore

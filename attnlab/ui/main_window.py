@@ -1,0 +1,273 @@
+"""The window: rail, workspace, bars, menus and keys. It is on screen before torch is loaded."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from operator import attrgetter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QByteArray, QSettings, Qt, Signal, Slot
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent
+from PySide6.QtWidgets import QApplication, QFrame, QGridLayout, QLabel, QMainWindow, QMenu, QWidget
+
+from attnlab.document.settings import Settings, save_settings
+from attnlab.errors import AttnlabError
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.files.source import Source
+from attnlab.ui.actions import ActionList
+from attnlab.ui.command_palette import CommandPalette
+from attnlab.ui.loader import Loader
+from attnlab.ui.rail import Rail
+from attnlab.ui.theme import CHOICES, TYPE_SIZES, apply_theme
+from attnlab.ui.window_actions import SECTIONS, window_actions
+
+if TYPE_CHECKING:
+    from attnlab.compute.service import ComputeService
+    from attnlab.ui.playground.workspace import Playground
+
+WORKSPACES = (("Play", "play-grid"),)
+PRESENT_TYPE = 1.3
+
+
+class MainWindow(QMainWindow):
+    """Owns the settings, the worker and the workspaces."""
+
+    first_painted = Signal()
+    ready = Signal()
+    """The playground is there and its first numbers are shown."""
+
+    def __init__(self, settings: Settings, source: Source, *, remember: bool = True) -> None:
+        super().__init__()
+        self.settings = settings
+        self._source = source
+        self._remember = remember
+        self._painted = self._presenting = False
+        self.playground: Playground | None = None
+        self._service: ComputeService | None = None
+        self._palette = LIGHT
+        self.setWindowTitle("attnlab")
+        self.setMinimumSize(720, 480)
+        self.setAcceptDrops(True)
+        self.actions_list = ActionList(window_actions(self), self)
+        self.command_palette = CommandPalette(self.actions_list, self)
+        menu = QMenu(self)
+        self.actions_list.menu(menu, *SECTIONS)
+        menu.aboutToShow.connect(self.actions_list.refresh)
+        self.rail = Rail(WORKSPACES, menu)
+        self._build()
+        self.apply_theme()
+        self._restore_geometry()
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        app.styleHints().colorSchemeChanged.connect(self._on_scheme_changed)
+        self._loader = Loader(self)
+        self._loader.loaded.connect(self._on_loaded)
+
+    def _build(self) -> None:
+        centre = QWidget()
+        self._grid = QGridLayout(centre)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setSpacing(0)
+        frame = QFrame()
+        frame.setProperty("ground", "left")
+        inside = QGridLayout(frame)
+        inside.setContentsMargins(0, 0, 0, 0)
+        inside.addWidget(self.rail)
+        self._rail_frame = frame
+        self._grid.addWidget(frame, 1, 0)
+        self._welcome = QLabel("Loading the mathematics…")
+        self._welcome.setProperty("role", "muted")
+        self._welcome.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._grid.addWidget(self._welcome, 1, 1)
+        self._grid.setColumnStretch(1, 1)
+        self._grid.setRowStretch(1, 1)
+        self.setCentralWidget(centre)
+
+    def load(self) -> None:
+        """Begin to load torch in a thread; the workspace follows."""
+        self._loader.start()
+
+    @Slot(str)
+    def _on_loaded(self, problem: str) -> None:
+        if problem:
+            self._welcome.setText(problem)
+            return
+        from attnlab.compute.service import ComputeService
+        from attnlab.ui.playground.file_keeper import first_scene
+        from attnlab.ui.playground.workspace import Playground
+
+        scene, label, path, problem = first_scene(self._source)
+        self._service = ComputeService(self)
+        self.playground = Playground(scene, label, self._service, self)
+        if path is not None:
+            self.playground.document.mark_saved(path)
+        self._grid.addWidget(self.playground.top_bar, 0, 0, 1, 2)
+        self._grid.addWidget(self.playground.body, 1, 1)
+        self._grid.addWidget(self.playground.step_bar, 2, 0, 1, 2)
+        self._welcome.hide()
+        self.playground.set_palette(self._palette)
+        self.playground.title_changed.connect(self._on_title_changed)
+        self.playground.top_bar.export_requested.connect(self.playground.files.ask_export)
+        self.playground.files.opened.connect(self.remember_file)
+        self.playground.computed.connect(self._on_first_computed)
+        self._on_title_changed(self.playground.title())
+        if problem:
+            self.playground.step_bar.show_message(problem)
+
+    @Slot()
+    def _on_first_computed(self) -> None:
+        assert self.playground is not None
+        self.playground.computed.disconnect(self._on_first_computed)
+        self.ready.emit()
+
+    @Slot(str)
+    def _on_title_changed(self, title: str) -> None:
+        self.setWindowTitle(f"{title} — attnlab")
+        self.actions_list.refresh()
+
+    @Slot()
+    def _on_scheme_changed(self) -> None:
+        if self.settings.theme == "system":
+            self.apply_theme()
+
+    def apply_theme(self) -> None:
+        """Dress everything in the theme and the size of type of the settings."""
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        size = round(self.settings.type_size * (PRESENT_TYPE if self._presenting else 1))
+        self._palette = apply_theme(app, self.settings.theme, size)
+        self.rail.set_palette(self._palette)
+        self.command_palette.set_palette(self._palette)
+        if self.playground is not None:
+            self.playground.set_palette(self._palette)
+
+    def change_settings(self, **changes: object) -> None:
+        """Change settings, keep them, and show them."""
+        self.settings = replace(self.settings, **changes)  # type: ignore[arg-type]
+        if self._remember:
+            try:
+                save_settings(self.settings)
+            except AttnlabError as error:
+                self.say(str(error))
+        self.apply_theme()
+
+    def set_theme(self, theme: str) -> None:
+        """Follow the system, or be light or dark."""
+        assert theme in CHOICES
+        self.change_settings(theme=theme)
+
+    def step_type_size(self, step: int) -> None:
+        """Make type larger or smaller by 10 %, or with 0 as it was."""
+        size = 100 if step == 0 else self.settings.type_size + 10 * step
+        self.change_settings(type_size=min(max(size, TYPE_SIZES[0]), TYPE_SIZES[1]))
+
+    def say(self, sentence: str) -> None:
+        """Show one sentence where messages stand."""
+        if self.playground is not None:
+            self.playground.step_bar.show_message(sentence)
+
+    def do(self, path: str) -> Callable[[], None]:
+        """Return what calls a method in the playground ("files.save"), for an action; nothing while it is loading."""
+
+        def call() -> None:
+            if self.playground is not None:
+                attrgetter(path)(self.playground)()
+
+        return call
+
+    def show_palette(self) -> None:
+        """Open or close the command palette."""
+        self.actions_list.refresh()
+        self.command_palette.open()
+
+    def toggle_full_screen(self) -> None:
+        """Fill the screen, or leave it."""
+        self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
+
+    @property
+    def presenting(self) -> bool:
+        """Whether only the canvas and the explanation are shown, large, on the full screen."""
+        return self._presenting
+
+    def present(self, on: bool) -> None:
+        """Begin or end presenting."""
+        if self.playground is None or on == self._presenting:
+            return
+        self._presenting = on
+        for widget in (self._rail_frame, self.playground.top_bar, self.playground.inputs):
+            widget.setVisible(not on)
+        full = Qt.WindowState.WindowFullScreen
+        self.setWindowState(self.windowState() | full if on else self.windowState() & ~full)
+        self.apply_theme()
+        self.actions_list.refresh()
+
+    def escape(self) -> None:
+        """Leave presenting, or let go of what is selected."""
+        view = self.playground.document.view if self.playground is not None else None
+        if self._presenting and (view is None or view.cell is None):
+            self.present(False)
+        elif self.playground is not None:
+            self.playground.let_go()
+
+    @Slot(object)
+    def remember_file(self, path: Path) -> None:
+        """Put a file at the head of the recent ones."""
+        self.change_settings(recent=self.settings.with_recent(str(path)).recent)
+
+    def _geometry_settings(self) -> QSettings:
+        return QSettings("attnlab", "attnlab")
+
+    def _restore_geometry(self) -> None:
+        geometry = self._geometry_settings().value("geometry") if self._remember else None
+        if not (isinstance(geometry, QByteArray) and self.restoreGeometry(geometry)):
+            self.resize(1440, 900)
+
+    def stop(self) -> None:
+        """End the threads; may be called twice."""
+        self._loader.stop()
+        if self._service is not None:
+            self._service.stop()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if not self._painted:
+            self._painted = True
+            self.first_painted.emit()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        if self._presenting:
+            self.present(False)
+        if self._remember:
+            self._geometry_settings().setValue("geometry", self.saveGeometry())
+        self.stop()
+        super().closeEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        step = {
+            Qt.Key.Key_Left: "step_back", Qt.Key.Key_Right: "step_next", Qt.Key.Key_Home: "step_first",
+            Qt.Key.Key_End: "step_last", Qt.Key.Key_PageUp: "step_back", Qt.Key.Key_PageDown: "step_next",
+        }.get(Qt.Key(event.key()))  # fmt: skip
+        if step is not None and self.playground is not None:
+            getattr(self.playground.step_bar, step)()
+        elif event.key() == Qt.Key.Key_Escape:
+            self.escape()
+        else:
+            super().keyPressEvent(event)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if any(url.isLocalFile() for url in event.mimeData().urls()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        urls = [url for url in event.mimeData().urls() if url.isLocalFile()]
+        if urls and self.playground is not None:
+            self.playground.files.open(Path(urls[0].toLocalFile()))
+
+
+def has_display() -> bool:
+    """Tell whether a window can be shown: always off Linux, else when there is a display or an own platform."""
+    import os
+
+    names = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    return not sys.platform.startswith("linux") or any(os.environ.get(name) for name in names)

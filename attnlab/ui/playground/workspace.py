@@ -1,0 +1,243 @@
+"""The playground: inputs, canvas and explanation around one document; the place where the parts meet."""
+
+from dataclasses import replace
+from functools import partial
+
+from PySide6.QtCore import QObject, QPoint, Qt, Signal, Slot
+from PySide6.QtWidgets import QSplitter, QWidget
+
+from attnlab.attention import edits
+from attnlab.attention.presets import PRESETS, preset
+from attnlab.compute.engine import devices
+from attnlab.compute.service import ComputeService, Reply
+from attnlab.document.document import Document, View
+from attnlab.document.scene import Scene
+from attnlab.errors import AttnlabError
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.playground.canvas import Canvas
+from attnlab.ui.playground.explain_panel import ExplainPanel
+from attnlab.ui.playground.file_keeper import FileKeeper
+from attnlab.ui.playground.gallery import PresetGallery, thumbnail
+from attnlab.ui.playground.history_list import HistoryList
+from attnlab.ui.playground.inputs_panel import InputsPanel
+from attnlab.ui.playground.step_bar import StepBar
+from attnlab.ui.playground.top_bar import TopBar
+
+
+class Playground(QObject):
+    """Owns the document, the worker and the views, and carries what happens from one to the next."""
+
+    computed = Signal(object)
+    title_changed = Signal(str)
+
+    def __init__(self, scene: Scene, label: str, service: ComputeService, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.document = Document(label, scene, self)
+        self.service = service
+        self.reply: Reply | None = None
+        self._palette = LIGHT
+        self._asked: Scene | None = None
+        self.inputs = InputsPanel(self.document)
+        self.canvas = Canvas()
+        self.explain = ExplainPanel()
+        self.top_bar = TopBar(self.document, devices())
+        self.step_bar = StepBar()
+        self.body = QSplitter(Qt.Orientation.Horizontal)
+        self.body.setChildrenCollapsible(True)
+        self.body.setHandleWidth(1)
+        for widget in (self.inputs, self.canvas, self.explain):
+            self.body.addWidget(widget)
+        self.body.setSizes([304, 784, 288])
+        for index, stretch in enumerate((0, 1, 0)):
+            self.body.setStretchFactor(index, stretch)
+        self.gallery = PresetGallery(parent)
+        self.gallery.fill([(p.name, p.title, p.about) for p in PRESETS.values()])
+        self.history = HistoryList(parent)
+        self.files = FileKeeper(self, parent)
+        self._connect()
+        self._request()
+        self._on_history_changed()
+
+    def _connect(self) -> None:
+        document, canvas = self.document, self.canvas
+        document.scene_changed.connect(self._on_scene_changed)
+        document.view_changed.connect(self._on_view_changed)
+        document.history_changed.connect(self._on_history_changed)
+        document.message_raised.connect(self.step_bar.show_message)
+        self.service.computed.connect(self._on_computed)
+        self.service.job_done.connect(self._on_job_done)
+        canvas.cell_hovered.connect(self._on_cell_hovered)
+        canvas.cell_clicked.connect(self._on_cell_clicked)
+        canvas.alone_requested.connect(self._on_alone_requested)
+        canvas.head_clicked.connect(self._on_head_chosen)
+        self.explain.cell_clicked.connect(self._on_cell_clicked)
+        self.step_bar.step_requested.connect(self._on_step_requested)
+        self.top_bar.head_chosen.connect(self._on_head_chosen)
+        self.top_bar.gallery_requested.connect(self.open_gallery)
+        self.top_bar.history_requested.connect(self.open_history)
+        self.gallery.preset_chosen.connect(self.open_preset)
+        self.history.step_chosen.connect(document.jump)
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint everything in other colours and the present size of type."""
+        self._palette = palette
+        for view in (self.inputs, self.canvas, self.explain, self.top_bar, self.step_bar, self.gallery, self.history):
+            view.set_palette(palette)
+        if self.reply is not None:
+            self._show(self.reply)
+
+    def _request(self) -> None:
+        scene, view = self.document.scene, self.document.view
+        self._asked = scene
+        mean = view.head == "mean" or scene.experiment.n_heads > 1
+        self.service.request(scene.experiment, scene.device, scene.dtype, None, mean)
+
+    def _show(self, reply: Reply) -> None:
+        assert reply.trace is not None
+        view = self.document.view
+        self.canvas.show_trace(reply.trace, view)
+        self.explain.show_trace(reply.trace, view)
+        self.step_bar.show_reply(reply, view)
+
+    @Slot(object)
+    def _on_scene_changed(self, scene: Scene) -> None:
+        self._request()
+
+    @Slot(object)
+    def _on_view_changed(self, view: View) -> None:
+        if self.reply is None or self.reply.request.experiment is not self.document.experiment:
+            return  # the trace that fits this view is on its way, and will be shown with it
+        self.canvas.show_view(view)
+        self.explain.show_view(view)
+        self.step_bar.show_view(view)
+
+    @Slot()
+    def _on_history_changed(self) -> None:
+        if self.history.isVisible():
+            self.history.fill(self.document.history)
+        self.title_changed.emit(self.title())
+
+    @Slot(object)
+    def _on_computed(self, reply: Reply) -> None:
+        if reply.trace is None:
+            self._on_failed(reply)
+            return
+        self.reply = reply
+        self._show(reply)
+        if reply.warnings:
+            self.step_bar.show_message(" ".join(reply.warnings))
+        self.computed.emit(reply)
+
+    def _on_failed(self, reply: Reply) -> None:
+        """Say why, and go back to the last state that could be computed."""
+        self.document.message_raised.emit(reply.error)
+        if reply.request.experiment is self.document.experiment and self.document.history.undo_label is not None:
+            sentence = reply.error
+            self.document.undo()
+            self.step_bar.show_message(sentence)
+
+    @Slot(object, object)
+    def _on_job_done(self, key: object, result: object) -> None:
+        if isinstance(key, tuple) and key[0] == "thumbnail":
+            self.gallery.on_thumbnail(key[1], result)  # type: ignore[arg-type]
+
+    @Slot(object)
+    def _on_cell_hovered(self, cell: object) -> None:
+        self.document.select(cell)  # type: ignore[arg-type]
+
+    @Slot(object)
+    def _on_cell_clicked(self, cell: object) -> None:
+        view = self.document.view
+        self.document.select(None if view.pinned and view.cell == cell else cell, pin=True)  # type: ignore[arg-type]
+
+    @Slot(object)
+    def _on_alone_requested(self, name: object) -> None:
+        self.document.show(alone=name)
+
+    @Slot(object)
+    def _on_head_chosen(self, head: object) -> None:
+        cell = self.document.view.cell
+        if cell is not None and cell.head is not None and isinstance(head, int):
+            cell = replace(cell, head=head)
+        elif cell is not None and head == "mean" and cell.stage not in ("inputs", "output"):
+            cell = replace(cell, head=None)
+        self.document.show(head=head, cell=cell)
+
+    @Slot(object)
+    def _on_step_requested(self, step: object) -> None:
+        self.document.show(step=step)
+
+    @property
+    def current_stage(self) -> str:
+        """The stage that a person is looking at: the one alone, the selected one, else the weights."""
+        view = self.document.view
+        return view.alone or (view.cell.stage if view.cell is not None else "weights")
+
+    def title(self) -> str:
+        """Return the name of what is open, with a mark when it was changed."""
+        name = self.document.path.stem if self.document.path is not None else self.document.scene.title
+        return f"{name}{' •' if self.document.modified else ''}"
+
+    @Slot(str)
+    def open_preset(self, name: str) -> None:
+        """Open a preset as one step that can be undone."""
+        try:
+            scene = Scene(preset(name), PRESETS[name].title, name)
+        except AttnlabError as error:
+            self.document.message_raised.emit(str(error))
+            return
+        self.document.open(f"Open {PRESETS[name].title}", replace(scene, device=self.document.scene.device, dtype=self.document.scene.dtype))
+
+    @Slot()
+    def open_gallery(self) -> None:
+        """Show the presets below the title."""
+        at = self.top_bar.title_button.mapToGlobal(QPoint(0, self.top_bar.title_button.height() + 4))
+        self.gallery.popup(at, self.document.scene.preset, self._ask_thumbnail)
+
+    def _ask_thumbnail(self, name: str) -> None:
+        self.service.run(("thumbnail", name), partial(thumbnail, name))
+
+    @Slot()
+    def open_history(self) -> None:
+        """Show the history below its button."""
+        button = self.top_bar.history_button
+        self.history.popup(button.mapToGlobal(QPoint(0, button.height() + 4)), self.document.history)
+
+    @Slot()
+    def let_go(self) -> None:
+        """Let go of the selected cell; without one, of the card that fills the canvas, then of the step."""
+        view = self.document.view
+        if view.cell is not None:
+            self.document.select(None, pin=True)
+        elif view.alone is not None:
+            self.document.show(alone=None)
+        elif view.step is not None:
+            self.document.show(step=None)
+
+    def toggle_causal(self) -> None:
+        """Switch the causal mask."""
+        on = not self.document.experiment.config.causal
+        self.document.edit(f"Causal {'on' if on else 'off'}", lambda e: edits.configured(e, causal=on))
+
+    def toggle_output(self) -> None:
+        """Switch W_o."""
+        on = self.document.experiment.weights.W_o is None
+        self.document.edit(f"W_o {'on' if on else 'off'}", lambda e: edits.toggle_output(e, on))
+
+    def toggle_biases(self) -> None:
+        """Switch the biases."""
+        on = self.document.experiment.weights.b_q is None
+        self.document.edit(f"Biases {'on' if on else 'off'}", lambda e: edits.toggle_biases(e, on))
+
+    def show_all_heads(self) -> None:
+        """Show every head as a small multiple."""
+        self._on_head_chosen("all")
+
+    def show_mean(self) -> None:
+        """Show the mean of the heads."""
+        self._on_head_chosen("mean")
+
+    def focus_sentence(self) -> None:
+        """Put the keyboard into the sentence."""
+        self.inputs.sentence.setFocus()
+        self.inputs.sentence.selectAll()

@@ -1,0 +1,113 @@
+"""Everything the window can do, as one list: it feeds the shortcuts, the menu and the command palette."""
+
+from typing import TYPE_CHECKING
+
+from attnlab.ui.actions import Action
+
+if TYPE_CHECKING:
+    from attnlab.document.document import View
+    from attnlab.ui.main_window import MainWindow
+
+SECTIONS = ("File", "Edit", "Layer", "View", "Steps", "Window")
+
+
+def window_actions(w: "MainWindow") -> list[Action]:
+    """Return the actions of a window; each asks the window what is possible just now."""
+    return [*_file(w), *_edit(w), *_layer(w), *_view(w), *_steps(w), *_window(w)]
+
+
+def _loaded(w: "MainWindow") -> bool:
+    return w.playground is not None
+
+
+def _file(w: "MainWindow") -> list[Action]:
+    return [
+        Action("presets", "Open a preset…", "File", w.do("open_gallery"), ("Ctrl+P",), lambda: _loaded(w)),
+        Action("open", "Open a file…", "File", w.do("files.ask_open"), ("Ctrl+O",), lambda: _loaded(w)),
+        Action("save", "Save", "File", w.do("files.save"), ("Ctrl+S",), lambda: _loaded(w)),
+        Action("save-as", "Save as…", "File", w.do("files.ask_save"), ("Ctrl+Shift+S",), lambda: _loaded(w)),
+        Action("export", "Export a picture or a table…", "File", w.do("files.ask_export"), ("Ctrl+E",), lambda: _loaded(w)),
+    ]
+
+
+def _edit(w: "MainWindow") -> list[Action]:
+    def label(which: str) -> str | None:
+        return getattr(w.playground.document.history, f"{which}_label") if w.playground is not None else None
+
+    def title(which: str) -> str:
+        name = label(which)
+        return f"{which.capitalize()} “{name}”" if name else which.capitalize()
+
+    def walk(which: str) -> None:
+        if w.playground is not None:
+            getattr(w.playground.document, which)()
+
+    return [
+        Action(
+            "undo", lambda: title("undo"), "Edit", lambda: walk("undo"), ("Ctrl+Z",), lambda: label("undo") is not None
+        ),
+        Action(
+            "redo", lambda: title("redo"), "Edit", lambda: walk("redo"), ("Ctrl+Shift+Z", "Ctrl+Y"),
+            lambda: label("redo") is not None,
+        ),
+        Action("history", "History…", "Edit", w.do("open_history"), ("Ctrl+H",), lambda: _loaded(w)),
+    ]  # fmt: skip
+
+
+def _layer(w: "MainWindow") -> list[Action]:
+    def causal() -> bool:
+        return w.playground is not None and w.playground.document.experiment.config.causal
+
+    return [
+        Action("causal", "Causal mask", "Layer", w.do("toggle_causal"), ("Ctrl+M",), lambda: _loaded(w), causal),
+        Action("output", "Output weights W_o", "Layer", w.do("toggle_output"), (), lambda: _loaded(w)),
+        Action("biases", "Biases", "Layer", w.do("toggle_biases"), (), lambda: _loaded(w)),
+        Action("sentence", "Edit the sentence", "Layer", w.do("focus_sentence"), ("Ctrl+L",), lambda: _loaded(w)),
+    ]
+
+
+def _view(w: "MainWindow") -> list[Action]:
+    def view() -> "View | None":
+        return w.playground.document.view if w.playground is not None else None
+
+    def several() -> bool:
+        return w.playground is not None and w.playground.document.experiment.n_heads > 1
+
+    def showing(head: str) -> bool:
+        now = view()
+        return now is not None and now.head == head
+
+    return [
+        Action("fit", "Fit the canvas", "View", w.do("canvas.fit"), ("Ctrl+9",), lambda: _loaded(w)),
+        Action("all-heads", "Show all heads", "View", w.do("show_all_heads"), (), several, lambda: showing("all")),
+        Action("mean-head", "Show the mean of the heads", "View", w.do("show_mean"), (), several, lambda: showing("mean")),
+        Action("larger", "Larger type", "View", lambda: w.step_type_size(1), ("Ctrl++", "Ctrl+=")),
+        Action("smaller", "Smaller type", "View", lambda: w.step_type_size(-1), ("Ctrl+-",)),
+        Action("usual", "Usual size of type", "View", lambda: w.step_type_size(0), ("Ctrl+0",)),
+        *(
+            Action(
+                f"theme-{name}", f"Theme: {name}", "View", lambda name=name: w.set_theme(name),  # type: ignore[misc]
+                checked=lambda name=name: w.settings.theme == name,  # type: ignore[misc]
+            )
+            for name in ("system", "light", "dark")
+        ),
+    ]  # fmt: skip
+
+
+def _steps(w: "MainWindow") -> list[Action]:
+    return [
+        Action("step-back", "Step back", "Steps", w.do("step_bar.step_back"), ("Alt+Left",), lambda: _loaded(w), hint="← outside of tables"),
+        Action("step-next", "Step forward", "Steps", w.do("step_bar.step_next"), ("Alt+Right",), lambda: _loaded(w), hint="→ outside of tables"),
+        Action("step-first", "First step", "Steps", w.do("step_bar.step_first"), (), lambda: _loaded(w)),
+        Action("step-last", "Show all steps", "Steps", w.do("step_bar.step_last"), (), lambda: _loaded(w)),
+        Action("present", "Present", "Steps", lambda: w.present(not w.presenting), ("F5",), lambda: _loaded(w), lambda: w.presenting),
+    ]
+
+
+def _window(w: "MainWindow") -> list[Action]:
+    return [
+        Action("workspace-1", "Playground", "Window", lambda: None, ("Ctrl+1",), in_palette=False),
+        Action("palette", "Command palette…", "Window", w.show_palette, ("Ctrl+K",), in_palette=False),
+        Action("full-screen", "Full screen", "Window", w.toggle_full_screen, ("F11",), checked=w.isFullScreen),
+        Action("quit", "Quit", "Window", w.close, ("Ctrl+Q",)),
+    ]
