@@ -119,11 +119,11 @@ def _plain(latex: str) -> _Set:
 
 
 def _svg(latex: str) -> bytes:
-    import ziafont  # here, as importing it takes a fifth of a second that the first window must not wait for
-    import ziamath
+    from ziafont.config import config  # here, as this takes a fifth of a second and the first window must not wait
+    from ziamath.zmath import Latex
 
-    ziafont.config.svg2 = False  # Qt draws <symbol> clipped: ask for plain paths
-    return str(ziamath.Latex(latex, size=_EM, color=_INK, margin=0).svg()).encode()
+    config.svg2 = False  # Qt draws <symbol> clipped: ask for plain paths
+    return str(Latex(latex, size=_EM, color=_INK, margin=0).svg()).encode()
 
 
 def _refusals() -> tuple[type[Exception], ...]:
@@ -132,7 +132,5 @@ def _refusals() -> tuple[type[Exception], ...]:
 
     from latex2mathml import exceptions
 
-    named = tuple(
-        kind for kind in vars(exceptions).values() if isinstance(kind, type) and issubclass(kind, Exception)
-    )
+    named = tuple(kind for kind in vars(exceptions).values() if isinstance(kind, type) and issubclass(kind, Exception))
     return (*named, ParseError, AssertionError, AttributeError, LookupError, TypeError, ValueError)

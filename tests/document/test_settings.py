@@ -70,7 +70,9 @@ def test_a_file_that_holds_no_settings_gives_the_defaults(text: bytes) -> None:
     assert settings_path().with_name("settings.json.bak").read_bytes() == text
 
 
-@given(st.binary(max_size=60) | st.dictionaries(st.text(max_size=9), st.integers()).map(lambda d: json.dumps(d).encode()))
+@given(
+    st.binary(max_size=60) | st.dictionaries(st.text(max_size=9), st.integers()).map(lambda d: json.dumps(d).encode())
+)
 @hypothesis_settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 def test_no_file_can_keep_the_program_from_starting(tmp_path: Path, text: bytes) -> None:
     path = tmp_path / "settings.json"

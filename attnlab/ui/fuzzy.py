@@ -1,0 +1,61 @@
+"""Fuzzy matching of what a person types against titles: letters in order, ranked by how well they sit."""
+
+from dataclasses import dataclass
+
+_START, _RUN, _GAP, _LATE = 10.0, 6.0, 0.6, 0.15
+_NEVER = float("-inf")
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """How well a query fits a text, and which of its characters were met; greater is better."""
+
+    score: float
+    places: tuple[int, ...]
+
+
+def match(query: str, text: str) -> Match | None:
+    """Return the best way to find the query's letters in order in the text, or None; case and spaces do not count."""
+    wanted = [c.lower() for c in query if not c.isspace()]
+    letters = [c.lower() for c in text]
+    if not wanted:
+        return Match(0.0, ())
+    if len(wanted) > len(letters):
+        return None
+    best, came_from = _table(wanted, letters, [_at_start(text, i) for i in range(len(text))])
+    end = max(range(len(letters)), key=lambda i: best[-1][i])
+    if best[-1][end] == _NEVER:
+        return None
+    places = [end]
+    for row in range(len(wanted) - 1, 0, -1):
+        places.append(came_from[row][places[-1]])
+    return Match(best[-1][end] - _LATE * len(letters), tuple(reversed(places)))
+
+
+def _table(wanted: list[str], letters: list[str], starts: list[bool]) -> tuple[list[list[float]], list[list[int]]]:
+    """Fill best[i][j], the best score with letter i of the query met at j, and where letter i - 1 then was."""
+    best: list[list[float]] = []
+    came_from: list[list[int]] = []
+    for row, letter in enumerate(wanted):
+        scores, origins = [_NEVER] * len(letters), [-1] * len(letters)
+        reach, reach_at = _NEVER, -1  # the best of the row above that lies before j, less what the gap costs
+        for j, candidate in enumerate(letters):
+            if row and j:
+                reach -= _GAP
+                if best[row - 1][j - 1] > reach:
+                    reach, reach_at = best[row - 1][j - 1], j - 1
+            if candidate != letter:
+                continue
+            worth = _START if starts[j] else 1.0
+            if not row:
+                scores[j] = worth - _GAP * min(j, 10)
+                continue
+            run = best[row - 1][j - 1] + _RUN if j else _NEVER
+            scores[j], origins[j] = (run + worth, j - 1) if run >= reach else (reach + worth, reach_at)
+        best.append(scores)
+        came_from.append(origins)
+    return best, came_from
+
+
+def _at_start(text: str, index: int) -> bool:
+    return index == 0 or not text[index - 1].isalnum() or (text[index].isupper() and text[index - 1].islower())

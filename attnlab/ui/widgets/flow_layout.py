@@ -1,0 +1,78 @@
+"""A layout that puts its items in rows, left to right, and begins a new row when one is full."""
+
+from collections.abc import Iterable
+
+from PySide6.QtCore import QMargins, QPoint, QRect, QSize, Qt
+from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
+
+
+def flow(sizes: Iterable[tuple[int, int]], width: int, gap: int) -> list[QRect]:
+    """Return where boxes of these sizes lie in rows of a width; one wider than a row is cut to it."""
+    places: list[QRect] = []
+    x = y = tall = 0
+    for wide, high in sizes:
+        wide = min(wide, max(width, 1))
+        if x and x + wide > width:
+            x, y, tall = 0, y + tall + gap, 0
+        places.append(QRect(x, y, wide, high))
+        x, tall = x + wide + gap, max(tall, high)
+    return places
+
+
+class FlowLayout(QLayout):
+    """Rows of widgets, each in its preferred size, ``gap`` pixels apart both ways."""
+
+    def __init__(self, parent: QWidget | None = None, gap: int = 8) -> None:
+        super().__init__(parent)
+        self._items: list[QLayoutItem] = []
+        self._gap = gap
+        self.setContentsMargins(QMargins())
+
+    def _places(self, width: int) -> list[tuple[QLayoutItem, QRect]]:
+        shown = [item for item in self._items if not item.isEmpty()]
+        inside = width - self.contentsMargins().left() - self.contentsMargins().right()
+        sizes = ((item.sizeHint().width(), item.sizeHint().height()) for item in shown)
+        return list(zip(shown, flow(sizes, inside, self._gap), strict=True))
+
+    def addItem(self, item: QLayoutItem) -> None:
+        self._items.append(item)
+
+    def count(self) -> int:
+        return len(self._items)
+
+    def itemAt(self, index: int) -> QLayoutItem | None:
+        return self._items[index] if 0 <= index < len(self._items) else None
+
+    def takeAt(self, index: int) -> QLayoutItem | None:
+        return self._items.pop(index) if 0 <= index < len(self._items) else None
+
+    def expandingDirections(self) -> Qt.Orientation:
+        return Qt.Orientation(0)
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        margins = self.contentsMargins()
+        lowest = max((place.y() + place.height() for _, place in self._places(width)), default=0)
+        return lowest + margins.top() + margins.bottom()
+
+    def sizeHint(self) -> QSize:
+        margins = self.contentsMargins()
+        items = [item.sizeHint() for item in self._items if not item.isEmpty()]
+        wide = sum(size.width() for size in items) + self._gap * max(len(items) - 1, 0)
+        tall = max((size.height() for size in items), default=0)
+        return QSize(wide + margins.left() + margins.right(), tall + margins.top() + margins.bottom())
+
+    def minimumSize(self) -> QSize:
+        margins = self.contentsMargins()
+        items = [item.minimumSize() for item in self._items if not item.isEmpty()]
+        wide = max((size.width() for size in items), default=0)
+        tall = max((size.height() for size in items), default=0)
+        return QSize(wide + margins.left() + margins.right(), tall + margins.top() + margins.bottom())
+
+    def setGeometry(self, rect: QRect) -> None:
+        super().setGeometry(rect)
+        corner = rect.topLeft() + QPoint(self.contentsMargins().left(), self.contentsMargins().top())
+        for item, place in self._places(rect.width()):
+            item.setGeometry(place.translated(corner))

@@ -1,0 +1,176 @@
+"""A pill of the tool bar: a muted label, the value in force, and a popup of what else it can be."""
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QEnterEvent, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
+
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.theme import disabled_ink, draw_focus_ring, font, mixed, px
+from attnlab.ui.widgets.pill_popup import Choice, Entry, PillPopup
+from attnlab.ui.widgets.subscripts import draw_text, text_width
+
+__all__ = ["Choice", "Entry", "Pill"]
+
+_WIDEST = 220  # a value wider than this is elided, in pixels at 100 %
+
+
+class Pill(QPushButton):
+    """Shows one of several values and asks for another: ``chosen`` says which, ``set_value`` shows the truth."""
+
+    chosen = Signal(object)
+
+    def __init__(self, label: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._label = label
+        self._choices: tuple[Choice, ...] = ()
+        self._entry: Entry | None = None
+        self._value: object = None
+        self._palette = LIGHT
+        self._popup: PillPopup | None = None
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.clicked.connect(self.open)
+        self._describe()
+
+    def set_palette(self, palette: Palette) -> None:
+        """Take a theme's colours."""
+        self._palette = palette
+        self.update()
+
+    def set_choices(self, choices: Sequence[Choice]) -> None:
+        """Offer these values, in this order."""
+        self._choices = tuple(choices)
+        self._describe()
+
+    def set_entry(self, prompt: str, parse: Callable[[str], object], show: Callable[[object], str] = str) -> None:
+        """Offer a field for a value of one's own below the choices.
+
+        ``parse`` makes the value of what was typed, or raises ValueError or AttnlabError whose sentence is shown
+        under the field; ``show`` writes a value that is none of the choices.
+        """
+        self._entry = Entry(prompt, parse, show)
+        self._describe()
+
+    def set_value(self, value: object) -> None:
+        """Show the value in force."""
+        self._value = value
+        self._describe()
+
+    def value_text(self) -> str:
+        """Return the value in force as it is written."""
+        for choice in self._choices:
+            if _same(choice.value, self._value):
+                return choice.title
+        if self._value is None:
+            return ""
+        return self._entry.show(self._value) if self._entry else str(self._value)
+
+    def popup(self) -> PillPopup | None:
+        """Return the popup while it is open."""
+        return self._popup
+
+    def open(self) -> None:
+        """Open the popup of choices below the pill."""
+        if self._popup is not None or not self.isEnabled():
+            return
+        current = next((i for i, choice in enumerate(self._choices) if _same(choice.value, self._value)), None)
+        typed = self.value_text() if current is None and self._entry else ""
+        popup = PillPopup(self._choices, current, self._entry, typed, self._palette, self)
+        popup.chosen.connect(self._on_chosen)
+        popup.closed.connect(self._on_closed)
+        self._popup = popup
+        popup.open_below(self)
+        self.update()
+
+    def _describe(self) -> None:
+        self.setAccessibleName(f"{self._label}: {self.value_text()}")
+        self.setAccessibleDescription("Opens a list of choices")
+        self.updateGeometry()
+        self.update()
+
+    def _shown_value(self) -> str:
+        value, room = self.value_text(), px(_WIDEST)
+        if text_width(value, font("strong")) <= room:
+            return value
+        while value and text_width(value + "…", font("strong")) > room:
+            value = value[:-1]
+        return value + "…"
+
+    def _on_chosen(self, value: object) -> None:
+        self.chosen.emit(value)
+
+    def _on_closed(self) -> None:
+        self._popup = None
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        label = text_width(self._label, font("text")) + px(6) if self._label else 0
+        value = text_width(self._shown_value(), font("strong"))
+        return QSize(round(px(10) + label + value + px(6) + px(10) + px(8)), px(32))
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and _opens(event):
+            event.accept()
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if _opens(event):
+            self.open()
+        else:
+            super().keyPressEvent(event)
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        self.update()
+        super().enterEvent(event)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self.update()
+        super().leaveEvent(event)
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange, QEvent.Type.ApplicationFontChange):
+            self.updateGeometry()
+        super().changeEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        p, live = self._palette, self.isEnabled()
+        lit = live and (self.underMouse() or self._popup is not None)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(mixed(p.control, p.ink, 0.06) if lit else p.control))
+        painter.drawRoundedRect(QRectF(self.rect()), px(8), px(8))
+        middle, x = self.height() / 2, float(px(10))
+        if self._label:
+            painter.setPen(QColor(p.muted if live else disabled_ink(p)))
+            x = draw_text(painter, x, middle, self._label, font("text")) + px(6)
+        painter.setPen(QColor(p.ink if live else disabled_ink(p)))
+        x = draw_text(painter, x, middle, self._shown_value(), font("strong")) + px(6)
+        pen = QPen(QColor(p.muted if live else disabled_ink(p)), 1.5 * px(10) / 10)
+        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+        painter.setPen(pen)
+        step = px(4)
+        chevron = [QPoint(round(x), 0), QPoint(round(x) + step, step), QPoint(round(x) + 2 * step, 0)]
+        painter.translate(0, middle - step / 2 + 0.5)
+        painter.drawPolyline(chevron)
+        painter.resetTransform()
+        if self.hasFocus():
+            draw_focus_ring(painter, QRectF(self.rect()), p, px(8))
+        painter.end()
+
+
+def _opens(event: QKeyEvent) -> bool:
+    return event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Down, Qt.Key.Key_Up) and not (
+        event.modifiers() & Qt.KeyboardModifier.ControlModifier
+    )
+
+
+def _same(one: object, other: object) -> bool:
+    """Compare values so that True is not 1 and 1 head is not scale 1.0."""
+    return type(one) is type(other) and one == other

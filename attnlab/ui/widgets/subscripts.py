@@ -1,0 +1,44 @@
+"""One line of text in which ``d_k`` and ``W_q`` are drawn with a real subscript."""
+
+import re
+
+from PySide6.QtCore import QPointF
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter
+
+_SUBSCRIPT = re.compile(r"(?<![A-Za-z_])([A-Za-z])_([A-Za-z]+|\d+)(?![A-Za-z0-9_])")
+_SMALLER, _LOWER = 0.78, 0.22
+
+
+def spans(text: str) -> tuple[tuple[str, bool], ...]:
+    """Return the text in pieces, and of each whether it is a subscript; only one letter before _ makes one."""
+    pieces: list[tuple[str, bool]] = []
+    at = 0
+    for found in _SUBSCRIPT.finditer(text):
+        pieces += [(text[at : found.end(1)], False), (found[2], True)]
+        at = found.end()
+    return tuple(piece for piece in (*pieces, (text[at:], False)) if piece[0])
+
+
+def text_width(text: str, font: QFont) -> float:
+    """Return the width in pixels of a text as ``draw_text`` draws it."""
+    return sum(QFontMetricsF(_font(font, low)).horizontalAdvance(piece) for piece, low in spans(text))
+
+
+def draw_text(painter: QPainter, x: float, middle: float, text: str, font: QFont) -> float:
+    """Draw a text, its capitals' height centred on ``middle``, in the painter's pen; return where it ends."""
+    metrics = QFontMetricsF(font)
+    baseline = middle + metrics.capHeight() / 2
+    for piece, low in spans(text):
+        made = _font(font, low)
+        painter.setFont(made)
+        painter.drawText(QPointF(x, baseline + (metrics.height() * _LOWER if low else 0)), piece)
+        x += QFontMetricsF(made).horizontalAdvance(piece)
+    return x
+
+
+def _font(font: QFont, low: bool) -> QFont:
+    if not low:
+        return font
+    made = QFont(font)
+    made.setPixelSize(max(1, round(font.pixelSize() * _SMALLER)))
+    return made
