@@ -162,6 +162,8 @@ def style_sheet(palette: Palette, type_size: int = 100) -> str:
     values["faint"] = disabled_ink(palette)
     values["accent_hover"] = mixed(palette.accent, palette.ink, 0.15)
     values["control_hover"] = mixed(palette.control, palette.ink, 0.06)
+    values["tick"] = assets.path(f"icons/tick-{palette.name}.svg").as_posix()
+    values["chevron_up"] = assets.path("icons/chevron-up.svg").as_posix()
     values["chevron"] = assets.path("icons/chevron.svg").as_posix()
     values |= {f"px{size}": f"{max(1, round(size * _clamped(type_size) / 100))}px" for size in (11, 26)}
     return re.sub(r"@(\w+)", lambda found: values[found[1]], assets.read_text("style.qss"))

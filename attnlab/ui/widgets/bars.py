@@ -152,7 +152,7 @@ class BarList(QAbstractScrollArea):
         gap, width = px(8), self.viewport().width()
         metrics = QFontMetrics(font("strong"))
         values = max(metrics.horizontalAdvance("−0.0000"), metrics.horizontalAdvance("masked"))
-        widest = max((metrics.horizontalAdvance(visible(label[:40])) for label in self._labels[:64]), default=0)
+        widest = max((metrics.horizontalAdvance(visible(label[:40])) for label in self._labels[:64]), default=0) + 2
         return min(widest, max(px(48), round(width * 0.3))), values, gap
 
     def _describe(self) -> None:

@@ -7,16 +7,25 @@ from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
 
 def flow(sizes: Iterable[tuple[int, int]], width: int, gap: int) -> list[QRect]:
-    """Return where boxes of these sizes lie in rows of a width; one wider than a row is cut to it."""
+    """Return where boxes of these sizes lie in rows of a width, each in the middle of its row's height.
+
+    A box wider than a row is cut to it.
+    """
     places: list[QRect] = []
+    row: list[QRect] = []
     x = y = tall = 0
     for wide, high in sizes:
         wide = min(wide, max(width, 1))
-        if x and x + wide > width:
-            x, y, tall = 0, y + tall + gap, 0
-        places.append(QRect(x, y, wide, high))
+        if row and x + wide > width:
+            places += _centred(row, tall)
+            row, x, y, tall = [], 0, y + tall + gap, 0
+        row.append(QRect(x, y, wide, high))
         x, tall = x + wide + gap, max(tall, high)
-    return places
+    return places + _centred(row, tall)
+
+
+def _centred(row: list[QRect], tall: int) -> list[QRect]:
+    return [place.translated(0, (tall - place.height()) // 2) for place in row]
 
 
 class FlowLayout(QLayout):

@@ -155,7 +155,7 @@ class Pill(QPushButton):
         pen = QPen(QColor(p.muted if live else disabled_ink(p)), 1.5 * px(10) / 10)
         pen.setCapStyle(Qt.PenCapStyle.RoundCap)
         painter.setPen(pen)
-        step = px(4)
+        step = px(3)
         chevron = [QPoint(round(x), 0), QPoint(round(x) + step, step), QPoint(round(x) + 2 * step, 0)]
         painter.translate(0, middle - step / 2 + 0.5)
         painter.drawPolyline(chevron)
