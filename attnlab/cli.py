@@ -6,20 +6,19 @@ import os
 import platform
 import re
 import sys
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, TextIO
+from typing import TYPE_CHECKING, NoReturn
 
 from attnlab import __version__
+from attnlab.console import INTERRUPTED, OK, TO_MEND, fail, refuse, say, silence_stdout, terminal_width, write
 from attnlab.errors import AttnlabError
 from attnlab.files.source import Source, check_source, load_source, parse_source
 
 if TYPE_CHECKING:
     from attnlab.attention.trace import Trace
 
-OK, OWN_FAILURE, TO_MEND, INTERRUPTED = 0, 1, 2, 130
 BENCHES = ("live", "engine", "start")
 FIGURES = (".png",)
 LATER = (".svg", ".pdf")
@@ -39,7 +38,7 @@ SOURCE is a session file or preset:NAME. attnlab COMMAND --help says more.
 """
 
 
-class _Misuse(AttnlabError):
+class _MisuseError(AttnlabError):
     """A command line that cannot be understood."""
 
 
@@ -47,7 +46,7 @@ class _Parser(argparse.ArgumentParser):
     """Refuses with one sentence instead of printing the usage."""
 
     def error(self, message: str) -> NoReturn:
-        raise _Misuse(f"{message[:1].upper()}{message[1:].rstrip('.')}; {self.prog} --help lists what there is.")
+        raise _MisuseError(f"{message[:1].upper()}{message[1:].rstrip('.')}; {self.prog} --help lists what there is.")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -57,20 +56,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except AttnlabError as error:
-        return _refuse(str(error), TO_MEND)
+        return refuse(str(error), TO_MEND)
     except ImportError as error:
         if (error.name or "").startswith("attnlab"):
-            return _fail(error)
-        return _refuse(f"A part is missing ({error}); attnlab doctor names the command that mends it.", TO_MEND)
+            return fail(error)
+        return refuse(f"A part is missing ({error}); attnlab doctor names the command that mends it.", TO_MEND)
     except BrokenPipeError:
-        _silence_stdout()
+        silence_stdout()
         return OK
     except KeyboardInterrupt:
         return INTERRUPTED
     except SystemExit as stop:  # argparse, after --help
         return stop.code if isinstance(stop.code, int) else OK
     except Exception as error:  # noqa: BLE001  # the outermost door: whatever went wrong is one line, not a traceback
-        return _fail(error)
+        return fail(error)
 
 
 def _run(argv: list[str]) -> int:
@@ -82,11 +81,11 @@ def _run(argv: list[str]) -> int:
 def _window(argv: list[str]) -> int:
     options = _window_parser().parse_args(argv)
     if options.version:
-        _say(_versions())
+        say(_versions())
         return OK
     source = _window_source(options.file, options.preset)
     if options.screenshot is None and options.size is not None:
-        raise _Misuse("--size is the size of a screenshot; it needs --screenshot OUT.png.")
+        raise _MisuseError("--size is the size of a screenshot; it needs --screenshot OUT.png.")
     if options.screenshot is not None:
         _check_picture(options.screenshot)
         if source is not None:
@@ -124,7 +123,7 @@ def _window_parser() -> argparse.ArgumentParser:
 
 def _window_source(file: str | None, preset: str | None) -> Source | None:
     if file is not None and preset is not None:
-        raise _Misuse("FILE and --preset both say what to open; one of them is enough.")
+        raise _MisuseError("FILE and --preset both say what to open; one of them is enough.")
     if preset is not None:
         return Source(preset=preset)
     if file is None:
@@ -132,7 +131,7 @@ def _window_source(file: str | None, preset: str | None) -> Source | None:
     source = parse_source(file)
     if source.path is not None and not source.path.suffix and not os.path.exists(source.path):
         commands = ", ".join(COMMANDS)
-        raise _Misuse(f"There is neither a file nor a command {file!r}; the commands are {commands}.")
+        raise _MisuseError(f"There is neither a file nor a command {file!r}; the commands are {commands}.")
     check_source(source)
     return source
 
@@ -204,9 +203,9 @@ def _show(argv: list[str]) -> int:
     tables = [table(trace, name, options.head) for name in ([options.stage] if one else trace.stages)]
     if options.json:
         texts = [as_json(each) for each in tables]
-        _say((texts[0] if one else "[" + ",\n ".join(texts) + "]") + "\n")
+        say((texts[0] if one else "[" + ",\n ".join(texts) + "]") + "\n")
     else:
-        _say("\n".join(as_text(each, _terminal_width()) for each in tables))
+        say("\n".join(as_text(each, terminal_width()) for each in tables))
     _announce(trace)
     return OK
 
@@ -283,7 +282,7 @@ def _code(argv: list[str]) -> int:
     experiment, title, _ = load_source(parser.parse_args(argv).source)
     from attnlab.files.script import script
 
-    _say(script(experiment, title))
+    say(script(experiment, title))
     return OK
 
 
@@ -296,10 +295,10 @@ def _presets(argv: list[str]) -> int:
     if as_json:
         import json
 
-        _say(json.dumps([{"name": p.name, "title": p.title, "about": p.about} for p in PRESETS.values()]) + "\n")
+        say(json.dumps([{"name": p.name, "title": p.title, "about": p.about} for p in PRESETS.values()]) + "\n")
     else:
         width = max(map(len, PRESETS))
-        _say("".join(f"{p.name:{width}}  {p.about}\n" for p in PRESETS.values()))
+        say("".join(f"{p.name:{width}}  {p.about}\n" for p in PRESETS.values()))
     return OK
 
 
@@ -319,11 +318,11 @@ def _bench(argv: list[str]) -> int:
     options = parser.parse_args(argv)
     for name in options.names:
         if name not in BENCHES:
-            raise _Misuse(f"There is no bench {name!r}; there are {', '.join(BENCHES)}.")
+            raise _MisuseError(f"There is no bench {name!r}; there are {', '.join(BENCHES)}.")
     with _platform_without_display(not _has_display()):
         from attnlab.bench import main as bench
 
-        return bench(tuple(options.names) or BENCHES, options.json)
+        return int(bench(tuple(options.names) or BENCHES, options.json))
 
 
 COMMANDS: dict[str, Callable[[list[str]], int]] = {
@@ -334,52 +333,11 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
 def _announce(trace: "Trace") -> None:
     """Say on standard error what is odd about a trace: ∞, NaN, and queries that may attend to nothing."""
     for warning in trace.warnings:
-        _write(sys.stderr, f"attnlab: {warning}\n")
+        write(sys.stderr, f"attnlab: {warning}\n")
     queries = sorted({query for _, query in trace.empty_rows})
     if queries:
         names = ", ".join(map(str, queries[:8])) + (f" and {len(queries) - 8} more" if len(queries) > 8 else "")
         one = len(queries) == 1
         subject, verb, their = ("Query", "is", "its") if one else ("Queries", "are", "their")
         text = f"{subject} {names} {verb} masked everywhere: {their} weights and context are 0."
-        _write(sys.stderr, f"attnlab: {text}\n")
-
-
-def _terminal_width() -> int | None:
-    """Return the columns of the terminal; None when the output goes elsewhere, where nothing is to be cut."""
-    import shutil
-
-    if not (sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()):
-        return None
-    return shutil.get_terminal_size().columns
-
-
-def _refuse(sentence: str, code: int) -> int:
-    _write(sys.stderr, f"attnlab: {' '.join(sentence.split())}\n")
-    return code
-
-
-def _fail(error: Exception) -> int:
-    if os.environ.get("ATTNLAB_DEBUG") == "1":
-        traceback.print_exception(error)
-    reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return _refuse(f"This is a fault of attnlab's own ({reason}); ATTNLAB_DEBUG=1 shows where.", OWN_FAILURE)
-
-
-def _say(text: str) -> None:
-    _write(sys.stdout, text)
-
-
-def _write(stream: TextIO, text: str) -> None:
-    """Write a text; what the stream's encoding does not have becomes a question mark, not an error."""
-    encoding = getattr(stream, "encoding", None) or "utf-8"
-    stream.write(text.encode(encoding, "replace").decode(encoding))
-
-
-def _silence_stdout() -> None:
-    """Let nothing more be written into a pipe that nobody reads, not even when Python ends."""
-    try:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
-    except (OSError, ValueError):  # a stream without a file behind it
-        return
+        write(sys.stderr, f"attnlab: {text}\n")

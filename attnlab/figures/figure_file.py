@@ -62,7 +62,7 @@ def figure_image(
     height_px = round(layout.height * ratio)
     if height_px > _SIDE_PX or width_px * height_px > PIXELS:
         raise AttnlabError(
-            f"A figure of {width_px} × {height_px} pixels is too large; fewer dots per inch, a smaller width or one head fits."
+            f"A figure of {width_px} × {height_px} pixels is too large; fewer dots per inch or one head fits."
         )
     image = QImage(width_px, height_px, QImage.Format.Format_RGB32)
     image.fill(QColor(palette.surface))

@@ -155,7 +155,7 @@ def _check_manifest(manifest: Any, name: str) -> None:
     version = manifest.get("version")
     if isinstance(version, int) and version > VERSION:
         raise FileError(
-            f"{name} was saved by a newer attnlab (version {version} of the format; this one reads {VERSION}): update it."
+            f"{name} was saved by a newer attnlab (version {version} of the format; this reads {VERSION}): update it."
         )
     if version != VERSION:
         raise ValueError(f"its version is {version!r}, not {VERSION}")

@@ -103,7 +103,7 @@ def as_npy(t: Table) -> bytes:
 def as_npz(t: Table) -> bytes:
     """Return the values as an .npz file, under the stage's name."""
     buffer = io.BytesIO()
-    np.savez(buffer, **{t.stage: t.values})
+    np.savez(buffer, allow_pickle=False, **{t.stage: t.values})
     return buffer.getvalue()
 
 
@@ -136,7 +136,8 @@ def _chosen(trace: Trace, stage: str, head: int | str) -> NDArray[np.floating]:
     if not isinstance(head, int) or not 0 <= head < len(array):
         heads = "head 0" if len(array) == 1 else f"heads 0 to {len(array) - 1}"
         raise AttnlabError(f"There is no head {head}; there are {heads}, all and mean.")
-    return array[head]
+    one: NDArray[np.floating] = array[head]
+    return one
 
 
 def _leads(t: Table) -> Iterator[tuple[str, ...]]:

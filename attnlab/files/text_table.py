@@ -60,7 +60,7 @@ def _number(value: float) -> str:
         return "NaN"
     if abs(value) == float("inf"):
         return f"{value}"
-    return f"{value:.4f}" if value == 0 or 1e-4 <= abs(value) < 1e6 else f"{value:.3e}"
+    return f"{value:.4f}" if value == 0 or 0.99995e-4 <= abs(value) < 1e6 else f"{value:.3e}"
 
 
 def _block(rows: list[list[str]], t: Table, width: int | None) -> tuple[list[str], int]:

@@ -1,0 +1,52 @@
+"""What the commands say and where: sentences on standard error, results on standard output, never a traceback."""
+
+import os
+import shutil
+import sys
+import traceback
+from typing import TextIO
+
+OK, OWN_FAILURE, TO_MEND, INTERRUPTED = 0, 1, 2, 130
+"""Exit codes: done, a failure of attnlab's own, something that the user can mend, stopped by Ctrl+C."""
+
+
+def terminal_width() -> int | None:
+    """Return the columns of the terminal; None when the output goes elsewhere, where nothing is to be cut."""
+    if not (sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()):
+        return None
+    return shutil.get_terminal_size().columns
+
+
+def refuse(sentence: str, code: int) -> int:
+    """Say on standard error, on one line, what is wrong, and return the exit code."""
+    write(sys.stderr, f"attnlab: {' '.join(sentence.split())}\n")
+    return code
+
+
+def fail(error: Exception) -> int:
+    """Say that attnlab itself is at fault, with the traceback if ATTNLAB_DEBUG=1 asks for it; return the exit code."""
+    if os.environ.get("ATTNLAB_DEBUG") == "1":
+        traceback.print_exception(error)
+    reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return refuse(f"This is a fault of attnlab's own ({reason}); ATTNLAB_DEBUG=1 shows where.", OWN_FAILURE)
+
+
+def say(text: str) -> None:
+    """Write a text to standard output."""
+    write(sys.stdout, text)
+
+
+def write(stream: TextIO, text: str) -> None:
+    """Write a text; what the stream's encoding does not have becomes a question mark, not an error."""
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    stream.write(text.encode(encoding, "replace").decode(encoding))
+
+
+def silence_stdout() -> None:
+    """Let nothing more be written into a pipe that nobody reads, not even when Python ends."""
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+    except (OSError, ValueError):  # a stream without a file behind it
+        return

@@ -1,0 +1,111 @@
+"""The generated script computes every stage by itself, to the last digits."""
+
+import ast
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+import torch
+
+import attnlab
+from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
+from attnlab.files.script import script
+
+
+def run(code: str, capsys: pytest.CaptureFixture[str]) -> tuple[dict[str, torch.Tensor], str]:
+    """Run a script with nothing of attnlab in reach; return its stages and what it printed."""
+    names: dict[str, Any] = {}
+    before = torch._tensor_str.PRINT_OPTS
+    options = {
+        field: getattr(before, field) for field in ("precision", "threshold", "edgeitems", "linewidth", "sci_mode")
+    }
+    try:
+        exec(compile(code, "script.py", "exec"), names)
+    finally:
+        torch.set_printoptions(**options)
+    return names["stages"], capsys.readouterr().out
+
+
+def odd_experiments() -> dict[str, Experiment]:
+    g = torch.Generator().manual_seed(1)
+
+    def draw(*shape: int, dtype: torch.dtype = torch.float64) -> torch.Tensor:
+        return torch.randn(*shape, generator=g, dtype=torch.float64).to(dtype)
+
+    tokens = ("a", "שלום", "\n")
+    mask = torch.tensor([[True, False, True], [False, False, False], [True, True, True]])
+    weights = Weights(draw(4, 4), draw(4, 2), draw(4, 6), draw(12, 3), draw(4), draw(2), draw(6), draw(3))
+    grouped = AttentionConfig(n_heads=4, n_kv_heads=2, causal=True, mask=mask, scale=1.7, positions="sinusoidal")
+    cross = Weights(draw(4, 2), draw(3, 2), draw(3, 5))
+    half = Weights(*(draw(4, 2, dtype=torch.bfloat16) for _ in range(3)))
+    return {
+        "grouped keys, both masks, all biases": Experiment(tokens, draw(3, 4), weights, grouped),
+        "cross-attention with positions": Experiment(
+            tokens, draw(3, 4), cross, AttentionConfig(positions="sinusoidal"), ("x", "y"), draw(2, 3)
+        ),
+        "a row that is masked everywhere": Experiment(tokens, draw(3, 4), config=AttentionConfig(mask=mask)),
+        "divided by the sum": Experiment(
+            tokens, draw(3, 4).abs(), config=AttentionConfig(normalizer="sum", scale="sqrt_d_model", causal=True)
+        ),
+        "bfloat16": Experiment(tokens, draw(3, 4, dtype=torch.float16), half),
+        "one head in twelve": Experiment(tokens, draw(3, 12), config=AttentionConfig(n_heads=12, scale="none")),
+    }
+
+
+CASES = {f"preset {name}": attnlab.preset(name) for name in attnlab.presets()} | odd_experiments()
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_script_reproduces_every_stage(case: str, capsys: pytest.CaptureFixture[str]) -> None:
+    trace = attnlab.compute(CASES[case])
+    stages, printed = run(script(CASES[case], case), capsys)
+    assert tuple(stages) == trace.stages
+    for name in trace.stages:
+        torch.testing.assert_close(stages[name], trace[name], rtol=2e-5, atol=2e-6, msg=lambda m, n=name: f"{n}: {m}")
+        assert f"{name} {list(trace[name].shape)}\n" in printed
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_script_is_as_exact_in_float64(case: str, capsys: pytest.CaptureFixture[str]) -> None:
+    trace = attnlab.compute(CASES[case], dtype="float64")
+    stages, _ = run(script(CASES[case], case, "float64"), capsys)
+    for name in trace.stages:
+        torch.testing.assert_close(stages[name], trace[name], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_numbers_given_are_embedded_exactly(case: str, capsys: pytest.CaptureFixture[str]) -> None:
+    e = CASES[case]
+    names: dict[str, Any] = {}
+    exec(script(e, case, "float64").split("\nx = ")[0], names)
+    capsys.readouterr()
+    assert torch.equal(names["embeddings"], e.embeddings.double())
+    for name in ("W_q", "W_k", "W_v", "W_o", "b_q", "b_k", "b_v", "b_o"):
+        given = getattr(e.weights, name)
+        assert (given is None) == (name not in names)
+        assert given is None or torch.equal(names[name], given.double())
+
+
+def test_the_script_needs_torch_alone() -> None:
+    imports = {
+        alias.name
+        for node in ast.walk(ast.parse(script(attnlab.preset("head-average"), "x")))
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    }
+    assert imports == {"torch", "base64", "zlib"}
+
+
+def test_titles_and_tokens_cannot_break_out_of_the_script() -> None:
+    title = 'a""" + __import__("os").abort() + """\n\\'
+    e = Experiment(("'''", '"""\nraise SystemExit(3)', "\\"), torch.eye(3))
+    code = script(e, title)
+    tree = ast.parse(code)
+    assert code.isascii()
+    docstring, *_ = tree.body
+    assert isinstance(docstring, ast.Expr)
+    assert isinstance(docstring.value, ast.Constant)
+    answer = subprocess.run([sys.executable, "-"], input=code, capture_output=True, text=True, check=False)
+    assert answer.returncode == 0, answer.stderr
+    assert "weights [1, 3, 3]" in answer.stdout
