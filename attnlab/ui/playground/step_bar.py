@@ -26,7 +26,7 @@ TOLERANCE = {"float64": 1e-9, "float32": 1e-5, "bfloat16": 2e-2, "float16": 4e-3
 class Progress(QWidget):
     """One short bar a step; those done in the accent colour. A click goes there."""
 
-    step_clicked = Signal(int)
+    step_clicked = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

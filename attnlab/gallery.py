@@ -1,0 +1,177 @@
+"""Draws the program as it looks: both themes, three sizes, several presets and states, into a folder of pictures."""
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEventLoop, QTimer
+from PySide6.QtWidgets import QApplication, QWidget
+
+from attnlab.document.settings import Settings
+from attnlab.files.source import Source
+from attnlab.ui.app import make_application
+from attnlab.ui.main_window import MainWindow
+
+if TYPE_CHECKING:
+    from attnlab.ui.playground.workspace import Playground
+
+THEMES = ("light", "dark")
+SIZES = {"small": (960, 620), "usual": (1440, 900), "large": (1920, 1200)}
+PRESETS = ("journey", "the-cat-sat", "causal-5x8", "multi-head-8", "head-average")
+PATIENCE_MS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """One picture: what is open, how the window looks, and what is done before; returns what is grabbed."""
+
+    name: str
+    preset: str
+    size: tuple[int, int]
+    prepare: Callable[["Playground", MainWindow], QWidget | None]
+
+
+def _pin(stage: str, row: int, column: int) -> Callable[["Playground", MainWindow], None]:
+    def prepare(playground: "Playground", window: MainWindow) -> None:
+        from attnlab.attention.explain import Cell
+        from attnlab.attention.stages import BY_NAME
+
+        head = 0 if BY_NAME[stage].has_heads else None
+        playground.document.select(Cell(stage, row, column, head), pin=True)
+
+    return prepare
+
+
+def _causal(playground: "Playground", window: MainWindow) -> None:
+    playground.toggle_causal()
+    _pin("weights", 2, 1)(playground, window)
+
+
+def _alone(playground: "Playground", window: MainWindow) -> None:
+    playground.document.show(alone="weights")
+
+
+def _step(playground: "Playground", window: MainWindow) -> None:
+    playground.document.show(step=5)
+
+
+def _gallery(playground: "Playground", window: MainWindow) -> QWidget:
+    playground.open_gallery()
+    return playground.gallery
+
+
+def _history(playground: "Playground", window: MainWindow) -> QWidget:
+    playground.toggle_causal()
+    playground.toggle_output()
+    playground.document.undo()
+    playground.open_history()
+    return playground.history
+
+
+def _commands(playground: "Playground", window: MainWindow) -> None:
+    window.show_palette()
+
+
+def _large_type(playground: "Playground", window: MainWindow) -> None:
+    window.change_settings(type_size=150)
+
+
+def _present(playground: "Playground", window: MainWindow) -> None:
+    window.present(True)
+    _pin("weights", 2, 1)(playground, window)
+
+
+def _scripts(playground: "Playground", window: MainWindow) -> None:
+    from attnlab.attention.sentences import set_tokens
+
+    tokens = ("שלום", "عالم", "注意力", "🙂", "Donaudampfschifffahrtsgesellschaft", "the", "the", "")
+    playground.document.edit("Many scripts", lambda e: set_tokens(e, tokens))
+
+
+def _long(playground: "Playground", window: MainWindow) -> None:
+    from attnlab.attention.sentences import resize_tokens
+
+    playground.document.edit("T = 512", lambda e: resize_tokens(e, 512))
+
+
+def shots() -> Iterator[Shot]:
+    """Yield every picture of the gallery, for one theme."""
+    for preset in PRESETS:
+        for size in SIZES.values():
+            yield Shot(f"{preset}-{size[0]}x{size[1]}", preset, size, _pin("weights", 2, 1))
+    usual = SIZES["usual"]
+    states: dict[str, tuple[str, Callable[[Playground, MainWindow], QWidget | None]]] = {
+        "state-causal": ("journey", _causal), "state-query": ("journey", _pin("queries", 1, 0)),
+        "state-context": ("multi-head-causal", _pin("context", 2, 1)), "state-output": ("multi-head-causal", _pin("output", 2, 1)),
+        "state-alone": ("multi-head-8", _alone), "state-alone-one": ("journey", _alone), "state-step": ("causal-5x8", _step),
+        "popup-presets": ("journey", _gallery), "popup-history": ("journey", _history), "state-commands": ("journey", _commands),
+        "state-large-type": ("journey", _large_type), "state-present": ("journey", _present),
+        "state-scripts": ("journey", _scripts), "state-512": ("multi-head-8", _long),
+    }  # fmt: skip
+    for name, (preset, prepare) in states.items():
+        yield Shot(name, preset, usual, prepare)
+
+
+def _wait(signal: object, start: Callable[[], None]) -> bool:
+    """Start something and wait for its signal; False when it never came."""
+    loop = QEventLoop()
+    came: list[bool] = []
+
+    def on_signal(*_: object) -> None:
+        came.append(True)
+        loop.quit()
+
+    signal.connect(on_signal)  # type: ignore[attr-defined]
+    QTimer.singleShot(PATIENCE_MS, loop.quit)
+    start()
+    if not came:
+        loop.exec()
+    signal.disconnect(on_signal)  # type: ignore[attr-defined]
+    return bool(came)
+
+
+def _settle(playground: "Playground") -> None:
+    """Wait until what was asked for last is shown, pictures of presets included."""
+    while playground.reply is None or playground.reply.request.experiment is not playground.document.experiment:
+        if not _wait(playground.computed, lambda: None):
+            return
+    while playground.gallery.isVisible() and playground.gallery.missing():
+        if not _wait(playground.service.job_done, lambda: None):
+            return
+    QApplication.processEvents()
+
+
+def draw(shot: Shot, theme: str, folder: Path) -> Path:
+    """Draw one picture and return where it lies."""
+    window = MainWindow(replace(Settings(), theme=theme), Source(preset=shot.preset), remember=False)
+    window.resize(*shot.size)
+    window.show()
+    _wait(window.ready, window.load)
+    assert window.playground is not None
+    widget = shot.prepare(window.playground, window) or window
+    _settle(window.playground)
+    path = folder / f"{shot.name}-{theme}.png"
+    widget.grab().save(str(path))
+    window.present(False)
+    widget.hide()
+    window.close()
+    window.deleteLater()
+    return path
+
+
+def main(arguments: list[str]) -> int:
+    """Draw the gallery into the folder given, "gallery" without one; more arguments choose names that contain them."""
+    make_application()
+    folder = Path(arguments[0] if arguments else "gallery")
+    folder.mkdir(parents=True, exist_ok=True)
+    for theme in THEMES:
+        for shot in shots():
+            if not arguments[1:] or any(text in f"{shot.name}-{theme}" for text in arguments[1:]):
+                print(draw(shot, theme, folder))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
