@@ -1,0 +1,213 @@
+"""The command as a whole: what it loads, how it ends, and that it never shows a traceback."""
+
+import os
+import platform
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import attnlab
+from attnlab import cli
+from attnlab.cli import main
+
+linux_only = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems have a display")
+
+
+def command(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run ``python -m attnlab`` as a terminal without a display does."""
+    absent = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    environ = {name: value for name, value in os.environ.items() if name not in absent} | environment
+    return subprocess.run(
+        [sys.executable, "-m", "attnlab", *arguments], capture_output=True, text=True, check=False, env=environ
+    )
+
+
+def test_importing_the_doors_loads_neither_qt_nor_torch_nor_numpy() -> None:
+    code = "import sys, attnlab.cli; print(sorted({'PySide6', 'torch', 'numpy', 'pyqtgraph'} & set(sys.modules)))"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("arguments", [["show", "preset:journey"], ["code", "preset:journey"], ["presets"]])
+def test_what_only_prints_does_not_load_qt(arguments: list[str]) -> None:
+    code = f"import sys, attnlab.cli; code = attnlab.cli.main({arguments}); sys.exit(code or 'PySide6' in sys.modules)"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (answer.returncode, answer.stderr) == (0, "")
+
+
+def test_version_names_all_four_without_loading_them() -> None:
+    code = "import sys, attnlab.cli; attnlab.cli.main(['--version']); print({'torch', 'PySide6'} & set(sys.modules))"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    line, loaded = answer.stdout.splitlines()
+    assert loaded == "set()"
+    pattern = (
+        rf"attnlab {re.escape(attnlab.__version__)} \(Qt \d[^,]*, torch \d[^,]*, Python {platform.python_version()}\)"
+    )
+    assert re.fullmatch(pattern, line)
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["show", "-h"], ["export", "-h"], ["bench", "-h"], ["doctor", "-h"]])
+def test_help_is_help_and_no_error(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 0
+    assert "usage: attnlab" in capsys.readouterr().out
+
+
+def test_the_help_of_the_program_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["--help"])
+    out = capsys.readouterr().out
+    assert all(f"attnlab {name}" in out for name in cli.COMMANDS)
+
+
+def test_a_bad_command_line_is_one_line_and_2_from_outside_too() -> None:
+    answer = command("show", "preset:nope")
+    assert answer.returncode == 2
+    assert answer.stdout == ""
+    assert re.fullmatch(r"attnlab: [^\n]*'nope'[^\n]*journey[^\n]*\n", answer.stderr)
+
+
+def test_a_figure_needs_no_display_and_leaves_quietly(tmp_path: Path) -> None:
+    answer = command("export", "preset:journey", "-o", str(tmp_path / "w.png"))
+    assert (answer.returncode, answer.stdout, answer.stderr) == (0, "", "")
+    assert (tmp_path / "w.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_figures_one_after_another_in_one_process_leave_quietly(tmp_path: Path) -> None:
+    code = (
+        "import sys, attnlab.cli as c;"
+        f"sys.exit(max(c.main(['export', 'preset:causal-5x8', '-o', r'{tmp_path}/' + n + '.png']) for n in 'abc'))"
+    )
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (answer.returncode, answer.stdout, answer.stderr) == (0, "", "")
+    assert len(list(tmp_path.glob("*.png"))) == 3
+
+
+@linux_only
+def test_the_window_without_a_display_says_so_and_names_the_way_out() -> None:
+    answer = command()
+    assert answer.returncode == 2
+    assert re.fullmatch(r"attnlab: There is no display[^\n]*--screenshot OUT\.png[^\n]*\n", answer.stderr)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["nope.attnlab"], "There is no file nope.attnlab"),
+        (["frobnicate"], "neither a file nor a command 'frobnicate'; the commands are show, export"),
+        (["preset:journey", "--preset", "journey"], "one of them is enough"),
+        (["--theme", "pink"], "light"),
+        (["--size", "100x100"], "--screenshot"),
+        (["--screenshot", "x.jpg"], "needs to end in .png"),
+        (["--screenshot", "/nowhere/at/all/x.png"], "cannot be written: there is no folder"),
+        (["--screenshot", "x.png", "--size", "wide"], "'wide' is no size; 1440x900 would be"),
+        (["--screenshot", "x.png", "--size", "0x0"], "'0x0' is no size"),
+        (["--screenshot", "x.png", "--preset", "nope"], "'nope'"),
+        (["bench", "nope"], "There is no bench 'nope'; there are live, engine, start"),
+        (["doctor", "--fix"], "--fix"),
+        (["code", "preset:nope"], "'nope'"),
+    ],
+    ids=str,
+)
+def test_every_misuse_is_one_sentence_and_2(
+    arguments: list[str],
+    sentence: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("attnlab: ")
+    assert err.count("\n") == 1
+    assert sentence in err
+    assert [entry for entry in tmp_path.iterdir() if entry.is_file()] == []
+
+
+@linux_only
+@pytest.mark.parametrize("arguments", [["--preset", "nope"], ["preset:nope"]])
+def test_an_unknown_preset_is_named_before_the_missing_display(arguments: list[str]) -> None:
+    answer = command(*arguments)
+    assert answer.returncode == 2
+    assert "'nope'" in answer.stderr
+
+
+def test_a_damaged_session_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "bad.attnlab").write_bytes(b"PK\x05\x06" + bytes(18))
+    assert main(["show", str(tmp_path / "bad.attnlab")]) == 2
+    assert re.fullmatch(r"attnlab: [^\n]*bad\.attnlab[^\n]*\n", capsys.readouterr().err)
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_a_fault_of_its_own_is_one_line_and_1_and_debugging_shows_where(
+    debug: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(argv: list[str]) -> int:
+        raise ZeroDivisionError("division\nby zero")
+
+    monkeypatch.setitem(cli.COMMANDS, "presets", broken)
+    if debug:
+        monkeypatch.setenv("ATTNLAB_DEBUG", "1")
+    else:
+        monkeypatch.delenv("ATTNLAB_DEBUG", raising=False)
+    assert main(["presets"]) == 1
+    err = capsys.readouterr().err
+    assert "ZeroDivisionError: division by zero" in err.splitlines()[-1]
+    assert ("Traceback" in err) is debug
+    assert debug or err.count("\n") == 1
+
+
+def test_ctrl_c_ends_quietly(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted(argv: list[str]) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(cli.COMMANDS, "presets", interrupted)
+    assert main(["presets"]) == 130
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_missing_library_names_the_doctor(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def lacking(argv: list[str]) -> int:
+        raise ImportError("libEGL.so.1: cannot open shared object file", name="PySide6.QtGui")
+
+    monkeypatch.setitem(cli.COMMANDS, "export", lacking)
+    assert main(["export"]) == 2
+    assert re.fullmatch(r"attnlab: [^\n]*libEGL\.so\.1[^\n]*attnlab doctor[^\n]*\n", capsys.readouterr().err)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes there close otherwise")
+def test_a_pipe_that_nobody_reads_is_no_error() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "attnlab", "code", "preset:head-average"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    assert process.stdout.readline().startswith(b'"""Attention')
+    process.stdout.close()
+    with process.stderr:
+        assert process.stderr.read() == b""
+    assert process.wait(timeout=60) == 0
+
+
+def test_an_output_without_the_letters_gets_question_marks() -> None:
+    answer = command("presets", PYTHONIOENCODING="ascii")
+    assert answer.returncode == 0
+    assert "Six words, 3 ? 2 numbers" in answer.stdout
+
+
+def test_the_doctor_answers(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor"]) in (0, 1)
+    assert "torch" in capsys.readouterr().out
+
+
+def test_the_environment_is_put_back_after_a_figure(
+    tmp_path: Path, qapp: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("QT_QPA_PLATFORM")
+    assert main(["export", "preset:journey", "-o", str(tmp_path / "w.png")]) == 0
+    assert "QT_QPA_PLATFORM" not in os.environ

@@ -1,0 +1,119 @@
+"""``attnlab export``: figures and tables by the ending of the file."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from PySide6.QtWidgets import QApplication
+
+import attnlab
+from attnlab.cli import main
+
+pytestmark = pytest.mark.usefixtures("qapp")
+
+
+def export(source: str, path: Path, *arguments: str) -> Path:
+    assert main(["export", source, "-o", str(path), *arguments]) == 0
+    return path
+
+
+def test_without_a_stage_it_is_the_weights_of_all_heads(tmp_path: Path) -> None:
+    array = np.load(export("preset:multi-head-8", tmp_path / "w.npy"))
+    np.testing.assert_array_equal(array, attnlab.compute(attnlab.preset("multi-head-8")).array("weights"))
+
+
+@pytest.mark.parametrize(("head", "shape"), [("all", (8, 10, 8)), ("3", (10, 8)), ("mean", (10, 8))])
+def test_one_head_or_the_mean_drops_the_head_axis(head: str, shape: tuple[int, ...], tmp_path: Path) -> None:
+    path = export("preset:multi-head-8", tmp_path / "q.npy", "--stage", "queries", "--head", head)
+    assert np.load(path).shape == shape
+
+
+def test_float64_is_written_as_float64(tmp_path: Path) -> None:
+    array = np.load(export("preset:journey", tmp_path / "w.npy", "--dtype", "float64"))
+    np.testing.assert_array_equal(array, attnlab.compute(attnlab.preset("journey"), dtype="float64").array("weights"))
+    assert array.dtype == np.float64
+
+
+def test_csv_has_labels_and_empty_fields_where_masked(tmp_path: Path) -> None:
+    path = export("preset:causal-5x8", tmp_path / "m.csv", "--stage", "masked", "--head", "0")
+    rows = list(csv.reader(path.read_text(encoding="utf-8").splitlines()))
+    assert rows[0] == ["query", "The", "cat", "sat", "on", "the"]
+    assert rows[1][2:] == [""] * 4
+    trace = attnlab.compute(attnlab.preset("causal-5x8"))
+    assert np.float32(rows[3][2]) == trace.array("masked")[0, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "width", "dpi"),
+    [((), 1417, 300), (("--width", "80", "--dpi", "150"), 472, 150), (("--width", "25.4", "--dpi", "600"), 600, 600)],
+)
+def test_a_figure_has_the_size_that_was_asked_for(
+    arguments: tuple[str, ...], width: int, dpi: int, tmp_path: Path
+) -> None:
+    with Image.open(export("preset:journey", tmp_path / "w.png", *arguments)) as image:
+        assert image.width == width
+        assert image.format == "PNG"
+        assert image.info["dpi"][0] == pytest.approx(dpi, rel=1e-3)
+
+
+def test_the_ending_may_be_in_capitals(tmp_path: Path) -> None:
+    with Image.open(export("preset:journey", tmp_path / "W.PNG")) as image:
+        assert image.format == "PNG"
+
+
+def test_export_neither_makes_a_second_application_nor_ends_the_one_there_is(tmp_path: Path) -> None:
+    before = QApplication.instance()
+    export("preset:journey", tmp_path / "w.png")
+    assert QApplication.instance() is before
+
+
+def test_an_old_file_is_replaced_only_when_the_new_one_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "w.png"
+    path.write_bytes(b"old")
+    assert main(["export", "preset:journey", "-o", str(path), "--stage", "nope"]) == 2
+    assert path.read_bytes() == b"old"
+    export("preset:journey", path)
+    assert path.read_bytes().startswith(b"\x89PNG")
+    assert [entry.name for entry in tmp_path.iterdir() if entry.is_file()] == ["w.png"]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "sentence"),
+    [
+        ("w.svg", (), ".svg is not written yet; there are .png, .csv, .npy"),
+        ("w.jpeg", (), "ends in nothing that can be written; there are .png, .csv"),
+        ("w", (), "ends in nothing that can be written"),
+        ("none/w.png", (), "cannot be written: there is no folder"),
+        ("none/w.csv", (), "cannot be written: there is no folder"),
+        ("x" * 300 + ".npy", (), "cannot be written: File name too long"),
+        ("x" * 300 + ".png", (), "cannot be written: "),
+        ("folder.png", (), "cannot be written: it is a folder"),
+        ("w.png", ("--head", "9"), "There is no head 9; there are heads 0 to 1"),
+        ("w.png", ("--stage", "masked"), "There is no stage 'masked'"),
+        ("w.csv", ("--stage", "masked"), "There is no stage 'masked'"),
+        ("w.png", ("--dpi", "5"), "5 dots per inch cannot be drawn; 30 to 2400 can"),
+        ("w.png", ("--dpi", "many"), "--dpi"),
+        ("w.png", ("--width", "0"), "0 mm cannot be drawn; 20 to 1000 mm can"),
+        ("w.png", ("--width", "nan"), "nan mm cannot be drawn"),
+        ("w.png", ("--width", "1000", "--dpi", "2400"), "is too large"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_written_is_one_sentence_and_leaves_nothing(
+    name: str, arguments: tuple[str, ...], sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "folder.png").mkdir()
+    assert main(["export", "preset:uneven-heads", "-o", str(tmp_path / name), *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("attnlab: ")
+    assert err.count("\n") == 1
+    assert sentence in err
+    assert [entry for entry in tmp_path.iterdir() if entry.is_file()] == []
+
+
+def test_export_needs_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", "preset:journey"]) == 2
+    assert "-o" in capsys.readouterr().err

@@ -1,0 +1,196 @@
+"""``attnlab show`` and ``attnlab presets``: the numbers in the terminal and as JSON."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import attnlab
+from attnlab.attention.experiment import AttentionConfig, Experiment
+from attnlab.cli import main
+
+
+def shown(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    assert main(["show", *arguments, "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    return json.loads(out)
+
+
+@pytest.mark.parametrize("preset", attnlab.presets())
+def test_show_prints_the_numbers_of_every_stage(preset: str, capsys: pytest.CaptureFixture[str]) -> None:
+    trace = attnlab.compute(attnlab.preset(preset))
+    stages = shown(capsys, f"preset:{preset}")
+    assert [stage["stage"] for stage in stages] == list(trace.stages)
+    for stage in stages:
+        array = trace.array(stage["stage"])
+        assert stage["shape"] == list(array.shape)
+        values = np.array(stage["values"], dtype=np.float64).astype(np.float32)
+        np.testing.assert_array_equal(values, np.where(np.isfinite(array), array, np.nan))
+        assert tuple(stage["query_tokens"]) == trace.experiment.tokens
+        assert tuple(stage["key_tokens"]) == trace.experiment.key_tokens
+
+
+def test_one_stage_is_one_object(capsys: pytest.CaptureFixture[str]) -> None:
+    stage = shown(capsys, "preset:multi-head-8", "--stage", "weights")
+    assert stage["shape"] == [8, 10, 10]
+
+
+@pytest.mark.parametrize(
+    ("head", "shape"), [("0", [10, 10]), ("7", [10, 10]), ("mean", [10, 10]), ("all", [8, 10, 10])]
+)
+def test_one_head_or_the_mean_has_no_head_axis(head: str, shape: list[int], capsys: pytest.CaptureFixture[str]) -> None:
+    trace = attnlab.compute(attnlab.preset("multi-head-8"))
+    stage = shown(capsys, "preset:multi-head-8", "--stage", "scores", "--head", head)
+    expected = {"all": trace.array("scores"), "mean": trace.mean("scores")}.get(head)
+    expected = trace.array("scores")[int(head)] if expected is None else expected
+    assert stage["shape"] == shape
+    np.testing.assert_array_equal(np.array(stage["values"], np.float32), expected)
+
+
+def test_the_head_is_ignored_where_there_are_none(capsys: pytest.CaptureFixture[str]) -> None:
+    one = shown(capsys, "preset:multi-head-8", "--stage", "output", "--head", "3")
+    assert one == shown(capsys, "preset:multi-head-8", "--stage", "output", "--head", "mean")
+    assert one["shape"] == [10, 64]
+
+
+def test_a_masked_score_is_null(capsys: pytest.CaptureFixture[str]) -> None:
+    stage = shown(capsys, "preset:causal-5x8", "--stage", "masked", "--head", "mean")
+    nulls = [[value is None for value in row] for row in stage["values"]]
+    assert nulls == [[j > i for j in range(5)] for i in range(5)]
+
+
+def test_float64_is_computed_in_float64_and_has_all_its_digits(capsys: pytest.CaptureFixture[str]) -> None:
+    stage = shown(capsys, "preset:journey", "--stage", "weights", "--dtype", "float64")
+    expected = attnlab.compute(attnlab.preset("journey"), dtype="float64").array("weights")
+    np.testing.assert_array_equal(np.array(stage["values"]), expected)
+
+
+def test_json_is_written_with_nine_digits(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "preset:journey", "--stage", "inputs", "--json"]) == 0
+    assert '"values": [[0.430000007, 0.150000006, 0.889999986], ' in capsys.readouterr().out
+
+
+def test_text_names_tokens_stages_and_masked_cells(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "preset:causal-5x8"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    for name in attnlab.compute(attnlab.preset("causal-5x8")).stages:
+        assert f"{name}  [" in out
+    assert "cat  0.4819  0.5181       ·       ·       ·" in out
+    assert not {"nan", "inf", "-inf"} & set(out.lower().split())
+
+
+def test_head_nought_is_a_head_and_not_the_lack_of_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "preset:uneven-heads", "--stage", "weights", "--head", "0"]) == 0
+    out = capsys.readouterr().out
+    assert "[6 × 6]" in out
+    assert "head 1" not in out
+
+
+def test_a_narrow_terminal_gets_fewer_columns_and_is_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "50")
+    assert main(["show", "preset:head-average", "--stage", "inputs"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert all(len(line) <= 50 for line in lines[1:-1])
+    assert "more columns" in lines[-1]
+
+
+def test_a_session_file_is_shown_like_a_preset(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    attnlab.save(attnlab.preset("journey"), tmp_path / "s.attnlab")
+    assert shown(capsys, str(tmp_path / "s.attnlab")) == shown(capsys, "preset:journey")
+
+
+def test_overflow_is_announced_on_standard_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    e = Experiment(("a", "b"), [[1e30, 0.0], [0.0, 1.0]], config=AttentionConfig(scale="none"))
+    attnlab.save(e, tmp_path / "s.attnlab")
+    assert main(["show", str(tmp_path / "s.attnlab"), "--stage", "scores", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["values"][0][0][0] == "Infinity"
+    assert "attnlab: scores: 1 of 4 values are ∞ or NaN in float32.\n" in err
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        ([0], "attnlab: Query 0 is masked everywhere: its weights and context are 0.\n"),
+        ([0, 2], "attnlab: Queries 0, 2 are masked everywhere: their weights and context are 0.\n"),
+    ],
+)
+def test_queries_that_are_masked_everywhere_are_announced(
+    rows: list[int], sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mask = torch.ones(3, 3, dtype=torch.bool)
+    mask[rows] = False
+    e = Experiment(("a", "b", "c"), torch.eye(3), config=AttentionConfig(mask=mask))
+    attnlab.save(e, tmp_path / "s.attnlab")
+    assert main(["show", str(tmp_path / "s.attnlab")]) == 0
+    assert capsys.readouterr().err == sentence
+
+
+def test_no_state_of_torch_is_changed(capsys: pytest.CaptureFixture[str]) -> None:
+    before = (
+        torch.get_num_threads(),
+        torch.get_default_dtype(),
+        torch.is_grad_enabled(),
+        torch.get_rng_state().tolist(),
+    )
+    for command in ("show", "code"):
+        assert main([command, "preset:head-average"]) == 0
+    capsys.readouterr()
+    after = (
+        torch.get_num_threads(),
+        torch.get_default_dtype(),
+        torch.is_grad_enabled(),
+        torch.get_rng_state().tolist(),
+    )
+    assert before == after
+
+
+def test_presets_are_listed_with_a_line_on_each(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["presets"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == list(attnlab.presets())
+    assert all(len(line.split()) > 4 for line in lines)
+
+
+def test_presets_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["presets", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert [each["name"] for each in listed] == list(attnlab.presets())
+    assert all(each["about"] and each["title"] for each in listed)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["preset:nope"], "'nope'.*journey"),
+        (["nope.attnlab"], "There is no file nope.attnlab"),
+        (["preset:journey", "--stage", "masked"], "no stage 'masked'.*inputs, queries"),
+        (["preset:journey", "--stage", ""], "no stage ''"),
+        (["preset:multi-head-8", "--head", "8"], "no head 8; there are heads 0 to 7, all and mean"),
+        (["preset:multi-head-8", "--head", "-1"], "no head -1"),
+        (["preset:multi-head-8", "--head", "first"], "'first' is no head"),
+        (["preset:journey", "--dtype", "float8"], "dtype 'float8' is unknown.*float64"),
+        (["preset:journey", "--device", "tpu"], "device 'tpu'.*cpu"),
+        (["preset:journey", "--device", "cuda:99"], "device 'cuda:99'.*cpu"),
+        (["preset:journey", "--colour"], "--colour"),
+        ([], "SOURCE"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_shown_is_one_sentence_and_exit_code_2(
+    arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["show", *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("attnlab: ")
+    assert err.count("\n") == 1
+    assert re.search(sentence, err), err
