@@ -15,7 +15,7 @@ LIMIT = 6
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A piece of a line; ``role`` colours it (query, key, value, attention), ``style`` is "", sup, sub, strong, muted."""
+    """A piece of a line; ``role`` colours it: query, key, value, attention. ``style``: "", sup, sub, strong, muted."""
 
     text: str
     role: str = ""

@@ -1,36 +1,57 @@
 """Takes arrays of any kind in: copied, checked to be finite numbers, owned from then on."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from attnlab.errors import ExperimentError
 
+ArrayLike: TypeAlias = Tensor | NDArray[Any] | Sequence[Any]
+"""What a field may be given as: a tensor, a NumPy array or nested sequences of numbers."""
+
 _OWNED = "_attnlab_owned"
 _AXES = {1: "[n]", 2: "[rows, columns]"}
+_KEPT = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
+_DEEPEST = 4  # sequences inside sequences that are looked into for tensors; an array has two
 
 
 def own(tensor: Tensor) -> Tensor:
-    """Mark a tensor that nobody else holds, so that experiments share it instead of copying it."""
-    setattr(tensor, _OWNED, True)
+    """Mark a tensor that nobody else holds, so that experiments share it instead of copying it.
+
+    The mark holds for this very tensor in its present state: a copy does not have it, and writing into it ends it.
+    """
+    if not tensor.is_inference():  # these do not count what is written into them
+        setattr(tensor, _OWNED, (id(tensor), tensor._version))
     return tensor
+
+
+def is_owned(array: Any) -> TypeGuard[Tensor]:
+    """Whether ``array`` was checked already and has not been written into since."""
+    mark = getattr(array, _OWNED, None) if isinstance(array, Tensor) else None
+    return mark is not None and mark == (id(array), array._version)
+
+
+def dtype_name(tensor: Tensor | torch.dtype) -> str:
+    """Return float32 for ``torch.float32``, and so on."""
+    return str(tensor.dtype if isinstance(tensor, Tensor) else tensor).removeprefix("torch.")
 
 
 def take(field: str, array: Any, ndim: int) -> Tensor:
     """Return ``array`` as an owned CPU tensor of ``ndim`` dimensions.
 
-    Tensors, NumPy arrays and nested sequences of numbers are copied and keep their floating dtype; lists and integers
-    become float64. A tensor that an experiment already owns is shared.
+    Tensors, NumPy arrays and nested sequences of numbers are copied and keep their floating dtype; lists, integers and
+    long doubles become float64, formats of 8 bits and fewer float32. A tensor that an experiment owns is shared.
 
     Raises:
         ExperimentError: not numbers, ragged, wrong number of dimensions, empty, or not finite (names the cell).
     """
-    if isinstance(array, Tensor) and hasattr(array, _OWNED) and array.ndim == ndim:
+    if is_owned(array) and array.ndim == ndim and array.is_floating_point():
         return array
-    tensor = _copy(field, array)
+    tensor = _numbers(field, _plain(field, array))
     if tensor.ndim != ndim:
         shape = list(tensor.shape)
         raise ExperimentError(f"{field} has {tensor.ndim} dimensions, shape {shape}; it needs {ndim}, {_AXES[ndim]}.")
@@ -45,42 +66,74 @@ def take(field: str, array: Any, ndim: int) -> Tensor:
 
 
 def take_mask(array: Any) -> Tensor:
-    """Return ``array`` as an owned boolean CPU tensor [T_q, T_k], True where a query may attend."""
-    if isinstance(array, Tensor) and hasattr(array, _OWNED):
+    """Return ``array`` as an owned boolean CPU tensor [T_q, T_k], True where a query may attend.
+
+    Raises:
+        ExperimentError: not booleans, ragged, or not of two dimensions.
+    """
+    if is_owned(array) and array.ndim == 2 and array.dtype == torch.bool:
         return array
-    tensor = array.detach().cpu() if isinstance(array, Tensor) else torch.from_numpy(np.array(array))
+    tensor = _plain("mask", array)
     if tensor.dtype != torch.bool or tensor.ndim != 2:
-        kind = str(tensor.dtype).removeprefix("torch.")
         raise ExperimentError(
-            f"mask is {kind} of shape {list(tensor.shape)}; it needs booleans [T_q, T_k], True where a query may attend."
+            f"mask is {dtype_name(tensor)} of shape {list(tensor.shape)}; "
+            "it needs booleans [T_q, T_k], True where a query may attend."
         )
-    return own(tensor.clone())
+    return own(tensor)
 
 
-def _copy(field: str, array: Any) -> Tensor:
-    if isinstance(array, Tensor):
-        tensor = array.detach().to("cpu", copy=True)
-    else:
-        tensor = _from_numbers(field, array)
+def _plain(field: str, array: Any) -> Tensor:
+    """Return a dense, contiguous copy on the CPU that no caller holds, whatever its dtype."""
+    with torch.inference_mode(False):  # a copy made in that mode could not be marked as owned
+        if not isinstance(array, Tensor):
+            return _from_numbers(field, array)
+        if array.is_meta:
+            raise ExperimentError(f"{field} is a tensor on the meta device, which holds no numbers; it needs some.")
+        try:
+            dense = array.dequantize() if array.is_quantized else array.to_dense()
+            return dense.detach().as_subclass(Tensor).to("cpu").clone(memory_format=torch.contiguous_format)
+        except RuntimeError:  # nested and packed formats, which have no dense form
+            raise ExperimentError(f"{field} is a tensor of an unusual kind; it needs a dense one.") from None
+
+
+def _numbers(field: str, tensor: Tensor) -> Tensor:
+    """Return the tensor in a dtype that attention is computed in."""
+    if tensor.dtype in _KEPT:
+        return tensor
     if tensor.dtype == torch.bool or tensor.is_complex():
-        kind = str(tensor.dtype).removeprefix("torch.")
-        raise ExperimentError(f"{field} holds {kind} values; it needs real numbers.")
-    if not tensor.is_floating_point():
-        tensor = tensor.double()
-    return tensor.contiguous()
+        raise ExperimentError(f"{field} holds {dtype_name(tensor)} values; it needs real numbers.")
+    try:
+        return tensor.float() if tensor.is_floating_point() else tensor.double()
+    except RuntimeError:  # formats that are bits to torch, not numbers
+        raise ExperimentError(f"{field} holds {dtype_name(tensor)} values; it needs real numbers.") from None
 
 
 def _from_numbers(field: str, array: Any) -> Tensor:
     if not isinstance(array, np.ndarray | Sequence) or isinstance(array, str | bytes):
         raise ExperimentError(f"{field} is {type(array).__name__}; it needs a tensor, a NumPy array or nested lists.")
+    if np.ma.is_masked(array):
+        raise ExperimentError(f"{field} has cells that are masked out; every cell needs a number.")
     try:
-        numbers = np.array(array)
+        numbers = np.array(array if isinstance(array, np.ndarray) else _untensored(array, _DEEPEST))
     except ValueError:
         raise ExperimentError(f"{field} is ragged: its rows differ in length; every row needs the same.") from None
-    if numbers.dtype.kind not in "iufbc":
-        raise ExperimentError(f"{field} holds {numbers.dtype} values; it needs numbers only.")
-    if numbers.dtype.kind in "iu":
-        numbers = numbers.astype(np.float64)
-    if numbers.dtype.itemsize > 8 and numbers.dtype.kind == "f":
-        numbers = numbers.astype(np.float64)
-    return torch.from_numpy(np.ascontiguousarray(numbers).reshape(numbers.shape).copy())
+    except (TypeError, RuntimeError):
+        raise ExperimentError(f"{field} holds something that is not a number; it needs numbers only.") from None
+    kind, is_list = numbers.dtype.kind, not isinstance(array, np.ndarray)
+    if kind not in "iufbc":
+        held = "something that is not a number, or beyond 1.8e308" if kind == "O" else f"{numbers.dtype} values"
+        raise ExperimentError(f"{field} holds {held}; it needs numbers only.")
+    if kind in "iu" or (kind == "f" and (is_list or numbers.dtype.itemsize > 8)):
+        with np.errstate(over="ignore"):  # what is too large becomes ∞, and that is refused with its cell
+            numbers = numbers.astype(np.float64)
+    native = numbers.astype(numbers.dtype.newbyteorder("="), order="C", copy=False)
+    return torch.from_numpy(native)
+
+
+def _untensored(array: Any, depth: int) -> Any:
+    """Return nested sequences with the tensors among them as lists, so that NumPy need not ask them."""
+    if isinstance(array, Tensor):
+        return array.tolist()
+    if depth and isinstance(array, list | tuple):
+        return [_untensored(item, depth - 1) for item in array]
+    return array

@@ -7,7 +7,8 @@ import torch
 from torch import Tensor
 
 from attnlab.attention.arrays import own
-from attnlab.attention.experiment import Experiment, columns
+from attnlab.attention.experiment import Experiment
+from attnlab.attention.validation import columns
 from attnlab.errors import ExperimentError
 
 MATRICES = ("embeddings", "W_q", "W_k", "W_v", "W_o")

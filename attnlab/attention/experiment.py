@@ -1,23 +1,42 @@
 """The state as a value: tokens, embeddings, weights and configuration. Validated here, once, when made."""
 
-from dataclasses import dataclass, field, fields
-from typing import Any
+import math
+import reprlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import SupportsFloat, SupportsIndex
 
+import numpy as np
 from torch import Tensor
 
-from attnlab.attention import masks, normalizers, positions, scores
-from attnlab.attention.arrays import take, take_mask
+from attnlab.attention import masks
+from attnlab.attention.arrays import ArrayLike, take, take_mask
+from attnlab.attention.normalizers import NORMALIZERS
+from attnlab.attention.positions import POSITIONS
+from attnlab.attention.scores import SCORES
+from attnlab.attention.validation import (
+    check_shapes,
+    columns,
+    match_tokens,
+    take_count,
+    take_name,
+    take_scale,
+    take_tokens,
+)
 from attnlab.errors import ExperimentError
 
-SCALES = ("sqrt_d_k", "none", "sqrt_d_model")
+# The three classes write their own __init__, as a field is given as any kind of array and kept as a tensor. They are
+# compared by identity (eq=False): comparing two would compare every number, and the program asks only whether
+# an edit made another one.
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, init=False)
 class Weights:
     """The learned numbers, for right multiplication (Q = X @ W_q); None is the identity, or no bias.
 
     W_q [d_model, h·d_k], W_k [d_memory, h_kv·d_k], W_v [d_memory, h_kv·d_v], W_o [h·d_v, d_out], and a bias for the
     columns of each. d_memory is d_model without a second sequence. Head i owns columns i·d_k to (i+1)·d_k.
+    Two are equal only when they are the same object.
 
     Raises:
         ExperimentError: a field is not finite numbers of the right number of dimensions.
@@ -32,20 +51,32 @@ class Weights:
     b_v: Tensor | None = None
     b_o: Tensor | None = None
 
-    def __post_init__(self) -> None:
-        for each in fields(self):
-            array = getattr(self, each.name)
-            if array is not None:
-                object.__setattr__(self, each.name, take(each.name, array, 2 if each.name.startswith("W") else 1))
+    def __init__(
+        self,
+        W_q: ArrayLike | None = None,
+        W_k: ArrayLike | None = None,
+        W_v: ArrayLike | None = None,
+        W_o: ArrayLike | None = None,
+        b_q: ArrayLike | None = None,
+        b_k: ArrayLike | None = None,
+        b_v: ArrayLike | None = None,
+        b_o: ArrayLike | None = None,
+    ) -> None:
+        matrices = {"W_q": W_q, "W_k": W_k, "W_v": W_v, "W_o": W_o}
+        vectors = {"b_q": b_q, "b_k": b_k, "b_v": b_v, "b_o": b_o}
+        for given, ndim in ((matrices, 2), (vectors, 1)):
+            for name, array in given.items():
+                object.__setattr__(self, name, None if array is None else take(name, array, ndim))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, init=False)
 class AttentionConfig:
     """How attention is computed; the names are those of the registries.
 
     ``scale`` is ``"sqrt_d_k"``, ``"none"``, ``"sqrt_d_model"`` or a positive number by which scores are divided.
     ``mask`` is boolean [T_q, T_k], True where a query may attend; with ``causal`` both must allow.
-    ``n_kv_heads`` None means ``n_heads``.
+    ``n_kv_heads`` None means ``n_heads``. Numbers of NumPy become plain ones. Two are equal only when they are the
+    same object.
 
     Raises:
         ExperimentError: a value that does not exist or cannot be; the sentence names those that can.
@@ -60,32 +91,41 @@ class AttentionConfig:
     normalizer: str = "softmax"
     positions: str = "none"
 
-    def __post_init__(self) -> None:
-        _check_count("n_heads", self.n_heads)
-        if self.n_kv_heads is not None:
-            _check_count("n_kv_heads", self.n_kv_heads)
-            if self.n_heads % self.n_kv_heads:
-                raise ExperimentError(
-                    f"n_kv_heads is {self.n_kv_heads}; it needs to divide n_heads, {self.n_heads}, without remainder."
-                )
-        if not isinstance(self.causal, bool):
-            raise ExperimentError(f"causal is {self.causal!r}; it needs True or False.")
-        _check_scale(self.scale)
-        for name, registry in (
-            ("score", scores.SCORES), ("normalizer", normalizers.NORMALIZERS), ("positions", positions.POSITIONS),
-        ):  # fmt: skip
-            if getattr(self, name) not in registry:
-                raise ExperimentError(f"{name} is {getattr(self, name)!r}; it needs one of {', '.join(registry)}.")
-        if self.mask is not None:
-            object.__setattr__(self, "mask", take_mask(self.mask))
+    def __init__(
+        self,
+        n_heads: SupportsIndex = 1,
+        causal: bool | np.bool_ = False,
+        scale: str | SupportsFloat = "sqrt_d_k",
+        n_kv_heads: SupportsIndex | None = None,
+        mask: ArrayLike | None = None,
+        score: str = "dot",
+        normalizer: str = "softmax",
+        positions: str = "none",
+    ) -> None:
+        put = object.__setattr__
+        put(self, "n_heads", take_count("n_heads", n_heads))
+        put(self, "n_kv_heads", None if n_kv_heads is None else take_count("n_kv_heads", n_kv_heads))
+        if self.n_kv_heads is not None and self.n_heads % self.n_kv_heads:
+            raise ExperimentError(
+                f"n_kv_heads is {self.n_kv_heads}; it needs to divide n_heads, {self.n_heads}, without remainder."
+            )
+        if not isinstance(causal, bool | np.bool_):
+            raise ExperimentError(f"causal is {reprlib.repr(causal)}; it needs True or False.")
+        put(self, "causal", bool(causal))
+        put(self, "scale", take_scale(scale))
+        put(self, "mask", None if mask is None else take_mask(mask))
+        put(self, "score", take_name("score", score, SCORES))
+        put(self, "normalizer", take_name("normalizer", normalizer, NORMALIZERS))
+        put(self, "positions", take_name("positions", positions, POSITIONS))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, init=False)
 class Experiment:
     """One attention layer on one sentence, immutable; an edit makes another that shares what it did not touch.
 
     embeddings [T_q, d_model], one row a token. With ``memory_tokens`` and ``memory_embeddings`` [T_k, d_memory], keys
     and values come from there (cross-attention). Arrays may be tensors, NumPy arrays or nested lists; they are copied.
+    Two are equal only when they are the same object.
 
     Raises:
         ExperimentError: fields that are wrong or disagree; the sentence names the field, what it got, what it needs.
@@ -93,30 +133,44 @@ class Experiment:
 
     tokens: tuple[str, ...]
     embeddings: Tensor
-    weights: Weights = field(default_factory=Weights)
-    config: AttentionConfig = field(default_factory=AttentionConfig)
+    weights: Weights = Weights()
+    config: AttentionConfig = AttentionConfig()
     memory_tokens: tuple[str, ...] | None = None
     memory_embeddings: Tensor | None = None
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        tokens: Iterable[str],
+        embeddings: ArrayLike,
+        weights: Weights = Weights(),
+        config: AttentionConfig = AttentionConfig(),
+        memory_tokens: Iterable[str] | None = None,
+        memory_embeddings: ArrayLike | None = None,
+    ) -> None:
+        if not isinstance(weights, Weights):
+            raise ExperimentError(f"weights is {type(weights).__name__}; it needs attnlab.Weights.")
+        if not isinstance(config, AttentionConfig):
+            raise ExperimentError(f"config is {type(config).__name__}; it needs attnlab.AttentionConfig.")
         put = object.__setattr__
-        put(self, "tokens", _take_tokens("tokens", self.tokens))
-        put(self, "embeddings", take("embeddings", self.embeddings, 2))
-        _match_tokens("tokens", self.tokens, "embeddings", self.embeddings)
-        if (self.memory_tokens is None) != (self.memory_embeddings is None):
-            have, lack = ("memory_tokens", "memory_embeddings")
+        put(self, "weights", weights)
+        put(self, "config", config)
+        put(self, "tokens", take_tokens("tokens", tokens))
+        put(self, "embeddings", take("embeddings", embeddings, 2))
+        match_tokens("tokens", self.tokens, "embeddings", self.embeddings)
+        self._put_memory(memory_tokens, memory_embeddings)
+        check_shapes(self)
+
+    def _put_memory(self, tokens: Iterable[str] | None, embeddings: ArrayLike | None) -> None:
+        put = object.__setattr__
+        put(self, "memory_tokens", None if tokens is None else take_tokens("memory_tokens", tokens))
+        put(self, "memory_embeddings", None if embeddings is None else take("memory_embeddings", embeddings, 2))
+        if self.memory_tokens is not None and self.memory_embeddings is not None:
+            match_tokens("memory_tokens", self.memory_tokens, "memory_embeddings", self.memory_embeddings)
+        elif self.memory_tokens is not None or self.memory_embeddings is not None:
+            have, lack = "memory_tokens", "memory_embeddings"
             if self.memory_tokens is None:
                 have, lack = lack, have
             raise ExperimentError(f"{have} came without {lack}; cross-attention needs both, self-attention neither.")
-        if self.memory_tokens is not None:
-            put(self, "memory_tokens", _take_tokens("memory_tokens", self.memory_tokens))
-            put(self, "memory_embeddings", take("memory_embeddings", self.memory_embeddings, 2))
-            _match_tokens("memory_tokens", self.memory_tokens, "memory_embeddings", self.memory)
-        if not isinstance(self.weights, Weights):
-            raise ExperimentError(f"weights is {type(self.weights).__name__}; it needs attnlab.Weights.")
-        if not isinstance(self.config, AttentionConfig):
-            raise ExperimentError(f"config is {type(self.config).__name__}; it needs attnlab.AttentionConfig.")
-        _check_shapes(self)
 
     @property
     def memory(self) -> Tensor:
@@ -177,89 +231,17 @@ class Experiment:
     def divisor(self) -> float | None:
         """The number by which scores are divided; None when they are not."""
         scale = self.config.scale
-        if isinstance(scale, float | int):
-            return float(scale)
-        sizes = {"sqrt_d_k": self.d_k, "sqrt_d_model": self.d_model}
-        return sizes[scale] ** 0.5 if scale in sizes else None
+        if not isinstance(scale, str):
+            return scale
+        if scale == "none":
+            return None
+        return math.sqrt(self.d_k if scale == "sqrt_d_k" else self.d_model)
 
     def allowed(self) -> Tensor | None:
         """Return the mask that applies, boolean [T_q, T_k], True where a query may attend; None without one."""
-        return masks.combine(self.T_q, self.T_k, self.config.causal, self.config.mask)
+        hidden = self.hidden()
+        return None if hidden is None else ~hidden
 
-
-def columns(weight: Tensor | None, rows: int) -> int:
-    """Return the number of columns of a weight [rows, columns]; None is the identity."""
-    return rows if weight is None else weight.shape[1]
-
-
-def _check_count(name: str, value: Any) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise ExperimentError(f"{name} is {value!r}; it needs a whole number, 1 or more.")
-
-
-def _check_scale(scale: Any) -> None:
-    if isinstance(scale, str) and scale in SCALES:
-        return
-    number = isinstance(scale, float | int) and not isinstance(scale, bool)
-    if not number or not 0 < scale < float("inf"):
-        raise ExperimentError(f"scale is {scale!r}; it needs {', '.join(SCALES)} or a positive number to divide by.")
-
-
-def _take_tokens(name: str, tokens: Any) -> tuple[str, ...]:
-    if isinstance(tokens, str) or not hasattr(tokens, "__iter__"):
-        raise ExperimentError(f"{name} is {tokens!r}; it needs a sequence of strings, one a token.")
-    taken = tuple(tokens)
-    for i, token in enumerate(taken):
-        if not isinstance(token, str):
-            raise ExperimentError(f"{name}[{i}] is {token!r}; every token needs to be a string.")
-    if not taken:
-        raise ExperimentError(f"{name} is empty; at least one token is needed.")
-    return taken
-
-
-def _match_tokens(name: str, tokens: tuple[str, ...], array_name: str, array: Tensor) -> None:
-    if len(tokens) != array.shape[0]:
-        raise ExperimentError(
-            f"{array_name} has {array.shape[0]} rows; it needs {len(tokens)}, one for each of the {name}."
-        )
-
-
-def _check_shapes(e: Experiment) -> None:
-    """Check every weight and the mask against the rest, in the order in which they are used."""
-    w, h, h_kv = e.weights, e.n_heads, e.n_kv_heads
-    source, d_memory = ("embeddings", e.d_model) if e.memory_tokens is None else ("memory_embeddings", len(e.memory[0]))
-    _check_rows("W_q", w.W_q, e.d_model, "embeddings have")
-    _check_heads("W_q", columns(w.W_q, e.d_model), "n_heads", h)
-    for name in ("W_k", "W_v"):
-        _check_rows(name, getattr(w, name), d_memory, f"{source} have")
-    heads = "n_heads" if e.config.n_kv_heads is None else "n_kv_heads"
-    got, need = columns(w.W_k, d_memory), h_kv * e.d_k
-    if got != need:
-        raise ExperimentError(
-            f"W_k has {got} columns; it needs {need}: {h_kv} heads of d_k = {e.d_k}, which is W_q's columns ÷ n_heads."
-        )
-    _check_heads("W_v", columns(w.W_v, d_memory), heads, h_kv)
-    _check_rows("W_o", w.W_o, h * e.d_v, "the heads side by side have")
-    sizes = {"b_q": h * e.d_k, "b_k": h_kv * e.d_k, "b_v": h_kv * e.d_v, "b_o": e.d_out}
-    for name, size in sizes.items():
-        bias = getattr(w, name)
-        if bias is not None and len(bias) != size:
-            raise ExperimentError(
-                f"{name} has {len(bias)} numbers; it needs {size}, one for each column of W_{name[-1]}."
-            )
-    mask = e.config.mask
-    if mask is not None and tuple(mask.shape) != (e.T_q, e.T_k):
-        raise ExperimentError(f"mask has shape {list(mask.shape)}; it needs [{e.T_q}, {e.T_k}], queries by keys.")
-
-
-def _check_rows(name: str, weight: Tensor | None, rows: int, because: str) -> None:
-    if weight is not None and weight.shape[0] != rows:
-        raise ExperimentError(
-            f"{name} has shape {list(weight.shape)}; it needs {rows} rows because {because} {rows} columns."
-        )
-
-
-def _check_heads(name: str, n_columns: int, heads: str, count: int) -> None:
-    if n_columns % count:
-        fits = ", ".join(str(n) for n in range(1, n_columns + 1) if n_columns % n == 0)
-        raise ExperimentError(f"{heads} is {count}; it needs to divide the {n_columns} columns of {name}: {fits}.")
+    def hidden(self) -> Tensor | None:
+        """Return what is masked, boolean [T_q, T_k], or None without a mask. To be read, never written into."""
+        return masks.hidden(self.T_q, self.T_k, self.config.causal, self.config.mask)

@@ -18,7 +18,7 @@ class Normalizer:
     """One normaliser: ``apply(logits [h, T_q, T_k])`` gives weights of the same shape.
 
     Cells that may not be attended to arrive as -∞ and leave as 0. ``explain(logits [T_k], j, limit)`` writes the
-    weight of key j out. ``code`` is PyTorch with ``{x}`` standing for the logits.
+    weight of key j out. ``code`` is PyTorch that assigns ``weights``, with ``{x}`` standing for the logits.
     """
 
     name: str
@@ -50,7 +50,7 @@ def _explain_softmax(logits: Floats, j: int, limit: int | None) -> tuple[Line, .
 
 
 def _by_sum(logits: Tensor) -> Tensor:
-    kept = torch.where(logits == -torch.inf, 0, logits)
+    kept = logits.masked_fill(logits == -torch.inf, 0)
     return kept / kept.sum(-1, keepdim=True)
 
 
@@ -76,7 +76,7 @@ NORMALIZERS = {
             formula=r"\mathrm{softmax}",
             apply=lambda logits: torch.softmax(logits, -1),
             explain=_explain_softmax,
-            code="torch.softmax({x}, dim=-1)",
+            code="weights = torch.softmax({x}, dim=-1)",
         ),
         Normalizer(
             name="sum",
@@ -85,7 +85,7 @@ NORMALIZERS = {
             formula=r"x_j \div \sum_j x_j",
             apply=_by_sum,
             explain=_explain_sum,
-            code="{x}.masked_fill({x} == -torch.inf, 0) / {x}.masked_fill({x} == -torch.inf, 0).sum(-1, keepdim=True)",
+            code="weights = {x}.masked_fill({x} == -torch.inf, 0)\nweights = weights / weights.sum(-1, keepdim=True)",
         ),
     )
 }

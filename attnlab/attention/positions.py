@@ -11,7 +11,7 @@ from torch import Tensor
 class Position:
     """One scheme: ``encode(T, d_model)`` gives what is added to the embeddings, [T, d_model]; None adds nothing.
 
-    ``code`` is the same in PyTorch as an expression of ``x``, the embeddings.
+    ``code`` is the sum of both in PyTorch, an expression of ``x``, the embeddings; ``setup`` the lines before it.
     """
 
     name: str
@@ -20,18 +20,16 @@ class Position:
     formula: str
     encode: Callable[[int, int], Tensor] | None
     code: str
+    setup: tuple[str, ...] = ()
 
 
 def sinusoidal(length: int, d_model: int) -> Tensor:
     """Return PE(t, 2i) = sin(t / 10000^(2i/d)), PE(t, 2i+1) = cos(same), [T, d_model] float64 (Vaswani et al. 2017)."""
-    position = torch.arange(length, dtype=torch.float64)[:, None]
-    column = torch.arange(d_model)
-    angle = position / 10000 ** ((column - column % 2) / d_model)  # [T, d_model]
-    return torch.where(column % 2 == 0, angle.sin(), angle.cos())
+    t = torch.arange(length, dtype=torch.float64, device="cpu")[:, None]
+    i = torch.arange(d_model, dtype=torch.float64, device="cpu")
+    angle = t / 10000 ** ((i - i % 2) / d_model)  # [T, d_model]
+    return torch.where(i % 2 == 0, angle.sin(), angle.cos())
 
-
-_SINUSOIDAL_CODE = """(lambda t, c: x + torch.where(c % 2 == 0, (a := t / 10000 ** ((c - c % 2) / x.shape[1])).sin(), a.cos()).to(x.dtype))(
-    torch.arange(x.shape[0], dtype=torch.float64)[:, None], torch.arange(x.shape[1]))"""
 
 POSITIONS = {
     position.name: position
@@ -50,7 +48,12 @@ POSITIONS = {
             about="Sines and cosines of each position are added to the embeddings (Vaswani et al. 2017).",
             formula=r"X + \mathrm{PE}",
             encode=sinusoidal,
-            code=_SINUSOIDAL_CODE,
+            setup=(
+                "t = torch.arange(x.shape[0], dtype=torch.float64)[:, None]  # positions",
+                "i = torch.arange(x.shape[1], dtype=torch.float64)  # columns",
+                "angle = t / 10000 ** ((i - i % 2) / x.shape[1])",
+            ),
+            code="x + torch.where(i % 2 == 0, angle.sin(), angle.cos()).to(x.dtype)",
         ),
     )
 }

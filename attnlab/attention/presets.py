@@ -1,6 +1,6 @@
 """Worked examples by name: each one line in a table, made with its own random generator."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -12,7 +12,8 @@ from attnlab.errors import UnknownPresetError
 
 JOURNEY = ("Your", "journey", "starts", "with", "one", "step")
 _JOURNEY_INPUTS = (
-    (0.43, 0.15, 0.89), (0.55, 0.87, 0.66), (0.57, 0.85, 0.64), (0.22, 0.58, 0.33), (0.77, 0.25, 0.10), (0.05, 0.80, 0.55),
+    (0.43, 0.15, 0.89), (0.55, 0.87, 0.66), (0.57, 0.85, 0.64),
+    (0.22, 0.58, 0.33), (0.77, 0.25, 0.10), (0.05, 0.80, 0.55),
 )  # fmt: skip
 
 
@@ -35,7 +36,7 @@ def preset(name: str) -> Experiment:
     """Return the preset of that name.
 
     Raises:
-        UnknownPresetError: there is none; the sentence names the nearest and where to find all.
+        UnknownPresetError: there is none; the sentence names the nearest and all that exist.
     """
     if name not in PRESETS:
         near = get_close_matches(str(name), PRESETS, n=1)
@@ -44,35 +45,53 @@ def preset(name: str) -> Experiment:
     return PRESETS[name].make()
 
 
-def _generator(seed: int) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
+class _Draws:
+    """Draws numbers as torch does after ``torch.manual_seed``, in float32 on the CPU whatever the caller's defaults."""
+
+    def __init__(self, seed: int) -> None:
+        self._g = torch.Generator(device="cpu").manual_seed(seed)
+
+    def normal(self, *shape: int) -> Tensor:
+        return torch.randn(*shape, generator=self._g, dtype=torch.float32, device="cpu")
+
+    def uniform(self, *shape: int) -> Tensor:
+        return torch.rand(*shape, generator=self._g, dtype=torch.float32, device="cpu")
+
+    def linear(self, d_in: int, d_out: int) -> Tensor:
+        """Return the first weight of torch.nn.Linear, drawn as [d_out, d_in] from U(±1/√d_in), as [d_in, d_out]."""
+        bound = d_in**-0.5
+        empty = torch.empty(d_out, d_in, dtype=torch.float32, device="cpu")
+        return empty.uniform_(-bound, bound, generator=self._g).T
+
+
+def _float32(rows: Sequence[Sequence[float]]) -> Tensor:
+    return torch.tensor(rows, dtype=torch.float32, device="cpu")
 
 
 def _journey(weights: Weights, scale: str = "sqrt_d_k") -> Experiment:
-    return Experiment(JOURNEY, torch.tensor(_JOURNEY_INPUTS), weights, AttentionConfig(scale=scale))
+    return Experiment(JOURNEY, _float32(_JOURNEY_INPUTS), weights, AttentionConfig(scale=scale))
 
 
 def _journey_trainable() -> Experiment:
-    g = _generator(123)
-    return _journey(Weights(*(torch.rand(3, 2, generator=g) for _ in range(3))))
+    draws = _Draws(123)
+    return _journey(Weights(*(draws.uniform(3, 2) for _ in range(3))))
 
 
 def _journey_linear() -> Experiment:
-    g = _generator(789)
-    bound = 3**-0.5  # torch.nn.Linear draws its weight [2, 3] from U(-1/√in, 1/√in)
-    return _journey(Weights(*(torch.empty(2, 3).uniform_(-bound, bound, generator=g).T for _ in range(3))))
+    draws = _Draws(789)
+    return _journey(Weights(*(draws.linear(3, 2) for _ in range(3))))
 
 
 def _random_4x8() -> Experiment:
-    g = _generator(42)
-    x, *w = (torch.randn(4, 8, generator=g), *(torch.randn(8, 8, generator=g) for _ in range(3)))
+    draws = _Draws(42)
+    x, *w = (draws.normal(4, 8), *(draws.normal(8, 8) for _ in range(3)))
     return Experiment(_words(4), x, Weights(*w))
 
 
 def _the_cat_sat() -> Experiment:
     inputs = ((0.2, 0.1, 0.3, 0.1), (0.5, 0.3, 0.2, 0.4), (0.3, 0.2, 0.4, 0.3))
-    half = torch.eye(4) / 2
-    return Experiment(("The", "cat", "sat"), torch.tensor(inputs), Weights(half, half, half))
+    half = torch.eye(4, dtype=torch.float32, device="cpu") / 2
+    return Experiment(("The", "cat", "sat"), _float32(inputs), Weights(half, half, half))
 
 
 def _words(count: int) -> tuple[str, ...]:
@@ -86,16 +105,13 @@ def drawn(
 
     X is [T, d_model], the weights [d_model, d_model] and divided by √d_model, as the biases are.
     """
-    g = _generator(0)
-
-    def draw(*shape: int) -> Tensor:
-        return torch.randn(*shape, generator=g)
-
-    x = draw(len(tokens), d_model)
-    matrices = [draw(d_model, d_model) / d_model**0.5 for _ in range(4 if output else 3)]
-    matrices += [] if output else [None]  # type: ignore[list-item]
-    vectors = [draw(d_model) / d_model**0.5 for _ in range(4 if output else 3)] if biases else []
-    return Experiment(tokens, x, Weights(*matrices, *vectors), config)
+    draws = _Draws(0)
+    x = draws.normal(len(tokens), d_model)
+    letters = "qkvo" if output else "qkv"
+    weights = {f"W_{letter}": draws.normal(d_model, d_model) / d_model**0.5 for letter in letters}
+    if biases:
+        weights |= {f"b_{letter}": draws.normal(d_model) / d_model**0.5 for letter in letters}
+    return Experiment(tokens, x, Weights(**weights), config)
 
 
 PRESETS = {
@@ -106,11 +122,13 @@ PRESETS = {
             _journey_trainable,
         ),
         Preset(
-            "journey-untrained", "Untrained attention", "No weight matrices, no scaling: the words attend to their likes.",
+            "journey-untrained", "Untrained attention",
+            "No weight matrices, no scaling: the words attend to their likes.",
             lambda: _journey(Weights(), scale="none"),
         ),
         Preset(
-            "journey-linear", "Linear layers", "The journey with the first weights of nn.Linear, small and of both signs.",
+            "journey-linear", "Linear layers",
+            "The journey with the first weights of nn.Linear, small and of both signs.",
             _journey_linear,
         ),
         Preset(
@@ -134,7 +152,8 @@ PRESETS = {
             lambda: drawn(_words(10), 64, AttentionConfig(n_heads=8), output=True),
         ),
         Preset(
-            "head-average", "Head average", "512 numbers a token, eight heads, biases: compare the heads with their mean.",
+            "head-average", "Head average",
+            "512 numbers a token, eight heads, biases: compare the heads with their mean.",
             lambda: drawn(_words(10), 512, AttentionConfig(n_heads=8), output=True, biases=True),
         ),
         Preset(

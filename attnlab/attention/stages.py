@@ -1,5 +1,6 @@
 """The table: an attention layer is these stages, and nothing else in the program lists them."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -19,12 +20,21 @@ if TYPE_CHECKING:
     from attnlab.attention.trace import Trace
 
 
+def always(e: "Experiment") -> bool:
+    """Return True: most stages are there in every configuration."""
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Stage:
     """One stage of the computation.
 
     ``axes`` name each axis: token, query, key, head, d_model, d_k, d_v, d_out. ``kind`` is ``"signed"`` or
     ``"probability"``, ``sources`` the stages it is computed from, ``about`` one sentence for a lecture.
+
+    ``code(e)`` is PyTorch that assigns :attr:`variable`. Run in order, the stages' code needs ``torch``, ``x`` (the
+    embeddings), in cross-attention ``memory`` (its embeddings), and the weights, biases and ``mask`` that the
+    experiment has, by the names of their fields.
     """
 
     name: str
@@ -39,25 +49,37 @@ class Stage:
     compute: Callable[["Trace"], Tensor]
     explain: Callable[["Trace", "Cell", int | None], "Explanation"]
     code: Callable[["Experiment"], str]
-    present: Callable[["Experiment"], bool] = lambda e: True
+    present: Callable[["Experiment"], bool] = always
 
     @property
     def has_heads(self) -> bool:
         """Whether the first axis is the head."""
         return self.axes[0] == "head"
 
+    @property
+    def variable(self) -> str:
+        """What the stage is called in ``code``."""
+        return self.symbol if self.symbol in "XQKVZ" else self.name
 
-def _positioned(t: "Trace", embeddings: Tensor) -> Tensor:
+
+def positioned(t: "Trace", embeddings: Tensor) -> Tensor:
+    """Return embeddings [T, d] with positions added, a tensor that the experiment does not hold."""
     encode = POSITIONS[t.experiment.config.positions].encode
     x = t.take(embeddings)
-    return x if encode is None else x + t.take(encode(*embeddings.shape))
+    if encode is not None:
+        return x + t.take(encode(*embeddings.shape))
+    return x.clone() if x.data_ptr() == embeddings.data_ptr() else x  # results are the caller's to change
+
+
+def _inputs(t: "Trace") -> Tensor:
+    return positioned(t, t.experiment.embeddings)
 
 
 def _project(t: "Trace", x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
     if weight is None:
         return x if bias is None else x + t.take(bias)
     if bias is None:
-        return x @ t.take(weight)
+        return torch.mm(x, t.take(weight))
     return torch.addmm(t.take(bias), x, t.take(weight))
 
 
@@ -70,26 +92,49 @@ def _queries(t: "Trace") -> Tensor:
     return _split(_project(t, t["inputs"], w.W_q, w.b_q), t.experiment.n_heads)
 
 
-def _from_memory(t: "Trace", weight: Tensor | None, bias: Tensor | None) -> Tensor:
-    e = t.experiment
-    x = t["inputs"] if e.memory_embeddings is None else _positioned(t, e.memory_embeddings)
-    split = _split(_project(t, x, weight, bias), e.n_kv_heads)
-    repeats = e.n_heads // e.n_kv_heads
-    return split if repeats == 1 else split.repeat_interleave(repeats, 0)  # [h_kv, T, d] -> [h, T, d]
+def _keys(t: "Trace") -> Tensor:
+    w = t.experiment.weights
+    return _for_every_head(t, _project(t, t.memory, w.W_k, w.b_k))
+
+
+def _values(t: "Trace") -> Tensor:
+    w = t.experiment.weights
+    return _for_every_head(t, _project(t, t.memory, w.W_v, w.b_v))
+
+
+def _for_every_head(t: "Trace", x: Tensor) -> Tensor:
+    config = t.experiment.config
+    if config.n_kv_heads is None or config.n_kv_heads == config.n_heads:
+        return _split(x, config.n_heads)
+    repeats = config.n_heads // config.n_kv_heads
+    return _split(x, config.n_kv_heads).repeat_interleave(repeats, 0)  # [h_kv, T, d] -> [h, T, d]
+
+
+def _scores(t: "Trace") -> Tensor:
+    return SCORES[t.experiment.config.score].apply(t["queries"], t["keys"])
+
+
+def _scaled(t: "Trace") -> Tensor:
+    divisor = t.experiment.divisor
+    return t["scores"] if divisor is None else t["scores"] / divisor
 
 
 def _masked(t: "Trace") -> Tensor:
-    allowed = t.allowed
+    hidden = t.hidden
     before = t[before_mask(t.experiment)]
-    return before if allowed is None else before.masked_fill(~allowed, -torch.inf)
+    return before if hidden is None else torch.where(hidden, -torch.inf, before)
 
 
 def _weights(t: "Trace") -> Tensor:
-    e = t.experiment
-    weights = NORMALIZERS[e.config.normalizer].apply(t[before_weights(e)])
-    if e.config.mask is None or t.allowed is None:
+    config = t.experiment.config
+    weights = NORMALIZERS[config.normalizer].apply(t[before_weights(t.experiment)])
+    if config.mask is None or t.hidden is None:
         return weights  # the causal mask leaves every query its first key
-    return weights.masked_fill(~t.allowed.any(-1, keepdim=True), 0)
+    return weights.masked_fill(t.hidden.all(-1, keepdim=True), 0)
+
+
+def _context(t: "Trace") -> Tensor:
+    return torch.bmm(t["weights"], t["values"])
 
 
 def _output(t: "Trace") -> Tensor:
@@ -100,7 +145,7 @@ def _output(t: "Trace") -> Tensor:
 
 def before_mask(e: "Experiment") -> str:
     """Return the stage that the mask is applied to."""
-    return "scores" if e.divisor is None else "scaled"
+    return "scores" if e.config.scale == "none" else "scaled"
 
 
 def before_weights(e: "Experiment") -> str:
@@ -117,21 +162,21 @@ def _projection_formula(symbol: str, letter: str) -> Callable[["Experiment"], st
     return formula
 
 
-def _projection_code(symbol: str, letter: str, source: str, heads: str) -> Callable[["Experiment"], str]:
+def _projection_code(symbol: str, letter: str) -> Callable[["Experiment"], str]:
     def code(e: "Experiment") -> str:
-        weight, bias = getattr(e.weights, f"W_{letter}"), getattr(e.weights, f"b_{letter}")
-        text = source if weight is None else f"{source} @ W_{letter}"
-        if bias is not None:
-            text = f"({text} + b_{letter})"
-        text = f"({text})" if weight is not None and bias is None else text
-        expand = f".repeat_interleave({e.n_heads // e.n_kv_heads}, 0)" if heads == "n_kv_heads" else ""
-        expand = "" if e.n_kv_heads == e.n_heads else expand
-        return f"{symbol} = {text}.unflatten(-1, ({getattr(e, heads)}, -1)).transpose(0, 1){expand}"
+        source = "X" if letter == "q" or e.memory_embeddings is None else "M"
+        has_weight = getattr(e.weights, f"W_{letter}") is not None
+        has_bias = getattr(e.weights, f"b_{letter}") is not None
+        text = source + (f" @ W_{letter}" if has_weight else "") + (f" + b_{letter}" if has_bias else "")
+        text = f"({text})" if has_weight or has_bias else text
+        heads = e.n_heads if letter == "q" else e.n_kv_heads
+        text = f"{symbol} = {text}.unflatten(-1, ({heads}, -1)).transpose(0, 1)"
+        return text if heads == e.n_heads else f"{text}.repeat_interleave({e.n_heads // heads}, dim=0)"
 
     return code
 
 
-_DIVISORS = {"sqrt_d_k": (r"\sqrt{d_k}", "K.shape[-1] ** 0.5"), "sqrt_d_model": (r"\sqrt{d_{model}}", "X.shape[-1] ** 0.5")}
+_DIVISORS = {"sqrt_d_k": (r"\sqrt{d_k}", "K.shape[-1]"), "sqrt_d_model": (r"\sqrt{d_{model}}", "X.shape[-1]")}
 
 
 def _scaled_formula(e: "Experiment") -> str:
@@ -141,7 +186,7 @@ def _scaled_formula(e: "Experiment") -> str:
 
 def _scaled_code(e: "Experiment") -> str:
     scale = e.config.scale
-    return f"scaled = scores / {_DIVISORS[scale][1] if isinstance(scale, str) else repr(scale)}"
+    return f"scaled = scores / {f'{_DIVISORS[scale][1]} ** 0.5' if isinstance(scale, str) else repr(scale)}"
 
 
 def _masked_formula(e: "Experiment") -> str:
@@ -150,20 +195,23 @@ def _masked_formula(e: "Experiment") -> str:
     return r"\mathrm{future, mask} = -\infty" if e.config.causal else r"\mathrm{mask} = -\infty"
 
 
+def _allowed_code(e: "Experiment") -> str:
+    """Return what may be attended to; the causal mask keeps the lower triangle, of a mask or of all."""
+    if e.config.mask is None:
+        return f"torch.ones_like({before_mask(e)}, dtype=torch.bool).tril()"
+    return "mask.tril()" if e.config.causal else "mask"
+
+
 def _masked_code(e: "Experiment") -> str:
-    parts = []
-    if e.config.causal:
-        parts.append(f"torch.ones({e.T_q}, {e.T_k}, dtype=torch.bool).tril()")
-    if e.config.mask is not None:
-        parts.append("mask")
-    return f"masked = {before_mask(e)}.masked_fill(~({' & '.join(parts)}), -torch.inf)"
+    return f"masked = {before_mask(e)}.masked_fill(~{_allowed_code(e)}, -torch.inf)"
 
 
 def _weights_code(e: "Experiment") -> str:
-    code = "weights = " + NORMALIZERS[e.config.normalizer].code.format(x=before_weights(e))
+    code = NORMALIZERS[e.config.normalizer].code.format(x=before_weights(e))
     if e.config.mask is None:
         return code
-    return f"{code}\nweights = weights.masked_fill((masked == -torch.inf).all(-1, keepdim=True), 0)"
+    empty = f"~{_allowed_code(e)}.any(-1, keepdim=True)"
+    return f"{code}\nweights = weights.masked_fill({empty}, 0)  # rows with nothing left to attend to"
 
 
 def _output_formula(e: "Experiment") -> str:
@@ -178,12 +226,12 @@ def _output_code(e: "Experiment") -> str:
     return f"output = {text}" + ("" if e.weights.b_o is None else " + b_o")
 
 
-def _keys_source(e: "Experiment") -> str:
-    return "X" if e.memory_embeddings is None else "M"
-
-
 def _inputs_code(e: "Experiment") -> str:
-    return f"X = {POSITIONS[e.config.positions].code}"
+    position = POSITIONS[e.config.positions]
+    lines = [*position.setup, f"X = {position.code}"]
+    if e.memory_embeddings is not None:
+        lines += [re.sub(r"\bx\b", "memory", line) for line in (*position.setup, f"M = {position.code}")]
+    return "\n".join(lines)
 
 
 STAGES: tuple[Stage, ...] = (
@@ -191,41 +239,37 @@ STAGES: tuple[Stage, ...] = (
         "inputs", "Inputs", "X", ("token", "d_model"), "neutral", "signed",
         "One row of numbers for each token.", (),
         lambda e: POSITIONS[e.config.positions].formula,
-        lambda t: _positioned(t, t.experiment.embeddings),
-        explain.inputs, _inputs_code,
+        _inputs, explain.inputs, _inputs_code,
     ),
     Stage(
         "queries", "Queries", "Q", ("head", "query", "d_k"), "query", "signed",
         "What each token looks for.", ("inputs",),
         _projection_formula("Q", "q"), _queries, explain.queries,
-        _projection_code("Q", "q", "X", "n_heads"),
+        _projection_code("Q", "q"),
     ),
     Stage(
         "keys", "Keys", "K", ("head", "key", "d_k"), "key", "signed",
         "What each token offers to be found by.", ("inputs",),
-        _projection_formula("K", "k"),
-        lambda t: _from_memory(t, t.experiment.weights.W_k, t.experiment.weights.b_k),
-        explain.keys, lambda e: _projection_code("K", "k", _keys_source(e), "n_kv_heads")(e),
+        _projection_formula("K", "k"), _keys, explain.keys,
+        _projection_code("K", "k"),
     ),
     Stage(
         "values", "Values", "V", ("head", "key", "d_v"), "value", "signed",
         "What each token passes on when it is attended to.", ("inputs",),
-        _projection_formula("V", "v"),
-        lambda t: _from_memory(t, t.experiment.weights.W_v, t.experiment.weights.b_v),
-        explain.values, lambda e: _projection_code("V", "v", _keys_source(e), "n_kv_heads")(e),
+        _projection_formula("V", "v"), _values, explain.values,
+        _projection_code("V", "v"),
     ),
     Stage(
         "scores", "Scores", "S", ("head", "query", "key"), "neutral", "signed",
         "How well each query fits each key.", ("queries", "keys"),
         lambda e: SCORES[e.config.score].formula,
-        lambda t: SCORES[t.experiment.config.score].apply(t["queries"], t["keys"]),
+        _scores,
         explain.scores, lambda e: f"scores = {SCORES[e.config.score].code}",
     ),
     Stage(
         "scaled", "Scaled", "S", ("head", "query", "key"), "neutral", "signed",
         "Divided, so that long vectors do not push softmax to its edges.", ("scores",),
-        _scaled_formula, lambda t: t["scores"] / t.experiment.divisor, explain.scaled, _scaled_code,
-        lambda e: e.divisor is not None,
+        _scaled_formula, _scaled, explain.scaled, _scaled_code, lambda e: e.config.scale != "none",
     ),
     Stage(
         "masked", "Masked", "S", ("head", "query", "key"), "neutral", "signed",
@@ -240,7 +284,7 @@ STAGES: tuple[Stage, ...] = (
     Stage(
         "context", "Context", "Z", ("head", "query", "d_v"), "attention", "signed",
         "The values, mixed by the weights.", ("weights", "values"),
-        lambda e: r"Z = A V", lambda t: t["weights"] @ t["values"], explain.context,
+        lambda e: r"Z = A V", _context, explain.context,
         lambda e: "Z = weights @ V",
     ),
     Stage(

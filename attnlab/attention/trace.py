@@ -7,7 +7,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from attnlab.attention.stages import STAGES, Stage
+from attnlab.attention.stages import STAGES, Stage, always, positioned
 from attnlab.errors import DeviceError
 
 if TYPE_CHECKING:
@@ -27,10 +27,13 @@ class Trace:
         self.experiment = experiment
         self.device = device
         self.dtype = dtype
-        self._present = {stage.name: stage for stage in STAGES if stage.present(experiment)}
+        self._present = {stage.name: stage for stage in STAGES if stage.present is always or stage.present(experiment)}
         self._tensors: dict[str, Tensor] = {}
         self._arrays: dict[str, NDArray[np.floating]] = {}
-        self._allowed: Tensor | None = None
+        self._kind = device.type
+        self._as_given = self._kind == "cpu"  # where experiments are
+        self._memory: Tensor | None = None
+        self._hidden: Tensor | None = None
 
     @property
     def stages(self) -> tuple[str, ...]:
@@ -45,19 +48,7 @@ class Trace:
             DeviceError: the device ran out of memory.
         """
         tensor = self._tensors.get(name)
-        if tensor is None:
-            stage = self.stage(name)
-            try:
-                with torch.no_grad():
-                    tensor = stage.compute(self)
-            except (torch.OutOfMemoryError, MemoryError):
-                raise self._out_of_memory(stage) from None
-            except RuntimeError as error:
-                if "alloc" not in str(error):  # how torch says on the CPU that there is no memory
-                    raise
-                raise self._out_of_memory(stage) from None
-            self._tensors[name] = tensor
-        return tensor
+        return self._evaluate(name) if tensor is None else tensor
 
     def stage(self, name: str) -> Stage:
         """Return the entry of the stage table; KeyError as ``trace[name]``."""
@@ -82,27 +73,47 @@ class Trace:
         """Return a stage averaged over its heads, one axis less; −∞ stays −∞."""
         key = f"{name}/mean"
         if key not in self._arrays:
-            self._arrays[key] = self.array(name).mean(0)
+            with np.errstate(all="ignore"):  # ∞ − ∞ is NaN and is shown as such
+                mean = self.array(name).mean(0)
+            mean.flags.writeable = False
+            self._arrays[key] = mean
         return self._arrays[key]
 
     def take(self, tensor: Tensor) -> Tensor:
-        """Return a tensor of the experiment on this trace's device in its dtype."""
-        return tensor.to(self.device, self.dtype)
+        """Return a tensor of the experiment on this trace's device in its dtype, without gradients."""
+        if tensor.requires_grad:
+            tensor = tensor.detach()
+        return tensor if self._as_given and tensor.dtype is self.dtype else tensor.to(self.device, self.dtype)
+
+    @property
+    def memory(self) -> Tensor:
+        """Where keys and values come from, positions added, [T_k, d_memory]: the second sequence, or the inputs."""
+        if self.experiment.memory_embeddings is None:
+            return self["inputs"]
+        if self._memory is None:
+            self._memory = positioned(self, self.experiment.memory_embeddings)
+        return self._memory
 
     @property
     def allowed(self) -> Tensor | None:
-        """The mask that applies, boolean [T_q, T_k] on the device; None without one."""
-        if self._allowed is None and self.experiment.masked:
-            allowed = self.experiment.allowed()
-            self._allowed = None if allowed is None else allowed.to(self.device)
-        return self._allowed
+        """The mask that applies, boolean [T_q, T_k] on the device, True where a query may attend; None without one."""
+        hidden = self.hidden
+        return None if hidden is None else ~hidden
+
+    @property
+    def hidden(self) -> Tensor | None:
+        """What is masked, the opposite of ``allowed``. To be read, never written into: traces share it."""
+        if self._hidden is None and self.experiment.masked:
+            hidden = self.experiment.hidden()
+            self._hidden = hidden if hidden is None or self._as_given else hidden.to(self.device)
+        return self._hidden
 
     @property
     def empty_rows(self) -> tuple[tuple[int, int], ...]:
         """The rows with nothing left to attend to, as (head, query)."""
-        if self.experiment.config.mask is None or self.allowed is None:
+        if self.experiment.config.mask is None or self.hidden is None:
             return ()
-        queries = (~self.allowed.any(-1)).nonzero().flatten().tolist()
+        queries = self.hidden.all(-1).nonzero().flatten().tolist()
         return tuple((head, query) for head in range(self.experiment.n_heads) for query in queries)
 
     @property
@@ -111,13 +122,30 @@ class Trace:
         found = []
         for name in self._present:
             bad = ~torch.isfinite(self[name])
-            if name == "masked" and self.allowed is not None:
-                bad &= self.allowed
+            if name == "masked" and self.hidden is not None:
+                bad &= ~self.hidden
             count = int(bad.sum())
             if count:
                 dtype = str(self.dtype).removeprefix("torch.")
                 found.append(f"{name}: {count} of {bad.numel()} values are ∞ or NaN in {dtype}.")
         return tuple(found)
+
+    def _evaluate(self, name: str) -> Tensor:
+        stage = self.stage(name)
+        try:
+            if torch.is_autocast_enabled(self._kind):  # the caller's, which would change the dtype
+                with torch.autocast(self._kind, enabled=False):
+                    tensor = stage.compute(self)
+            else:
+                tensor = stage.compute(self)
+        except (torch.OutOfMemoryError, MemoryError):
+            raise self._out_of_memory(stage) from None
+        except RuntimeError as error:
+            if "alloc" not in str(error):  # how torch says on the CPU that there is no memory
+                raise
+            raise self._out_of_memory(stage) from None
+        self._tensors[name] = tensor
+        return tensor
 
     def _out_of_memory(self, stage: Stage) -> DeviceError:
         e = self.experiment

@@ -9,6 +9,7 @@ from attnlab.attention.trace import Trace
 from attnlab.errors import DeviceError
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64, "bfloat16": torch.bfloat16, "float16": torch.float16}
+_CPU = torch.device("cpu")
 
 
 def devices() -> tuple[str, ...]:
@@ -35,17 +36,24 @@ def resolve_device(device: str | torch.device) -> torch.device:
     Raises:
         DeviceError: unknown or absent; the sentence names those that are there.
     """
-    there = ", ".join(devices())
+    if device == "cpu":  # nearly always, and asking what else is there takes longer than a small layer
+        return _CPU
     try:
         resolved = torch.device(device)
     except (RuntimeError, TypeError):
-        raise DeviceError(f"The device {str(device)!r} is unknown; this machine has {there}.") from None
-    count = {"cpu": 1, "cuda": torch.cuda.device_count() if torch.cuda.is_available() else 0}.get(
-        resolved.type, int(torch.backends.mps.is_available()) if resolved.type == "mps" else 0
-    )
-    if (resolved.index or 0) >= count:
-        raise DeviceError(f"The device {str(device)!r} is not there; this machine has {there}.")
+        raise DeviceError(f"The device {str(device)!r} is unknown; this machine has {', '.join(devices())}.") from None
+    if (resolved.index or 0) >= _count(resolved.type):
+        raise DeviceError(f"The device {str(device)!r} is not there; this machine has {', '.join(devices())}.")
     return resolved
+
+
+def _count(kind: str) -> int:
+    """Return how many devices of a kind there are."""
+    if kind == "cuda":
+        return torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if kind == "mps":
+        return int(torch.backends.mps.is_available())
+    return int(kind == "cpu")
 
 
 def resolve_dtype(dtype: str | torch.dtype) -> torch.dtype:
@@ -60,9 +68,7 @@ def resolve_dtype(dtype: str | torch.dtype) -> torch.dtype:
     return DTYPES[name]
 
 
-def compute(
-    experiment: Experiment, device: str | torch.device = "cpu", dtype: str | torch.dtype = "float32"
-) -> Trace:
+def compute(experiment: Experiment, device: str | torch.device = "cpu", dtype: str | torch.dtype = "float32") -> Trace:
     """Return the stages of an experiment, each evaluated when first asked for, without gradients.
 
     Raises:

@@ -293,12 +293,19 @@ def test_a_default_dtype_of_the_caller_changes_no_number(double_by_default: None
 @pytest.mark.parametrize("name", ["journey", "causal-5x8"])
 def test_a_default_device_of_the_caller_changes_no_number_now_or_later(name: str) -> None:
     expected = attnlab.compute(attnlab.preset(name))["weights"]
+    rows = randn(7, 2).tolist()
+
+    def causal_layer() -> attnlab.Experiment:
+        config = attnlab.AttentionConfig(causal=True, positions="sinusoidal")
+        return attnlab.Experiment(tokens=list("abcdefg"), embeddings=rows, config=config)
+
     # "meta" stands in for an accelerator: a tensor that lands there by mistake has no numbers.
     with torch.device("meta"):
         inside = attnlab.compute(attnlab.preset(name))["weights"]
-        attnlab.compute(experiment(randn(7, 2).tolist(), causal=True))["weights"]
+        first = attnlab.compute(causal_layer())["weights"]
     assert torch.equal(inside, expected)
-    assert torch.isfinite(attnlab.compute(experiment(randn(7, 2), causal=True))["weights"]).all()
+    assert torch.equal(first, attnlab.compute(causal_layer())["weights"])
+    assert torch.isfinite(first).all()
 
 
 def test_mixed_precision_of_the_caller_does_not_change_the_dtype_asked_for() -> None:
