@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 import attnlab
 from attnlab import cli
@@ -211,3 +212,13 @@ def test_the_environment_is_put_back_after_a_figure(
     monkeypatch.delenv("QT_QPA_PLATFORM")
     assert main(["export", "preset:journey", "-o", str(tmp_path / "w.png")]) == 0
     assert "QT_QPA_PLATFORM" not in os.environ
+
+
+def test_a_screenshot_needs_no_display_and_has_the_size_asked_for(tmp_path: Path) -> None:
+    attnlab.save(attnlab.preset("the-cat-sat"), tmp_path / "s.attnlab")
+    path = tmp_path / "w.png"
+    answer = command(str(tmp_path / "s.attnlab"), "--theme", "dark", "--screenshot", str(path), "--size", "1200x800")
+    assert (answer.returncode, answer.stdout, answer.stderr) == (0, "", "")
+    with Image.open(path) as image:
+        assert image.size == (1200, 800)
+        assert sum(image.convert("RGB").getpixel((2, 2))) < 200  # dark

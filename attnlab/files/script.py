@@ -9,7 +9,6 @@ import torch
 from torch import Tensor
 
 from attnlab.attention.experiment import Experiment, Weights
-from attnlab.attention.positions import POSITIONS
 from attnlab.attention.stages import STAGES
 
 LITERAL_LIMIT = 2048
@@ -49,16 +48,11 @@ def _arrays(e: Experiment) -> dict[str, Tensor | None]:
 
 def _stage_lines(e: Experiment) -> list[str]:
     """Return the code of each stage under its title, and the lines that print them all."""
-    lines, variables = [], {}
-    if e.memory_embeddings is not None:
-        lines += ["# Memory: where keys and values come from.", "x = memory"]
-        lines += [f"M = {POSITIONS[e.config.positions].code}", ""]
-    lines += ["x = embeddings"]
-    for stage in (stage for stage in STAGES if stage.present(e)):
-        code = stage.code(e)
-        variables[stage.name] = code.split(" = ", 1)[0]
-        lines += [f"# {stage.title}: {stage.about}", code, ""]
-    lines += ["stages = {", *(f'    "{name}": {variable},' for name, variable in variables.items()), "}"]
+    present = [stage for stage in STAGES if stage.present(e)]
+    lines = ["x = embeddings"]
+    for stage in present:
+        lines += [f"# {stage.title}: {stage.about}", stage.code(e), ""]
+    lines += ["stages = {", *(f'    "{stage.name}": {stage.variable},' for stage in present), "}"]
     lines += ["for name, stage in stages.items():", "    print(name, list(stage.shape))", "    print(stage)"]
     return lines
 
