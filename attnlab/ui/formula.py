@@ -1,5 +1,6 @@
 """Formulas: LaTeX set once by ziamath, then drawn by Qt in any size and colour; a broken one is shown as its text."""
 
+import warnings
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -119,8 +120,12 @@ def _plain(latex: str) -> _Set:
 
 
 def _svg(latex: str) -> bytes:
-    from ziafont.config import config  # here, as this takes a fifth of a second and the first window must not wait
-    from ziamath.zmath import Latex
+    # Imported here, as this takes a fifth of a second and the first window must not wait for it.
+    with warnings.catch_warnings():
+        # WORKAROUND ziamath 0.13 opens its font by importlib.resources.path, which Python 3.11 and 3.12 deprecate.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        from ziafont.config import config
+        from ziamath.zmath import Latex
 
     config.svg2 = False  # Qt draws <symbol> clipped: ask for plain paths
     return str(Latex(latex, size=_EM, color=_INK, margin=0).svg()).encode()

@@ -34,11 +34,12 @@ def icon(name: str, palette: Palette, size_px: int = 20) -> QIcon:
 
 def pixmap(name: str, colour: str, size_px: int = 20, ratio: float = 1.0) -> QPixmap:
     """Return one drawing of an icon, ``size_px`` wide and high, for a screen of the given device pixel ratio."""
+    drawing = _renderer(name, colour)  # first, as an error in the midst of painting would take the program along
     side = round(size_px * ratio)
     made = QPixmap(QSize(side, side))
     made.fill(Qt.GlobalColor.transparent)
     painter = QPainter(made)
-    draw_icon(painter, QRectF(0, 0, side, side), name, colour)
+    drawing.render(painter, QRectF(0, 0, side, side))
     painter.end()
     made.setDevicePixelRatio(ratio)
     return made
@@ -46,7 +47,11 @@ def pixmap(name: str, colour: str, size_px: int = 20, ratio: float = 1.0) -> QPi
 
 def draw_icon(painter: QPainter, rect: QRectF, name: str, colour: str) -> None:
     """Draw an icon into a rectangle."""
-    QSvgRenderer(QByteArray(_drawing(name).replace(b"currentColor", colour.encode()))).render(painter, rect)
+    _renderer(name, colour).render(painter, rect)
+
+
+def _renderer(name: str, colour: str) -> QSvgRenderer:
+    return QSvgRenderer(QByteArray(_drawing(name).replace(b"currentColor", colour.encode())))
 
 
 @lru_cache(maxsize=64)

@@ -45,7 +45,7 @@ def apply_theme(app: QApplication, choice: str, type_size: int) -> Palette:
     scheme = {"light": Qt.ColorScheme.Light, "dark": Qt.ColorScheme.Dark}.get(choice, Qt.ColorScheme.Unknown)
     hints.setColorScheme(scheme)
     palette = palette_for(choice, hints.colorScheme())
-    if app.style() is None or app.style().name() != "fusion":
+    if not app.styleSheet():  # the first time: under a style sheet a style hides its name
         app.setStyle("Fusion")
     app.setPalette(qt_palette(palette))
     app.setFont(_application_font(type_size))

@@ -1,0 +1,248 @@
+"""One list of actions feeds shortcuts, menus, tips and the palette; the palette finds what a person means."""
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLineEdit, QListView, QMenu, QPushButton, QWidget
+from pytestqt.qtbot import QtBot
+
+from attnlab.figures.palette import DARK
+from attnlab.ui.actions import Action, ActionList
+from attnlab.ui.command_list import search
+from attnlab.ui.command_palette import CommandPalette
+from attnlab.ui.fuzzy import match
+
+Key, Button = Qt.Key, Qt.MouseButton
+
+
+class Program:
+    """A window with a few actions, a field and a button."""
+
+    def __init__(self, qtbot: QtBot) -> None:
+        self.did: list[str] = []
+        self.can_undo = False
+        self.causal = False
+        self.window = QWidget()
+        self.window.resize(800, 600)
+        self.field = QLineEdit("text", self.window)
+        self.field.setGeometry(10, 500, 200, 30)
+        self.button = QPushButton("Press", self.window)
+        self.button.setGeometry(10, 550, 100, 30)
+        self.actions = ActionList(
+            [
+                Action("undo", lambda: "Undo drag W_q", "Edit", self._do("undo"), ("Ctrl+Z",), lambda: self.can_undo),
+                Action("open", "Open a file…", "File", self._do("open"), ("Ctrl+O",)),
+                Action(
+                    "export", "Export a picture…", "File", self._do("export"), ("Ctrl+E",), hint="Save what you see"
+                ),
+                Action("causal", "Causal mask", "Layer", self._flip, checked=lambda: self.causal),
+                Action("present", "Present", "View", self._do("present"), ("F5",)),
+                Action("r&d", "Rock & roll", "View", self._do("roll")),
+                Action("secret", "Secret", "View", self._do("secret"), in_palette=False),
+            ],
+            self.window,
+        )
+        self.palette = CommandPalette(self.actions, self.window)
+        self.palette.set_palette(DARK)
+        qtbot.addWidget(self.window)
+        self.window.show()
+        self.window.activateWindow()
+        qtbot.waitUntil(self.window.isActiveWindow)
+        self.field.setFocus()
+
+    def _do(self, what: str) -> Callable[[], None]:
+        return lambda: self.did.append(what)
+
+    def _flip(self) -> None:
+        self.causal = not self.causal
+
+    def search_field(self) -> QLineEdit:
+        return self.palette.findChildren(QLineEdit)[0]
+
+    def type(self, text: str) -> None:
+        QTest.keyClicks(self.search_field(), text)
+
+    def press(self, key: Qt.Key) -> None:
+        QTest.keyClick(self.search_field(), key)
+
+    def titles(self) -> list[str]:
+        return [found.title for found in self.palette.found()]
+
+
+@pytest.fixture
+def program(qtbot: QtBot) -> Program:
+    return Program(qtbot)
+
+
+def test_a_shortcut_does_the_action(program: Program) -> None:
+    QTest.keyClick(program.button, Key.Key_F5)
+    assert program.did == ["present"]
+
+
+def test_what_cannot_be_done_is_grey_and_does_nothing(program: Program) -> None:
+    program.button.setFocus()
+    assert not program.actions["undo"].isEnabled()
+    assert not program.actions.run("undo")
+    QTest.keyClick(program.button, Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    program.can_undo = True
+    program.actions.refresh()
+    QTest.keyClick(program.button, Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert program.did == ["undo"]
+
+
+def test_a_switch_shows_the_truth_and_not_the_click(program: Program) -> None:
+    action = program.actions["causal"]
+    assert action.isCheckable()
+    assert not action.isChecked()
+    action.trigger()
+    assert program.causal
+    assert action.isChecked()
+    program.causal = False
+    program.actions.refresh()
+    assert not action.isChecked()
+
+
+def test_menus_and_tips_are_made_of_the_same_list(program: Program) -> None:
+    menu = program.actions.menu(QMenu(program.window), "File", "View")
+    assert [a.text() for a in menu.actions()] == [
+        "Open a file…", "Export a picture…", "", "Present", "Rock && roll", "Secret",
+    ]  # fmt: skip
+    assert program.actions["export"].toolTip() == "Save what you see  (Ctrl+E)"
+    assert program.actions["r&d"].toolTip() == "Rock & roll"
+
+
+@pytest.mark.parametrize(
+    ("extra", "complaint"),
+    [
+        (Action("open", "Again", "File", print), "id 'open'"),
+        (Action("other", "Other", "File", print, ("Ctrl+O",)), "other and open share the shortcut Ctrl\\+O"),
+        (Action("other", "Other", "File", print, ("Ctrl+Nonsense",)), "no shortcut"),
+    ],
+)
+def test_a_clash_is_refused_when_the_list_is_made(program: Program, extra: Action, complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        program.actions.add(extra)
+
+
+def test_typing_a_few_letters_and_enter_does_it(program: Program) -> None:
+    program.palette.open()
+    assert program.search_field().hasFocus()
+    program.type("expi")
+    assert program.titles() == ["Export a picture…"]
+    program.press(Key.Key_Return)
+    assert program.did == ["export"]
+    assert not program.palette.isVisible()
+    assert program.field.hasFocus()
+
+
+def test_arrows_walk_past_what_cannot_be_done(program: Program) -> None:
+    program.palette.open()
+    assert program.titles()[-1] == "Undo drag W_q"  # it cannot be done just now
+    assert "Secret" not in program.titles()
+    assert program.palette.current() == "open"
+    program.press(Key.Key_Down)
+    assert program.palette.current() == "export"
+    program.press(Key.Key_Up)
+    program.press(Key.Key_Up)
+    assert program.palette.current() == "r&d"  # round the end, past the grey one
+    program.press(Key.Key_Return)
+    assert program.did == ["roll"]
+
+
+def test_escape_and_a_click_elsewhere_close_it(program: Program) -> None:
+    program.palette.open()
+    program.press(Key.Key_Escape)
+    assert not program.palette.isVisible()
+    program.palette.open()
+    QTest.mouseClick(program.button, Button.LeftButton)
+    assert not program.palette.isVisible()
+    assert program.did == []
+
+
+def test_opening_it_again_closes_it(program: Program) -> None:
+    program.palette.open()
+    program.palette.open()
+    assert not program.palette.isVisible()
+
+
+def test_the_mouse_chooses(program: Program) -> None:
+    program.palette.open()
+    view = program.palette.findChildren(QListView)[0]
+    model = view.model()
+    QTest.mouseClick(view.viewport(), Button.LeftButton, pos=view.visualRect(model.index(1, 0)).center())
+    assert program.did == ["export"]
+    program.palette.open()
+    last = view.visualRect(model.index(model.rowCount() - 1, 0)).center()
+    QTest.mouseClick(view.viewport(), Button.LeftButton, pos=last)
+    assert program.did == ["export"]  # the grey one does nothing
+    assert program.palette.isVisible()
+    program.palette.close_palette()
+
+
+def test_nothing_found_is_said(program: Program) -> None:
+    program.palette.open("zzzz")
+    assert program.titles() == []
+    program.press(Key.Key_Return)
+    assert program.palette.isVisible()
+    program.palette.close_palette()
+
+
+def test_it_hangs_centred_from_the_top_and_follows_the_window(program: Program) -> None:
+    program.palette.open()
+    for width in (800, 500, 300):
+        program.window.resize(width, 600)
+        middle = program.palette.geometry().center()
+        assert middle.x() == pytest.approx(width / 2, abs=2)
+        assert program.window.rect().contains(QPoint(middle.x(), program.palette.y()))
+        assert program.search_field().mapTo(program.window, QPoint()).x() > 0
+    program.palette.close_palette()
+
+
+def test_a_screen_reader_hears_title_section_key_and_state(program: Program) -> None:
+    program.palette.open("undo")
+    model = program.palette.findChildren(QListView)[0].model()
+    said = model.data(model.index(0, 0), Qt.ItemDataRole.AccessibleTextRole)
+    assert said == "Undo drag W_q, Edit, Ctrl+Z, not available now"
+    program.palette.close_palette()
+
+
+def test_a_section_can_be_typed_too(program: Program) -> None:
+    assert [found.title for found in search(program.actions, "layer ca")] == ["Causal mask"]
+
+
+@pytest.mark.parametrize(
+    ("query", "better", "worse"),
+    [
+        ("sm", "Set mask", "Summary"),  # starts of words
+        ("ex", "Export", "Next"),  # the start
+        ("mask", "Causal mask", "Make a task"),  # in one run
+        ("head", "Heads", "Choose the add-on"),
+        ("dk", "d_k", "Dark theme of the desk"),
+    ],
+)
+def test_what_a_person_means_comes_first(query: str, better: str, worse: str) -> None:
+    good, poor = match(query, better), match(query, worse)
+    assert good is not None
+    assert poor is None or good.score > poor.score
+
+
+@given(st.text(max_size=30), st.data())
+def test_the_letters_met_are_the_query_in_order(text: str, data: st.DataObject) -> None:
+    picked = data.draw(st.lists(st.integers(0, len(text) - 1), unique=True).map(sorted)) if text else []
+    query = "".join(text[i] for i in picked)
+    found = match(query, text)
+    assert found is not None
+    wanted = [c.lower() for c in query if not c.isspace()]
+    assert [text[i].lower() for i in found.places] == wanted
+    assert list(found.places) == sorted(set(found.places))
+
+
+@given(st.text(min_size=1, max_size=8), st.text(max_size=12))
+def test_no_match_means_no_subsequence(query: str, text: str) -> None:
+    letters = iter(c.lower() for c in text)
+    possible = all(c.lower() in letters for c in query if not c.isspace())
+    assert (match(query, text) is not None) == possible

@@ -1,0 +1,159 @@
+"""Both themes can be read, type grows as asked, and nothing in the style sheet is left unfilled."""
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QFontInfo, QFontMetricsF, QIcon, QImage, QPalette
+from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton
+from pytestqt.qtbot import QtBot
+
+from attnlab import assets
+from attnlab.errors import FileError
+from attnlab.figures.palette import DARK, LIGHT, PALETTES, contrast
+from attnlab.ui import theme
+from attnlab.ui.icons import icon, pixmap
+
+
+@pytest.fixture
+def app(qapp: QApplication) -> Iterator[QApplication]:
+    """The application, undressed again afterwards."""
+    before = qapp.palette(), qapp.font(), qapp.styleSheet()
+    yield qapp
+    qapp.styleHints().setColorScheme(Qt.ColorScheme.Unknown)
+    qapp.setStyleSheet(before[2])
+    qapp.setPalette(before[0])
+    qapp.setFont(before[1])
+
+
+GROUNDS = ("ground", "surface", "control")
+TEXTS = ("ink", "muted", "accent", "good", "bad", "query_ink", "key_ink", "value_ink", "attention_ink")
+
+
+@pytest.mark.parametrize("palette", PALETTES.values(), ids=lambda p: p.name)
+@pytest.mark.parametrize("ground", GROUNDS)
+@pytest.mark.parametrize("text", TEXTS)
+def test_every_text_reads_on_every_ground(text: str, ground: str, palette: theme.Palette) -> None:
+    assert contrast(getattr(palette, text), getattr(palette, ground)) >= 4.5
+
+
+@pytest.mark.parametrize("palette", PALETTES.values(), ids=lambda p: p.name)
+def test_text_on_filled_things_reads(palette: theme.Palette) -> None:
+    assert contrast(palette.on_accent, palette.accent) >= 4.5
+    assert (
+        contrast(palette.on_accent, theme.mixed(palette.accent, palette.ink, 0.15)) >= 4.5
+    )  # a primary button, hovered
+    assert contrast(palette.ink, theme.mixed(palette.control, palette.ink, 0.06)) >= 4.5  # a pill, hovered
+    assert contrast(palette.muted, theme.mixed(palette.control, palette.ink, 0.06)) >= 4.3
+    for role in ("query", "key", "value", "attention"):  # chips
+        fill = palette.role_ink(role)
+        assert contrast(theme.text_on(fill), fill) >= 4.5
+
+
+@pytest.mark.parametrize("palette", PALETTES.values(), ids=lambda p: p.name)
+def test_the_focus_ring_stands_out(palette: theme.Palette) -> None:
+    for ground in GROUNDS:
+        assert contrast(palette.accent, getattr(palette, ground)) >= 3
+
+
+@pytest.mark.parametrize(("choice", "expected"), [("light", LIGHT), ("dark", DARK)])
+def test_a_choice_dresses_the_whole_application(app: QApplication, choice: str, expected: theme.Palette) -> None:
+    assert theme.apply_theme(app, choice, 100) is expected
+    assert app.palette().color(QPalette.ColorRole.Window) == QColor(expected.ground)
+    assert expected.accent in app.styleSheet()
+    app.setStyleSheet("")
+    assert app.style().name() == "fusion"
+
+
+@pytest.mark.parametrize(
+    ("choice", "system", "expected"),
+    [
+        ("system", Qt.ColorScheme.Dark, DARK), ("system", Qt.ColorScheme.Light, LIGHT),
+        ("system", Qt.ColorScheme.Unknown, LIGHT), ("light", Qt.ColorScheme.Dark, LIGHT),
+        ("dark", Qt.ColorScheme.Light, DARK),
+    ],
+)  # fmt: skip
+def test_only_the_choice_system_asks_the_system(choice: str, system: Qt.ColorScheme, expected: theme.Palette) -> None:
+    assert theme.palette_for(choice, system) is expected
+
+
+def test_the_style_sheet_is_filled_and_qt_understands_it(app: QApplication, qtbot: QtBot) -> None:
+    for palette in PALETTES.values():
+        assert "@" not in theme.style_sheet(palette).replace("at sign", "")
+    theme.apply_theme(app, "light", 100)
+    button = QPushButton("Export")
+    qtbot.addWidget(button)
+    button.show()  # an unreadable style sheet is a warning of Qt's, which fails the test
+
+
+def test_a_focused_field_wears_the_accent(app: QApplication, qtbot: QtBot) -> None:
+    theme.apply_theme(app, "light", 100)
+    field = QLineEdit()
+    qtbot.addWidget(field)
+    field.resize(120, 36)
+    field.show()
+    assert _has(field.grab().toImage(), LIGHT.accent) is False
+    field.activateWindow()
+    field.setFocus()
+    qtbot.waitUntil(field.hasFocus)
+    assert _has(field.grab().toImage(), LIGHT.accent)
+
+
+def _has(image: QImage, colour: str) -> bool:
+    wanted = QColor(colour).rgb()
+    return any(image.pixel(x, y) == wanted for x in range(image.width()) for y in range(image.height()))
+
+
+def test_the_program_brings_its_typeface(app: QApplication) -> None:
+    theme.apply_theme(app, "light", 100)
+    assert QFontInfo(theme.font("text")).family() == "Inter"
+    before = theme.load_fonts()
+    assert theme.load_fonts() == before
+
+
+@pytest.mark.parametrize("role", theme.ROLES)
+def test_digits_are_tabular_in_every_role(app: QApplication, role: str) -> None:
+    theme.apply_theme(app, "light", 100)
+    metrics = QFontMetricsF(theme.font(role))
+    assert metrics.horizontalAdvance("1111") == metrics.horizontalAdvance("0000")
+
+
+@pytest.mark.parametrize(
+    ("size", "text_px", "caption_px"),
+    [(100, 13, 11), (200, 26, 22), (70, 9, 8), (250, 32, 27), (10, 9, 8), (900, 32, 27)],
+)
+def test_type_follows_the_size_asked_for(app: QApplication, size: int, text_px: int, caption_px: int) -> None:
+    theme.apply_theme(app, "light", size)
+    assert app.font().pixelSize() == text_px
+    assert theme.font("text").pixelSize() == text_px
+    assert theme.font("caption").pixelSize() == pytest.approx(caption_px, abs=1)
+    assert theme.font("text", 2).pixelSize() == pytest.approx(2 * text_px, abs=1)
+
+
+def test_a_role_that_does_not_exist_is_refused(app: QApplication) -> None:
+    with pytest.raises(KeyError):
+        theme.font("headline")
+
+
+@pytest.mark.parametrize(
+    "name", [n[6:-4] for n in assets.names("icons") if not n.endswith(("attnlab.svg", "chevron.svg", "chevron-up.svg"))]
+)
+def test_every_icon_draws_something_in_the_colour_asked_for(qapp: QApplication, name: str) -> None:
+    image = pixmap(name, "#FF0000", 20, 2).toImage()
+    assert image.width() == 40
+    seen = {
+        image.pixelColor(x, y).name() for x in range(40) for y in range(40) if image.pixelColor(x, y).alpha() == 255
+    }
+    assert seen
+    if not name.startswith("tick"):
+        assert seen == {"#ff0000"}
+
+
+def test_an_icon_is_accent_coloured_when_on(qapp: QApplication) -> None:
+    on = icon("stop", DARK, 48).pixmap(48, QIcon.Mode.Normal, QIcon.State.On).toImage()
+    assert any(on.pixelColor(x, y) == QColor(DARK.accent) for x in range(48) for y in range(48))
+
+
+def test_an_icon_that_does_not_exist_is_said(qapp: QApplication) -> None:
+    with pytest.raises(FileError, match="no-such"):
+        icon("no-such", LIGHT)
