@@ -9,7 +9,8 @@ class Grid:
     """Maps of ``rows`` × ``columns`` cells, ``count`` of them, ``per_row`` side by side; all lengths in pixels.
 
     ``gap`` is counted in cells (rows, columns), so that all maps are one image. ``whole`` says that cells are whole
-    pixels and have room for a frame.
+    pixels and have room for a frame. Above the first line of maps lie ``label_height`` pixels, the lowest
+    ``column_space`` of them for column labels and the rest for titles.
     """
 
     x: float
@@ -23,6 +24,12 @@ class Grid:
     gap: tuple[int, int]
     label_width: float
     label_height: float
+    title_height: float = 0.0
+
+    @property
+    def column_space(self) -> float:
+        """Height of the column labels above the first line of maps."""
+        return max(self.label_height - self.title_height, 0.0)
 
     @property
     def lines(self) -> int:
@@ -119,7 +126,7 @@ def arrange(
     if min(cell_w, cell_h) >= 3:
         cell_w, cell_h = math.floor(cell_w * ratio) / ratio, math.floor(cell_h * ratio) / ratio
     left, top = round((x + limits.label_width) * ratio) / ratio, round((y + limits.label_height) * ratio) / ratio
-    return Grid(left, top, cell_w, cell_h, rows, columns, count, per_row, gap, limits.label_width, limits.label_height)
+    return Grid(left, top, cell_w, cell_h, rows, columns, count, per_row, gap, limits.label_width, limits.label_height, limits.title_height)
 
 
 def _cell(

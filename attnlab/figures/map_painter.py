@@ -67,11 +67,14 @@ def draw_cells(painter: QPainter, grid: Grid, data: MapData, palette: Palette) -
         painter.drawTiledPixmap(QRectF(grid.x, grid.y, grid.width, grid.height), tile)
 
 
-def draw_numbers(painter: QPainter, grid: Grid, data: MapData, palette: Palette, font: QFont) -> bool:
-    """Draw each cell's number where cells have room for two decimals or more; return whether they have."""
-    pen = Pen(painter, font)
-    decimals = _decimals(grid, pen, data)
-    if decimals is None:
+def draw_numbers(painter: QPainter, grid: Grid, data: MapData, palette: Palette, *fonts: QFont) -> bool:
+    """Draw each cell's number in the first font with which two decimals or more fit; return whether one does."""
+    for font in fonts:
+        pen = Pen(painter, font)
+        decimals = _decimals(grid, pen, data)
+        if decimals is not None:
+            break
+    else:
         return False
     on_dark = ~dark_text(MAP_OF[data.kind], palette)[indices(data.values, data.kind, data.limit)]
     on_dark |= ~np.isfinite(data.values)
@@ -99,13 +102,13 @@ def cell_text(value: float, decimals: int) -> str:
 
 def _decimals(grid: Grid, pen: Pen, data: MapData) -> int | None:
     """Return how many decimals fit into every cell, 4 to 2, or None."""
-    if grid.cell_height < 12 or grid.cell_width < 18:
+    if grid.cell_height < 11 or grid.cell_width < 16:
         return None
     low = float(np.nanmin(np.where(np.isfinite(data.values), data.values, 0), initial=0.0))
     high = data.limit
-    for decimals in (4, 3, 2):
+    for decimals in (4, 2):
         widest = max(pen.width(cell_text(low, decimals)), pen.width(cell_text(high, decimals)))
-        if widest <= grid.cell_width - (2 if decimals == 2 else 6):
+        if widest <= grid.cell_width - (1 if decimals == 2 else 6):
             return decimals
     return None
 
@@ -121,7 +124,7 @@ def draw_labels(
             painter.setPen(QColor(palette.ink if row == strong[0] else palette.muted))
             text = pen.elided(data.row_labels[row], grid.label_width - 6)
             pen.draw(grid.x - 6, y + (row + 0.5) * grid.cell_height, text, 1.0)
-    if not grid.label_height:
+    if not grid.column_space:
         return
     for place in range(min(grid.per_row, grid.count)):
         x, _ = grid.origin(place)
@@ -132,19 +135,20 @@ def draw_labels(
             if flat:
                 pen.draw(middle, grid.y - 4, data.column_labels[column], 0.5, 1.0)
             else:
-                text = pen.elided(data.column_labels[column], grid.label_height - 6)
+                text = pen.elided(data.column_labels[column], grid.column_space - 6)
                 pen.draw_upwards(middle, grid.y - 4, text)
 
 
 def draw_titles(painter: QPainter, grid: Grid, data: MapData, palette: Palette, font: QFont) -> None:
-    """Draw each map's title above it where the gap between maps has room."""
-    pen = Pen(painter, font)
-    if grid.count < 2 or min(grid.gap[0] * grid.cell_height, grid.label_height) < 10:
+    """Draw each map's title above it, and above the column labels where there are any."""
+    if grid.count < 2 or grid.title_height < 8:
         return
+    pen = Pen(painter, font)
     painter.setPen(QColor(palette.muted))
     for index, title in enumerate(data.titles):
         x, y = grid.origin(index)
-        pen.draw(x, y - 2, pen.elided(title, grid.columns * grid.cell_width), 0.0, 1.0)
+        lift = grid.column_space if index < grid.per_row else 0.0
+        pen.draw(x, y - lift - 2, pen.elided(title, (grid.columns + grid.gap[1]) * grid.cell_width), 0.0, 1.0)
 
 
 def draw_outlines(painter: QPainter, grid: Grid, outlines: Sequence[Outline]) -> None:

@@ -54,7 +54,7 @@ class Rail(QWidget):
             button.setIcon(icon(name, palette, px(20)))
             button.setIconSize(QSize(px(20), px(20)))
             button.setFont(font("caption"))
-            button.setFixedSize(px(50), px(50))
+            button.setFixedSize(px(52), px(56) if button.text() else px(44))
 
     @Slot(int)
     def _on_id_clicked(self, place: int) -> None:

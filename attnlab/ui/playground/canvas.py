@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from attnlab.attention.trace import Trace
     from attnlab.document.document import View
 
-MARGIN, GAP, ROW_GAP = 20.0, 14.0, 30.0
+MARGIN, GAP, ROW_GAP = 16.0, 12.0, 28.0
 SMALLEST = QSize(640, 560)
 ZOOM_RANGE = (0.5, 12.0)
 
@@ -147,7 +147,7 @@ class Canvas(QWidget):
             names = [stage.name for stage in stages]
             wishes = [self._wish(stage) for stage in stages]
             if line == len(rows) - 1:
-                names, wishes = ["heads", *names], [max(sum(wishes), 2.2), *wishes]
+                names, wishes = ["heads", *names], [2.2 if self._trace.experiment.n_heads == 1 else 1.5 * max(wishes), *wishes]
             free = size.width() - 2 * MARGIN - (len(names) - 1) * GAP
             x = MARGIN
             for name, wish in zip(names, wishes, strict=True):
@@ -162,7 +162,8 @@ class Canvas(QWidget):
         e = self._trace.experiment
         columns = {"d_model": e.d_model, "d_k": e.d_k, "d_v": e.d_v, "d_out": e.d_out, "key": e.T_k}[stage.axes[-1]]
         rows = e.T_k if stage.axes[-2] == "key" else e.T_q
-        return min(max(columns / rows, 0.8), 1.6)
+        several = self._view is not None and self._view.head == "all" and e.n_heads > 1 and stage.has_heads
+        return min(max(columns / rows, 1.2 if several else 0.8), 1.6)
 
     def _place(self) -> None:
         """Move every card to where zoom and offset put it, and draw the ground anew."""

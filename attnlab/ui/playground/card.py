@@ -1,11 +1,12 @@
 """One stage as a card: title, formula, shape, its maps, labels, colour bar, and the cells that belong to the selection."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFocusEvent, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QFocusEvent, QFontMetricsF, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from attnlab.attention.arithmetic import number
@@ -14,7 +15,7 @@ from attnlab.attention.links import Region, linked
 from attnlab.attention.stages import Stage
 from attnlab.figures.layout import Grid, Limits, arrange
 from attnlab.figures.map_painter import (
-    MapData, Outline, draw_cells, draw_colour_bar, draw_labels, draw_numbers, draw_outlines,
+    MapData, Outline, draw_cells, draw_colour_bar, draw_labels, draw_numbers, draw_outlines, draw_titles,
 )  # fmt: skip
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.raster import limit_of
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
 
 _MOVES = {Qt.Key.Key_Left: (0, -1), Qt.Key.Key_Right: (0, 1), Qt.Key.Key_Up: (-1, 0), Qt.Key.Key_Down: (1, 0)}
 DRAG_START_PX = 4
+TOKEN_AXES = ("token", "query", "key")
+LABEL_SIZE = 0.92
+NUMBER_CELL = 20.0
+"""Cells this wide hold two decimals."""
 
 
 class StageCard(QWidget):
@@ -158,20 +163,55 @@ class StageCard(QWidget):
             self._grid = None
             self.update()
             return
-        area, z, data = self._area(), self._zoom, self._data
-        tokens_down, tokens_across = (axis not in ("d_model", "d_k", "d_v", "d_out") for axis in self.stage.axes[-2:])
-        count, rows, columns = data.values.shape
-        label_font = font("caption", z)
-        limits = Limits(
-            cell_width=(46 if tokens_across else 52) * max(z, self._alone_factor()),
-            cell_height=30 * max(z, self._alone_factor()),
-            label_width=_label_space(data.row_labels, label_font, min(72 * z, area.width() * 0.3)) if tokens_down else 0,
-            label_height=_label_height(data.column_labels, label_font, tokens_across, columns, area, z),
-        )
-        rect = (area.x(), area.y(), area.width(), area.height())
-        grid = arrange(rect, rows, columns, count, limits, tokens_across, self.devicePixelRatioF())
-        self._grid = grid
+        self._grid = self._multiples() if len(self._data.values) > 1 else self._single()
         self.update()
+
+    def _largest_cell(self, tokens_across: bool) -> tuple[float, float]:
+        factor = max(self._zoom, self._alone_factor())
+        return (46 if tokens_across else 52) * factor, 30 * factor
+
+    def _arranged(self, label_width: float, label_height: float, title_height: float = 0.0) -> Grid:
+        assert self._data is not None
+        area, square = self._area(), self.stage.axes[-1] in TOKEN_AXES
+        width, height = self._largest_cell(square)
+        limits = Limits(width, height, label_width, label_height + title_height, title_height)
+        count, rows, columns = self._data.values.shape
+        rect = (area.x(), area.y(), area.width(), area.height())
+        return arrange(rect, rows, columns, count, limits, square, self.devicePixelRatioF())
+
+    def _single(self) -> Grid:
+        """Arrange one map: labels as wide as they need, shortened where that lets numbers into the cells."""
+        assert self._data is not None
+        z, area = self._zoom, self._area()
+        label_font = QFontMetricsF(font("caption", z * LABEL_SIZE))
+        wide = _widest(self._data.row_labels, label_font) + 8 if self.stage.axes[-2] in TOKEN_AXES else 0.0
+        wide = min(wide, 84 * max(z, self._alone_factor()), area.width() * 0.36)
+        widest = _widest(self._data.column_labels, label_font)
+        flat = 14 * z
+        tall = min(widest + 8, 52 * max(z, self._alone_factor()), area.height() * 0.3)
+        grid = self._arranged(wide, tall)
+        narrow = self._arranged(min(wide, 36 * z), tall)
+        if grid.cell_width < NUMBER_CELL * z <= narrow.cell_width:
+            grid = narrow
+        if widest <= grid.cell_width - 2:
+            return self._arranged(grid.label_width, flat)
+        if self.stage.axes[-1] not in TOKEN_AXES:  # numbers of columns are for large cells only
+            return self._arranged(grid.label_width, 0.0)
+        return grid
+
+    def _multiples(self) -> Grid:
+        """Arrange many maps: each has its title, and tokens where every one of them can be read."""
+        assert self._data is not None
+        z = self._zoom
+        title = 12 * z
+        grid = self._arranged(0.0, 0.0, title)
+        if min(grid.cell_width, grid.cell_height) < 10 * z:
+            return grid
+        label_font = QFontMetricsF(font("caption", z * LABEL_SIZE))
+        wide = _widest(self._data.row_labels, label_font) + 8 if self.stage.axes[-2] in TOKEN_AXES else 0.0
+        tall = _widest(self._data.column_labels, label_font) + 8 if self.stage.axes[-1] in TOKEN_AXES else 0.0
+        labelled = self._arranged(min(wide, 84 * z), min(tall, 64 * z), title)
+        return labelled if min(labelled.cell_width, labelled.cell_height) >= 10 * z else grid
 
     def _alone_factor(self) -> float:
         return 2.6 if self._view is not None and self._view.alone == self.stage.name else 1.0
@@ -197,17 +237,20 @@ class StageCard(QWidget):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(p.role(self.stage.role)))
         painter.drawRoundedRect(QRectF(12 * z, 14 * z, 8 * z, 8 * z), 2 * z, 2 * z)
+        pen = Pen(painter, font("title", z))
+        painter.setPen(QColor(p.ink))
+        title = pen.elided(self.stage.title, self.width() - 38 * z)
+        pen.draw(26 * z, 18 * z, title)
+        room = self.width() - 46 * z - pen.width(title)
         pen = Pen(painter, font("caption", z))
         painter.setPen(QColor(p.muted))
         shape = self.shape_text()
-        pen.draw(self.width() - 12 * z, 18 * z, shape, 1.0)
-        room = self.width() - 46 * z - pen.width(shape)
-        pen = Pen(painter, font("title", z))
-        painter.setPen(QColor(p.ink))
-        pen.draw(26 * z, 18 * z, pen.elided(self.stage.title, room))
+        shape = shape if pen.width(shape) <= room else shape.split(" × ")[-1]
+        if pen.width(shape) <= room:
+            pen.draw(self.width() - 12 * z, 18 * z, shape, 1.0)
         if self._trace is not None and self.stage.name in self._trace:
             formula = self.stage.formula(self._trace.experiment)
-            draw_formula(painter, QPointF(12 * z, 27 * z), formula, 11.5 * z, p.muted, self.width() - 24 * z)
+            draw_formula(painter, QPointF(12 * z, 28 * z), formula, 13 * z, p.muted, self.width() - 24 * z)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -224,8 +267,11 @@ class StageCard(QWidget):
         if self._data is not None and self._grid is not None:
             outlines, strong = self._outlines()
             draw_cells(painter, self._grid, self._data, self._palette)
-            draw_numbers(painter, self._grid, self._data, self._palette, font("cell", min(self._zoom, 1.6)))
-            draw_labels(painter, self._grid, self._data, self._palette, font("caption", self._zoom * 0.92), strong)
+            number_zoom = min(self._zoom, 1.6)
+            fonts = (font("cell", number_zoom), font("tiny", number_zoom))
+            draw_numbers(painter, self._grid, self._data, self._palette, *fonts)
+            draw_labels(painter, self._grid, self._data, self._palette, font("caption", self._zoom * LABEL_SIZE), strong)
+            draw_titles(painter, self._grid, self._data, self._palette, font("tiny", self._zoom))
             draw_outlines(painter, self._grid, outlines)
             self._paint_colour_bar(painter)
         painter.end()
@@ -312,16 +358,6 @@ class StageCard(QWidget):
         self.update()
 
 
-def _label_space(labels: tuple[str, ...] | list[str], label_font: object, most: float) -> float:
-    from PySide6.QtGui import QFont, QFontMetricsF
-
-    assert isinstance(label_font, QFont)
-    metrics = QFontMetricsF(label_font)
-    widest = max((metrics.horizontalAdvance(label[:40] or "∅") for label in labels[:64]), default=0.0)
-    return min(widest + 8, most)
-
-
-def _label_height(labels: object, label_font: object, tokens: bool, columns: int, area: QRectF, zoom: float) -> float:
-    if not tokens:
-        return 14 * zoom if area.width() / columns >= 12 * zoom and columns <= 64 else 0.0
-    return min(40 * zoom, area.height() * 0.25)
+def _widest(labels: Sequence[str], metrics: QFontMetricsF) -> float:
+    """Return the width of the widest of the first labels; a long one counts by its beginning."""
+    return max((metrics.horizontalAdvance(label[:40] or "∅") for label in labels[:64]), default=0.0)

@@ -45,7 +45,7 @@ class FillBar(QWidget):
         self.change_button = QPushButton("Change")
         self.change_button.setToolTip("Scale, transpose or round the table")
         self.change_button.setMenu(self._make_change_menu())
-        for widget in (self.fill_button, self.random_button, self.seed, self.change_button):
+        for widget in (self.fill_button, self.change_button, self.random_button, self.seed):
             flow.addWidget(widget)
 
     def _make_fill_menu(self) -> QMenu:

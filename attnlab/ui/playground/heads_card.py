@@ -96,7 +96,7 @@ class HeadsCard(QWidget):
             if count == 1:
                 area.setWidth(min(area.width() * 0.4, area.height()))
             side = 16 * z
-            title = 13 * z if count > 1 else 0.0
+            title = 12 * z if count > 1 else 0.0
             limits = Limits(side, side, 0, title, title)
             rect = (area.x(), area.y(), area.width(), area.height())
             self._grid = arrange(rect, rows, columns, count, limits, True, self.devicePixelRatioF())

@@ -3,13 +3,14 @@
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QScrollArea, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
 from attnlab.attention import edits, links, sentences
 from attnlab.attention.explain import Cell
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.playground.fill_bar import FillBar
 from attnlab.ui.playground.shape_bar import ShapeBar
+from attnlab.ui.playground.tab_button import TabButton
 from attnlab.ui.theme import font
 from attnlab.ui.widgets.flow_layout import FlowLayout
 from attnlab.ui.widgets.matrix_table import BlockEdit, MatrixTable
@@ -57,8 +58,7 @@ class InputsPanel(QScrollArea):
         self.table = MatrixTable()
         self.table.edited.connect(self._on_edited)
         self.table.message_raised.connect(self._on_table_message)
-        self.table.setMinimumHeight(120)
-        column.addWidget(self.table, 1)
+        column.addWidget(self.table, 100)
         self._message = QLabel()
         self._message.setWordWrap(True)
         self._message.setTextFormat(Qt.TextFormat.PlainText)
@@ -81,6 +81,7 @@ class InputsPanel(QScrollArea):
         self.shape_bar.output_toggled.connect(self._on_output)
         self.shape_bar.biases_toggled.connect(self._on_biases)
         column.addWidget(self.shape_bar)
+        column.addStretch(1)
         self.setWidget(body)
         document.scene_changed.connect(self._on_scene_changed)
         document.view_changed.connect(self._on_view_changed)
@@ -107,15 +108,10 @@ class InputsPanel(QScrollArea):
         return strip
 
     def _make_tabs(self) -> FlowLayout:
-        flow = FlowLayout()
-        self.tabs: dict[str, QToolButton] = {}
+        flow = FlowLayout(gap=4)
+        self.tabs: dict[str, TabButton] = {}
         for name, title in TITLES.items():
-            button = QToolButton()
-            button.setText(title)
-            button.setProperty("tab", True)
-            button.setCheckable(True)
-            button.setAutoExclusive(True)
-            button.setAccessibleName(f"Table {title}")
+            button = TabButton(title)
             button.setProperty("table", name)
             button.clicked.connect(self._on_tab_clicked)
             flow.addWidget(button)
@@ -138,6 +134,8 @@ class InputsPanel(QScrollArea):
         self.tokens.set_palette(palette)
         self.table.set_palette(palette)
         self.shape_bar.set_palette(palette)
+        for tab in self.tabs.values():
+            tab.set_palette(palette)
         self._hint.setStyleSheet(f"color: {palette.muted}")
         self._message.setStyleSheet(f"color: {palette.bad}")
         self.set_fonts()
@@ -175,7 +173,18 @@ class InputsPanel(QScrollArea):
         group = group if e.n_heads > 1 else 0
         self.table.setAccessibleName(f"Numbers of {TITLES[self._name]}")
         self.table.set_matrix(numbers, self._row_labels(e), [str(i) for i in range(numbers.shape[1])], group=group)
+        self._fit_table()
         self.fill_bar.set_square(numbers.shape[0] == numbers.shape[1])
+
+    def _fit_table(self) -> None:
+        """Let the table be as high as its rows and no higher, so that what belongs to it stays close."""
+        grid = self.table.grid()
+        height = grid.header_height + grid.rows * grid.cell_height + 4
+        scroll_bar = self.table.horizontalScrollBar()
+        if self.table.width() and scroll_bar.maximum() > 0:
+            height += scroll_bar.sizeHint().height()
+        self.table.setMinimumHeight(min(height, grid.header_height + 4 * grid.cell_height))
+        self.table.setMaximumHeight(height)
 
     def _row_labels(self, e: "Experiment") -> list[str]:
         rows = edits.shape(e, self._name)[0]
@@ -276,7 +285,7 @@ class InputsPanel(QScrollArea):
     @Slot()
     def _on_tab_clicked(self) -> None:
         sender = self.sender()
-        if isinstance(sender, QToolButton):
+        if isinstance(sender, TabButton):
             self.open_table(str(sender.property("table")))
             self._on_view_changed(self._document.view)
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.icons import icon
@@ -69,14 +69,14 @@ class Progress(QWidget):
             self.step_clicked.emit(min(int(event.position().x() / self.width() * self._count), self._count - 1) + 1)
 
 
-class StepBar(QWidget):
+class StepBar(QFrame):
     """Shows the step of a view and the outcome of a reply; announces the step that is wanted (None: all)."""
 
     step_requested = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setProperty("ground", "surface")
+        self.setProperty("ground", "bottom")
         self._palette = LIGHT
         self._names: tuple[tuple[str, str, str], ...] = ()
         self._step: int | None = None

@@ -1,0 +1,48 @@
+"""A tab with a name such as W_q, its subscript set as one."""
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QToolButton, QWidget
+
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.theme import draw_focus_ring, font, px
+from attnlab.ui.widgets.subscripts import draw_text, text_width
+
+
+class TabButton(QToolButton):
+    """A checkable button of a tab row; the checked one stands out."""
+
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._palette = LIGHT
+        self.setText(title)
+        self.setCheckable(True)
+        self.setAutoExclusive(True)
+        self.setAccessibleName(f"Table {title}")
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours from now on."""
+        self._palette = palette
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(round(text_width(self.text(), font("strong"))) + px(20), px(28))
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        p = self._palette
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if self.isChecked() or self.underMouse():
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(p.control))
+            painter.drawRoundedRect(QRectF(self.rect()), px(6), px(6))
+        face = font("strong" if self.isChecked() else "text")
+        painter.setPen(QColor(p.ink if self.isChecked() else p.muted))
+        draw_text(painter, (self.width() - text_width(self.text(), face)) / 2, self.height() / 2, self.text(), face)
+        if self.hasFocus():
+            draw_focus_ring(painter, QRectF(self.rect()), p, px(6))
+        painter.end()
