@@ -38,7 +38,7 @@ if WITHOUT_QT:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     if WITHOUT_QT:  # pytest-qt is off, and its options stand in pyproject.toml all the same
-        for option in ("qt_api", "qt_log_level_fail"):
+        for option in ("qt_api", "qt_log_level_fail", "qt_log_ignore"):
             parser.addini(option, "read by pytest-qt, which is off")
 
 

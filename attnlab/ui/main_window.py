@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QSettings, Qt, Signal, Slot
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QFrame, QGridLayout, QLabel, QMainWindow, QMenu, QWidget
 
 from attnlab.document.settings import Settings, save_settings
@@ -106,6 +106,7 @@ class MainWindow(QMainWindow):
         self._grid.addWidget(self.playground.body, 1, 1)
         self._grid.addWidget(self.playground.step_bar, 2, 0, 1, 2)
         self._welcome.hide()
+        self.playground.arrange(self.width() - self.rail.sizeHint().width())
         self.playground.set_palette(self._palette)
         self.playground.title_changed.connect(self._on_title_changed)
         self.playground.top_bar.export_requested.connect(self.playground.files.ask_export)
@@ -234,6 +235,11 @@ class MainWindow(QMainWindow):
         if not self._painted:
             self._painted = True
             self.first_painted.emit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self.playground is not None:
+            self.playground.arrange(self.width() - self.rail.sizeHint().width())
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if self._presenting:

@@ -31,7 +31,7 @@ _MOVES = {Qt.Key.Key_Left: (0, -1), Qt.Key.Key_Right: (0, 1), Qt.Key.Key_Up: (-1
 DRAG_START_PX = 4
 TOKEN_AXES = ("token", "query", "key")
 LABEL_SIZE = 0.92
-NUMBER_CELL = 20.0
+NUMBER_CELL = 21.0
 """Cells this wide hold two decimals."""
 
 
@@ -156,7 +156,7 @@ class StageCard(QWidget):
 
     def _area(self) -> QRectF:
         z = self._zoom
-        return QRectF(self.rect()).adjusted(12 * z, 48 * z, -12 * z, -24 * z)
+        return QRectF(self.rect()).adjusted(11 * z, 48 * z, -11 * z, -24 * z)
 
     def _arrange(self) -> None:
         if self._data is None:

@@ -17,6 +17,7 @@ from attnlab.errors import ExperimentError
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.icons import icon
 from attnlab.ui.theme import font
+from attnlab.ui.widgets.flow_layout import FlowLayout
 from attnlab.ui.widgets.numbers import parse_number
 from attnlab.ui.widgets.pill import Choice, Pill
 from attnlab.ui.widgets.switch import Switch
@@ -69,27 +70,27 @@ class TopBar(QFrame):
         self.history_button = self._tool("history", "History", self.history_requested)
         for button in (self.undo_button, self.redo_button, self.history_button):
             row.addWidget(button)
-        row.addSpacing(8)
+        self._switches = FlowLayout()
+        row.addLayout(self._switches, 1)
         self.causal = Switch("Causal")
         self.causal.setToolTip("Causal mask: no query sees the keys after it")
         self.causal.clicked.connect(self._on_causal)
-        row.addWidget(self.causal)
+        self._switches.addWidget(self.causal)
         self.scale = Pill("Scale")
         self.scale.set_choices(SCALES)
         self.scale.set_entry("divide by …", _divisor, lambda scale: f"÷ {scale:g}")
         self.scale.chosen.connect(self._on_scale)
-        row.addWidget(self.scale)
+        self._switches.addWidget(self.scale)
         self.heads = Pill("Heads")
         self.heads.set_entry("number of heads …", self._head_count)
         self.heads.chosen.connect(self._on_heads)
-        row.addWidget(self.heads)
+        self._switches.addWidget(self.heads)
         self.shown = Pill("Show")
         self.shown.chosen.connect(self.head_chosen)
-        row.addWidget(self.shown)
+        self._switches.addWidget(self.shown)
         self.pills: dict[str, Pill] = {}
         for name, title, registry, about in REGISTRIES:
-            row.addWidget(self._make_registry_pill(name, title, registry, about))
-        row.addStretch(1)
+            self._switches.addWidget(self._make_registry_pill(name, title, registry, about))
         self.device = Pill("")
         self.device.setToolTip("Where it is computed, and in which number format")
         self.device.set_choices([Choice((d, t), f"{_device_title(d)} {t}", _ABOUT[t]) for d in devices for t in DTYPES])

@@ -47,7 +47,8 @@ class Playground(QObject):
         self.body.setHandleWidth(1)
         for widget in (self.inputs, self.canvas, self.explain):
             self.body.addWidget(widget)
-        self.body.setSizes([304, 784, 288])
+        self._arranged = False
+        self.body.splitterMoved.connect(self._on_splitter_moved)
         for index, stretch in enumerate((0, 1, 0)):
             self.body.setStretchFactor(index, stretch)
         self.gallery = PresetGallery(parent)
@@ -166,6 +167,16 @@ class Playground(QObject):
     @Slot(object)
     def _on_step_requested(self, step: object) -> None:
         self.document.show(step=step)
+
+    def arrange(self, width: int) -> None:
+        """Divide a width among the three panels, until a person has done so."""
+        if not self._arranged:
+            inputs, explain = min(max(round(width * 0.22), 236), 300), min(max(round(width * 0.2), 216), 276)
+            self.body.setSizes([inputs, max(width - inputs - explain, 100), explain])
+
+    @Slot(int, int)
+    def _on_splitter_moved(self, *_: int) -> None:
+        self._arranged = True
 
     @property
     def current_stage(self) -> str:
