@@ -27,7 +27,7 @@ Line = tuple[Span, ...]
 
 def number(value: float) -> str:
     """Return ``value`` with four decimals, without trailing zeros in the way, with a true minus sign."""
-    value = float(value)
+    value = float(value) + 0.0  # zero has no sign
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):

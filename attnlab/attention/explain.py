@@ -1,9 +1,9 @@
 """One cell of a stage as arithmetic, with the numbers put in."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
+import torch
 
 from attnlab.attention.arithmetic import Floats, Line, Span, joined, line, number, products, short, shown, signed
 from attnlab.attention.normalizers import NORMALIZERS
@@ -47,6 +47,10 @@ def explain(trace: "Trace", cell: Cell, limit: int | None = 6) -> Explanation:
         IndexError: the cell lies outside the stage.
     """
     stage = trace.stage(cell.stage)
+    *heads, rows, columns = trace[cell.stage].shape
+    head_fits = not heads or cell.head is None or 0 <= cell.head < heads[0]
+    if not (head_fits and 0 <= cell.row < rows and 0 <= cell.column < columns):
+        raise IndexError(f"{cell} lies outside {cell.stage}, which is {list(trace[cell.stage].shape)}")
     if stage.has_heads and cell.head is None:
         return _mean(trace, cell, limit)
     return stage.explain(trace, cell, limit)
@@ -78,7 +82,7 @@ def _mean(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
     value = float(trace.mean(cell.stage)[cell.row, cell.column])
     names = labels(trace.experiment, stage.axes, cell.row, cell.column)
     if len(heads) == 1:
-        return stage.explain(trace, Cell(cell.stage, cell.row, cell.column, 0), limit)
+        return replace(stage.explain(trace, replace(cell, head=0), limit), cell=cell)
     which = shown(len(heads), limit)
     terms = joined([(Span(signed(x), stage.role),) for x in heads], which)
     lines = (
@@ -92,7 +96,7 @@ def _mean(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
 def inputs(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
     """Explain an input: the number given, and what its position adds."""
     e = trace.experiment
-    given = float(trace.take(e.embeddings[cell.row, cell.column]))
+    given = float(trace.take(e.embeddings)[cell.row, cell.column])
     position = POSITIONS[e.config.positions]
     lines = [line("given: ", Span(short(given), style="strong"))]
     if position.encode is not None:
@@ -114,7 +118,7 @@ def _projection(trace: "Trace", cell: Cell, limit: int | None, symbol: str, role
     array = trace.array(cell.stage)
     column = head * array.shape[-1] + cell.column
     value = float(array[cell.head or 0, cell.row, cell.column])
-    x = _source(trace, symbol)[cell.row]
+    x = _numbers(trace, trace["inputs"] if symbol == "q" else trace.memory)[cell.row]
     if weight is None:
         lines = [line(Span(symbol, role), " = ", Span("x"), f"[{column}] = ", short(x[column]))]
         lines.append(line(Span(f"W_{symbol} is the identity: untrained", style="muted")))
@@ -129,18 +133,9 @@ def _projection(trace: "Trace", cell: Cell, limit: int | None, symbol: str, role
 
 
 def _numbers(trace: "Trace", tensor: "Tensor") -> Floats:
-    """Return numbers of the experiment as they are computed with, rounded to the trace's dtype."""
-    rounded: Floats = tensor.to(trace.dtype).double().numpy()
+    """Return numbers as they are computed with, rounded to the trace's dtype."""
+    rounded: Floats = trace.take(tensor).to("cpu", torch.float64).numpy()
     return rounded
-
-
-def _source(trace: "Trace", symbol: str) -> Floats:
-    e = trace.experiment
-    if symbol == "q" or e.memory_embeddings is None:
-        return trace.array("inputs")
-    encode = POSITIONS[e.config.positions].encode
-    memory = _numbers(trace, e.memory_embeddings)
-    return memory if encode is None else memory + encode(*memory.shape).numpy()
 
 
 def queries(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
@@ -219,13 +214,14 @@ def masked(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
 def weights(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
     """Explain a weight: its score's share of the row."""
     e = trace.experiment
+    if e.config.mask is not None and trace.hidden is not None and bool(trace.hidden[cell.row].all()):
+        nothing = line("nothing is left to attend to in this row")
+        return _made(trace, cell, nothing, line("= ", Span("0", style="strong")))
     row = trace.array(_logits(trace))[cell.head or 0, cell.row]
-    if (row == -np.inf).all() and e.masked:
-        return _made(trace, cell, line("nothing is left to attend to in this row"), line("= ", Span("0", style="strong")))
+    lines = NORMALIZERS[e.config.normalizer].explain(row, cell.column, limit)
     reason = _mask_reason(e, cell.row, cell.column)
     if reason:
-        return _made(trace, cell, line(reason), *NORMALIZERS[e.config.normalizer].explain(row, cell.column, limit))
-    lines = NORMALIZERS[e.config.normalizer].explain(row, cell.column, limit)
+        return _made(trace, cell, line(reason), *lines)
     return _made(trace, cell, *lines, *_chain(trace, cell, limit, "scaled", "scores"))
 
 

@@ -9,8 +9,6 @@ from attnlab.attention.stages import BY_NAME, Stage
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
 
-_ROLES = {"query": "query", "key": "key"}
-
 
 @dataclass(frozen=True, slots=True)
 class Region:
@@ -53,4 +51,4 @@ def linked(e: "Experiment", cell: Cell, stage: Stage) -> tuple[Region, ...]:
     column = {"key": at.key, "d_v": at.d_v}.get(stage.axes[-1])
     if row is None and column is None:
         return ()
-    return (Region(row, column, at.head, stage.role),)
+    return (Region(row, column, at.head if stage.has_heads else None, stage.role),)

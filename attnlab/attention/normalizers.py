@@ -31,12 +31,15 @@ class Normalizer:
 
 
 def _explain_softmax(logits: Floats, j: int, limit: int | None) -> tuple[Line, ...]:
-    kept = [i for i, x in enumerate(logits) if x != -np.inf]
-    if j not in kept:
+    logits = np.asarray(logits, dtype=np.float64)
+    largest = float(logits.max())
+    if not np.isfinite(largest):  # all −∞ counts too: 0 ÷ 0
+        return (line("the scores of this row hold ∞ or NaN, so they have no shares"), line("= NaN"))
+    if logits[j] == -np.inf:
         return (line("e", Span("−∞", style="sup"), " = 0"),)
-    shift = float(max(logits[kept]))
-    shift = shift if abs(shift) > LARGE else 0.0
-    powers = np.exp(np.asarray(logits, dtype=np.float64) - shift)
+    kept = [int(i) for i in np.flatnonzero(logits != -np.inf)]
+    shift = largest if abs(largest) > LARGE else 0.0
+    powers = np.exp(logits - shift)
     lines: list[Line] = []
     if shift:
         lines.append(line("the largest, ", Span(number(shift), style="strong"), ", is subtracted from all first"))
@@ -55,9 +58,10 @@ def _by_sum(logits: Tensor) -> Tensor:
 
 
 def _explain_sum(logits: Floats, j: int, limit: int | None) -> tuple[Line, ...]:
-    kept = [i for i, x in enumerate(logits) if x != -np.inf]
-    if j not in kept:
+    logits = np.asarray(logits, dtype=np.float64)
+    if logits[j] == -np.inf:
         return (line("masked: counts as 0"),)
+    kept = [int(i) for i in np.flatnonzero(logits != -np.inf)]
     which = shown(len(kept), limit, kept.index(j))
     terms = [(Span(signed(logits[i]), "attention" if i == j else ""),) for i in kept]
     return (

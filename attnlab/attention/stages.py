@@ -191,8 +191,8 @@ def _scaled_code(e: "Experiment") -> str:
 
 def _masked_formula(e: "Experiment") -> str:
     if e.config.mask is None:
-        return r"\mathrm{future} = -\infty"
-    return r"\mathrm{future, mask} = -\infty" if e.config.causal else r"\mathrm{mask} = -\infty"
+        return r"\mathrm{future} = {-\infty}"
+    return r"\mathrm{future, mask} = {-\infty}" if e.config.causal else r"\mathrm{mask} = {-\infty}"
 
 
 def _allowed_code(e: "Experiment") -> str:

@@ -1,0 +1,418 @@
+"""One cell written out: its value is the trace's, and the arithmetic on the page comes to that value."""
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import attnlab
+from attnlab.attention.arithmetic import LIMIT, number, plain, short
+from attnlab.attention.explain import Cell, Explanation, axis_label, explain
+from attnlab.attention.normalizers import LARGE
+
+# --- reading the page back ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What printed digits may stand for: everything from ``low`` to ``high``."""
+
+    low: float
+    high: float
+
+    def __add__(self, other: "Printed") -> "Printed":
+        return Printed(self.low + other.low, self.high + other.high)
+
+    def __neg__(self) -> "Printed":
+        return Printed(-self.high, -self.low)
+
+    def __mul__(self, other: "Printed") -> "Printed":
+        ends = [a * b for a in (self.low, self.high) for b in (other.low, other.high)]
+        return Printed(min(ends), max(ends))
+
+    def __truediv__(self, other: "Printed") -> "Printed":
+        return self * Printed(1 / other.high, 1 / other.low)
+
+    def agrees(self, other: "Printed") -> bool:
+        """Whether both may stand for one number, but for the last bits of float32."""
+        slack = 1e-5 * max(1.0, abs(self.low), abs(other.low)) if math.isfinite(self.low) else 0.0
+        return self.low <= other.high + slack and other.low <= self.high + slack
+
+
+def exactly(value: float) -> Printed:
+    return Printed(value, value)
+
+
+def read(digits: str) -> Printed:
+    """Read one number: half a unit of its last digit is open, unless it has no decimals."""
+    if digits == "∞":
+        return exactly(math.inf)
+    mantissa, _, exponent = digits.replace("−", "-").partition("e")
+    unit = 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2])) if "." in mantissa else 0.0
+    value = float(f"{mantissa}e{exponent or 0}")
+    return Printed(value - unit * 0.5001, value + unit * 0.5001)
+
+
+def power(exponent: Printed) -> Printed:
+    return Printed(math.exp(exponent.low), math.exp(exponent.high))
+
+
+NUMBER = r"(?:∞|\d+(?:\.\d+)?(?:e−?\d+)?)"
+TERM = rf"√\d+|{NUMBER}|e\^{{[^}}]*}}|[()·÷+ −]"
+
+
+def evaluate(text: str) -> Printed | None:
+    """Return what a piece of arithmetic comes to; None for words."""
+    if not re.fullmatch(rf"(?:{TERM})+", text):
+        return None
+    text = re.sub(r"e\^{([^}]*)}", r"power(\1)", text)
+    text = re.sub(r"√(\d+)", r"root(\1)", text)
+    text = re.sub(NUMBER, r"read('\g<0>')", text)
+    text = text.replace("·", "*").replace("÷", "/").replace("−read", "-read")
+    scope = {"read": read, "power": power, "root": lambda n: exactly(math.sqrt(n.low))}
+    result = eval(text, scope)
+    assert isinstance(result, Printed)
+    return result
+
+
+WORDS = ("given: ", "scaled ", "score ", "q·k = ", "q = ", "k = ", "v = ")
+
+
+def groups(explanation: Explanation) -> list[list[Printed]]:
+    """Return the arithmetic of an explanation: the sides of one equation after the other, biases added on the way."""
+    found: list[list[Printed]] = []
+    for text in map(plain, explanation.lines):
+        for word in WORDS:
+            text = text.removeprefix(word)
+        if text.startswith("+ bias "):
+            bias = evaluate(text.removeprefix("+ bias "))
+            assert bias is not None
+            found.append([found[-1][-1] + bias])
+            continue
+        sides = [side for part in text.removeprefix("= ").split(" = ") if (side := evaluate(part.strip())) is not None]
+        if text.startswith("= ") and found:
+            found[-1] += sides
+        elif sides:
+            found.append(sides)
+    return found
+
+
+def assert_arithmetic_holds(explanation: Explanation) -> None:
+    """Every chain of equal signs is true within the digits printed, and the one of this cell leads to its value."""
+    text = "\n".join(map(plain, explanation.lines))
+    chains = groups(explanation)
+    for sides in chains:
+        assert all(sides[0].agrees(side) for side in sides), text
+    own = [chain for chain in chains if any(side.agrees(exactly(explanation.value)) for side in chain)]
+    assert own, f"{explanation.value}\n{text}"
+    if "+ bias" not in text:  # with one, the sum before it is another chain
+        assert chains[0][-1].agrees(exactly(explanation.value)), text
+
+
+# --- layers ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Options:
+    """The sizes and switches of a random layer."""
+
+    seed: int
+    h_kv: int
+    group: int
+    d_k: int
+    d_v: int
+    size: float
+    cross: bool
+    biases: bool
+    trained: bool
+    causal: bool
+    masked: bool
+    scale: str | float
+    normalizer: str
+    positions: str
+
+
+options = st.builds(
+    Options,
+    seed=st.integers(0, 10**6),
+    h_kv=st.integers(1, 2),
+    group=st.integers(1, 2),
+    d_k=st.integers(1, 3),
+    d_v=st.integers(1, 3),
+    size=st.sampled_from([1e-3, 1.0, 30.0]),
+    cross=st.booleans(),
+    biases=st.booleans(),
+    trained=st.booleans(),
+    causal=st.booleans(),
+    masked=st.booleans(),
+    scale=st.sampled_from(["sqrt_d_k", "sqrt_d_model", "none", 2.5]),
+    normalizer=st.sampled_from(["softmax", "sum"]),
+    positions=st.sampled_from(["none", "sinusoidal"]),
+)
+
+
+def layer(o: Options) -> attnlab.Experiment:
+    g = torch.Generator().manual_seed(o.seed)
+
+    def draw(*shape: int) -> torch.Tensor:
+        return torch.randn(*shape, generator=g, dtype=torch.float64)
+
+    h_kv, h = (o.h_kv, o.h_kv * o.group) if o.trained else (o.h_kv, o.h_kv)
+    t_q, t_k, d_model = 3, 2 if o.cross else 3, 3 if o.trained else h * o.d_k
+    d_memory = 2 if o.cross and o.trained else d_model
+    widths = {"q": h * o.d_k, "k": h_kv * o.d_k, "v": h_kv * o.d_v, "o": 2}
+    rows = {"q": d_model, "k": d_memory, "v": d_memory, "o": h * o.d_v}
+    if not o.trained:
+        widths = dict.fromkeys("qkvo", d_model)
+    weights = {f"W_{name}": draw(rows[name], widths[name]) for name in "qkvo"} if o.trained else {}
+    weights |= {f"b_{name}": draw(widths[name]) for name in "qkvo"} if o.biases else {}
+    mask = torch.rand(t_q, t_k, generator=g) < 0.5 if o.masked else None
+    return attnlab.Experiment(
+        tokens=["a", "b", "c"],
+        embeddings=draw(t_q, d_model) * o.size,
+        weights=attnlab.Weights(**weights),
+        config=attnlab.AttentionConfig(
+            n_heads=h, n_kv_heads=h_kv, causal=o.causal, mask=mask, scale=o.scale,
+            normalizer=o.normalizer, positions=o.positions,
+        ),
+        memory_tokens=["x", "y"] if o.cross else None,
+        memory_embeddings=draw(t_k, d_memory) * o.size if o.cross else None,
+    )  # fmt: skip
+
+
+def cells(trace: attnlab.Trace, most: int = 10**9) -> Iterator[Cell]:
+    """Every cell of every stage, each head and the mean; at most so many rows and columns, the last ones included."""
+    for name in trace.stages:
+        *heads, rows, columns = trace[name].shape
+        for head in [None, *range(heads[0] if heads else 0)]:
+            for row in sorted({*range(min(rows, most)), rows - 1}):
+                for column in sorted({*range(min(columns, most)), columns - 1}):
+                    yield Cell(name, row, column, head)
+
+
+def value_of(trace: attnlab.Trace, cell: Cell) -> float:
+    stage = trace[cell.stage]
+    if cell.head is not None:
+        return float(stage[cell.head, cell.row, cell.column])
+    return float(stage[..., cell.row, cell.column].mean())
+
+
+def text_of(trace: attnlab.Trace, cell: Cell, limit: int | None = None) -> str:
+    return "\n".join(map(plain, explain(trace, cell, limit).lines))
+
+
+# --- properties -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [name for name in attnlab.presets() if name != "head-average"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_arithmetic_of_every_preset_holds(name: str, dtype: str) -> None:
+    trace = attnlab.compute(attnlab.preset(name), dtype=dtype)
+    for cell in cells(trace, most=2):
+        explanation = explain(trace, cell, None)
+        assert explanation.cell == cell
+        assert explanation.value == pytest.approx(value_of(trace, cell), rel=1e-5, abs=1e-7)
+        assert_arithmetic_holds(explanation)
+
+
+@settings(max_examples=60)
+@given(options)
+def test_the_arithmetic_of_every_layer_holds(o: Options) -> None:
+    trace = attnlab.compute(layer(o), dtype="float64")
+    for cell in cells(trace):
+        explanation = explain(trace, cell, None)
+        expected = value_of(trace, cell)
+        assert explanation.value == pytest.approx(expected, rel=1e-12, abs=1e-12, nan_ok=True)
+        if abs(expected) < 1e6 and (cell.stage != "weights" or o.normalizer == "softmax"):
+            assert_arithmetic_holds(explanation)
+
+
+@settings(max_examples=30)
+@given(options, st.integers(2, 8))
+def test_with_a_limit_the_terms_written_and_those_left_out_are_all_there_are(o: Options, limit: int) -> None:
+    e = layer(o)
+    trace = attnlab.compute(e)
+    sums = {"scores": e.d_k, "context": e.T_k}
+    for name, terms in sums.items():
+        for head in range(e.n_heads):
+            full = text_of(trace, Cell(name, 0, 0, head))
+            cut = text_of(trace, Cell(name, 0, 0, head), limit)
+            left_out = sum(int(count) for count in re.findall(r"… (\d+) more …", cut))
+            first_line = [line for line in cut.splitlines() if "·" in line and re.search(r"\d·|\)·", line)][-1]
+            written = len(re.findall(r"[\d)]·", first_line))
+            assert written + left_out == terms
+            assert written <= limit
+            assert "more" not in full
+
+
+def test_at_most_six_terms_are_written_unasked() -> None:
+    trace = attnlab.compute(attnlab.preset("head-average"))
+    text = "\n".join(map(plain, explain(trace, Cell("queries", 0, 0, 0)).lines))
+    assert len(re.findall(r"[\d)]·", text)) == LIMIT - 1
+    assert "… 507 more …" in text
+    weights = "\n".join(map(plain, explain(trace, Cell("weights", 0, 7, 0)).lines))
+    assert re.search(r"e\^{[^}]*} ÷ \(.*… \d+ more ….*e\^{", weights)
+
+
+# --- what is written ------------------------------------------------------------------------------------------------
+
+
+def test_a_score_is_written_with_the_numbers_of_its_query_and_its_key() -> None:
+    trace = attnlab.compute(attnlab.preset("journey"))
+    q, k = trace["queries"][0, 2].tolist(), trace["keys"][0, 1].tolist()
+    products = " + ".join(f"{short(a)}·{short(b)}" for a, b in zip(q, k, strict=True))
+    explanation = explain(trace, Cell("scores", 2, 1, 0))
+    assert plain(explanation.lines[0]) == f"q·k = {products}"
+    assert plain(explanation.lines[1]) == f"= {number(float(trace['scores'][0, 2, 1]))}"
+    assert (explanation.title, explanation.labels) == ("Scores", ("starts", "journey"))
+    roles = {span.role for span in explanation.lines[0] if span.text[0].isdigit()}
+    assert roles == {"query", "key"}
+
+
+def test_a_weight_is_written_as_its_exponential_over_their_sum_and_then_traced_back_to_the_score() -> None:
+    trace = attnlab.compute(attnlab.preset("the-cat-sat"))
+    lines = text_of(trace, Cell("weights", 1, 0, 0)).splitlines()
+    assert lines[0].startswith("e^{")
+    assert lines[2].endswith(number(float(trace["scaled"][0, 1].double().exp().sum())))
+    assert any(line.startswith("scaled ") and line.endswith("÷ √4") for line in lines)
+    assert any(line.startswith("score q·k = ") for line in lines)
+
+
+def test_large_scores_are_shifted_by_the_largest_as_they_are_computed() -> None:
+    x = [[40.0, 0.0], [39.0, 1.0]]
+    trace = attnlab.compute(attnlab.Experiment(tokens=["a", "b"], embeddings=x, config=config(scale=10.0)))
+    text = text_of(trace, Cell("weights", 0, 1, 0))
+    assert float(trace["scaled"].max()) > LARGE
+    assert "160.0000, is subtracted from all first" in text
+    assert "e^{−4.00} ÷ (e^{0.00} + e^{−4.00})" in text
+    assert_arithmetic_holds(explain(trace, Cell("weights", 0, 1, 0), None))
+
+
+def config(**changes: Any) -> attnlab.AttentionConfig:
+    return attnlab.AttentionConfig(**changes)
+
+
+def small(embeddings: Any = ((1.0, 2.0), (3.0, 4.0)), **changes: Any) -> attnlab.Trace:
+    rows = torch.as_tensor(embeddings, dtype=torch.float64)
+    e = attnlab.Experiment(
+        tokens=["a", "b", "c"][: len(rows)],
+        embeddings=rows,
+        weights=changes.pop("weights", attnlab.Weights()),
+        config=config(**changes),
+    )
+    return attnlab.compute(e, dtype="float64")
+
+
+def test_a_masked_cell_says_why() -> None:
+    trace = small(causal=True, mask=[[True, False], [False, True]])
+    assert "“b” comes after “a”" in text_of(trace, Cell("masked", 0, 1, 0))
+    assert "and the mask does not allow this pair" in text_of(trace, Cell("masked", 0, 1, 0))
+    assert text_of(trace, Cell("masked", 1, 0, 0)).splitlines() == ["the mask does not allow this pair", "= −∞"]
+    assert "e^{−∞} = 0" in text_of(trace, Cell("weights", 1, 0, 0))
+    assert "stays as it is" in text_of(trace, Cell("masked", 1, 1, 0))
+
+
+def test_a_row_with_nothing_left_says_so() -> None:
+    trace = small(mask=[[False, False], [True, True]])
+    assert text_of(trace, Cell("weights", 0, 1, 0)).splitlines() == ["nothing is left to attend to in this row", "= 0"]
+    assert explain(trace, Cell("weights", 0, 1, 0)).value == 0.0
+
+
+def test_a_row_that_overflowed_is_not_explained_away() -> None:
+    for embeddings in ([[1e200, 1.0], [1e200, 1.0]], [[1e200, 0.0], [-1e200, 0.0]]):
+        trace = small(embeddings)
+        for column in (0, 1):
+            explanation = explain(trace, Cell("weights", 0, column, 0))
+            assert math.isnan(explanation.value)
+            assert [plain(line) for line in explanation.lines][:2] == [
+                "the scores of this row hold ∞ or NaN, so they have no shares",
+                "= NaN",
+            ]
+
+
+def test_the_plain_sum_divides_scores_by_their_sum() -> None:
+    trace = small(normalizer="sum", scale="none", causal=True)
+    assert text_of(trace, Cell("weights", 1, 0, 0)).splitlines()[:2] == [
+        "11.00 ÷ (11.00 + 25.00)",
+        "= 11.0000 ÷ 36.0000",
+    ]
+    assert "masked: counts as 0" in text_of(trace, Cell("weights", 0, 1, 0))
+
+
+def test_identity_weights_and_biases_are_named() -> None:
+    biased = attnlab.Weights(b_q=[0.5, -0.25], b_o=[1.0, 0.0])
+    trace = small(weights=biased)
+    assert text_of(trace, Cell("queries", 1, 1, 0)).splitlines() == [
+        "q = x[1] = 4.00", "W_q is the identity: untrained", "+ bias (−0.25)", "= 3.7500",
+    ]  # fmt: skip
+    assert text_of(trace, Cell("output", 0, 0)).splitlines()[0] == "head 0, column 0 of the context"
+    assert "+ bias 1.00" in text_of(trace, Cell("output", 0, 0))
+
+
+def test_positions_are_added_to_what_was_given() -> None:
+    trace = small(positions="sinusoidal")
+    added = math.sin(1.0)
+    assert text_of(trace, Cell("inputs", 1, 0)).splitlines() == [
+        "given + sinusoidal position 1", f"= 3.00 + {short(added)} = {number(3.0 + added)}",
+    ]  # fmt: skip
+    assert text_of(small(), Cell("inputs", 1, 0)) == "given: 3.00"
+
+
+def test_the_mean_over_heads_writes_every_head() -> None:
+    trace = attnlab.compute(attnlab.preset("multi-head-8"))
+    explanation = explain(trace, Cell("weights", 3, 4), None)
+    heads = trace["weights"][:, 3, 4].tolist()
+    assert explanation.value == pytest.approx(sum(heads) / 8, rel=1e-6)
+    assert plain(explanation.lines[0]) == "the mean of 8 heads"
+    assert plain(explanation.lines[1]) == f"({' + '.join(map(short, heads))}) ÷ 8"
+
+
+def test_the_mean_over_one_head_is_that_head() -> None:
+    trace = small()
+    mean, head = explain(trace, Cell("scores", 0, 1)), explain(trace, Cell("scores", 0, 1, 0))
+    assert (mean.value, mean.lines) == (head.value, head.lines)
+    assert mean.cell == Cell("scores", 0, 1)
+
+
+def test_the_mean_over_heads_that_overflowed_both_ways_is_not_a_number() -> None:
+    trace = small(((1e200, 1e200), (1e200, -1e200)), n_heads=2, scale="none")
+    assert math.isnan(explain(trace, Cell("scores", 0, 1)).value)
+    assert trace.mean("scores").flags.writeable is False
+
+
+@pytest.mark.parametrize(
+    "cell", [Cell("scores", 2, 0, 0), Cell("scores", 0, 2, 0), Cell("scores", -1, 0, 0), Cell("scores", 0, 0, 1)]
+)
+def test_a_cell_outside_raises(cell: Cell) -> None:
+    with pytest.raises(IndexError, match="scores"):
+        explain(small(), cell)
+
+
+def test_a_stage_that_is_not_there_raises() -> None:
+    with pytest.raises(KeyError, match="masked"):
+        explain(small(), Cell("masked", 0, 0, 0))
+
+
+def test_axes_are_named_by_tokens_and_numbers() -> None:
+    e = attnlab.Experiment(["q"], [[1.0]], memory_tokens=["k0", "k1"], memory_embeddings=[[1.0], [2.0]])
+    assert [axis_label(e, "query", 0), axis_label(e, "token", 0), axis_label(e, "key", 1)] == ["q", "q", "k1"]
+    assert axis_label(e, "d_k", 5) == "5"
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (0.0, "0.0000"), (-0.0, "0.0000"), (1.5, "1.5000"), (-1.5, "−1.5000"), (12345.678, "12345.6780"),
+        (1e-5, "1.000e−5"), (-2.5e7, "−2.500e7"), (math.inf, "∞"), (-math.inf, "−∞"), (math.nan, "NaN"),
+        (np.float32(0.1), "0.1000"),
+    ],
+)  # fmt: skip
+def test_numbers_are_written_with_four_decimals_or_as_powers(value: float, expected: str) -> None:
+    assert number(value) == expected

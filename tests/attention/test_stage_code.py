@@ -1,0 +1,116 @@
+"""The PyTorch that stands beside each stage makes the stage's numbers, whatever the configuration."""
+
+import dataclasses
+import itertools
+from typing import Any
+
+import pytest
+import torch
+
+import attnlab
+from attnlab.attention.normalizers import NORMALIZERS
+from attnlab.attention.positions import POSITIONS
+from attnlab.attention.stages import STAGES
+
+WEIGHTS = ("W_q", "W_k", "W_v", "W_o", "b_q", "b_k", "b_v", "b_o")
+
+
+def by_code(e: attnlab.Experiment) -> dict[str, torch.Tensor]:
+    """Run the stages' code in order and return what it assigned to each stage's variable."""
+    scope: dict[str, Any] = {"torch": torch, "x": e.embeddings}
+    scope |= {name: getattr(e.weights, name) for name in WEIGHTS if getattr(e.weights, name) is not None}
+    scope |= {} if e.memory_embeddings is None else {"memory": e.memory_embeddings}
+    scope |= {} if e.config.mask is None else {"mask": e.config.mask}
+    made = {}
+    for stage in (stage for stage in STAGES if stage.present(e)):
+        exec(stage.code(e), scope)
+        made[stage.name] = scope[stage.variable].clone()
+    return made
+
+
+def assert_code_makes_the_stages(e: attnlab.Experiment, dtype: str = "float64") -> None:
+    trace, made = attnlab.compute(e, dtype=dtype), by_code(e)
+    assert tuple(made) == trace.stages
+    for name, tensor in made.items():
+        assert tensor.dtype == trace[name].dtype, name
+        torch.testing.assert_close(
+            tensor, trace[name], atol=1e-6, rtol=1e-5, equal_nan=True, msg=lambda m, n=name: f"{n}: {m}"
+        )
+
+
+def randn(*shape: int, seed: int = 1) -> torch.Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def layer(cross: bool = False, trained: bool = True, biases: bool = False, **config: Any) -> attnlab.Experiment:
+    """Four queries of 6 numbers, 4 heads on 2; in cross-attention three keys of 5."""
+    rows = 5 if cross else 6
+    heads = {"n_heads": 4, "n_kv_heads": 2} if trained else {"n_heads": 1 if cross else 2}
+    weights: dict[str, Any] = {}
+    if trained:
+        weights = {"W_q": randn(6, 12), "W_k": randn(rows, 6), "W_v": randn(rows, 4), "W_o": randn(8, 7)}
+        widths = {"b_q": 12, "b_k": 6, "b_v": 4, "b_o": 7}
+    else:
+        weights = {"W_q": randn(6, rows)} if cross else {}
+        widths = {"b_q": rows, "b_k": rows, "b_v": rows, "b_o": rows}
+    weights |= {name: randn(width, seed=2) for name, width in widths.items()} if biases else {}
+    return attnlab.Experiment(
+        tokens=("a", "b", "c", "d"),
+        embeddings=randn(4, 6),
+        weights=attnlab.Weights(**weights),
+        config=attnlab.AttentionConfig(**(heads | config)),
+        memory_tokens=("x", "y", "z") if cross else None,
+        memory_embeddings=randn(3, 5, seed=3) if cross else None,
+    )
+
+
+@pytest.mark.parametrize("name", attnlab.presets())
+def test_the_code_of_every_preset_makes_its_numbers(name: str) -> None:
+    assert_code_makes_the_stages(attnlab.preset(name), "float32")
+
+
+@pytest.mark.parametrize(("cross", "trained", "biases"), [*itertools.product((False, True), repeat=3)])
+@pytest.mark.parametrize("positions", sorted(POSITIONS))
+@pytest.mark.parametrize("causal", [False, True])
+def test_the_code_makes_the_numbers_of_every_kind_of_layer(
+    cross: bool, trained: bool, biases: bool, positions: str, causal: bool
+) -> None:
+    assert_code_makes_the_stages(layer(cross, trained, biases, positions=positions, causal=causal))
+
+
+@pytest.mark.parametrize("normalizer", sorted(NORMALIZERS))
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("cross", [False, True])
+def test_the_code_leaves_rows_without_a_key_at_zero(normalizer: str, causal: bool, cross: bool) -> None:
+    mask = torch.ones(4, 3 if cross else 4, dtype=torch.bool)
+    mask[0, 1:], mask[2] = False, False
+    e = layer(cross, mask=mask, causal=causal, normalizer=normalizer)
+    assert_code_makes_the_stages(e)
+    assert (by_code(e)["weights"][:, 2] == 0).all()
+
+
+@pytest.mark.parametrize("scale", ["sqrt_d_k", "sqrt_d_model", "none", 2.5])
+@pytest.mark.parametrize("normalizer", sorted(NORMALIZERS))
+@pytest.mark.parametrize("causal", [False, True])
+def test_the_code_divides_as_the_layer_does(scale: str | float, normalizer: str, causal: bool) -> None:
+    assert_code_makes_the_stages(layer(scale=scale, normalizer=normalizer, causal=causal))
+
+
+def test_the_code_does_not_depend_on_the_embeddings_format() -> None:
+    e = layer(cross=True, positions="sinusoidal", causal=True)
+    tensors = {name: getattr(e.weights, name) for name in WEIGHTS}
+    weights = attnlab.Weights(**{name: w if w is None else w.float() for name, w in tensors.items()})
+    assert e.memory_embeddings is not None
+    half = dataclasses.replace(
+        e, weights=weights, embeddings=e.embeddings.float(), memory_embeddings=e.memory_embeddings.float()
+    )
+    assert_code_makes_the_stages(half, "float32")
+
+
+@pytest.mark.parametrize("name", [*attnlab.presets()])
+def test_code_is_short_enough_to_be_read(name: str) -> None:
+    for positions in POSITIONS:
+        e = attnlab.preset(name)
+        e = dataclasses.replace(e, config=dataclasses.replace(e.config, positions=positions))
+        for stage in (stage for stage in STAGES if stage.present(e)):
+            assert all(len(line) <= 100 for line in stage.code(e).splitlines())
