@@ -35,6 +35,7 @@ def value_text(value: float) -> str:
         return "NaN"
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
+    value += 0.0  # −0 is 0
     small_or_large = value != 0 and not 5e-5 <= abs(value) < 1e5
     return (f"{value:.1e}" if small_or_large else f"{value:.4f}").replace("-", "−")
 

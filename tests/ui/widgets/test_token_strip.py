@@ -1,0 +1,386 @@
+"""A person changes a sentence by its chips: selects, types, drags, and uses the keyboard alone."""
+
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QAction, QColor, QContextMenuEvent, QHelpEvent, QImage, QMouseEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QToolTip, QWidget
+from pytestqt.qtbot import QtBot
+
+from attnlab.figures.palette import DARK, LIGHT, Palette, contrast
+from attnlab.ui.theme import text_on
+from attnlab.ui.widgets.token_chips import Chips, ChipTexts, visible
+from attnlab.ui.widgets.token_strip import MOST_ROWS, TokenStrip
+
+Key, Button = Qt.Key, Qt.MouseButton
+ALT, CTRL = Qt.KeyboardModifier.AltModifier, Qt.KeyboardModifier.ControlModifier
+WORDS = ("Your", "journey", "starts", "with", "one", "step")
+
+
+class Owner:
+    """A window that does to its sentence what the strip asks for."""
+
+    def __init__(self, qtbot: QtBot, tokens: tuple[str, ...] = WORDS, width: int = 300) -> None:
+        self.said: list[tuple[object, ...]] = []
+        self.stolen = 0
+        self.window = QWidget()
+        self.window.resize(width + 20, 400)
+        self.strip = TokenStrip(self.window)
+        self.strip.setGeometry(10, 10, width, 100)
+        self.after = QLineEdit(self.window)
+        self.after.setGeometry(10, 350, 200, 30)
+        for key in ("Left", "Right", "Delete", "Ctrl+D"):
+            action = QAction(self.window)
+            action.setShortcut(key)
+            action.triggered.connect(self._on_stolen)
+            self.window.addAction(action)
+        self.strip.token_renamed.connect(self._on("renamed", lambda t, i, s: (*t[:i], s, *t[i + 1 :])))
+        self.strip.token_removed.connect(self._on("removed", lambda t, i: (*t[:i], *t[i + 1 :])))
+        self.strip.token_duplicated.connect(self._on("duplicated", lambda t, i: (*t[: i + 1], *t[i:])))
+        self.strip.token_added.connect(self._on("added", lambda t: (*t, "")))
+        self.strip.token_moved.connect(self._on("moved", _moved))
+        self.strip.token_clicked.connect(lambda i: self.said.append(("clicked", i)))
+        self.strip.set_tokens(tokens)
+        qtbot.addWidget(self.window)
+        self.window.show()
+        self.window.activateWindow()
+        qtbot.waitUntil(self.window.isActiveWindow)
+        self.strip.setFocus()
+        qtbot.waitUntil(self.strip.hasFocus)
+
+    def _on(self, name: str, change: Callable[..., tuple[str, ...]]) -> Callable[..., None]:
+        def obey(*args: object) -> None:
+            self.said.append((name, *args))
+            self.strip.set_tokens(change(self.strip.tokens(), *args))
+
+        return obey
+
+    def _on_stolen(self) -> None:
+        self.stolen += 1
+
+    def key(self, key: Qt.Key, modifiers: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+        QTest.keyClick(self.strip, key, modifiers)
+
+    def click(self, index: int) -> None:
+        QTest.mouseClick(self.strip.viewport(), Button.LeftButton, pos=self.strip.chip_rect(index).center())
+
+    def double_click(self, index: int) -> None:
+        self.click(index)
+        QTest.mouseDClick(self.strip.viewport(), Button.LeftButton, pos=self.strip.chip_rect(index).center())
+
+    def press(self, at: QPoint) -> None:
+        QTest.mousePress(self.strip.viewport(), Button.LeftButton, pos=at)
+
+    def drag_to(self, at: QPoint) -> None:
+        place = self.strip.viewport().mapToGlobal(at)
+        event = QMouseEvent(
+            QEvent.Type.MouseMove, QPointF(at), QPointF(place), Button.NoButton, Button.LeftButton,
+            Qt.KeyboardModifier.NoModifier,
+        )  # fmt: skip
+        QApplication.sendEvent(self.strip.viewport(), event)
+
+    def release(self, at: QPoint) -> None:
+        QTest.mouseRelease(self.strip.viewport(), Button.LeftButton, pos=at)
+
+    def drag(self, index: int, at: QPoint) -> None:
+        self.press(self.strip.chip_rect(index).center())
+        self.drag_to(self.strip.chip_rect(index).center() + QPoint(12, 0))
+        self.drag_to(at)
+        self.release(at)
+
+    def editor(self) -> QLineEdit:
+        return self.strip.findChildren(QLineEdit)[0]
+
+    def image(self) -> QImage:
+        return self.strip.viewport().grab().toImage()
+
+    def colours_of(self, index: int) -> set[str]:
+        place, image = self.strip.chip_rect(index), self.image()
+        return {
+            image.pixelColor(x, y).name().upper()
+            for x in range(place.left(), place.right())
+            for y in range(place.top(), place.bottom())
+        }
+
+
+def _moved(tokens: tuple[str, ...], start: int, to: int) -> tuple[str, ...]:
+    rest = [*tokens[:start], *tokens[start + 1 :]]
+    return (*rest[:to], tokens[start], *rest[to:])
+
+
+@pytest.fixture
+def owner(qtbot: QtBot) -> Owner:
+    return Owner(qtbot)
+
+
+def test_a_click_selects(owner: Owner) -> None:
+    owner.click(2)
+    assert owner.said == [("clicked", 2)]
+    assert owner.strip.current() == 2
+
+
+def test_a_double_click_opens_the_word_and_enter_renames_it(owner: Owner) -> None:
+    owner.double_click(1)
+    assert owner.editor().isVisible()
+    assert owner.editor().selectedText() == "journey"
+    QTest.keyClicks(owner.editor(), "travel")
+    QTest.keyClick(owner.editor(), Key.Key_Return)
+    assert ("renamed", 1, "travel") in owner.said
+    assert owner.strip.tokens()[1] == "travel"
+    assert not owner.editor().isVisible()
+    assert owner.strip.hasFocus()
+
+
+def test_escape_keeps_the_old_word(owner: Owner) -> None:
+    owner.key(Key.Key_F2)
+    QTest.keyClicks(owner.editor(), "My")
+    QTest.keyClick(owner.editor(), Key.Key_Escape)
+    assert owner.said == []
+    assert owner.strip.tokens() == WORDS
+
+
+def test_leaving_the_field_renames_too_and_an_empty_word_is_a_word(owner: Owner) -> None:
+    owner.key(Key.Key_F2)
+    QTest.keyClick(owner.editor(), Key.Key_Backspace)
+    owner.after.setFocus()
+    assert owner.said == [("renamed", 0, "")]
+
+
+def test_typing_the_same_word_is_no_edit(owner: Owner) -> None:
+    owner.key(Key.Key_F2)
+    QTest.keyClick(owner.editor(), Key.Key_Return)
+    assert owner.said == []
+
+
+def test_a_change_from_elsewhere_closes_the_field(owner: Owner) -> None:
+    owner.key(Key.Key_F2)
+    QTest.keyClicks(owner.editor(), "lost")
+    owner.strip.set_tokens(("a", "b"))
+    assert not owner.editor().isVisible()
+    assert owner.said == []
+
+
+def test_keys_walk_move_duplicate_and_remove(owner: Owner) -> None:
+    owner.key(Key.Key_Right)
+    owner.key(Key.Key_Right, ALT)
+    assert owner.said.pop() == ("moved", 1, 2)
+    assert owner.strip.tokens()[:3] == ("Your", "starts", "journey")
+    owner.key(Key.Key_Left, ALT)
+    assert owner.said.pop() == ("moved", 2, 1)  # the keyboard went along with the word
+    owner.key(Key.Key_D, CTRL)
+    assert owner.said.pop() == ("duplicated", 1)
+    assert owner.strip.tokens().count("journey") == 2
+    owner.key(Key.Key_Delete)
+    assert owner.said.pop() == ("removed", 1)
+    assert owner.strip.tokens() == WORDS
+    owner.key(Key.Key_End)
+    assert owner.strip.current() == len(WORDS)
+    owner.key(Key.Key_Home)
+    assert owner.strip.current() == 0
+    assert owner.stolen == 0  # the window has shortcuts of the same keys
+
+
+def test_nothing_moves_beyond_the_ends(owner: Owner) -> None:
+    owner.key(Key.Key_Left, ALT)
+    owner.key(Key.Key_Left)
+    owner.key(Key.Key_End)
+    for key, modifiers in ((Key.Key_Right, Qt.KeyboardModifier.NoModifier), (Key.Key_Right, ALT), (Key.Key_D, CTRL)):
+        owner.key(key, modifiers)
+    owner.key(Key.Key_Delete)
+    owner.key(Key.Key_F2)
+    assert owner.said == []
+
+
+def test_up_and_down_go_to_the_row_above_and_below(owner: Owner) -> None:
+    owner.key(Key.Key_Down)
+    below = owner.strip.chip_rect(owner.strip.current())
+    assert below.top() > owner.strip.chip_rect(0).top()
+    owner.key(Key.Key_Up)
+    assert owner.strip.chip_rect(owner.strip.current()).top() == owner.strip.chip_rect(0).top()
+
+
+@pytest.mark.parametrize("how", ["click", "insert", "enter"])
+def test_a_new_token_opens_for_typing(owner: Owner, how: str) -> None:
+    if how == "click":
+        owner.click(len(WORDS))
+    elif how == "insert":
+        owner.key(Key.Key_Insert)
+    else:
+        owner.key(Key.Key_End)
+        owner.key(Key.Key_Return)
+    assert owner.said == [("added",)]
+    QTest.keyClicks(owner.editor(), "more")
+    QTest.keyClick(owner.editor(), Key.Key_Return)
+    assert owner.strip.tokens() == (*WORDS, "more")
+
+
+def test_undoing_an_added_token_later_opens_nothing(owner: Owner) -> None:
+    owner.strip.set_tokens((*WORDS, "redone"))
+    assert not owner.editor().isVisible()
+
+
+@pytest.mark.parametrize(("start", "before", "to"), [(0, 3, 2), (3, 0, 0), (2, 1, 1), (1, 4, 3)])
+def test_dragging_puts_a_word_between_two_others(owner: Owner, start: int, before: int, to: int) -> None:
+    place = owner.strip.chip_rect(before)
+    owner.drag(start, QPoint(place.left() + 2, place.center().y()))
+    assert owner.said == [("moved", start, to)]
+
+
+def test_dragging_behind_the_last_word(owner: Owner) -> None:
+    place = owner.strip.chip_rect(len(WORDS))
+    owner.drag(1, place.center())
+    assert owner.said == [("moved", 1, len(WORDS) - 1)]
+
+
+def test_a_word_dropped_where_it_was_stays(owner: Owner) -> None:
+    place = owner.strip.chip_rect(1)
+    owner.drag(1, QPoint(place.right() - 1, place.center().y()))
+    assert owner.said == []
+
+
+def test_a_drag_shows_where_the_word_will_go_and_escape_ends_it(owner: Owner) -> None:
+    owner.strip.set_palette(LIGHT)
+    owner.after.setFocus()  # so that no focus ring is in the accent colour
+    gap = QPoint(owner.strip.chip_rect(3).left() - 4, owner.strip.chip_rect(3).center().y())
+    before = owner.image().pixelColor(gap)
+    owner.press(owner.strip.chip_rect(0).center())
+    owner.strip.setFocus()
+    owner.drag_to(owner.strip.chip_rect(3).center() - QPoint(8, 0))
+    assert owner.image().pixelColor(gap) == QColor(LIGHT.accent) != before
+    owner.key(Key.Key_Escape)
+    assert owner.image().pixelColor(gap) == before
+    owner.release(owner.strip.chip_rect(3).center())
+    assert owner.said == []
+
+
+def test_the_menu_does_what_the_keys_do(owner: Owner) -> None:
+    owner.key(Key.Key_Right)
+    menu = owner.strip.menu()
+    lines = [action.text() for action in menu.actions()]
+    assert "Duplicate\tCtrl+D" in lines
+    next(action for action in menu.actions() if action.text().startswith("Duplicate")).trigger()
+    assert owner.said == [("duplicated", 1)]
+    menu.close()
+
+
+def test_a_right_click_opens_the_menu_for_the_chip_under_it(owner: Owner) -> None:
+    at = owner.strip.chip_rect(3).center()
+    QTest.mouseClick(owner.strip.viewport(), Button.RightButton, pos=at)
+    reason = QContextMenuEvent.Reason.Mouse
+    QApplication.sendEvent(
+        owner.strip.viewport(), QContextMenuEvent(reason, at, owner.strip.viewport().mapToGlobal(at))
+    )
+    menu = next(widget for widget in owner.strip.findChildren(QMenu) if widget.isVisible())
+    assert owner.said == []
+    next(action for action in menu.actions() if action.text().startswith("Remove")).trigger()
+    assert owner.said == [("removed", 3)]
+    menu.close()
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
+def test_query_and_key_wear_their_colours(owner: Owner, palette: Palette) -> None:
+    owner.strip.set_palette(palette)
+    owner.strip.set_roles(2, 1)
+    owner.after.setFocus()
+    assert palette.query_ink.upper() in owner.colours_of(2)
+    assert palette.key_ink.upper() in owner.colours_of(1)
+    assert contrast(text_on(palette.key_ink), palette.key_ink) >= 4.5
+    assert text_on(palette.key_ink) in owner.colours_of(1)
+    owner.strip.set_roles(4, 4)
+    assert {palette.query_ink.upper(), palette.key_ink.upper()} <= owner.colours_of(4)
+    owner.strip.set_roles(None, None)
+    assert palette.query_ink.upper() not in owner.colours_of(4)
+
+
+def test_tokens_of_every_script_have_a_chip_of_their_own(qtbot: QtBot) -> None:
+    tokens = (
+        "שלום",
+        "مرحبا بالعالم",
+        "你好",
+        "👩‍👩‍👧",
+        "",
+        " ",
+        "\n",
+        "the",
+        "the",
+        "x" * 100_000,
+        "\U0001d54f",
+        "a\u0301",
+    )
+    owner = Owner(qtbot, tokens)
+    places = [owner.strip.chip_rect(i) for i in range(len(tokens) + 1)]
+    for i, place in enumerate(places):
+        assert place.width() >= 20
+        assert place.right() <= 300
+        assert not any(place.intersects(other) for other in places[i + 1 :])
+    owner.click(3)
+    assert owner.said == [("clicked", 3)]
+
+
+def test_what_cannot_be_seen_is_marked() -> None:
+    assert [visible(token) for token in ("", " ", "  ", "\n", "\t", "a b", " the")] == [
+        "∅", "␣", "␣␣", "⏎", "⇥", "a b", " the",
+    ]  # fmt: skip
+
+
+def test_a_long_word_is_shortened_in_the_middle_and_told_whole_in_the_tip(qtbot: QtBot) -> None:
+    word = "Donaudampfschifffahrts<b>gesellschaftskapitän"
+    texts = ChipTexts()
+    shown = texts[word][0]
+    assert shown.startswith("Donau")
+    assert shown.endswith("än")
+    assert "…" in shown
+    owner = Owner(qtbot, ("a", word))
+    at = owner.strip.chip_rect(1).center()
+    event = QHelpEvent(QEvent.Type.ToolTip, at, owner.strip.viewport().mapToGlobal(at))
+    QApplication.sendEvent(owner.strip.viewport(), event)
+    assert "Donaudampfschifffahrts&lt;b&gt;gesellschaftskapitän" in QToolTip.text()
+    assert "position 2" in QToolTip.text()
+    QToolTip.hideText()
+
+
+def test_512_tokens_scroll_within_a_few_rows_and_the_keyboard_reaches_the_last(qtbot: QtBot) -> None:
+    owner = Owner(qtbot, tuple(f"token{i}" for i in range(512)))
+    row = owner.strip.chip_rect(0).height()
+    assert owner.strip.height() < (MOST_ROWS + 1.5) * (row + 8)
+    owner.key(Key.Key_End)
+    owner.key(Key.Key_Left)
+    assert owner.strip.current() == 511
+    assert owner.strip.viewport().rect().contains(owner.strip.chip_rect(511))
+    owner.click(511)
+    assert owner.said == [("clicked", 511)]
+    assert len(owner.strip.viewport().children()) <= 2  # chips are painted, not widgets
+
+
+def test_a_few_tokens_take_no_more_room_than_they_need(owner: Owner) -> None:
+    two_rows = owner.strip.height()
+    owner.strip.set_tokens(("a",))
+    assert owner.strip.height() < two_rows
+    assert not owner.strip.verticalScrollBar().isVisible()
+    owner.strip.set_tokens(())
+    assert owner.strip.chip_rect(0).width() > 0  # the plus is still there
+
+
+def test_a_narrow_strip_breaks_into_more_rows(owner: Owner) -> None:
+    before = owner.strip.height()
+    owner.strip.resize(150, owner.strip.height())
+    assert owner.strip.height() > before
+
+
+def test_it_says_where_the_keyboard_is(owner: Owner) -> None:
+    owner.strip.set_roles(0, 1)
+    owner.key(Key.Key_Right)
+    assert owner.strip.accessibleDescription() == "Token 2 of 6: journey, key"
+    owner.key(Key.Key_End)
+    assert owner.strip.accessibleDescription() == "Add a token"
+
+
+def test_the_insertion_gap_follows_the_pointer() -> None:
+    chips = Chips.lay_out(("aa", "bb", "cc"), ChipTexts(), 400)
+    centre = chips.places[1].center()
+    assert chips.gap_at(centre - QPoint(3, 0)) == 1
+    assert chips.gap_at(centre + QPoint(3, 0)) == 2
+    assert chips.gap_at(QPoint(399, centre.y())) == 3
+    assert chips.gap_at(QPoint(0, 10_000)) == 0
