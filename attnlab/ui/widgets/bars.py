@@ -133,9 +133,9 @@ class BarList(QAbstractScrollArea):
         return row if 0 <= row < len(self._labels) else None
 
     def _show(self, row: int) -> None:
-        """Scroll so that a row is in sight."""
+        """Scroll so that a row is in sight; the height may be asked for and not yet given, so it is the one asked for."""
         bar, high = self.verticalScrollBar(), self._row_height()
-        bar.setValue(max(min(bar.value(), row * high), (row + 1) * high - self.viewport().height()))
+        bar.setValue(max(min(bar.value(), row * high), (row + 1) * high - self.maximumHeight()))
 
     def _lay_out(self) -> None:
         always, never = Qt.ScrollBarPolicy.ScrollBarAlwaysOn, Qt.ScrollBarPolicy.ScrollBarAlwaysOff

@@ -152,8 +152,8 @@ class TokenStrip(QAbstractScrollArea):
         place, bar = self._chips.places[self._current], self.verticalScrollBar()
         if place.top() < bar.value():
             bar.setValue(place.top())
-        elif place.bottom() + px(3) > bar.value() + self.viewport().height():
-            bar.setValue(place.bottom() + px(3) - self.viewport().height())
+        elif place.bottom() + px(3) > bar.value() + self.maximumHeight():  # fixed, but perhaps not yet taken
+            bar.setValue(place.bottom() + px(3) - self.maximumHeight())
         self._describe()
         self.viewport().update()
 

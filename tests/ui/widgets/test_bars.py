@@ -142,6 +142,14 @@ def test_512_bars_scroll_and_the_current_one_is_in_sight(bars: BarList) -> None:
     assert clicked == [511]
 
 
+def test_the_current_bar_is_in_sight_from_the_first_moment(qtbot: QtBot) -> None:
+    made = BarList()
+    qtbot.addWidget(made)
+    made.set_bars([f"t{i}" for i in range(512)], [0.5] * 512, None, 40)
+    made.show()
+    assert made.viewport().rect().contains(made.row_rect(40))
+
+
 def test_new_values_for_the_same_row_do_not_scroll_away(bars: BarList) -> None:
     labels = [f"t{i}" for i in range(512)]
     bars.set_bars(labels, [0.5] * 512, None, 0)
