@@ -148,7 +148,9 @@ def draw_titles(painter: QPainter, grid: Grid, data: MapData, palette: Palette, 
     for index, title in enumerate(data.titles):
         x, y = grid.origin(index)
         lift = grid.column_space if index < grid.per_row else 0.0
-        pen.draw(x, y - lift - 2, pen.elided(title, (grid.columns + grid.gap[1]) * grid.cell_width), 0.0, 1.0)
+        room = (grid.columns + grid.gap[1]) * grid.cell_width
+        title = title if pen.width(title) <= room else title.split(" ")[-1]  # "head 12" as 12
+        pen.draw(x, y - lift - 2, pen.elided(title, room), 0.0, 1.0)
 
 
 def draw_outlines(painter: QPainter, grid: Grid, outlines: Sequence[Outline]) -> None:

@@ -12,6 +12,7 @@ from attnlab.attention.stages import STAGES, Stage, sources
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.playground.card import StageCard
 from attnlab.ui.playground.heads_card import HeadsCard
+from attnlab.ui.theme import scale
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
@@ -136,7 +137,7 @@ class Canvas(QWidget):
     def _layout(self) -> dict[str, QRectF]:
         """Return where each card lies at zoom 1; "heads" is the overview."""
         assert self._trace is not None
-        size = self.size().expandedTo(SMALLEST)
+        size = self.size().expandedTo(SMALLEST * scale())
         alone = self._view.alone if self._view is not None else None
         if alone is not None:
             return {alone: QRectF(0, 0, size.width(), size.height()).adjusted(MARGIN, MARGIN, -MARGIN, -MARGIN)}
@@ -179,7 +180,7 @@ class Canvas(QWidget):
                 card.hide()
                 continue
             card.setGeometry(place.toRect())
-            card.set_zoom(z)
+            card.set_zoom(z * scale())
             card.show()
         self._ground = None
         self.update()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFocusEvent, QFontMetricsF, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QFocusEvent, QFont, QFontMetricsF, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from attnlab.attention.arithmetic import number
@@ -21,7 +21,7 @@ from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.raster import limit_of
 from attnlab.figures.text import Pen
 from attnlab.ui.formula import draw_formula
-from attnlab.ui.theme import font
+from attnlab.ui.theme import font, scale
 
 if TYPE_CHECKING:
     from attnlab.attention.trace import Trace
@@ -76,7 +76,7 @@ class StageCard(QWidget):
         self.update()
 
     def set_zoom(self, zoom: float) -> None:
-        """Enlarge type and spaces with the canvas."""
+        """Enlarge type and spaces; the size of type of the program is part of ``zoom``."""
         self._zoom = zoom
         self._arrange()
 
@@ -183,7 +183,7 @@ class StageCard(QWidget):
         """Arrange one map: labels as wide as they need, shortened where that lets numbers into the cells."""
         assert self._data is not None
         z, area = self._zoom, self._area()
-        label_font = QFontMetricsF(font("caption", z * LABEL_SIZE))
+        label_font = QFontMetricsF(_face("caption", z * LABEL_SIZE))
         wide = _widest(self._data.row_labels, label_font) + 8 if self.stage.axes[-2] in TOKEN_AXES else 0.0
         wide = min(wide, 84 * max(z, self._alone_factor()), area.width() * 0.36)
         widest = _widest(self._data.column_labels, label_font)
@@ -207,7 +207,7 @@ class StageCard(QWidget):
         grid = self._arranged(0.0, 0.0, title)
         if min(grid.cell_width, grid.cell_height) < 10 * z:
             return grid
-        label_font = QFontMetricsF(font("caption", z * LABEL_SIZE))
+        label_font = QFontMetricsF(_face("caption", z * LABEL_SIZE))
         wide = _widest(self._data.row_labels, label_font) + 8 if self.stage.axes[-2] in TOKEN_AXES else 0.0
         tall = _widest(self._data.column_labels, label_font) + 8 if self.stage.axes[-1] in TOKEN_AXES else 0.0
         labelled = self._arranged(min(wide, 84 * z), min(tall, 64 * z), title)
@@ -237,12 +237,12 @@ class StageCard(QWidget):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(p.role(self.stage.role)))
         painter.drawRoundedRect(QRectF(12 * z, 14 * z, 8 * z, 8 * z), 2 * z, 2 * z)
-        pen = Pen(painter, font("title", z))
+        pen = Pen(painter, _face("title", z))
         painter.setPen(QColor(p.ink))
         title = pen.elided(self.stage.title, self.width() - 38 * z)
         pen.draw(26 * z, 18 * z, title)
         room = self.width() - 46 * z - pen.width(title)
-        pen = Pen(painter, font("caption", z))
+        pen = Pen(painter, _face("caption", z))
         painter.setPen(QColor(p.muted))
         shape = self.shape_text()
         shape = shape if pen.width(shape) <= room else shape.split(" × ")[-1]
@@ -268,10 +268,10 @@ class StageCard(QWidget):
             outlines, strong = self._outlines()
             draw_cells(painter, self._grid, self._data, self._palette)
             number_zoom = min(self._zoom, 1.6)
-            fonts = (font("cell", number_zoom), font("tiny", number_zoom))
+            fonts = (_face("cell", number_zoom), _face("tiny", number_zoom))
             draw_numbers(painter, self._grid, self._data, self._palette, *fonts)
-            draw_labels(painter, self._grid, self._data, self._palette, font("caption", self._zoom * LABEL_SIZE), strong)
-            draw_titles(painter, self._grid, self._data, self._palette, font("tiny", self._zoom))
+            draw_labels(painter, self._grid, self._data, self._palette, _face("caption", self._zoom * LABEL_SIZE), strong)
+            draw_titles(painter, self._grid, self._data, self._palette, _face("tiny", self._zoom))
             draw_outlines(painter, self._grid, outlines)
             self._paint_colour_bar(painter)
         painter.end()
@@ -283,7 +283,7 @@ class StageCard(QWidget):
         z = self._zoom
         width = min(max(self._grid.width, 72 * z), self.width() - self._grid.x - 12 * z)
         rect = QRectF(self._grid.x, self.height() - 22 * z, width, 16 * z)
-        draw_colour_bar(painter, rect, self._data, self._palette, font("tiny", z))
+        draw_colour_bar(painter, rect, self._data, self._palette, _face("tiny", z))
 
     def _clamped(self, row: int, column: int) -> tuple[int, int]:
         assert self._data is not None
@@ -361,3 +361,8 @@ class StageCard(QWidget):
 def _widest(labels: Sequence[str], metrics: QFontMetricsF) -> float:
     """Return the width of the widest of the first labels; a long one counts by its beginning."""
     return max((metrics.horizontalAdvance(label[:40] or "∅") for label in labels[:64]), default=0.0)
+
+
+def _face(role: str, zoom: float) -> QFont:
+    """Return a font at a zoom that already holds the program's size of type."""
+    return font(role, zoom / scale())

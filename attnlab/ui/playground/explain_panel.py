@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QSizePolicy, QVBoxLayout
+from PySide6.QtWidgets import QWidget
 
 from attnlab.attention.arithmetic import number
 from attnlab.attention.explain import Cell, Explanation, axis_label, explain
@@ -59,6 +60,8 @@ class ExplainPanel(QScrollArea):
         self._lines.setWordWrap(True)
         self._lines.setAccessibleName("The cell as arithmetic")
         self._lines.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        for label in (self._value, self._lines, self._where):
+            label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         column.addWidget(self._lines)
         self._more = QPushButton("Write out every term")
         self._more.setCheckable(True)
@@ -67,6 +70,8 @@ class ExplainPanel(QScrollArea):
         self._code = QLabel()
         self._code.setWordWrap(True)
         self._code.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._code.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._code.setTextFormat(Qt.TextFormat.PlainText)
         column.addWidget(self._code)
         column.addSpacing(16)
         self._row_title = _section("")
@@ -106,6 +111,7 @@ class ExplainPanel(QScrollArea):
             value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             value.setTextFormat(Qt.TextFormat.PlainText)
             value.setAccessibleName(f"Row: {title}")
+            value.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
             grid.addWidget(name, line, 0)
             grid.addWidget(value, line, 1)
             self._statistics[key] = value
@@ -214,7 +220,7 @@ class ExplainPanel(QScrollArea):
         for key, text in texts.items():
             label = self._statistics[key]
             label.setToolTip(text)
-            label.setText(label.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, 180))
+            label.setText(text if len(text) <= 28 else f"{text[:27]}…")
 
     @Slot(bool)
     def _on_more_toggled(self, on: bool) -> None:

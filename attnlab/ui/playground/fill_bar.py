@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QLineEdit, QMenu, QPushButton, QSpinBox, QWidget, QWidgetAction
+from PySide6.QtWidgets import QLineEdit, QMenu, QPushButton, QSizePolicy, QSpinBox, QWidget, QWidgetAction
 
 from attnlab.ui.widgets.flow_layout import FlowLayout
 from attnlab.ui.widgets.numbers import NumberError, parse_number
@@ -38,10 +38,12 @@ class FillBar(QWidget):
         self.random_button.clicked.connect(self._on_random)
         self.seed = QSpinBox()
         self.seed.setPrefix("seed ")
-        self.seed.setRange(0, 2**31 - 1)
+        self.seed.setRange(0, 99_999)
         self.seed.setAccessibleName("Seed")
         self.seed.setToolTip("The same seed gives the same numbers")
         self.seed.setKeyboardTracking(False)
+        self.seed.setMinimumWidth(96)
+        self.seed.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.change_button = QPushButton("Change")
         self.change_button.setToolTip("Scale, transpose or round the table")
         self.change_button.setMenu(self._make_change_menu())

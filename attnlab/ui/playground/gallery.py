@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from attnlab.figures.layout import Limits, arrange
 from attnlab.figures.map_painter import MapData, draw_cells
 from attnlab.figures.palette import LIGHT, Palette
-from attnlab.ui.theme import font
+from attnlab.ui.theme import font, round_corners
 
 TILE = QSize(224, 84)
 THUMB = 64
@@ -45,7 +45,7 @@ def draw_thumbnail(data: Thumbnail, palette: Palette, ratio: float) -> QPixmap:
     count, rows, columns = data.weights.shape
     grid = arrange((0, 0, THUMB, THUMB), rows, columns, count, Limits(THUMB, THUMB, 0, 0), True, ratio)
     painter = QPainter(pixmap)
-    maps = MapData(data.weights, "probability", max(float(data.weights.max()), 1e-9), data.masked, (), ())
+    maps = MapData(data.weights, "probability", min(1.0, max(1.6 * float(data.weights.max()), 1e-9)), data.masked, (), ())
     draw_cells(painter, grid, maps, palette)
     painter.end()
     return pixmap
@@ -91,7 +91,8 @@ class PresetGallery(QFrame):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
-        self.setObjectName("popup")
+        self.setProperty("popup", True)
+        round_corners(self)
         self._palette = LIGHT
         self._thumbnails: dict[str, Thumbnail] = {}
         column = QVBoxLayout(self)
@@ -106,7 +107,7 @@ class PresetGallery(QFrame):
         self.list.setUniformItemSizes(True)
         self.list.itemClicked.connect(self._on_item_clicked)
         column.addWidget(self.list)
-        self.resize(640, 470)
+        self.resize(632, 450)
 
     def fill(self, entries: Sequence[tuple[str, str, str]]) -> None:
         """List presets: name, title, and one line about each."""

@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QFont, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from attnlab.figures.layout import Grid, Limits, arrange
 from attnlab.figures.map_painter import MapData, Outline, draw_cells, draw_outlines, draw_titles
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.text import Pen
-from attnlab.ui.theme import font
+from attnlab.ui.theme import font, scale
 
 if TYPE_CHECKING:
     from attnlab.attention.trace import Trace
@@ -54,7 +54,7 @@ class HeadsCard(QWidget):
         self.update()
 
     def set_zoom(self, zoom: float) -> None:
-        """Enlarge type and spaces with the canvas."""
+        """Enlarge type and spaces; the size of type of the program is part of ``zoom``."""
         self._zoom = zoom
         self._arrange()
 
@@ -115,10 +115,10 @@ class HeadsCard(QWidget):
             painter.setPen(QColor(p.accent))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 11, 11)
-        pen = Pen(painter, font("title", z))
+        pen = Pen(painter, _face("title", z))
         painter.setPen(QColor(p.ink))
         pen.draw(26 * z, 18 * z, "Heads")
-        pen = Pen(painter, font("caption", z))
+        pen = Pen(painter, _face("caption", z))
         painter.setPen(QColor(p.muted))
         pen.draw(12 * z, 35 * z, pen.elided("weights of every head, at a glance", self.width() - 24 * z))
         if self._trace is not None:
@@ -132,11 +132,11 @@ class HeadsCard(QWidget):
         assert self._data is not None
         assert self._grid is not None
         draw_cells(painter, self._grid, self._data, self._palette)
-        draw_titles(painter, self._grid, self._data, self._palette, font("tiny", self._zoom))
+        draw_titles(painter, self._grid, self._data, self._palette, _face("tiny", self._zoom))
         if self._grid.count == 1:
             left = self._grid.x + self._grid.width + 16
             painter.setPen(QColor(self._palette.muted))
-            painter.setFont(font("caption", self._zoom))
+            painter.setFont(_face("caption", self._zoom))
             room = QRectF(left, self._grid.y, self.width() - left - 12, self.height() - self._grid.y - 8)
             painter.drawText(room, Qt.TextFlag.TextWordWrap, HINT)
         elif self._view is not None and self._view.head in self.choices:
@@ -159,3 +159,8 @@ class HeadsCard(QWidget):
             return
         choices = ("all", *self.choices)
         self.head_clicked.emit(choices[(choices.index(self._view.head) + step) % len(choices)])
+
+
+def _face(role: str, zoom: float) -> QFont:
+    """Return a font at a zoom that already holds the program's size of type."""
+    return font(role, zoom / scale())

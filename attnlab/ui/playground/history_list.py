@@ -7,6 +7,7 @@ from PySide6.QtGui import QColor, QKeyEvent
 from PySide6.QtWidgets import QFrame, QLabel, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.theme import round_corners
 
 if TYPE_CHECKING:
     from attnlab.document.history import History
@@ -19,7 +20,8 @@ class HistoryList(QFrame):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
-        self.setObjectName("popup")
+        self.setProperty("popup", True)
+        round_corners(self)
         self._palette = LIGHT
         column = QVBoxLayout(self)
         column.setContentsMargins(8, 8, 8, 8)

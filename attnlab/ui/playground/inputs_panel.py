@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
 from attnlab.attention import edits, links, sentences
@@ -354,6 +354,11 @@ class InputsPanel(QScrollArea):
     @Slot(bool)
     def _on_biases(self, on: bool) -> None:
         self._edit(f"Biases {'on' if on else 'off'}", lambda e: edits.toggle_biases(e, on))
+
+    def sizeHint(self) -> QSize:
+        """Ask for what the widest row of controls needs, and room for a scroll bar."""
+        body = self.widget()
+        return QSize((body.minimumSizeHint().width() if body is not None else 0) + 12, 600)
 
 
 def _section(text: str) -> QLabel:

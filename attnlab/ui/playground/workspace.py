@@ -22,6 +22,7 @@ from attnlab.ui.playground.history_list import HistoryList
 from attnlab.ui.playground.inputs_panel import InputsPanel
 from attnlab.ui.playground.step_bar import StepBar
 from attnlab.ui.playground.top_bar import TopBar
+from attnlab.ui.theme import px
 
 
 class Playground(QObject):
@@ -47,7 +48,7 @@ class Playground(QObject):
         self.body.setHandleWidth(1)
         for widget in (self.inputs, self.canvas, self.explain):
             self.body.addWidget(widget)
-        self._arranged = False
+        self._arranged, self._width = False, 0
         self.body.splitterMoved.connect(self._on_splitter_moved)
         for index, stretch in enumerate((0, 1, 0)):
             self.body.setStretchFactor(index, stretch)
@@ -84,6 +85,8 @@ class Playground(QObject):
         self._palette = palette
         for view in (self.inputs, self.canvas, self.explain, self.top_bar, self.step_bar, self.gallery, self.history):
             view.set_palette(palette)
+        if self._width:
+            self.arrange(self._width)
         if self.reply is not None:
             self._show(self.reply)
 
@@ -170,8 +173,10 @@ class Playground(QObject):
 
     def arrange(self, width: int) -> None:
         """Divide a width among the three panels, until a person has done so."""
+        self._width = width
         if not self._arranged:
-            inputs, explain = min(max(round(width * 0.22), 236), 300), min(max(round(width * 0.2), 216), 276)
+            inputs = max(min(round(width * 0.22), px(300)), self.inputs.sizeHint().width())
+            explain = min(max(round(width * 0.2), px(216)), px(276))
             self.body.setSizes([inputs, max(width - inputs - explain, 100), explain])
 
     @Slot(int, int)
