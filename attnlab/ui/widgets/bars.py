@@ -133,7 +133,7 @@ class BarList(QAbstractScrollArea):
         return row if 0 <= row < len(self._labels) else None
 
     def _show(self, row: int) -> None:
-        """Scroll so that a row is in sight; the height may be asked for and not yet given, so it is the one asked for."""
+        """Scroll so that a row is in sight, in the height asked for, which may not be given yet."""
         bar, high = self.verticalScrollBar(), self._row_height()
         bar.setValue(max(min(bar.value(), row * high), (row + 1) * high - self.maximumHeight()))
 
