@@ -102,15 +102,23 @@ def shots() -> Iterator[Shot]:
         for size in SIZES.values():
             yield Shot(f"{preset}-{size[0]}x{size[1]}", preset, size, _pin("weights", 2, 1))
     usual = SIZES["usual"]
-    states: dict[str, tuple[str, Callable[[Playground, MainWindow], QWidget | None]]] = {
-        "state-causal": ("journey", _causal), "state-query": ("journey", _pin("queries", 1, 0)),
-        "state-context": ("multi-head-causal", _pin("context", 2, 1)), "state-output": ("multi-head-causal", _pin("output", 2, 1)),
-        "state-alone": ("multi-head-8", _alone), "state-alone-one": ("journey", _alone), "state-step": ("causal-5x8", _step),
-        "popup-presets": ("journey", _gallery), "popup-history": ("journey", _history), "state-commands": ("journey", _commands),
-        "state-large-type": ("journey", _large_type), "state-present": ("journey", _present),
-        "state-scripts": ("journey", _scripts), "state-512": ("multi-head-8", _long),
-    }  # fmt: skip
-    for name, (preset, prepare) in states.items():
+    states: tuple[tuple[str, str, Callable[[Playground, MainWindow], QWidget | None]], ...] = (
+        ("state-causal", "journey", _causal),
+        ("state-query", "journey", _pin("queries", 1, 0)),
+        ("state-context", "multi-head-causal", _pin("context", 2, 1)),
+        ("state-output", "multi-head-causal", _pin("output", 2, 1)),
+        ("state-alone", "multi-head-8", _alone),
+        ("state-alone-one", "journey", _alone),
+        ("state-step", "causal-5x8", _step),
+        ("popup-presets", "journey", _gallery),
+        ("popup-history", "journey", _history),
+        ("state-commands", "journey", _commands),
+        ("state-large-type", "journey", _large_type),
+        ("state-present", "journey", _present),
+        ("state-scripts", "journey", _scripts),
+        ("state-512", "multi-head-8", _long),
+    )
+    for name, preset, prepare in states:
         yield Shot(name, preset, usual, prepare)
 
 

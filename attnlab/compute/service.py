@@ -107,7 +107,9 @@ class ComputeService(QObject):
         """The id of the newest request."""
         return self._newest
 
-    def request(self, experiment: Experiment, device: str, dtype: str, stages: frozenset[str] | None, mean: bool) -> int:
+    def request(
+        self, experiment: Experiment, device: str, dtype: str, stages: frozenset[str] | None, mean: bool
+    ) -> int:
         """Ask for an experiment; a request that still waits is replaced. Returns the request's id."""
         self._newest += 1
         with self._wake:

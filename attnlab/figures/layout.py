@@ -59,9 +59,7 @@ class Grid:
             self.y + line * (self.rows + self.gap[0]) * self.cell_height,
         )
 
-    def rect(
-        self, index: int, row: int | None, column: int | None
-    ) -> tuple[float, float, float, float]:
+    def rect(self, index: int, row: int | None, column: int | None) -> tuple[float, float, float, float]:
         """Return x, y, width, height of a cell of a map, of a row (column None), of a column, or of the map."""
         x, y = self.origin(index)
         width, height = self.columns * self.cell_width, self.rows * self.cell_height
@@ -126,7 +124,20 @@ def arrange(
     if min(cell_w, cell_h) >= 3:
         cell_w, cell_h = math.floor(cell_w * ratio) / ratio, math.floor(cell_h * ratio) / ratio
     left, top = round((x + limits.label_width) * ratio) / ratio, round((y + limits.label_height) * ratio) / ratio
-    return Grid(left, top, cell_w, cell_h, rows, columns, count, per_row, gap, limits.label_width, limits.label_height, limits.title_height)
+    return Grid(
+        left,
+        top,
+        cell_w,
+        cell_h,
+        rows,
+        columns,
+        count,
+        per_row,
+        gap,
+        limits.label_width,
+        limits.label_height,
+        limits.title_height,
+    )
 
 
 def _cell(

@@ -62,7 +62,7 @@ def draw_cells(painter: QPainter, grid: Grid, data: MapData, palette: Palette) -
     sheet = mosaic(image, grid.per_row, gap)
     painter.drawImage(QRectF(grid.x, grid.y, grid.width, grid.height), _image(sheet))
     if grid.framed:
-        ratio = painter.device().devicePixelRatioF() if painter.device() else 1.0
+        ratio = painter.device().devicePixelRatioF()
         tile = _frame(grid.cell_width, grid.cell_height, ratio, palette.surface)
         painter.drawTiledPixmap(QRectF(grid.x, grid.y, grid.width, grid.height), tile)
 
@@ -94,7 +94,11 @@ def cell_text(value: float, decimals: int) -> str:
         return "NaN"
     if abs(value) == float("inf"):
         return "∞" if value > 0 else "−∞"
-    text = f"{value:.{decimals}f}" if abs(value) < 10 ** (5 - min(decimals, 3)) else f"{value:.0e}".replace("e+0", "e").replace("e+", "e")
+    text = (
+        f"{value:.{decimals}f}"
+        if abs(value) < 10 ** (5 - min(decimals, 3))
+        else f"{value:.0e}".replace("e+0", "e").replace("e+", "e")
+    )
     if text.startswith("-") and not text.strip("-0."):
         text = text[1:]  # a zero has no sign
     return text.replace("-", "−")
@@ -108,7 +112,7 @@ def _decimals(grid: Grid, pen: Pen, data: MapData) -> int | None:
     high = data.limit
     for decimals in (4, 2):
         widest = max(pen.width(cell_text(low, decimals)), pen.width(cell_text(high, decimals)))
-        if widest <= grid.cell_width - (1 if decimals == 2 else 6):
+        if widest <= grid.cell_width - (1.5 if decimals == 2 else 6):
             return decimals
     return None
 
@@ -200,7 +204,7 @@ def _thinned(count: int, cell: float, least: float, strong: int | None) -> list[
 
 
 def _pixels(grid: Grid, painter: QPainter) -> tuple[int, int]:
-    ratio = painter.device().devicePixelRatioF() if painter.device() else 1.0
+    ratio = painter.device().devicePixelRatioF()
     rows = min(grid.rows, max(1, int(grid.rows * grid.cell_height * ratio)))
     return rows, min(grid.columns, max(1, int(grid.columns * grid.cell_width * ratio)))
 

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QGridLayout, QLabel, QMainWi
 
 from attnlab.document.settings import Settings, save_settings
 from attnlab.errors import AttnlabError
-from attnlab.figures.palette import LIGHT, Palette
+from attnlab.figures.palette import LIGHT
 from attnlab.files.source import Source
 from attnlab.ui.actions import ActionList
 from attnlab.ui.command_palette import CommandPalette

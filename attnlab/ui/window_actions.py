@@ -26,7 +26,9 @@ def _file(w: "MainWindow") -> list[Action]:
         Action("open", "Open a file…", "File", w.do("files.ask_open"), ("Ctrl+O",), lambda: _loaded(w)),
         Action("save", "Save", "File", w.do("files.save"), ("Ctrl+S",), lambda: _loaded(w)),
         Action("save-as", "Save as…", "File", w.do("files.ask_save"), ("Ctrl+Shift+S",), lambda: _loaded(w)),
-        Action("export", "Export a picture or a table…", "File", w.do("files.ask_export"), ("Ctrl+E",), lambda: _loaded(w)),
+        Action(
+            "export", "Export a picture or a table…", "File", w.do("files.ask_export"), ("Ctrl+E",), lambda: _loaded(w)
+        ),
     ]
 
 
@@ -47,11 +49,15 @@ def _edit(w: "MainWindow") -> list[Action]:
             "undo", lambda: title("undo"), "Edit", lambda: walk("undo"), ("Ctrl+Z",), lambda: label("undo") is not None
         ),
         Action(
-            "redo", lambda: title("redo"), "Edit", lambda: walk("redo"), ("Ctrl+Shift+Z", "Ctrl+Y"),
+            "redo",
+            lambda: title("redo"),
+            "Edit",
+            lambda: walk("redo"),
+            ("Ctrl+Shift+Z", "Ctrl+Y"),
             lambda: label("redo") is not None,
         ),
         Action("history", "History…", "Edit", w.do("open_history"), ("Ctrl+H",), lambda: _loaded(w)),
-    ]  # fmt: skip
+    ]
 
 
 def _layer(w: "MainWindow") -> list[Action]:
@@ -80,27 +86,56 @@ def _view(w: "MainWindow") -> list[Action]:
     return [
         Action("fit", "Fit the canvas", "View", w.do("canvas.fit"), ("Ctrl+9",), lambda: _loaded(w)),
         Action("all-heads", "Show all heads", "View", w.do("show_all_heads"), (), several, lambda: showing("all")),
-        Action("mean-head", "Show the mean of the heads", "View", w.do("show_mean"), (), several, lambda: showing("mean")),
+        Action(
+            "mean-head", "Show the mean of the heads", "View", w.do("show_mean"), (), several, lambda: showing("mean")
+        ),
         Action("larger", "Larger type", "View", lambda: w.step_type_size(1), ("Ctrl++", "Ctrl+=")),
         Action("smaller", "Smaller type", "View", lambda: w.step_type_size(-1), ("Ctrl+-",)),
         Action("usual", "Usual size of type", "View", lambda: w.step_type_size(0), ("Ctrl+0",)),
         *(
             Action(
-                f"theme-{name}", f"Theme: {name}", "View", lambda name=name: w.set_theme(name),  # type: ignore[misc]
+                f"theme-{name}",
+                f"Theme: {name}",
+                "View",
+                lambda name=name: w.set_theme(name),  # type: ignore[misc]
                 checked=lambda name=name: w.settings.theme == name,  # type: ignore[misc]
             )
             for name in ("system", "light", "dark")
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _steps(w: "MainWindow") -> list[Action]:
     return [
-        Action("step-back", "Step back", "Steps", w.do("step_bar.step_back"), ("Alt+Left",), lambda: _loaded(w), hint="← outside of tables"),
-        Action("step-next", "Step forward", "Steps", w.do("step_bar.step_next"), ("Alt+Right",), lambda: _loaded(w), hint="→ outside of tables"),
+        Action(
+            "step-back",
+            "Step back",
+            "Steps",
+            w.do("step_bar.step_back"),
+            ("Alt+Left",),
+            lambda: _loaded(w),
+            hint="← outside of tables",
+        ),
+        Action(
+            "step-next",
+            "Step forward",
+            "Steps",
+            w.do("step_bar.step_next"),
+            ("Alt+Right",),
+            lambda: _loaded(w),
+            hint="→ outside of tables",
+        ),
         Action("step-first", "First step", "Steps", w.do("step_bar.step_first"), (), lambda: _loaded(w)),
         Action("step-last", "Show all steps", "Steps", w.do("step_bar.step_last"), (), lambda: _loaded(w)),
-        Action("present", "Present", "Steps", lambda: w.present(not w.presenting), ("F5",), lambda: _loaded(w), lambda: w.presenting),
+        Action(
+            "present",
+            "Present",
+            "Steps",
+            lambda: w.present(not w.presenting),
+            ("F5",),
+            lambda: _loaded(w),
+            lambda: w.presenting,
+        ),
     ]
 
 

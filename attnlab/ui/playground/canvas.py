@@ -4,8 +4,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen, QPixmap
-from PySide6.QtGui import QResizeEvent, QWheelEvent
+from PySide6.QtGui import (
+    QColor,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+    QPen,
+    QPixmap,
+    QResizeEvent,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import QWidget
 
 from attnlab.attention.stages import STAGES, Stage, sources
@@ -53,9 +63,10 @@ class Canvas(QWidget):
         self.cards = {stage.name: StageCard(stage, self) for stage in STAGES}
         self.heads = HeadsCard(self)
         self.heads.head_clicked.connect(self.head_clicked)
-        for card in (*self.cards.values(), self.heads):
-            card.hide()
-            card.panned.connect(self.pan)
+        self._all: dict[str, StageCard | HeadsCard] = {**self.cards, "heads": self.heads}
+        for each in self._all.values():
+            each.hide()
+            each.panned.connect(self.pan)
         for card in self.cards.values():
             card.cell_hovered.connect(self.cell_hovered)
             card.cell_clicked.connect(self.cell_clicked)
@@ -79,7 +90,7 @@ class Canvas(QWidget):
     def set_palette(self, palette: Palette) -> None:
         """Paint in other colours from now on."""
         self._palette = palette
-        for card in (*self.cards.values(), self.heads):
+        for card in self._all.values():
             card.set_palette(palette)
         self._place()
 
@@ -148,7 +159,10 @@ class Canvas(QWidget):
             names = [stage.name for stage in stages]
             wishes = [self._wish(stage) for stage in stages]
             if line == len(rows) - 1:
-                names, wishes = ["heads", *names], [2.2 if self._trace.experiment.n_heads == 1 else 1.5 * max(wishes), *wishes]
+                names, wishes = (
+                    ["heads", *names],
+                    [2.2 if self._trace.experiment.n_heads == 1 else 1.5 * max(wishes), *wishes],
+                )
             free = size.width() - 2 * MARGIN - (len(names) - 1) * GAP
             x = MARGIN
             for name, wish in zip(names, wishes, strict=True):
@@ -173,8 +187,10 @@ class Canvas(QWidget):
         self._places = {}
         z = self._zoom
         for name, rect in self._layout().items():
-            self._places[name] = QRectF(rect.x() * z + self._offset.x(), rect.y() * z + self._offset.y(), rect.width() * z, rect.height() * z)
-        for name, card in (*self.cards.items(), ("heads", self.heads)):
+            self._places[name] = QRectF(
+                rect.x() * z + self._offset.x(), rect.y() * z + self._offset.y(), rect.width() * z, rect.height() * z
+            )
+        for name, card in self._all.items():
             place = self._places.get(name)
             if place is None or (name != "heads" and name not in self._trace):
                 card.hide()
@@ -206,7 +222,9 @@ class Canvas(QWidget):
         painter = QPainter(ground)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for wire in self.wires():
-            painter.setPen(QPen(QColor(self._palette.role(wire.role) if wire.role != "neutral" else self._palette.hatch), 1.6))
+            painter.setPen(
+                QPen(QColor(self._palette.role(wire.role) if wire.role != "neutral" else self._palette.hatch), 1.6)
+            )
             painter.drawPath(self._path(wire))
         painter.setPen(Qt.PenStyle.NoPen)
         for rect in self._places.values():

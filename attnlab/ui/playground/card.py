@@ -1,4 +1,4 @@
-"""One stage as a card: title, formula, shape, its maps, labels, colour bar, and the cells that belong to the selection."""
+"""One stage as a card: title, formula, shape, maps, labels, colour bar, and the cells of the selection."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFocusEvent, QFont, QFontMetricsF, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import (
+    QColor,
+    QFocusEvent,
+    QFont,
+    QFontMetricsF,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+)
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from attnlab.attention.arithmetic import number
@@ -15,7 +25,14 @@ from attnlab.attention.links import Region, linked
 from attnlab.attention.stages import Stage
 from attnlab.figures.layout import Grid, Limits, arrange
 from attnlab.figures.map_painter import (
-    MapData, Outline, draw_cells, draw_colour_bar, draw_labels, draw_numbers, draw_outlines, draw_titles,
+    MapData,
+    Outline,
+    draw_cells,
+    draw_colour_bar,
+    draw_labels,
+    draw_numbers,
+    draw_outlines,
+    draw_titles,
 )  # fmt: skip
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.raster import limit_of
@@ -135,7 +152,10 @@ class StageCard(QWidget):
         if e.masked and (self.stage.axes[-2:] == ("query", "key")) and self.stage.name in ("masked", "weights"):
             allowed = self._trace.experiment.allowed()
             masked = None if allowed is None else ~allowed.numpy()
-        labels = [tuple(axis_label(e, axis, i) for i in range(n)) for axis, n in zip((rows, columns), values.shape[1:], strict=True)]
+        labels = [
+            tuple(axis_label(e, axis, i) for i in range(n))
+            for axis, n in zip((rows, columns), values.shape[1:], strict=True)
+        ]
         limit = limit_of(self._trace.array(self.stage.name), self.stage.kind)
         return MapData(values, self.stage.kind, limit, masked, labels[0], labels[1], titles)
 
@@ -221,12 +241,14 @@ class StageCard(QWidget):
         cell = self._view.cell if self._view is not None else None
         if cell is None or self._trace is None or self._data is None or cell.stage not in self._trace:
             return [], (None, None)
-        outlines, strong = [], (None, None)
+        outlines: list[Outline] = []
+        row, column = None, None
         for region in linked(self._trace.experiment, cell, self.stage):
             index = self._heads.index(region.head) if region.head in self._heads and region.head is not None else None
             outlines.append(Outline(index, region.row, region.column, self._colour(region, cell), 2.0))
-            strong = (region.row if region.row is not None else strong[0], region.column if region.column is not None else strong[1])
-        return outlines, strong
+            row = region.row if region.row is not None else row
+            column = region.column if region.column is not None else column
+        return outlines, (row, column)
 
     def _colour(self, region: Region, cell: Cell) -> str:
         own = region.row is not None and region.column is not None
@@ -270,7 +292,9 @@ class StageCard(QWidget):
             number_zoom = min(self._zoom, 1.6)
             fonts = (_face("cell", number_zoom), _face("tiny", number_zoom))
             draw_numbers(painter, self._grid, self._data, self._palette, *fonts)
-            draw_labels(painter, self._grid, self._data, self._palette, _face("caption", self._zoom * LABEL_SIZE), strong)
+            draw_labels(
+                painter, self._grid, self._data, self._palette, _face("caption", self._zoom * LABEL_SIZE), strong
+            )
             draw_titles(painter, self._grid, self._data, self._palette, _face("tiny", self._zoom))
             draw_outlines(painter, self._grid, outlines)
             self._paint_colour_bar(painter)

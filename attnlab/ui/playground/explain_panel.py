@@ -3,8 +3,17 @@
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QSizePolicy, QVBoxLayout
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from attnlab.attention.arithmetic import number
 from attnlab.attention.explain import Cell, Explanation, axis_label, explain
@@ -176,7 +185,11 @@ class ExplainPanel(QScrollArea):
         head = f" · head {cell.head}" if cell.head is not None and trace.experiment.n_heads > 1 else ""
         self._where.setText(f"{explanation.labels[0]} → {explanation.labels[1]}{head}")
         self._value.setText(number(explanation.value))
-        self._lines.setText("<p style='line-height:135%; margin:0'>" + "<br>".join(html_of(line, p) for line in explanation.lines) + "</p>")
+        self._lines.setText(
+            "<p style='line-height:135%; margin:0'>"
+            + "<br>".join(html_of(line, p) for line in explanation.lines)
+            + "</p>"
+        )
         self._code.setText(stage.code(trace.experiment))
         for widget in (self._dot, self._name):
             widget.show()
@@ -214,7 +227,11 @@ class ExplainPanel(QScrollArea):
         if statistics is None:
             return
         strongest = "none" if statistics.strongest is None else keys[statistics.strongest] or "∅"
-        entropy = "not defined" if statistics.entropy != statistics.entropy else f"{number(statistics.entropy)} of {number(statistics.most)}"
+        entropy = (
+            "not defined"
+            if statistics.entropy != statistics.entropy
+            else f"{number(statistics.entropy)} of {number(statistics.most)}"
+        )
         effective = "not defined" if statistics.effective != statistics.effective else f"{statistics.effective:.2f}"
         texts = {"total": number(statistics.total), "entropy": entropy, "effective": effective, "strongest": strongest}
         for key, text in texts.items():

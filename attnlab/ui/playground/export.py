@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attnlab.errors import FileError
+from attnlab.figures.figure_file import write_figure
 from attnlab.files import tables
 from attnlab.files.atomic import write_bytes
-from attnlab.figures.figure_file import write_figure
 
 if TYPE_CHECKING:
     from attnlab.attention.trace import Trace

@@ -1,6 +1,6 @@
 """Buttons that change a whole table: fill, random again, scale, transpose, round."""
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QLineEdit, QMenu, QPushButton, QSizePolicy, QSpinBox, QWidget, QWidgetAction
 
@@ -42,6 +42,7 @@ class FillBar(QWidget):
         self.seed.setAccessibleName("Seed")
         self.seed.setToolTip("The same seed gives the same numbers")
         self.seed.setKeyboardTracking(False)
+        self.seed.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.seed.setMinimumWidth(96)
         self.seed.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.change_button = QPushButton("Change")

@@ -5,15 +5,24 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QIcon, QKeyEvent, QPainter, QPixmap
-from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QStyle, QStyledItemDelegate, QStyleOptionViewItem
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QListWidget,
+    QListWidgetItem,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
 
 from attnlab.figures.layout import Limits, arrange
 from attnlab.figures.map_painter import MapData, draw_cells
-from attnlab.figures.palette import LIGHT, Palette
-from attnlab.ui.theme import font, round_corners
+from attnlab.figures.palette import Palette
+from attnlab.ui.theme import font, px
+from attnlab.ui.widgets.popup import Popup
 
 TILE = QSize(224, 84)
 THUMB = 64
@@ -45,7 +54,9 @@ def draw_thumbnail(data: Thumbnail, palette: Palette, ratio: float) -> QPixmap:
     count, rows, columns = data.weights.shape
     grid = arrange((0, 0, THUMB, THUMB), rows, columns, count, Limits(THUMB, THUMB, 0, 0), True, ratio)
     painter = QPainter(pixmap)
-    maps = MapData(data.weights, "probability", min(1.0, max(1.6 * float(data.weights.max()), 1e-9)), data.masked, (), ())
+    maps = MapData(
+        data.weights, "probability", min(1.0, max(1.6 * float(data.weights.max()), 1e-9)), data.masked, (), ()
+    )
     draw_cells(painter, grid, maps, palette)
     painter.end()
     return pixmap
@@ -58,42 +69,43 @@ class _Tile(QStyledItemDelegate):
         super().__init__(parent)
         self._palette = palette
 
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: object) -> None:
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
         p, rect = self._palette, QRectF(option.rect).adjusted(4, 4, -4, -4)
-        chosen = bool(option.state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver))
+        current = bool(option.state & QStyle.StateFlag.State_Selected)
+        pointed = bool(option.state & QStyle.StateFlag.State_MouseOver)
+        picture = index.data(Qt.ItemDataRole.DecorationRole)
+        title, about = index.data(Qt.ItemDataRole.DisplayRole), index.data(Qt.ItemDataRole.ToolTipRole)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QColor(p.accent) if option.state & QStyle.StateFlag.State_Selected else Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(p.control if chosen else p.surface))
+        painter.setPen(QColor(p.accent) if current else Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(p.control if current or pointed else p.surface))
         painter.drawRoundedRect(rect, 8, 8)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        icon = index.data(Qt.ItemDataRole.DecorationRole)  # type: ignore[attr-defined]
-        if isinstance(icon, QIcon):
-            icon.paint(painter, int(rect.x() + 8), int(rect.y() + 6), THUMB, THUMB)
+        if isinstance(picture, QIcon):
+            picture.paint(painter, int(rect.x() + 8), int(rect.y() + 6), THUMB, THUMB)
         left = rect.x() + THUMB + 20
         painter.setPen(QColor(p.ink))
         painter.setFont(font("title"))
-        painter.drawText(QRectF(left, rect.y() + 6, rect.right() - left - 4, 18), 0, index.data(Qt.ItemDataRole.DisplayRole))  # type: ignore[attr-defined]
+        painter.drawText(QRectF(left, rect.y() + 6, rect.right() - left - 4, px(18)), 0, title)
         painter.setPen(QColor(p.muted))
         painter.setFont(font("caption"))
-        about = QRectF(left, rect.y() + 25, rect.right() - left - 8, rect.height() - 28)
-        painter.drawText(about, Qt.TextFlag.TextWordWrap, index.data(Qt.ItemDataRole.ToolTipRole))  # type: ignore[attr-defined]
+        room = QRectF(left, rect.y() + 7 + px(18), rect.right() - left - 8, rect.height() - 10 - px(18))
+        painter.drawText(room, Qt.TextFlag.TextWordWrap, about)
         painter.restore()
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: object) -> QSize:
-        return QSize(300, 84)
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        return QSize(px(300), px(84))
 
 
-class PresetGallery(QFrame):
+class PresetGallery(Popup):
     """A popup with all presets; pictures come in as they are computed."""
 
     preset_chosen = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent, Qt.WindowType.Popup)
-        self.setProperty("popup", True)
-        round_corners(self)
-        self._palette = LIGHT
+        super().__init__(parent)
         self._thumbnails: dict[str, Thumbnail] = {}
         column = QVBoxLayout(self)
         column.setContentsMargins(8, 8, 8, 8)
@@ -107,7 +119,7 @@ class PresetGallery(QFrame):
         self.list.setUniformItemSizes(True)
         self.list.itemClicked.connect(self._on_item_clicked)
         column.addWidget(self.list)
-        self.resize(632, 450)
+        self.resize(px(632), px(450))
 
     def fill(self, entries: Sequence[tuple[str, str, str]]) -> None:
         """List presets: name, title, and one line about each."""
@@ -121,7 +133,7 @@ class PresetGallery(QFrame):
 
     def set_palette(self, palette: Palette) -> None:
         """Paint in other colours from now on."""
-        self._palette = palette
+        super().set_palette(palette)
         self.list.setItemDelegate(_Tile(palette, self.list))
         self._draw()
 

@@ -6,23 +6,19 @@ from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QKeyEvent
 from PySide6.QtWidgets import QFrame, QLabel, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
-from attnlab.figures.palette import LIGHT, Palette
-from attnlab.ui.theme import round_corners
+from attnlab.ui.widgets.popup import Popup
 
 if TYPE_CHECKING:
     from attnlab.document.history import History
 
 
-class HistoryList(QFrame):
+class HistoryList(Popup):
     """A popup that lists the steps, oldest first, the present one marked, undone ones muted."""
 
     step_chosen = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent, Qt.WindowType.Popup)
-        self.setProperty("popup", True)
-        round_corners(self)
-        self._palette = LIGHT
+        super().__init__(parent)
         column = QVBoxLayout(self)
         column.setContentsMargins(8, 8, 8, 8)
         title = QLabel("History")
@@ -35,10 +31,6 @@ class HistoryList(QFrame):
         self.list.itemClicked.connect(self._on_item_clicked)
         column.addWidget(self.list)
         self.resize(320, 360)
-
-    def set_palette(self, palette: Palette) -> None:
-        """Write in other colours from now on."""
-        self._palette = palette
 
     def fill(self, history: "History") -> None:
         """List a history."""

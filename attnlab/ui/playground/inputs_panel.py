@@ -161,7 +161,7 @@ class InputsPanel(QScrollArea):
 
     def _refresh_table(self) -> None:
         e = self._document.experiment
-        there = {name for name in ("embeddings", "W_q", "W_k", "W_v")}
+        there = {"embeddings", "W_q", "W_k", "W_v"}
         there |= {name for name in ("W_o", *edits.BIASES) if getattr(e.weights, name) is not None}
         if self._name not in there:
             self._name = "W_o" if self._name == "b_o" and "W_o" in there else "W_q"
@@ -238,7 +238,9 @@ class InputsPanel(QScrollArea):
             self._typing = (self._typing_count, self._document.experiment)
         count, start = self._typing
         tokens = sentences.tokenize(text)
-        done = self._document.edit("Type a sentence", lambda e: sentences.set_tokens(start, tokens), ("sentence", count))
+        done = self._document.edit(
+            "Type a sentence", lambda e: sentences.set_tokens(start, tokens), ("sentence", count)
+        )
         if not done:
             self.sentence.setProperty("wrong", True)
         else:
@@ -297,7 +299,9 @@ class InputsPanel(QScrollArea):
         else:
             what = f"{rows} × {columns} of {TITLES[name]}"
         label = f"{_VERBS[edit.verb]} {what}".replace("-", "−")
-        self._edit(label, lambda e: edits.set_block(e, name, edit.row, edit.column, edit.values), ("table", edit.gesture))
+        self._edit(
+            label, lambda e: edits.set_block(e, name, edit.row, edit.column, edit.values), ("table", edit.gesture)
+        )
 
     @Slot(str)
     def _on_table_message(self, sentence: str) -> None:

@@ -2,11 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QGridLayout, QLabel, QSpinBox, QVBoxLayout, QWidget
 
 from attnlab.figures.palette import Palette
 from attnlab.ui.theme import font
+from attnlab.ui.widgets.flow_layout import FlowLayout
 from attnlab.ui.widgets.switch import Switch
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class ShapeBar(QWidget):
             box = QSpinBox()
             box.setRange(1, LARGEST)
             box.setKeyboardTracking(False)
+            box.setAlignment(Qt.AlignmentFlag.AlignRight)
             box.setAccessibleName(name)
             box.setToolTip(f"{name}: {about}, 1 to {LARGEST}")
             box.setProperty("size", name)
@@ -54,15 +56,13 @@ class ShapeBar(QWidget):
         grid.setColumnStretch(1, 1)
         grid.setColumnStretch(3, 1)
         column.addLayout(grid)
-        row = QHBoxLayout()
-        row.setSpacing(8)
+        row = FlowLayout()
         self.output = Switch("Output W_o")
         self.biases = Switch("Biases")
         self.output.clicked.connect(self.output_toggled)
         self.biases.clicked.connect(self.biases_toggled)
         row.addWidget(self.output)
         row.addWidget(self.biases)
-        row.addStretch(1)
         column.addLayout(row)
 
     def set_palette(self, palette: Palette) -> None:

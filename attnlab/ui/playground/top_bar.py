@@ -1,6 +1,6 @@
 """The bar above: what is open, undo and redo, and every switch of the layer as a pill. Turns choices into edits."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton, QWi
 
 from attnlab.attention import edits
 from attnlab.attention.arithmetic import short
-from attnlab.attention.normalizers import NORMALIZERS
-from attnlab.attention.positions import POSITIONS
-from attnlab.attention.scores import SCORES
+from attnlab.attention.normalizers import NORMALIZERS, Normalizer
+from attnlab.attention.positions import POSITIONS, Position
+from attnlab.attention.scores import SCORES, Score
 from attnlab.compute.engine import DTYPES
 from attnlab.errors import ExperimentError
 from attnlab.figures.palette import LIGHT, Palette
@@ -110,14 +110,16 @@ class TopBar(QFrame):
         button.setObjectName(name)
         button.setAccessibleName(title)
         button.setToolTip(title)
-        button.clicked.connect(target)  # type: ignore[arg-type]
+        button.clicked.connect(target)
         return button
 
-    def _make_registry_pill(self, name: str, title: str, registry: dict[str, object], about: str) -> Pill:
+    def _make_registry_pill(
+        self, name: str, title: str, registry: Mapping[str, Score | Normalizer | Position], about: str
+    ) -> Pill:
         """A switch of one registry; one that offers no choice is not shown."""
         pill = Pill(title)
         pill.setToolTip(about)
-        pill.set_choices([Choice(e.name, e.title, e.about) for e in registry.values()])  # type: ignore[attr-defined]
+        pill.set_choices([Choice(e.name, e.title, e.about) for e in registry.values()])
         pill.setProperty("field", name)
         pill.chosen.connect(self._on_registry)
         pill.setVisible(len(registry) > 1)
@@ -127,7 +129,8 @@ class TopBar(QFrame):
     def set_palette(self, palette: Palette) -> None:
         """Paint in other colours from now on."""
         self._palette = palette
-        for pill in (self.scale, self.heads, self.shown, self.device, self.causal, *self.pills.values()):
+        self.causal.set_palette(palette)
+        for pill in (self.scale, self.heads, self.shown, self.device, *self.pills.values()):
             pill.set_palette(palette)
         for name in ("undo", "redo", "history"):
             button: QToolButton = getattr(self, f"{name}_button")
@@ -198,8 +201,8 @@ class TopBar(QFrame):
             self._document.edit(f"{field.capitalize()} {value}", lambda e: edits.configured(e, **{field: value}))
 
     @Slot(object)
-    def _on_device(self, choice: object) -> None:
-        device, dtype = choice  # type: ignore[misc]
+    def _on_device(self, choice: tuple[str, str]) -> None:
+        device, dtype = choice
         label = f"{_device_title(device)} {dtype}"
         self._document.edit_scene(label, lambda scene: replace(scene, device=device, dtype=dtype))
 

@@ -202,7 +202,10 @@ class Playground(QObject):
         except AttnlabError as error:
             self.document.message_raised.emit(str(error))
             return
-        self.document.open(f"Open {PRESETS[name].title}", replace(scene, device=self.document.scene.device, dtype=self.document.scene.dtype))
+        self.document.open(
+            f"Open {PRESETS[name].title}",
+            replace(scene, device=self.document.scene.device, dtype=self.document.scene.dtype),
+        )
 
     @Slot()
     def open_gallery(self) -> None:

@@ -1,0 +1,30 @@
+"""A popup with round corners on the surface of the theme."""
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QWidget
+
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.theme import round_corners
+
+
+class Popup(QFrame):
+    """A window that closes with Esc or a click elsewhere; paints its own ground, as a see-through window must."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent, Qt.WindowType.Popup)
+        self._palette = LIGHT
+        round_corners(self)
+
+    def set_palette(self, palette: Palette) -> None:
+        """Take a theme's colours."""
+        self._palette = palette
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QColor(self._palette.hatch))
+        painter.setBrush(QColor(self._palette.surface))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)
+        painter.end()
