@@ -139,6 +139,7 @@ class InputsPanel(QScrollArea):
         self._hint.setStyleSheet(f"color: {palette.muted}")
         self._message.setStyleSheet(f"color: {palette.bad}")
         self.set_fonts()
+        self._fit_table()
 
     def set_fonts(self) -> None:
         """Take the fonts of the present size of type."""
