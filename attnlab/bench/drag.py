@@ -1,0 +1,101 @@
+"""A drag: 200 edits in a second; how long after the last one its picture is there, and whether an old one follows."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from PySide6.QtCore import QEventLoop, QObject, Qt, QTimer
+
+from attnlab.attention import edits
+from attnlab.attention.experiment import Experiment
+from attnlab.bench.measure import Case, case
+from attnlab.bench.notebook import Notebook
+from attnlab.bench.window import Driver, wait_until
+
+EDITS, PERIOD_MS = 200, 5
+AFTERWARDS_MS = 300
+"""How long pictures are still looked at when the last state is on screen."""
+
+
+@dataclass(slots=True)
+class Drag:
+    """What one drag showed: milliseconds from the last edit to its picture, pictures painted, and those out of date."""
+
+    lag_ms: float = 0.0
+    stale: int = 0
+    pictures: list[int] = field(default_factory=list)
+
+
+def drag_cases(driver: Driver, runs: int) -> Iterator[Case]:
+    """Yield the cases of a drag in the window and of the same edits in a notebook that skips what it cannot draw."""
+    notebook = Notebook()
+    notebook.draw_kept(driver.experiment)
+    pairs = [(drag(driver), drag_notebook(driver, notebook)) for _ in range(runs)]
+    ours, baseline = [mine for mine, _ in pairs], [other for _, other in pairs]
+    lag = [[each.lag_ms for each in way] for way in (ours, baseline)]
+    stale = [[float(each.stale) for each in way] for way in (ours, baseline)]
+    drawn = [[float(len(each.pictures)) for each in way] for way in (ours, baseline)]
+    yield case("live", "drag, last edit to picture", *lag, "ms", "≤ 50 ms")
+    yield case("live", "drag, stale pictures", [max(stale[0])], [max(stale[1])], "pictures", "0")
+    yield case("live", "drag, pictures in a second", *drawn, "pictures", rate=True)
+
+
+def drag(driver: Driver) -> Drag:
+    """Make the edits in the window, each when it is due, as a mouse would; late ones follow at once."""
+    numbers, seen = {id(driver.experiment): -1}, Drag()
+    alive: list[Experiment] = []  # an id is one of these as long as they live
+    made, start = 0, time.perf_counter()
+
+    def on_timeout() -> None:
+        nonlocal made
+        due = min(EDITS, int((time.perf_counter() - start) * 1e3 / PERIOD_MS) + 1)
+        while made < due:
+            driver.edit(driver.next_value())
+            alive.append(driver.experiment)
+            numbers[id(driver.experiment)] = made
+            made += 1
+
+    def on_painted() -> None:
+        seen.pictures.append(numbers[id(driver.shown)])
+
+    timer = QTimer()
+    timer.setTimerType(Qt.TimerType.PreciseTimer)
+    timer.setInterval(PERIOD_MS)
+    timer.timeout.connect(on_timeout)
+    driver.painted.connect(on_painted)
+    timer.start()
+    wait_until(lambda: made == EDITS)
+    timer.stop()
+    driver.wait()
+    seen.lag_ms = (time.perf_counter() - start) * 1e3 - (EDITS - 1) * PERIOD_MS
+    _listen(AFTERWARDS_MS)
+    driver.painted.disconnect(on_painted)
+    seen.stale = sum(later < earlier for earlier, later in zip(seen.pictures, seen.pictures[1:], strict=False))
+    driver.check()
+    return seen
+
+
+def drag_notebook(driver: Driver, notebook: Notebook) -> Drag:
+    """Draw the newest of the same edits again and again, skipping all that came due meanwhile, until the last is drawn."""
+    seen, before = Drag(), driver.experiment
+    states: list[Callable[[], Experiment]] = []
+    for _ in range(EDITS):
+        value = driver.next_value()
+        states.append(lambda value=value: edits.set_block(before, "W_q", 0, 0, [[value]]))
+    start, drawn = time.perf_counter(), -1
+    while drawn < EDITS - 1:
+        due = min(EDITS - 1, int((time.perf_counter() - start) * 1e3 / PERIOD_MS))
+        notebook.draw_kept(states[due]())
+        seen.pictures.append(due)
+        drawn = due
+    seen.lag_ms = (time.perf_counter() - start) * 1e3 - (EDITS - 1) * PERIOD_MS
+    return seen
+
+
+def _listen(duration_ms: int) -> None:
+    """Handle events for a while."""
+    loop, timer = QEventLoop(), QTimer()
+    timer.setSingleShot(True)
+    timer.timeout.connect(loop.quit)
+    timer.start(duration_ms)
+    loop.exec()

@@ -1,0 +1,69 @@
+"""From an edit to its picture in the program's window, against the notebook way; and a drag of 200 edits in a second."""
+
+import gc
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from attnlab.attention import edits
+from attnlab.attention.experiment import Experiment
+from attnlab.bench.engine import experiment
+from attnlab.bench.measure import Case, case, garbage_as_in_the_program, in_turns
+from attnlab.bench.notebook import Notebook, require_matplotlib
+
+if TYPE_CHECKING:
+    from attnlab.bench.window import Driver
+
+SIZES = {6: 20, 16: 40, 64: 20, 128: 12, 256: 12}
+"""Tokens: how many rounds; in each, ours is measured twice for every baseline, of which there are two."""
+MAIN = 16
+DRAGS = 5
+TARGETS = {"kept": "ratio ≥ 20, aim 40 and 16 ms; p95 ≤ 2 × ours", "new": ""}
+
+
+def cases(quick: bool = False) -> Iterator[Case]:
+    """Yield the cases for each length of the sentence, then those of a drag.
+
+    Raises:
+        AttnlabError: matplotlib is missing.
+    """
+    require_matplotlib()
+    from attnlab.bench.drag import drag_cases
+    from attnlab.bench.window import window
+
+    with window() as driver, garbage_as_in_the_program(driver.window):
+        for tokens, rounds in SIZES.items():
+            driver.open(experiment(tokens, causal=False))
+            yield from _edit_cases(driver, tokens, 1 if quick else rounds)
+        driver.open(experiment(MAIN, causal=False))
+        yield from drag_cases(driver, 1 if quick else DRAGS)
+
+
+def _edit_cases(driver: "Driver", tokens: int, rounds: int) -> Iterator[Case]:
+    kept, new = Notebook(), Notebook()
+
+    def ours() -> float:
+        value = driver.next_value()
+        driver.settle()
+        start = time.perf_counter()
+        driver.edit(value)
+        driver.wait()
+        took_ms = (time.perf_counter() - start) * 1e3
+        driver.check()
+        return took_ms
+
+    def notebook(draw: Callable[[Experiment], None]) -> Callable[[], float]:
+        def run() -> float:
+            value, before = driver.next_value(), driver.experiment
+            start = time.perf_counter()
+            draw(edits.set_block(before, "W_q", 0, 0, [[value]]))
+            took_ms = (time.perf_counter() - start) * 1e3
+            gc.collect()  # figures leave much behind, which neither way shall pay for
+            return took_ms
+
+        return run
+
+    first, kept_ms, second, new_ms = in_turns(rounds, ours, notebook(kept.draw_kept), ours, notebook(new.draw_new))
+    for name, baseline in (("kept", kept_ms), ("new", new_ms)):
+        target = TARGETS[name] if tokens == MAIN else ""
+        yield case("live", f"T={tokens} {name}", first + second, baseline, "ms", target)

@@ -1,0 +1,107 @@
+"""What a measurement is: two ways of doing the same, timed in turns; medians, a ratio, and how they are written down."""
+
+import json
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+
+from PySide6.QtCore import QObject
+
+FIELDS = ("bench", "case", "ours", "baseline", "unit", "ratio", "p95", "runs")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One line of a bench: medians of ours and of the baseline in ``unit``, and how many times better ours is.
+
+    ``p95`` and ``runs`` are of ours. ``target`` says in words what is aimed at, "" for nothing; it is not part of the
+    JSON.
+    """
+
+    bench: str
+    case: str
+    ours: float
+    baseline: float
+    unit: str
+    ratio: float
+    p95: float
+    runs: int
+    target: str = ""
+
+
+def case(
+    bench: str, name: str, ours: Sequence[float], baseline: Sequence[float], unit: str, target: str = "", *, rate: bool = False
+) -> Case:  # fmt: skip
+    """Return the case that runs of both make; of a ``rate`` more is better, of everything else less."""
+    mine, other = statistics.median(ours), statistics.median(baseline)
+    ratio = times_better(mine, other, rate=rate)
+    return Case(bench, name, mine, other, unit, ratio, percentile(ours, 95), len(ours), target)
+
+
+def times_better(ours: float, baseline: float, *, rate: bool = False) -> float:
+    """Return baseline ÷ ours, or for a rate ours ÷ baseline; 1 when both are the same, so also when both are 0."""
+    if ours == baseline:
+        return 1.0
+    above, below = (ours, baseline) if rate else (baseline, ours)
+    return above / below if below else float(above > 0) * 1e9
+
+
+def percentile(runs: Sequence[float], share: float) -> float:
+    """Return the smallest run that ``share`` per cent of all runs do not exceed."""
+    ordered = sorted(runs)
+    return ordered[max(0, -(-len(ordered) * share // 100).__int__() - 1)]
+
+
+def in_turns(rounds: int, *ways: Callable[[], float]) -> tuple[list[float], ...]:
+    """Return what each way measured in every round, the ways taken in turns, after one round that does not count."""
+    for way in ways:
+        way()
+    measured: tuple[list[float], ...] = tuple([] for _ in ways)
+    for _ in range(rounds):
+        for results, way in zip(measured, ways, strict=True):
+            results.append(way())
+    return measured
+
+
+@contextmanager
+def garbage_as_in_the_program(parent: QObject) -> Iterator[None]:
+    """Collect garbage as the program does while it runs: on a timer, in the window's thread."""
+    from attnlab.ui.app import GarbageTimer
+
+    timer = GarbageTimer(parent)
+    try:
+        yield
+    finally:
+        timer.stop()
+
+
+def as_json(cases: Sequence[Case]) -> str:
+    """Return the cases as a JSON list of objects with the fields of the contract."""
+    lines = [json.dumps({name: getattr(each, name) for name in FIELDS}, ensure_ascii=False) for each in cases]
+    return "[" + ",\n ".join(lines) + "]\n"
+
+
+def as_table(cases: Sequence[Case]) -> str:
+    """Return the cases as columns of text, the target beside each."""
+    head = ("bench", "case", "ours", "baseline", "unit", "ratio", "p95", "runs", "target")
+    rows = [head, *(_row(each) for each in cases)]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
+    left = {0, 1, 4, 8}
+    lines = [
+        "  ".join(text.ljust(w) if i in left else text.rjust(w) for i, (text, w) in enumerate(zip(row, widths, strict=True)))
+        for row in rows
+    ]
+    return "".join(f"{line.rstrip()}\n" for line in lines)
+
+
+def _row(each: Case) -> tuple[str, ...]:
+    numbers = (_short(each.ours), _short(each.baseline), each.unit, f"{each.ratio:.2f}×", _short(each.p95), str(each.runs))
+    return (each.bench, each.case, *numbers, each.target)
+
+
+def _short(value: float) -> str:
+    return f"{value:.3f}" if abs(value) < 1 else f"{value:.2f}" if abs(value) < 100 else f"{value:.0f}"
+
+
+assert {*FIELDS, "target"} == {field.name for field in fields(Case)}

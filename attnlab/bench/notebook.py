@@ -1,0 +1,77 @@
+"""The notebook way: the same computation, then a labelled grid of weight maps by matplotlib. Made anew, or kept."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnlab.attention.experiment import Experiment
+from attnlab.compute.engine import compute
+from attnlab.errors import AttnlabError
+
+COLUMNS = 4
+SIZE_INCHES, DPI = (12.0, 6.0), 100
+MOST_LABELS = 32
+"""Labels along one axis; of more tokens every second, third … is named, as anybody would."""
+
+
+def require_matplotlib() -> None:
+    """Refuse in one sentence when matplotlib is not there.
+
+    Raises:
+        AttnlabError: it is not; the sentence names what installs it.
+    """
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ImportError:
+        raise AttnlabError(
+            "bench live draws its baseline with matplotlib, which is not installed; pip install attnlab[bench] does it."
+        ) from None
+
+
+class Notebook:
+    """Computes an experiment and draws the weights of every head as an image with its tokens along both axes."""
+
+    def __init__(self) -> None:
+        require_matplotlib()
+        self._figure: Any = None
+        self._images: list[Any] = []
+
+    def draw_new(self, experiment: Experiment) -> None:
+        """Compute, and make a figure anew: what a cell of a notebook does when it is run again."""
+        self._make(experiment, _weights(experiment))
+        self._figure.canvas.draw()
+
+    def draw_kept(self, experiment: Experiment) -> None:
+        """Compute, put the numbers into the figure that is there and draw it again: the best a notebook can do."""
+        weights = _weights(experiment)
+        if len(self._images) != len(weights):
+            self._make(experiment, weights)
+        for image, numbers in zip(self._images, weights, strict=True):
+            image.set_data(numbers)
+        self._figure.canvas.draw()
+
+    def _make(self, experiment: Experiment, weights: NDArray[np.floating]) -> None:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        self._figure = Figure(SIZE_INCHES, DPI, layout=None)
+        FigureCanvasAgg(self._figure)
+        axes = self._figure.subplots(-(-len(weights) // COLUMNS), min(COLUMNS, len(weights)), squeeze=False).flat
+        self._images = [axis.imshow(numbers, vmin=0, vmax=1) for axis, numbers in zip(axes, weights, strict=False)]
+        for head, axis in zip(range(len(weights)), axes.base.flat, strict=False):
+            axis.set_title(f"head {head}")
+            _label(axis, experiment)
+
+
+def _label(axis: Any, experiment: Experiment) -> None:
+    for tokens, side, turned in ((experiment.key_tokens, axis.set_xticks, 90), (experiment.tokens, axis.set_yticks, 0)):
+        places = range(0, len(tokens), -(-len(tokens) // MOST_LABELS))
+        side(list(places), [tokens[i] for i in places], rotation=turned)
+
+
+def _weights(experiment: Experiment) -> NDArray[np.floating]:
+    trace = compute(experiment)
+    for name in trace.stages:
+        trace[name]
+    return trace.array("weights")
