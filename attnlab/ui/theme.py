@@ -107,6 +107,12 @@ def mixed(one: str, other: str, share: float) -> str:
     return "#{:02X}{:02X}{:02X}".format(*channels)
 
 
+def restyle(widget: QWidget, sheet: str) -> None:
+    """Give a widget a style sheet of its own unless it has it: polishing again for nothing costs a frame."""
+    if widget.styleSheet() != sheet:
+        widget.setStyleSheet(sheet)
+
+
 def draw_focus_ring(painter: QPainter, rect: QRectF, palette: Palette, radius: float = 8) -> None:
     """Draw the ring that shows where the keyboard is, just inside a rectangle."""
     painter.save()

@@ -21,7 +21,7 @@ from attnlab.attention.stages import BY_NAME
 from attnlab.attention.statistics import RowStatistics, row_statistics
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.playground.rich_text import html_of
-from attnlab.ui.theme import font
+from attnlab.ui.theme import font, restyle
 from attnlab.ui.widgets.bars import BarList
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class ExplainPanel(QScrollArea):
         self._palette = palette
         self.bars.set_palette(palette)
         for label in (self._where, self._code, *self._statistic_names):
-            label.setStyleSheet(f"color: {palette.muted}")
+            restyle(label, f"color: {palette.muted}")
         self.set_fonts()
         self._refresh()
 
@@ -180,7 +180,7 @@ class ExplainPanel(QScrollArea):
         p, cell, trace = self._palette, explanation.cell, self._trace
         assert trace is not None
         stage = BY_NAME[cell.stage]
-        self._dot.setStyleSheet(f"background:{p.role(explanation.role)}; border-radius:2px")
+        restyle(self._dot, f"background:{p.role(explanation.role)}; border-radius:2px")
         self._name.setText(explanation.title)
         head = f" · head {cell.head}" if cell.head is not None and trace.experiment.n_heads > 1 else ""
         self._where.setText(f"{explanation.labels[0]} → {explanation.labels[1]}{head}")

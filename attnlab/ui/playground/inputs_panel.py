@@ -11,7 +11,7 @@ from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.playground.fill_bar import FillBar
 from attnlab.ui.playground.shape_bar import ShapeBar
 from attnlab.ui.playground.tab_button import TabButton
-from attnlab.ui.theme import font
+from attnlab.ui.theme import font, restyle
 from attnlab.ui.widgets.flow_layout import FlowLayout
 from attnlab.ui.widgets.matrix_table import BlockEdit, MatrixTable
 from attnlab.ui.widgets.token_strip import TokenStrip
@@ -136,8 +136,8 @@ class InputsPanel(QScrollArea):
         self.shape_bar.set_palette(palette)
         for tab in self.tabs.values():
             tab.set_palette(palette)
-        self._hint.setStyleSheet(f"color: {palette.muted}")
-        self._message.setStyleSheet(f"color: {palette.bad}")
+        restyle(self._hint, f"color: {palette.muted}")
+        restyle(self._message, f"color: {palette.bad}")
         self.set_fonts()
         self._fit_table()
 

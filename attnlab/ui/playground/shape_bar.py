@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QGridLayout, QLabel, QSpinBox, QVBoxLayout, QWidget
 
 from attnlab.figures.palette import Palette
-from attnlab.ui.theme import font
+from attnlab.ui.theme import font, restyle
 from attnlab.ui.widgets.flow_layout import FlowLayout
 from attnlab.ui.widgets.switch import Switch
 
@@ -68,7 +68,7 @@ class ShapeBar(QWidget):
     def set_palette(self, palette: Palette) -> None:
         """Paint in other colours from now on."""
         for label in self._labels:
-            label.setStyleSheet(f"color: {palette.muted}")
+            restyle(label, f"color: {palette.muted}")
             label.setFont(font("text"))
         self.output.set_palette(palette)
         self.biases.set_palette(palette)

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolBut
 
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.icons import icon
-from attnlab.ui.theme import font
+from attnlab.ui.theme import font, restyle
 
 if TYPE_CHECKING:
     from attnlab.compute.service import Reply
@@ -125,8 +125,8 @@ class StepBar(QFrame):
         for name, button in self.buttons.items():
             button.setIcon(icon(f"step-{name}", palette))
         for label in (self._about, self._shape, self._time):
-            label.setStyleSheet(f"color: {palette.muted}")
-        self._message.setStyleSheet(f"color: {palette.bad}")
+            restyle(label, f"color: {palette.muted}")
+        restyle(self._message, f"color: {palette.bad}")
         self._title.setFont(font("title"))
         for label in (self._shape, self._time, self._sums):
             label.setFont(font("number"))
@@ -154,7 +154,7 @@ class StepBar(QFrame):
             text = f"✓ rows sum to 1{empty}" if good else "rows do not sum to 1"
             self._sums.setToolTip(f"The row sum furthest from 1 is off by {reply.largest_gap:.2g}")
         self._sums.setText(text)
-        self._sums.setStyleSheet(f"color: {self._palette.good if good else self._palette.bad}")
+        restyle(self._sums, f"color: {self._palette.good if good else self._palette.bad}")
 
     def show_view(self, view: "View") -> None:
         """Show another step; without one, the selected cell's stage is what the text is about."""
@@ -179,7 +179,7 @@ class StepBar(QFrame):
     @Slot(str)
     def show_message(self, sentence: str) -> None:
         """Show one sentence about what was refused, until the next edit succeeds."""
-        self._message.setStyleSheet(f"color: {self._palette.bad}")
+        restyle(self._message, f"color: {self._palette.bad}")
         self._message.setText(sentence)
         self._message.setToolTip(sentence)
         self._message.setVisible(bool(sentence))
@@ -188,7 +188,7 @@ class StepBar(QFrame):
     def show_note(self, sentence: str) -> None:
         """Show one sentence about what went well, until the next message."""
         self.show_message(sentence)
-        self._message.setStyleSheet(f"color: {self._palette.good}")
+        restyle(self._message, f"color: {self._palette.good}")
 
     @property
     def message(self) -> str:
