@@ -3,16 +3,20 @@
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from attnlab.attention.arrays import own
+from attnlab.attention.arrays import dtype_name
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.validation import columns
 from attnlab.errors import ExperimentError
 
 MATRICES = ("embeddings", "W_q", "W_k", "W_v", "W_o")
 BIASES = ("b_q", "b_k", "b_v", "b_o")
+FILLS = ("zeros", "identity", "normal", "uniform", "xavier")
+MAX_COLUMNS = 4096
+"""The widest table that sizes can be typed for: 4096 × 4096 numbers of float32 take 64 MiB."""
 
 
 def shape(e: Experiment, name: str) -> tuple[int, int]:
@@ -28,12 +32,15 @@ def shape(e: Experiment, name: str) -> tuple[int, int]:
 
 
 def table(e: Experiment, name: str) -> Tensor:
-    """Return a table's numbers [rows, columns]; a weight that is None is shown as the identity, a bias as zeros."""
+    """Return a table's numbers [rows, columns]; a weight that is None is shown as the identity, a bias as zeros.
+
+    The tensor may be the experiment's own: it is to be read, not written into.
+    """
     tensor: Tensor | None = e.embeddings if name == "embeddings" else getattr(e.weights, name)
     if tensor is not None:
         return tensor if tensor.ndim == 2 else tensor[None]
     rows, cols = shape(e, name)
-    return torch.zeros(1, cols, dtype=dtype(e)) if name.startswith("b_") else torch.eye(rows, cols, dtype=dtype(e))
+    return zeros(e, 1, cols) if name.startswith("b_") else identity(e, rows, cols)
 
 
 def dtype(e: Experiment) -> torch.dtype:
@@ -41,50 +48,114 @@ def dtype(e: Experiment) -> torch.dtype:
     return e.embeddings.dtype
 
 
-def with_table(e: Experiment, name: str, numbers: Tensor | None) -> Experiment:
+def zeros(e: Experiment, *size: int) -> Tensor:
+    """Return zeros in the experiment's dtype."""
+    return torch.zeros(*size, dtype=dtype(e), device="cpu")
+
+
+def identity(e: Experiment, rows: int, cols: int) -> Tensor:
+    """Return ones on the diagonal, in the experiment's dtype."""
+    return torch.eye(rows, cols, dtype=dtype(e), device="cpu")
+
+
+def with_table(e: Experiment, name: str, numbers: Any) -> Experiment:
     """Return the experiment with one table replaced; [1, n] for a bias; None for the identity or no bias.
 
     Raises:
         ExperimentError: a number that is not finite in the table's dtype, or a shape that does not fit.
     """
-    if numbers is not None:
-        if not bool(torch.isfinite(numbers).all()):
-            raise ExperimentError(f"{name} would hold numbers too large for {str(numbers.dtype).removeprefix('torch.')}.")
-        numbers = own(numbers[0].clone() if name.startswith("b_") else numbers.contiguous())
-    if name == "embeddings":
-        return replace(e, embeddings=numbers)
-    return replace(e, weights=replace(e.weights, **{name: numbers}))
+    if numbers is not None and name in BIASES:
+        rows = len(numbers)
+        if rows != 1:
+            raise ExperimentError(f"{name} was given {rows} rows; it needs one, [1, n].")
+        numbers = numbers[0]
+    return replace(e, embeddings=numbers) if name == "embeddings" else with_weights(e, **{name: numbers})
+
+
+def with_weights(e: Experiment, **changes: Any) -> Experiment:
+    """Return the experiment with some of its weights and biases replaced."""
+    return replace(e, weights=replace(e.weights, **changes))
 
 
 def set_block(e: Experiment, name: str, row: int, column: int, values: Any) -> Experiment:
-    """Return the experiment with a block [r, c] of a table replaced, its top left at ``row``, ``column``."""
-    numbers = table(e, name).clone()
-    block = torch.as_tensor(values).to(numbers.dtype)
-    numbers[row : row + block.shape[0], column : column + block.shape[1]] = block
+    """Return the experiment with a block [r, c] of a table replaced, its top left at ``row``, ``column``.
+
+    Raises:
+        ExperimentError: a number that is not finite or too large for the table's dtype (names its cell and what would
+            be right), or a block that does not lie inside the table.
+    """
+    old = table(e, name)
+    block = _block(name, values)
+    rows, cols = block.shape
+    if row < 0 or column < 0 or row + rows > old.shape[0] or column + cols > old.shape[1]:
+        raise ExperimentError(
+            f"A block of {rows} × {cols} at row {row}, column {column} reaches outside {name}, "
+            f"which is {old.shape[0]} × {old.shape[1]}."
+        )
+    numbers = old.clone()
+    numbers[row : row + rows, column : column + cols] = _fitted(name, block, old.dtype, (row, column))
     return with_table(e, name, numbers)
 
 
-def fill(e: Experiment, name: str, kind: str, seed: int = 0, block: tuple[int, int, int, int] | None = None) -> Experiment:
+def _block(name: str, values: Any) -> Tensor:
+    try:
+        block = values if isinstance(values, Tensor) else torch.from_numpy(np.array(values, dtype=np.float64))
+    except (ValueError, TypeError, OverflowError):
+        raise ExperimentError(f"The block for {name} is not rows of numbers of one length, such as 0.25.") from None
+    if block.ndim != 2:
+        raise ExperimentError(f"The block for {name} has {block.ndim} dimensions; it needs 2, rows and columns.")
+    return block.detach()
+
+
+def _fitted(name: str, numbers: Tensor, to: torch.dtype, at: tuple[int, int] = (0, 0)) -> Tensor:
+    """Return numbers [r, c] in a dtype, or say which does not fit; ``at`` is where they stand in the table."""
+    fitted = numbers.to("cpu", to)
+    bad = ~torch.isfinite(fitted)
+    if bool(bad.any()):
+        i, j = (int(index) for index in bad.nonzero()[0])
+        most = f"{torch.finfo(to).max:.3g}"
+        raise ExperimentError(
+            f"{name}[{at[0] + i}, {at[1] + j}] would be {float(numbers[i, j]):g}; "
+            f"in {dtype_name(to)} it needs a number from −{most} to {most}."
+        )
+    return fitted
+
+
+def fill(
+    e: Experiment, name: str, kind: str, seed: int = 0, block: tuple[int, int, int, int] | None = None
+) -> Experiment:
     """Return the experiment with a table, or its block (row, column, rows, columns), filled.
 
     ``kind`` is zeros, identity, normal (0, 1), uniform (−1, 1) or xavier (U(±√(6 / (rows + columns))), Glorot 2010).
+    The random ones are what ``torch.manual_seed(seed)`` and ``torch.randn`` or ``torch.rand`` give in float32.
+
+    Raises:
+        ExperimentError: an unknown kind, or a block outside the table.
     """
+    if kind not in FILLS:
+        raise ExperimentError(f"A table cannot be filled with {kind!r}; there are {', '.join(FILLS)}.")
     whole = shape(e, name)
     row, column, rows, cols = block or (0, 0, *whole)
-    g = torch.Generator().manual_seed(seed)
-    kinds = {
-        "zeros": lambda: torch.zeros(rows, cols),
-        "identity": lambda: torch.eye(rows, cols),
-        "normal": lambda: torch.randn(rows, cols, generator=g),
-        "uniform": lambda: torch.rand(rows, cols, generator=g) * 2 - 1,
-        "xavier": lambda: (torch.rand(rows, cols, generator=g) * 2 - 1) * (6 / sum(whole)) ** 0.5,
-    }
-    return set_block(e, name, row, column, kinds[kind]())
+    if kind in ("zeros", "identity"):
+        return set_block(e, name, row, column, identity(e, rows, cols) if kind == "identity" else zeros(e, rows, cols))
+    g = torch.Generator(device="cpu").manual_seed(seed)
+    draw = torch.randn if kind == "normal" else torch.rand
+    drawn = draw(rows, cols, generator=g, dtype=torch.float32, device="cpu")
+    if kind != "normal":
+        drawn = (drawn * 2 - 1) * (1 if kind == "uniform" else (6 / sum(whole)) ** 0.5)
+    return set_block(e, name, row, column, drawn)
 
 
 def scale(e: Experiment, name: str, factor: float) -> Experiment:
-    """Return the experiment with a table multiplied by a number."""
-    return with_table(e, name, table(e, name) * factor)
+    """Return the experiment with a table multiplied by a number.
+
+    Raises:
+        ExperimentError: a product that is too large for the table's dtype, or a factor that is not finite.
+    """
+    if not np.isfinite(factor):
+        raise ExperimentError(f"{name} cannot be multiplied by {factor}; the factor needs to be a finite number.")
+    old = table(e, name)
+    return with_table(e, name, _fitted(name, old.double() * factor, old.dtype))
 
 
 def transpose(e: Experiment, name: str) -> Experiment:
@@ -96,12 +167,14 @@ def transpose(e: Experiment, name: str) -> Experiment:
     rows, cols = shape(e, name)
     if rows != cols:
         raise ExperimentError(f"{name} is {rows} × {cols}; only a square table can be transposed in its place.")
-    return with_table(e, name, table(e, name).T.clone())
+    return with_table(e, name, table(e, name).T)
 
 
 def rounded(e: Experiment, name: str, decimals: int) -> Experiment:
-    """Return the experiment with a table rounded to so many decimals."""
-    return with_table(e, name, torch.round(table(e, name), decimals=decimals))
+    """Return the experiment with a table rounded to so many decimals; numbers too large to have any stay."""
+    old = table(e, name)
+    numbers = torch.round(old.double(), decimals=decimals)
+    return with_table(e, name, torch.where(torch.isfinite(numbers), numbers, old.double()).to(old.dtype))
 
 
 def configured(e: Experiment, **changes: Any) -> Experiment:
@@ -111,74 +184,97 @@ def configured(e: Experiment, **changes: Any) -> Experiment:
 
 def toggle_output(e: Experiment, on: bool) -> Experiment:
     """Return the experiment with W_o, first the identity [h·d_v, d_model], or without it and its bias."""
+    w = e.weights
+    if on == (w.W_o is not None):
+        return e
     if not on:
-        return replace(e, weights=replace(e.weights, W_o=None, b_o=None))
-    return with_table(e, "W_o", torch.eye(e.n_heads * e.d_v, e.d_model, dtype=dtype(e)))
+        return with_weights(e, W_o=None, b_o=None)
+    return with_weights(e, W_o=identity(e, e.n_heads * e.d_v, e.d_model), b_o=_bias_resized(w.b_o, 1, e.d_model))
 
 
 def toggle_biases(e: Experiment, on: bool) -> Experiment:
-    """Return the experiment with a bias, first zeros, for each projection it has, or with none."""
-    names = [name for name in BIASES if name != "b_o" or e.weights.W_o is not None]
-    sizes = {name: shape(e, name)[1] for name in names}
-    biases = {name: torch.zeros(size, dtype=dtype(e)) if on else None for name, size in sizes.items()}
+    """Return the experiment with a bias for each projection it has, zeros where there was none, or with no bias."""
     if not on:
-        biases["b_o"] = None
-    return replace(e, weights=replace(e.weights, **biases))
+        return with_weights(e, **dict.fromkeys(BIASES))
+    wanted = [name for name in BIASES if name != "b_o" or e.weights.W_o is not None]
+    missing = [name for name in wanted if getattr(e.weights, name) is None]
+    return with_weights(e, **{name: zeros(e, shape(e, name)[1]) for name in missing})
 
 
 def resize(e: Experiment, *, d_model: int | None = None, d_k: int | None = None, d_v: int | None = None) -> Experiment:
     """Return the experiment with other sizes; numbers that remain keep their values, new ones are 0.
 
-    A weight that was the identity becomes an explicit one where its shape can no longer be implied.
+    An identity stays one where its shape can still be implied: where nothing of it changes, and where d_model of a
+    layer without any weights changes, whose heads then change with it. Elsewhere it becomes an explicit table.
 
     Raises:
-        ExperimentError: a size below 1.
+        ExperimentError: a size below 1, or one that makes a table wider than MAX_COLUMNS.
     """
-    for name, size in (("d_model", d_model), ("d_k", d_k), ("d_v", d_v)):
-        if size is not None and size < 1:
-            raise ExperimentError(f"{name} is {size}; it needs a whole number, 1 or more.")
     w, h, h_kv = e.weights, e.n_heads, e.n_kv_heads
-    untrained = all(weight is None for weight in (w.W_q, w.W_k, w.W_v))
-    new_model = d_model or e.d_model
-    follows = untrained and d_model is not None and e.memory_embeddings is None and new_model % h == 0
-    new_k, new_v = (d_k or (new_model // h if follows else e.d_k)), (d_v or (new_model // h if follows else e.d_v))
-    rows_kv = new_model if e.memory_embeddings is None else e.memory.shape[1]
-    implied = untrained and new_model == h * new_k == h * new_v and h == h_kv
+    for name, size, most in (
+        ("d_model", d_model, MAX_COLUMNS),
+        ("d_k", d_k, MAX_COLUMNS // h),
+        ("d_v", d_v, MAX_COLUMNS // h),
+    ):
+        if size is not None and not 1 <= size <= most:
+            raise ExperimentError(f"{name} is {size}; it needs a whole number from 1 to {most}.")
+    untrained = e.memory_embeddings is None and all(weight is None for weight in (w.W_q, w.W_k, w.W_v))
+    model = d_model or e.d_model
+    follows = untrained and d_model is not None and model % h == 0
+    k, v = d_k or (model // h if follows else e.d_k), d_v or (model // h if follows else e.d_v)
+    implied = untrained and model == h * k == h * v
+    memory = model if e.memory_embeddings is None else e.memory.shape[1]
     changes: dict[str, Tensor | None] = {}
-    for letter, heads, size, rows in (("q", h, new_k, new_model), ("k", h_kv, new_k, rows_kv), ("v", h_kv, new_v, rows_kv)):
-        if not implied:
-            old = table(e, f"W_{letter}")
-            changes[f"W_{letter}"] = _heads_resized(_grown(old, rows, old.shape[1]), heads, size)
-        bias = getattr(w, f"b_{letter}")
-        changes[f"b_{letter}"] = None if bias is None else _heads_resized(bias[None], heads, size)[0]
-    if w.W_o is not None:
-        d_out = new_model if e.d_out == e.d_model else e.d_out
-        changes["W_o"] = _grown(_heads_resized(w.W_o.T, h, new_v).T, h * new_v, d_out)
-        changes["b_o"] = None if w.b_o is None else _grown(w.b_o[None], 1, d_out)[0]
-    elif w.b_o is not None:
-        changes["b_o"] = _heads_resized(w.b_o[None], h, new_v)[0]
-    return replace(e, embeddings=_grown(e.embeddings, e.T_q, new_model), weights=replace(w, **changes))
+    for letter, rows, heads, size in (("q", model, h, k), ("k", memory, h_kv, k), ("v", memory, h_kv, v)):
+        name = f"W_{letter}"
+        if not implied and (rows, heads * size) != shape(e, name):
+            changes[name] = _heads_resized(grown(table(e, name), rows, shape(e, name)[1]), heads, size)
+        changes[f"b_{letter}"] = _bias_resized(getattr(w, f"b_{letter}"), heads, size)
+    changes |= _output_resized(e, model, v)
+    return replace(e, embeddings=grown(e.embeddings, e.T_q, model), weights=replace(w, **changes))
 
 
-def _grown(matrix: Tensor, rows: int, cols: int) -> Tensor:
-    """Return a matrix cut or padded with zeros to [rows, cols]."""
-    result = torch.zeros(rows, cols, dtype=matrix.dtype)
+def _output_resized(e: Experiment, d_model: int, d_v: int) -> dict[str, Tensor | None]:
+    """Return W_o and b_o for other sizes; an output as wide as the embeddings stays so."""
+    w, h = e.weights, e.n_heads
+    if w.W_o is None:
+        return {"b_o": _bias_resized(w.b_o, h, d_v)}
+    d_out = d_model if e.d_out == e.d_model else e.d_out
+    rows = w.W_o if d_v == e.d_v else _heads_resized(w.W_o.T, h, d_v).T
+    return {"W_o": grown(rows, h * d_v, d_out), "b_o": _bias_resized(w.b_o, 1, d_out)}
+
+
+def grown(matrix: Tensor, rows: int, cols: int) -> Tensor:
+    """Return a matrix cut or padded with zeros to [rows, cols]; the same one if it has that size."""
+    if matrix.shape == (rows, cols):
+        return matrix
+    result = torch.zeros(rows, cols, dtype=matrix.dtype, device="cpu")
     kept = matrix[:rows, :cols]
     result[: kept.shape[0], : kept.shape[1]] = kept
     return result
 
 
+def _bias_resized(bias: Tensor | None, heads: int, size: int) -> Tensor | None:
+    """Return a bias [heads·d] with each head's part cut or padded to ``size``."""
+    return bias if bias is None or len(bias) == heads * size else _heads_resized(bias[None], heads, size)[0]
+
+
 def _heads_resized(matrix: Tensor, heads: int, size: int) -> Tensor:
     """Return a matrix [rows, heads·d] with each head's columns cut or padded to ``size``."""
-    blocks = matrix.unflatten(-1, (heads, -1))  # [rows, heads, d]
-    result = torch.zeros(matrix.shape[0], heads, size, dtype=matrix.dtype)
-    kept = min(size, blocks.shape[-1])
+    rows, cols = matrix.shape
+    if cols == heads * size:
+        return matrix
+    blocks = matrix.reshape(rows, heads, cols // heads)
+    result = torch.zeros(rows, heads, size, dtype=matrix.dtype, device="cpu")
+    kept = min(size, cols // heads)
     result[..., :kept] = blocks[..., :kept]
     return result.flatten(1)
 
 
 def fitting_heads(e: Experiment) -> tuple[int, ...]:
-    """Return the head counts that divide the columns of W_q, W_k and W_v."""
+    """Return the head counts that the tables' columns allow; with grouped keys only the present one does."""
+    if e.config.n_kv_heads is not None:
+        return (e.n_heads,)
     width_q = columns(e.weights.W_q, e.d_model)
     width_v = columns(e.weights.W_v, e.memory.shape[1])
     return tuple(n for n in range(1, min(width_q, width_v) + 1) if width_q % n == 0 and width_v % n == 0)

@@ -4,6 +4,7 @@ import re
 import zlib
 from collections.abc import Sequence
 from dataclasses import replace
+from difflib import SequenceMatcher
 
 import torch
 from torch import Tensor
@@ -15,7 +16,8 @@ from attnlab.errors import ExperimentError
 
 MAX_TOKENS = 512
 _CHARACTERS = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # written without spaces
-_TOKEN = re.compile(rf"[{_CHARACTERS}]|[^\s{_CHARACTERS}]+")
+_MARKS = r"\u3099\u309a\ufe00-\ufe0f\U000e0100-\U000e01ef"  # belong to the character before them
+_TOKEN = re.compile(rf"[{_CHARACTERS}][{_MARKS}]*|[^\s{_CHARACTERS}]+")
 
 
 def tokenize(sentence: str) -> tuple[str, ...]:
@@ -30,14 +32,15 @@ def sentence(tokens: Sequence[str]) -> str:
 
 def word_vector(word: str, d_model: int) -> Tensor:
     """Return the vector of a word that has none yet: standard normal, seeded by the word itself (CRC-32), [d_model]."""
-    g = torch.Generator().manual_seed(zlib.crc32(word.encode("utf-8", "surrogatepass")))
-    return torch.randn(d_model, generator=g, dtype=torch.float64)
+    g = torch.Generator(device="cpu").manual_seed(zlib.crc32(word.encode("utf-8", "surrogatepass")))
+    return torch.randn(d_model, generator=g, dtype=torch.float64, device="cpu")
 
 
 def set_tokens(e: Experiment, tokens: Sequence[str]) -> Experiment:
     """Return the experiment with these tokens: those it had keep their vectors, new words get their own.
 
-    A word that occurs again takes the vector of its occurrence. A mask drawn by hand is kept where it still fits.
+    Tokens that stay in order are the same tokens; others take what is left of their word, and a word that occurs more
+    often than before the vector of its first occurrence. A mask drawn by hand follows its tokens.
 
     Raises:
         ExperimentError: no token, or more than MAX_TOKENS.
@@ -45,26 +48,28 @@ def set_tokens(e: Experiment, tokens: Sequence[str]) -> Experiment:
     tokens = tuple(tokens)
     if not tokens:
         raise ExperimentError("The sentence is empty; type at least one word.")
-    unused: dict[str, list[int]] = {}
-    for i, token in enumerate(e.tokens):
-        unused.setdefault(token, []).append(i)
-    first = {token: places[0] for token, places in unused.items()}
-    rows = []
-    for token in tokens:
-        places = unused.get(token)
-        if token in first:
-            rows.append(e.embeddings[places.pop(0) if places else first[token]])
-        else:
-            rows.append(word_vector(token, e.d_model).to(dtype(e)))
-    return _with_rows(e, tokens, torch.stack(rows))
+    _check_count(len(tokens))
+    sources: list[int | None] = [None] * len(tokens)
+    for old, new, size in SequenceMatcher(None, e.tokens, tokens, autojunk=False).get_matching_blocks():
+        sources[new : new + size] = range(old, old + size)
+    left: dict[str, list[int]] = {}
+    for i in sorted(set(range(e.T_q)).difference(source for source in sources if source is not None)):
+        left.setdefault(e.tokens[i], []).append(i)
+    for i, token in enumerate(tokens):
+        if sources[i] is None and left.get(token):
+            sources[i] = left[token].pop(0)
+    return _arranged(e, tokens, sources)
 
 
 def add_token(e: Experiment, token: str, index: int | None = None) -> Experiment:
-    """Return the experiment with a token inserted at ``index``, at the end by default."""
+    """Return the experiment with a token inserted at ``index``, at the end by default.
+
+    Raises:
+        ExperimentError: there are MAX_TOKENS already.
+    """
     index = e.T_q if index is None else index
-    known = e.embeddings[e.tokens.index(token)] if token in e.tokens else word_vector(token, e.d_model).to(dtype(e))
-    tokens = (*e.tokens[:index], token, *e.tokens[index:])
-    return _with_rows(e, tokens, torch.cat([e.embeddings[:index], known[None], e.embeddings[index:]]))
+    sources = [*range(index), None, *range(index, e.T_q)]
+    return _arranged(e, (*e.tokens[:index], token, *e.tokens[index:]), sources)
 
 
 def remove_token(e: Experiment, index: int) -> Experiment:
@@ -75,12 +80,15 @@ def remove_token(e: Experiment, index: int) -> Experiment:
     """
     if e.T_q == 1:
         raise ExperimentError("This is the only token; a sentence needs at least one.")
-    kept = [i for i in range(e.T_q) if i != index]
-    return pick(e, kept)
+    return pick(e, [i for i in range(e.T_q) if i != index])
 
 
 def duplicate_token(e: Experiment, index: int) -> Experiment:
-    """Return the experiment with a token twice in a row."""
+    """Return the experiment with a token twice in a row.
+
+    Raises:
+        ExperimentError: there are MAX_TOKENS already.
+    """
     return pick(e, [*range(index + 1), *range(index, e.T_q)])
 
 
@@ -106,24 +114,42 @@ def resize_tokens(e: Experiment, count: int) -> Experiment:
         raise ExperimentError(f"T is {count}; it needs a whole number from 1 to {MAX_TOKENS}.")
     if count <= e.T_q:
         return pick(e, range(count))
-    new = [f"token{i + 1}" for i in range(e.T_q, count)]
-    rows = torch.stack([word_vector(token, e.d_model).to(dtype(e)) for token in new])
-    return _with_rows(e, (*e.tokens, *new), torch.cat([e.embeddings, rows]))
+    new = range(e.T_q, count)
+    return _arranged(e, (*e.tokens, *(f"token{i + 1}" for i in new)), [*range(e.T_q), *(None for _ in new)])
 
 
 def pick(e: Experiment, order: Sequence[int]) -> Experiment:
     """Return the experiment with the tokens at these indices, in this order."""
-    index = list(order)
-    return _with_rows(e, tuple(e.tokens[i] for i in index), e.embeddings[index], index)
+    return _arranged(e, tuple(e.tokens[i] for i in order), order)
 
 
-def _with_rows(e: Experiment, tokens: tuple[str, ...], rows: Tensor, order: Sequence[int] | None = None) -> Experiment:
-    """Return the experiment with other tokens; a mask follows ``order``, or goes when it no longer fits."""
-    if len(tokens) > MAX_TOKENS:
-        raise ExperimentError(f"The sentence has {len(tokens)} tokens; {MAX_TOKENS} is the most that fits.")
-    mask = e.config.mask
-    if mask is not None and (order is not None or len(tokens) != e.T_q):
-        keep = list(order) if order is not None else None
-        mask = None if keep is None else mask[keep] if e.memory_tokens is not None else mask[keep][:, keep]
-        return replace(e, tokens=tokens, embeddings=own(rows.contiguous()), config=replace(e.config, mask=mask))
-    return replace(e, tokens=tokens, embeddings=own(rows.contiguous()))
+def _check_count(count: int) -> None:
+    if count > MAX_TOKENS:
+        raise ExperimentError(f"The sentence has {count} tokens; {MAX_TOKENS} is the most that fits.")
+
+
+def _arranged(e: Experiment, tokens: tuple[str, ...], sources: Sequence[int | None]) -> Experiment:
+    """Return the experiment with these tokens; each is the one at its source, None being new."""
+    _check_count(len(tokens))
+    if list(sources) == list(range(e.T_q)):
+        return replace(e, tokens=tokens)
+    first = {token: i for i, token in reversed(list(enumerate(e.tokens)))}
+    rows = []
+    for token, source in zip(tokens, sources, strict=True):
+        known = first.get(token) if source is None else source
+        rows.append(word_vector(token, e.d_model).to(dtype(e)) if known is None else e.embeddings[known])
+    mask = None if e.config.mask is None else _mask_arranged(e, e.config.mask, sources)
+    config = e.config if mask is None else replace(e.config, mask=mask)
+    return replace(e, tokens=tokens, embeddings=own(torch.stack(rows)), config=config)
+
+
+def _mask_arranged(e: Experiment, mask: Tensor, sources: Sequence[int | None]) -> Tensor:
+    """Return the mask for tokens that come from these sources; new ones attend to all and are attended to by all."""
+    known = [0 if source is None else source for source in sources]
+    new = [i for i, source in enumerate(sources) if source is None]
+    arranged = mask[known]
+    if e.memory_embeddings is None:
+        arranged = arranged[:, known]
+        arranged[:, new] = True
+    arranged[new] = True
+    return arranged

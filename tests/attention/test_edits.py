@@ -1,0 +1,396 @@
+"""Edits of numbers: each gives another experiment, keeps what it does not touch, and refuses what cannot be."""
+
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import attnlab
+from attnlab.attention import edits
+
+WEIGHTS = ("W_q", "W_k", "W_v", "W_o", "b_q", "b_k", "b_v", "b_o")
+
+
+def randn(*shape: int, seed: int = 1) -> torch.Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def layer(dtype: torch.dtype = torch.float32, biases: bool = True, **config: Any) -> attnlab.Experiment:
+    """Four tokens × 6, two heads of d_k 3 and d_v 2, d_out 6; every number another one."""
+    shapes = {"W_q": (6, 6), "W_k": (6, 6), "W_v": (6, 4), "W_o": (4, 6)}
+    widths = {"b_q": 6, "b_k": 6, "b_v": 4, "b_o": 6} if biases else {}
+    weights = {name: randn(*shape, seed=i).to(dtype) for i, (name, shape) in enumerate(shapes.items())}
+    weights |= {name: randn(width, seed=9).to(dtype) for name, width in widths.items()}
+    return attnlab.Experiment(
+        tokens=("a", "b", "c", "d"),
+        embeddings=randn(4, 6).to(dtype),
+        weights=attnlab.Weights(**weights),
+        config=attnlab.AttentionConfig(**({"n_heads": 2} | config)),
+    )
+
+
+def untrained(heads: int = 2) -> attnlab.Experiment:
+    config = attnlab.AttentionConfig(n_heads=heads)
+    return attnlab.Experiment(("a", "b", "c", "d"), randn(4, 6).float(), config=config)
+
+
+def crossed(**weights: Any) -> attnlab.Experiment:
+    """Four tokens × 6 against three × 5; keys and values have 5 columns of their own."""
+    given_weights = {"W_q": randn(6, 4), "W_k": randn(5, 4), "W_v": randn(5, 2)} | weights
+    return attnlab.Experiment(
+        tokens=("a", "b", "c", "d"),
+        embeddings=randn(4, 6),
+        weights=attnlab.Weights(**given_weights),
+        memory_tokens=("x", "y", "z"),
+        memory_embeddings=randn(3, 5),
+    )
+
+
+def tensors(e: attnlab.Experiment) -> dict[str, torch.Tensor | None]:
+    names = {"embeddings": e.embeddings, "memory_embeddings": e.memory_embeddings, "mask": e.config.mask}
+    return names | {name: getattr(e.weights, name) for name in WEIGHTS}
+
+
+def changed(before: attnlab.Experiment, after: attnlab.Experiment) -> set[str]:
+    """Name the tensors that are not the very same object any more."""
+    old, new = tensors(before), tensors(after)
+    return {name for name in old if old[name] is not new[name]}
+
+
+def refusal(edit: Any, *args: Any, **kwargs: Any) -> str:
+    with pytest.raises(attnlab.ExperimentError) as caught:
+        edit(*args, **kwargs)
+    return str(caught.value)
+
+
+# --- tables ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [layer, untrained, crossed])
+def test_every_table_has_the_shape_that_is_said(make: Any) -> None:
+    e = make()
+    for name in (*edits.MATRICES, *edits.BIASES):
+        assert tuple(edits.table(e, name).shape) == edits.shape(e, name)
+        assert edits.table(e, name).dtype == e.embeddings.dtype
+
+
+def test_a_weight_left_out_is_shown_as_the_identity_that_it_is() -> None:
+    e = untrained()
+    for name in ("W_q", "W_k", "W_v", "W_o"):
+        assert torch.equal(edits.table(e, name), torch.eye(6))
+        explicit = edits.with_table(e, name, edits.table(e, name))
+        assert torch.equal(attnlab.compute(explicit)["output"], attnlab.compute(e)["output"])
+    for name in edits.BIASES:
+        assert torch.equal(edits.table(e, name), torch.zeros(1, 6))
+
+
+@pytest.mark.parametrize("name", [*edits.MATRICES, *edits.BIASES])
+def test_one_number_is_set_and_every_other_tensor_is_shared(name: str) -> None:
+    e = layer()
+    after = edits.set_block(e, name, 0, 2, [[0.1]])
+    assert changed(e, after) == {name}
+    expected = edits.table(e, name).clone()
+    expected[0, 2] = 0.1
+    assert torch.equal(edits.table(after, name), expected)
+    assert not torch.equal(edits.table(e, name), expected)
+
+
+@pytest.mark.parametrize("values", [[[1.5, 2.5], [3.5, 4.5]], np.array([[1.5, 2.5], [3.5, 4.5]], dtype=np.float32)])
+def test_a_block_is_pasted_where_it_was_said(values: Any) -> None:
+    after = edits.set_block(layer(), "W_v", 4, 2, values)
+    assert edits.table(after, "W_v")[4:, 2:].tolist() == [[1.5, 2.5], [3.5, 4.5]]
+
+
+def test_a_typed_number_keeps_all_its_digits_in_a_double_table() -> None:
+    after = edits.set_block(layer(torch.float64), "W_q", 1, 1, [[0.1]])
+    assert float(edits.table(after, "W_q")[1, 1]) == 0.1
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value", "most"),
+    [(torch.float32, 1e39, "3.4e+38"), (torch.float16, 70000.0, "6.55e+04"), (torch.float32, float("nan"), "3.4e+38")],
+)
+def test_a_number_that_the_format_cannot_hold_is_refused_with_what_it_can(
+    dtype: torch.dtype, value: float, most: str
+) -> None:
+    sentence = refusal(edits.set_block, layer(dtype), "W_q", 1, 2, [[0.5, value]])
+    assert "W_q[1, 3]" in sentence
+    assert f"{value:g}" in sentence
+    assert most in sentence
+    assert str(dtype).removeprefix("torch.") in sentence
+
+
+@pytest.mark.parametrize(("row", "column"), [(5, 0), (0, 5), (-1, 0), (0, -1)])
+def test_a_block_that_reaches_outside_is_refused(row: int, column: int) -> None:
+    sentence = refusal(edits.set_block, layer(), "W_q", row, column, [[1.0, 2.0], [3.0, 4.0]])
+    assert "2 × 2" in sentence
+    assert "6 × 6" in sentence
+
+
+@pytest.mark.parametrize("values", [[[1.0], [2.0, 3.0]], [["x"]], [[None, 1.0]], [[10**400]], [1.0, 2.0], [[[1.0]]]])
+def test_a_block_that_is_no_block_of_numbers_is_refused(values: Any) -> None:
+    assert "W_q" in refusal(edits.set_block, layer(), "W_q", 0, 0, values)
+
+
+def test_a_table_is_replaced_as_a_copy() -> None:
+    mine, bias = randn(6, 6).float(), randn(1, 6).float()
+    after = edits.with_table(edits.with_table(layer(), "W_q", mine), "b_q", bias)
+    mine[0, 0], bias[0, 0] = 99.0, 99.0
+    assert 99.0 not in edits.table(after, "W_q")
+    assert 99.0 not in edits.table(after, "b_q")
+
+
+def test_a_table_that_does_not_fit_is_refused() -> None:
+    assert "W_k" in refusal(edits.with_table, layer(), "W_k", randn(6, 8))
+    assert "embeddings" in refusal(edits.with_table, layer(), "embeddings", None)
+    assert "b_q" in refusal(edits.with_table, layer(), "b_q", randn(2, 6))
+    assert "finite" in refusal(edits.with_table, layer(), "W_k", torch.full((6, 6), torch.inf))
+
+
+# --- fill, scale, transpose, round ----------------------------------------------------------------------------------
+
+
+def test_fills_are_what_their_names_say() -> None:
+    e = layer()
+    assert torch.equal(edits.table(edits.fill(e, "W_v", "zeros"), "W_v"), torch.zeros(6, 4))
+    assert torch.equal(edits.table(edits.fill(e, "W_v", "identity"), "W_v"), torch.eye(6, 4))
+    generator = torch.Generator().manual_seed(7)
+    assert torch.equal(edits.table(edits.fill(e, "W_v", "normal", 7), "W_v"), torch.randn(6, 4, generator=generator))
+    uniform = edits.table(edits.fill(e, "W_v", "uniform", 7), "W_v")
+    assert uniform.abs().max() <= 1
+    assert uniform.min() < -0.5 < 0.5 < uniform.max()
+    xavier = edits.table(edits.fill(e, "W_v", "xavier", 7), "W_v")
+    torch.testing.assert_close(xavier, uniform * (6 / 10) ** 0.5)
+
+
+@pytest.mark.parametrize("kind", edits.FILLS)
+def test_a_fill_can_be_one_block_and_is_the_same_for_the_same_seed(kind: str) -> None:
+    e = layer()
+    first, second = (edits.fill(e, "W_q", kind, 3, (1, 2, 2, 3)) for _ in range(2))
+    assert torch.equal(edits.table(first, "W_q"), edits.table(second, "W_q"))
+    outside = torch.ones(6, 6, dtype=torch.bool)
+    outside[1:3, 2:5] = False
+    assert torch.equal(edits.table(first, "W_q")[outside], edits.table(e, "W_q")[outside])
+    assert not torch.equal(edits.table(first, "W_q"), edits.table(e, "W_q"))
+    assert changed(e, first) == {"W_q"}
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
+def test_fills_keep_the_format_whatever_the_callers_defaults_are(dtype: torch.dtype) -> None:
+    e = layer(dtype)
+    expected = {kind: edits.table(edits.fill(e, "W_q", kind), "W_q") for kind in edits.FILLS}
+    torch.set_default_dtype(torch.float64)
+    try:
+        with torch.device("meta"):
+            for kind, table in expected.items():
+                made = edits.table(edits.fill(e, "W_q", kind), "W_q")
+                assert made.dtype == dtype
+                assert made.tolist() == table.tolist()
+            edits.toggle_output(edits.toggle_biases(edits.resize(e, d_model=8), True), False)
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def test_an_unknown_fill_is_answered_with_those_that_exist() -> None:
+    sentence = refusal(edits.fill, layer(), "W_q", "ones")
+    assert all(kind in sentence for kind in ("ones", *edits.FILLS))
+
+
+def test_a_table_is_multiplied() -> None:
+    e = layer()
+    after = edits.scale(e, "b_v", -2.5)
+    torch.testing.assert_close(after.weights.b_v, e.weights.b_v * -2.5)
+    assert changed(e, after) == {"b_v"}
+
+
+def test_a_product_that_overflows_is_refused_and_says_what_would_be_right() -> None:
+    large = edits.scale(edits.fill(layer(), "W_q", "identity"), "W_q", 10)
+    sentence = refusal(edits.scale, large, "W_q", 1e38)
+    assert "W_q[0, 0] would be 1e+39" in sentence
+    assert "3.4e+38" in sentence
+    assert "embeddings" in refusal(edits.scale, layer(torch.float64), "embeddings", float("inf"))
+
+
+def test_scaling_by_more_than_the_format_holds_is_done_where_the_products_fit() -> None:
+    tiny = edits.with_table(layer(), "W_q", torch.full((6, 6), 1e-30))
+    torch.testing.assert_close(edits.scale(tiny, "W_q", 1e39).weights.W_q, torch.full((6, 6), 1e9))
+
+
+def test_a_square_table_is_transposed_and_another_is_not() -> None:
+    e = layer()
+    assert torch.equal(edits.table(edits.transpose(e, "W_q"), "W_q"), edits.table(e, "W_q").T)
+    assert "6 × 4" in refusal(edits.transpose, e, "W_v")
+
+
+def test_numbers_are_rounded_and_those_too_large_to_have_decimals_stay() -> None:
+    e = edits.set_block(layer(), "W_q", 0, 0, [[3e38, 0.12345, -0.5555]])
+    after = edits.table(edits.rounded(e, "W_q", 2), "W_q")
+    assert after[0, :3].tolist() == torch.tensor([3e38, 0.12, -0.56]).tolist()
+    double = edits.with_table(layer(torch.float64), "W_q", torch.full((6, 6), 1e307, dtype=torch.float64))
+    assert torch.equal(edits.table(edits.rounded(double, "W_q", 4), "W_q"), edits.table(double, "W_q"))
+
+
+# --- switches -------------------------------------------------------------------------------------------------------
+
+
+def test_configuration_changes_leave_every_number_alone() -> None:
+    e = layer(mask=torch.ones(4, 4, dtype=torch.bool))
+    after = edits.configured(e, causal=True, scale=2.0)
+    assert (after.config.causal, after.config.scale, after.config.n_heads) == (True, 2.0, 2)
+    assert changed(e, after) == set()
+
+
+def test_switching_the_output_on_changes_no_number_that_fits() -> None:
+    e = untrained()
+    on = edits.toggle_output(e, True)
+    assert torch.equal(edits.table(on, "W_o"), torch.eye(6))
+    assert torch.equal(attnlab.compute(on)["output"], attnlab.compute(e)["output"])
+    assert changed(edits.toggle_output(on, False), e) == set()
+
+
+def test_switching_on_what_is_on_keeps_the_numbers() -> None:
+    e = layer()
+    assert edits.toggle_output(e, True) is e
+    assert changed(edits.toggle_biases(e, True), e) == set()
+
+
+def test_the_output_and_its_bias_go_together() -> None:
+    off = edits.toggle_output(layer(), False)
+    assert off.weights.W_o is None
+    assert off.weights.b_o is None
+    assert changed(layer(), off) >= {"W_o", "b_o"}
+    biased = edits.with_table(off, "b_o", [[1.0, 2.0, 3.0, 4.0]])
+    assert edits.table(edits.toggle_output(biased, True), "b_o").tolist() == [[1.0, 2.0, 3.0, 4.0, 0.0, 0.0]]
+
+
+def test_biases_begin_at_zero_and_leave_the_output_as_it_is() -> None:
+    e = layer(biases=False)
+    on = edits.toggle_biases(e, True)
+    assert all(torch.equal(edits.table(on, name), torch.zeros(edits.shape(e, name))) for name in edits.BIASES)
+    torch.testing.assert_close(attnlab.compute(on)["output"], attnlab.compute(e)["output"])
+    assert changed(edits.toggle_biases(on, False), e) == set()
+    assert edits.toggle_biases(untrained(), True).weights.b_o is None
+
+
+def test_a_bias_that_is_there_is_kept_when_the_others_are_switched_on() -> None:
+    e = edits.with_table(layer(biases=False), "b_k", [[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]])
+    on = edits.toggle_biases(e, True)
+    assert on.weights.b_k is e.weights.b_k
+    assert on.weights.b_q is not None
+
+
+@pytest.mark.parametrize("e", [layer(), untrained(), crossed(), attnlab.preset("uneven-heads"), layer(n_kv_heads=2)])
+def test_exactly_the_head_counts_offered_are_possible(e: attnlab.Experiment) -> None:
+    offered = edits.fitting_heads(e)
+    assert e.n_heads in offered
+    for count in range(1, 13):
+        if count in offered:
+            assert attnlab.compute(edits.configured(e, n_heads=count))["weights"].shape[0] == count
+        else:
+            with pytest.raises(attnlab.ExperimentError):
+                edits.configured(e, n_heads=count)
+
+
+# --- sizes ----------------------------------------------------------------------------------------------------------
+
+
+def heads_of(matrix: torch.Tensor, n_heads: int) -> torch.Tensor:
+    return matrix.reshape(matrix.shape[0], n_heads, -1)
+
+
+def assert_kept(before: torch.Tensor, after: torch.Tensor) -> None:
+    """What both have is the same, and what is new is 0."""
+    common = tuple(slice(0, min(sizes)) for sizes in zip(before.shape, after.shape, strict=True))
+    assert torch.equal(before[common], after[common])
+    rest = after.clone()
+    rest[common] = 0
+    assert not rest.any()
+
+
+@settings(max_examples=60)
+@given(
+    st.integers(1, 9) | st.none(), st.integers(1, 5) | st.none(), st.integers(1, 5) | st.none(),
+    st.booleans(), st.booleans(),
+)  # fmt: skip
+def test_numbers_that_remain_keep_their_values(
+    d_model: int | None, d_k: int | None, d_v: int | None, biases: bool, grouped: bool
+) -> None:
+    e = layer(biases=biases)
+    if grouped:
+        weights = {"W_k": randn(6, 3), "W_v": randn(6, 2), "b_k": None, "b_v": None}
+        replaced = {each.name: getattr(e.weights, each.name) for each in fields(e.weights)} | weights
+        config = attnlab.AttentionConfig(n_heads=2, n_kv_heads=1)
+        e = attnlab.Experiment(e.tokens, e.embeddings, attnlab.Weights(**replaced), config)
+    after = edits.resize(e, d_model=d_model, d_k=d_k, d_v=d_v)
+    assert (after.d_model, after.d_k, after.d_v) == (d_model or 6, d_k or 3, d_v or 2)
+    assert_kept(e.embeddings, after.embeddings)
+    for letter, heads in (("q", e.n_heads), ("k", e.n_kv_heads), ("v", e.n_kv_heads)):
+        old, new = getattr(e.weights, f"W_{letter}"), getattr(after.weights, f"W_{letter}")
+        assert_kept(heads_of(old, heads), heads_of(new, heads))
+        bias = getattr(after.weights, f"b_{letter}")
+        if bias is not None:
+            assert_kept(heads_of(getattr(e.weights, f"b_{letter}")[None], heads), heads_of(bias[None], heads))
+    assert e.weights.W_o is not None
+    assert after.weights.W_o is not None
+    assert_kept(heads_of(e.weights.W_o.T, 2).transpose(0, 1), heads_of(after.weights.W_o.T, 2).transpose(0, 1))
+    assert after.d_out == after.d_model
+    attnlab.compute(after)["output"]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "touched"),
+    [
+        ({"d_k": 4}, {"W_q", "W_k", "b_q", "b_k"}),
+        ({"d_v": 3}, {"W_v", "W_o", "b_v"}),
+        ({"d_model": 7}, {"embeddings", "W_q", "W_k", "W_v", "W_o", "b_o"}),
+        ({"d_model": 6, "d_k": 3, "d_v": 2}, set()),
+    ],
+)
+def test_a_size_touches_only_the_tables_that_hang_on_it(sizes: dict[str, int], touched: set[str]) -> None:
+    e = layer(mask=torch.ones(4, 4, dtype=torch.bool))
+    assert changed(e, edits.resize(e, **sizes)) == touched
+
+
+def test_untrained_attention_stays_untrained_when_the_embeddings_grow() -> None:
+    after = edits.resize(untrained(), d_model=8)
+    assert (after.d_model, after.d_k, after.d_v) == (8, 4, 4)
+    assert all(getattr(after.weights, name) is None for name in WEIGHTS)
+
+
+def test_an_identity_becomes_a_table_where_it_is_no_identity_any_more() -> None:
+    after = edits.resize(untrained(1), d_k=4)
+    assert torch.equal(edits.table(after, "W_q"), torch.eye(6, 4))
+    assert after.weights.W_v is None
+    uneven = edits.resize(untrained(2), d_model=7)
+    assert torch.equal(edits.table(uneven, "W_q"), torch.eye(7, 6))
+    assert (uneven.d_model, uneven.d_k) == (7, 3)
+    two_heads = edits.resize(untrained(2), d_v=2)
+    assert edits.table(two_heads, "W_v")[:, 2:].tolist() == torch.eye(6)[:, 3:5].tolist()
+    assert two_heads.weights.W_q is None
+
+
+def test_biases_follow_the_sizes_of_untrained_attention() -> None:
+    after = edits.resize(edits.toggle_biases(untrained(), True), d_model=8)
+    assert [getattr(after.weights, name).numel() for name in ("b_q", "b_k", "b_v")] == [8, 8, 8]
+    only_output = edits.with_table(untrained(), "b_o", torch.arange(6.0)[None])
+    assert edits.table(edits.resize(only_output, d_model=8), "b_o").tolist() == [[0, 1, 2, 0, 3, 4, 5, 0]]
+
+
+def test_keys_and_values_of_another_sequence_do_not_follow_the_embeddings() -> None:
+    e = crossed()
+    after = edits.resize(e, d_model=9)
+    assert changed(e, after) == {"embeddings", "W_q"}
+    assert edits.shape(after, "W_q") == (9, 4)
+    wide = edits.resize(crossed(W_v=None), d_v=7)
+    assert torch.equal(edits.table(wide, "W_v"), torch.eye(5, 7, dtype=torch.float64))
+
+
+@pytest.mark.parametrize(("name", "size"), [("d_model", 0), ("d_k", -1), ("d_v", 0), ("d_model", 10**6), ("d_k", 4096)])
+def test_a_size_that_cannot_be_is_refused_with_those_that_can(name: str, size: int) -> None:
+    sentence = refusal(edits.resize, layer(), **{name: size})
+    assert f"{name} is {size}" in sentence
+    assert f"1 to {edits.MAX_COLUMNS // (1 if name == 'd_model' else 2)}" in sentence

@@ -1,0 +1,233 @@
+"""Edits of tokens: what was there keeps its numbers, what is new gets its own, in any script."""
+
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+import attnlab
+from attnlab.attention import sentences
+
+
+def layer(
+    *tokens: str, mask: Any = None, cross: bool = False, dtype: torch.dtype = torch.float32
+) -> attnlab.Experiment:
+    """Tokens with the embeddings 0, 1, 2, … in both columns, so that each row says where it came from."""
+    rows = torch.arange(len(tokens), dtype=dtype)[:, None].expand(-1, 2)
+    return attnlab.Experiment(
+        tokens=tokens,
+        embeddings=rows,
+        config=attnlab.AttentionConfig(mask=mask),
+        memory_tokens=("x", "y") if cross else None,
+        memory_embeddings=[[1.0, 2.0], [3.0, 4.0]] if cross else None,
+    )
+
+
+def rows(e: attnlab.Experiment) -> list[float | None]:
+    """Return from which row of :func:`layer` each embedding came; None where it is new."""
+    assert len(e.embeddings) == e.T_q
+    return [float(a) if a == b else None for a, b in e.embeddings.tolist()]
+
+
+def vector(word: str) -> list[float]:
+    made: list[float] = sentences.word_vector(word, 2).float().tolist()
+    return made
+
+
+# --- words ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("Your journey starts", ("Your", "journey", "starts")),
+        ("  spaces\tand\nlines  ", ("spaces", "and", "lines")),
+        ("the cat sat.", ("the", "cat", "sat.")),
+        ("שלום עולם", ("שלום", "עולם")),
+        ("السلام عليكم", ("السلام", "عليكم")),
+        ("我爱猫", ("我", "爱", "猫")),
+        ("你好，世界。", ("你", "好", "，", "世", "界", "。")),
+        ("ねこ と neko", ("ね", "こ", "と", "neko")),
+        ("か\u3099き", ("か\u3099", "き")),
+        ("👩‍👩‍👧 🇮🇱 ok👍🏽", ("👩‍👩‍👧", "🇮🇱", "ok👍🏽")),
+        ("नमस्ते दुनिया", ("नमस्ते", "दुनिया")),
+        ("한국어 문장", ("한국어", "문장")),
+        ("𠮷野", ("𠮷", "野")),
+        ("", ()),
+        ("   ", ()),
+    ],
+)
+def test_sentences_of_any_script_become_tokens(text: str, tokens: tuple[str, ...]) -> None:
+    assert sentences.tokenize(text) == tokens
+
+
+@given(st.text())
+def test_no_character_is_lost_and_the_sentence_gives_its_tokens_again(text: str) -> None:
+    tokens = sentences.tokenize(text)
+    assert "".join(tokens) == "".join(text.split())
+    assert sentences.tokenize(sentences.sentence(tokens)) == tokens
+    assert all(tokens)
+
+
+def test_a_word_has_the_same_vector_everywhere_and_another_word_another() -> None:
+    before = torch.get_rng_state()
+    first = sentences.word_vector("猫", 5)
+    torch.set_default_dtype(torch.float64)
+    try:
+        with torch.device("meta"):
+            second = sentences.word_vector("猫", 5)
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert torch.equal(first, second)
+    assert first.dtype == torch.float64
+    assert not torch.equal(first, sentences.word_vector("狗", 5))
+    assert torch.equal(torch.get_rng_state(), before)
+    assert sentences.word_vector("\ud800", 3).isfinite().all()
+
+
+# --- a sentence typed -----------------------------------------------------------------------------------------------
+
+
+def test_words_that_stay_keep_their_vectors_and_new_ones_get_their_own() -> None:
+    e = layer("the", "cat", "sat")
+    after = sentences.set_tokens(e, ["the", "old", "cat", "sat"])
+    assert after.tokens == ("the", "old", "cat", "sat")
+    assert rows(after) == [0, None, 1, 2]
+    assert after.embeddings[1].tolist() == vector("old")
+
+
+def test_the_same_sentence_changes_nothing() -> None:
+    e = layer("the", "cat", mask=torch.eye(2).bool())
+    after = sentences.set_tokens(e, ("the", "cat"))
+    assert after.embeddings is e.embeddings
+    assert after.config is e.config
+    assert after.weights is e.weights
+
+
+def test_words_that_change_places_take_their_vectors_along() -> None:
+    assert rows(sentences.set_tokens(layer("a", "b", "c", "d"), ["d", "b", "c", "a"])) == [3, 1, 2, 0]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sources"),
+    [
+        (["the", "cat", "the"], ["cat", "the"], [1, 2]),  # the first "the" went
+        (["the", "cat", "the"], ["the", "cat"], [0, 1]),
+        (["the", "the"], ["the", "the", "the"], [0, 1, 0]),  # more often than before: as the first
+        (["a", "the", "b", "the"], ["the", "b", "a", "the"], [3, 2, 0, 1]),  # "a the" moved as one
+    ],
+)
+def test_words_that_occur_twice_are_told_apart_by_their_places(
+    old: list[str], new: list[str], sources: list[int]
+) -> None:
+    assert rows(sentences.set_tokens(layer(*old), new)) == sources
+
+
+@given(
+    st.lists(st.sampled_from("abc"), min_size=1, max_size=6), st.lists(st.sampled_from("abcd"), min_size=1, max_size=6)
+)
+def test_every_word_has_a_vector_of_its_own_word(old: list[str], new: list[str]) -> None:
+    after = sentences.set_tokens(layer(*old), new)
+    assert after.tokens == tuple(new)
+    for token, source, row in zip(new, rows(after), after.embeddings.tolist(), strict=True):
+        assert row == vector(token) if source is None else old[int(source)] == token
+    for token in set(old) & set(new):  # no vector is lost while its word has a place for it
+        taken = {source for source, word in zip(rows(after), new, strict=True) if word == token}
+        assert len(taken) == min(old.count(token), new.count(token))
+
+
+def test_an_empty_sentence_is_refused() -> None:
+    with pytest.raises(attnlab.ExperimentError, match="at least one"):
+        sentences.set_tokens(layer("a"), [])
+
+
+@pytest.mark.parametrize("edit", [
+    lambda e: sentences.set_tokens(e, ["a"] * 513),
+    lambda e: sentences.add_token(e, "b"),
+    lambda e: sentences.duplicate_token(e, 0),
+    lambda e: sentences.resize_tokens(e, 513),
+])  # fmt: skip
+def test_more_tokens_than_fit_are_refused(edit: Any) -> None:
+    with pytest.raises(attnlab.ExperimentError, match="512"):
+        edit(layer(*["a"] * 512))
+
+
+# --- one token ------------------------------------------------------------------------------------------------------
+
+
+def test_tokens_are_added_removed_duplicated_moved_and_renamed() -> None:
+    e = layer("a", "b", "c")
+    assert rows(sentences.add_token(e, "new")) == [0, 1, 2, None]
+    assert rows(sentences.add_token(e, "new", 0)) == [None, 0, 1, 2]
+    assert rows(sentences.add_token(e, "b", 1)) == [0, 1, 1, 2]
+    assert rows(sentences.remove_token(e, 1)) == [0, 2]
+    assert rows(sentences.duplicate_token(e, 1)) == [0, 1, 1, 2]
+    assert sentences.move_token(e, 0, 2).tokens == ("b", "c", "a")
+    assert rows(sentences.move_token(e, 2, 0)) == [2, 0, 1]
+    renamed = sentences.rename_token(e, 1, "猫")
+    assert renamed.tokens == ("a", "猫", "c")
+    assert renamed.embeddings is e.embeddings
+
+
+def test_the_last_token_stays() -> None:
+    with pytest.raises(attnlab.ExperimentError, match="only token"):
+        sentences.remove_token(layer("a"), 0)
+
+
+def test_the_number_of_tokens_is_set() -> None:
+    e = layer("a", "b", "c")
+    assert sentences.resize_tokens(e, 2).tokens == ("a", "b")
+    grown = sentences.resize_tokens(e, 5)
+    assert grown.tokens == ("a", "b", "c", "token4", "token5")
+    assert rows(grown)[:3] == [0, 1, 2]
+    assert grown.embeddings[4].tolist() == vector("token5")
+    for count in (0, -1):
+        with pytest.raises(attnlab.ExperimentError, match=f"T is {count}"):
+            sentences.resize_tokens(e, count)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float16, torch.bfloat16])
+def test_new_tokens_are_in_the_format_of_the_others(dtype: torch.dtype) -> None:
+    assert sentences.add_token(layer("a", dtype=dtype), "b").embeddings.dtype == dtype
+
+
+def test_weights_are_shared_and_the_first_experiment_stays_as_it_was() -> None:
+    e = layer("a", "b")
+    for after in (sentences.set_tokens(e, ["b", "c"]), sentences.add_token(e, "c"), sentences.resize_tokens(e, 1)):
+        assert after.weights is e.weights
+    assert e.tokens == ("a", "b")
+    assert rows(e) == [0, 1]
+
+
+# --- masks ----------------------------------------------------------------------------------------------------------
+
+MASK = [[True, False, False], [True, True, False], [False, True, True]]
+
+
+def mask_after(edit: Any, cross: bool = False) -> list[list[bool]]:
+    e = layer("a", "b", "c", mask=[row[:2] for row in MASK] if cross else MASK, cross=cross)
+    after = edit(e)
+    assert after.config.mask is not None
+    made: list[list[bool]] = after.config.mask.tolist()
+    return made
+
+
+def test_a_mask_drawn_by_hand_follows_its_tokens() -> None:
+    assert mask_after(lambda e: sentences.remove_token(e, 1)) == [[True, False], [False, True]]
+    assert mask_after(lambda e: sentences.move_token(e, 0, 2)) == [
+        [True, False, True], [True, True, False], [False, False, True],
+    ]  # fmt: skip
+    assert mask_after(lambda e: sentences.rename_token(e, 0, "z")) == MASK
+
+
+def test_a_new_token_may_attend_to_all_and_be_attended_to_by_all() -> None:
+    expected = [[True, True, False, False], [True] * 4, [True, True, True, False], [False, True, True, True]]
+    assert mask_after(lambda e: sentences.add_token(e, "new", 1)) == expected
+    assert mask_after(lambda e: sentences.set_tokens(e, ["a", "new", "b", "c"])) == expected
+
+
+def test_a_mask_of_another_sequence_keeps_its_columns() -> None:
+    assert mask_after(lambda e: sentences.remove_token(e, 0), cross=True) == [[True, True], [False, True]]
+    assert mask_after(lambda e: sentences.add_token(e, "n", 0), cross=True)[0] == [True, True]
