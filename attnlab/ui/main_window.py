@@ -43,6 +43,7 @@ class MainWindow(QMainWindow):
         self._source = source
         self._remember = remember
         self._painted = self._presenting = False
+        self._walkable: tuple[str | None, str | None] | None = None
         self.playground: Playground | None = None
         self._service: ComputeService | None = None
         self._palette = LIGHT
@@ -124,8 +125,13 @@ class MainWindow(QMainWindow):
 
     @Slot(str)
     def _on_title_changed(self, title: str) -> None:
-        self.setWindowTitle(f"{title} — attnlab")
-        self.actions_list.refresh()
+        if self.windowTitle() != f"{title} — attnlab":
+            self.setWindowTitle(f"{title} — attnlab")
+        history = self.playground.document.history if self.playground is not None else None
+        walkable = (history.undo_label, history.redo_label) if history is not None else None
+        if walkable != self._walkable:  # the menu and the palette ask again when they open
+            self._walkable = walkable
+            self.actions_list.refresh()
 
     @Slot()
     def _on_scheme_changed(self) -> None:

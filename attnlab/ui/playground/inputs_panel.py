@@ -37,6 +37,7 @@ class InputsPanel(QScrollArea):
         self._name = "W_q"
         self._typing: tuple[int, Experiment] | None = None
         self._typing_count = 0
+        self._tokens_shown: tuple[str, ...] = ()
         self.setObjectName("inputs")
         self.setAccessibleName("Inputs")
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -155,7 +156,9 @@ class InputsPanel(QScrollArea):
         if self._typing is None and self.sentence.text() != text:
             self.sentence.setText(text)
             self.sentence.setCursorPosition(0)
-        self.tokens.set_tokens(e.tokens)
+        if e.tokens != self._tokens_shown:
+            self._tokens_shown = e.tokens
+            self.tokens.set_tokens(e.tokens)
         self._refresh_table()
         self.shape_bar.show_experiment(e)
         self._on_view_changed(self._document.view)
@@ -167,7 +170,8 @@ class InputsPanel(QScrollArea):
         if self._name not in there:
             self._name = "W_o" if self._name == "b_o" and "W_o" in there else "W_q"
         for name, button in self.tabs.items():
-            button.setVisible(name in there)
+            if button.isHidden() == (name in there):
+                button.setVisible(name in there)
             button.setChecked(name == self._name)
         numbers = edits.table(e, self._name).double().numpy()
         group = {"W_q": e.d_k, "W_k": e.d_k, "W_v": e.d_v, "b_q": e.d_k, "b_k": e.d_k, "b_v": e.d_v}.get(self._name, 0)
@@ -184,8 +188,10 @@ class InputsPanel(QScrollArea):
         scroll_bar = self.table.horizontalScrollBar()
         if self.table.width() and scroll_bar.maximum() > 0:
             height += scroll_bar.sizeHint().height()
-        self.table.setMinimumHeight(min(height, grid.header_height + 4 * grid.cell_height))
-        self.table.setMaximumHeight(height)
+        least = min(height, grid.header_height + 4 * grid.cell_height)
+        if (self.table.minimumHeight(), self.table.maximumHeight()) != (least, height):
+            self.table.setMinimumHeight(least)
+            self.table.setMaximumHeight(height)
 
     def _row_labels(self, e: "Experiment") -> list[str]:
         rows = edits.shape(e, self._name)[0]
@@ -347,9 +353,9 @@ class InputsPanel(QScrollArea):
     @Slot(str, int)
     def _on_size(self, name: str, size: int) -> None:
         if name == "T":
-            self._edit(f"T = {size}", lambda e: sentences.resize_tokens(e, size), ("size", name))
+            self._edit(f"T = {size}", lambda e: sentences.resize_tokens(e, size))
         else:
-            self._edit(f"{name} = {size}", lambda e: edits.resize(e, **{name: size}), ("size", name))
+            self._edit(f"{name} = {size}", lambda e: edits.resize(e, **{name: size}))
         self.shape_bar.show_experiment(self._document.experiment)
 
     @Slot(bool)

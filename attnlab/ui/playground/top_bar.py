@@ -56,6 +56,7 @@ class TopBar(QFrame):
         super().__init__(parent)
         self._document = document
         self._palette = LIGHT
+        self._shown_state: tuple[object, ...] = ()
         self.setProperty("ground", "top")
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 8, 16, 8)
@@ -142,7 +143,9 @@ class TopBar(QFrame):
         scene, e = self._document.scene, self._document.experiment
         name = self._document.path.stem if self._document.path is not None else scene.title
         mark = " •" if self._document.modified else ""
-        self.title_button.setText(f"{name if len(name) <= 24 else name[:23] + '…'}{mark}  ▾")
+        title = f"{name if len(name) <= 24 else name[:23] + '…'}{mark}  ▾"
+        if title != self.title_button.text():
+            self.title_button.setText(title)
         self.title_button.setAccessibleName(f"Open a preset; now {name}{', changed' if mark else ''}")
         history = self._document.history
         for button, verb, label in (
@@ -150,10 +153,13 @@ class TopBar(QFrame):
         ):  # fmt: skip
             button.setEnabled(label is not None)
             button.setToolTip(f"{verb} “{label}”" if label else f"Nothing to {verb.lower()}")
-        self.causal.setChecked(e.config.causal)
-        self._refresh_pills(e)
-        self.device.set_value((scene.device, scene.dtype))
-        self._on_view_changed(self._document.view)
+        shown = (e.config, e.d_k, e.d_v, scene.device, scene.dtype)
+        if shown != self._shown_state:  # a dragged number changes none of it
+            self._shown_state = shown
+            self.causal.setChecked(e.config.causal)
+            self._refresh_pills(e)
+            self.device.set_value((scene.device, scene.dtype))
+            self._on_view_changed(self._document.view)
 
     def _refresh_pills(self, e: "Experiment") -> None:
         self.scale.set_value(e.config.scale)
