@@ -94,6 +94,7 @@ def _long(playground: "Playground", window: MainWindow) -> None:
     from attnlab.attention.sentences import resize_tokens
 
     playground.document.edit("T = 512", lambda e: resize_tokens(e, 512))
+    _pin("weights", 100, 40)(playground, window)
 
 
 def shots() -> Iterator[Shot]:

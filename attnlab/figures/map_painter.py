@@ -185,7 +185,7 @@ def draw_colour_bar(painter: QPainter, rect: QRectF, data: MapData, palette: Pal
     painter.restore()
     painter.setPen(QColor(palette.muted))
     pen = Pen(painter, font)
-    ends = ("0", "", "1") if data.kind == "probability" else (_end(-data.limit), "0", _end(data.limit))
+    ends = ("0", "", f"{data.limit:g}") if data.kind == "probability" else (_end(-data.limit), "0", _end(data.limit))
     for place, text in zip((0.0, 0.5, 1.0), ends, strict=True):
         pen.draw(rect.x() + place * rect.width(), bar.bottom() + 2, text, place, 0.0)
 

@@ -8,14 +8,22 @@ from attnlab.figures.palette import LEVELS, Palette, colour_map
 NOT_A_NUMBER = 0xFFE0218A
 """ARGB of NaN and ∞, which no map holds."""
 
+LONG_ROW = 32
 MAP_OF = {"signed": "diverging", "probability": "sequential"}
 
 
 def limit_of(values: NDArray[np.floating], kind: str) -> float:
-    """Return the end of the colour scale: 1 for probabilities, else the largest finite magnitude, 1 if that is 0."""
-    if kind == "probability":
+    """Return the end of the colour scale of maps [..., rows, columns].
+
+    Probabilities end at 1; where a row has more than ``LONG_ROW`` of them, at the largest, rounded up to one digit, as
+    on a scale to 1 a row of hundreds is all one colour. Signed numbers end at the largest finite magnitude, 1 if it is 0.
+    """
+    if kind == "probability" and values.shape[-1] <= LONG_ROW:
         return 1.0
     largest = float(np.abs(np.where(np.isfinite(values), values, 0)).max(initial=0.0))
+    if kind == "probability" and largest:
+        digit = 10.0 ** np.floor(np.log10(largest))
+        return min(1.0, float(np.ceil(largest / digit - 1e-9) * digit))
     return largest or 1.0
 
 

@@ -13,6 +13,7 @@ _MODULES = (
     "attnlab.attention.presets",
     "attnlab.files.session",
 )
+_LATER = ("attnlab.ui.widgets.profile",)  # what a person may ask for soon, and would wait for
 
 
 class Loader(QObject):
@@ -42,3 +43,5 @@ class Loader(QObject):
             self.loaded.emit(f"torch could not be loaded: {error}. “attnlab doctor” says what is missing.")
         else:
             self.loaded.emit("")
+            for name in _LATER:
+                importlib.import_module(name)

@@ -30,8 +30,11 @@ if TYPE_CHECKING:
 
     from attnlab.attention.trace import Trace
     from attnlab.document.document import View
+    from attnlab.ui.widgets.profile import Profile
 
 INVITATION = "Point at any cell to see how it is made; click to hold it, Esc to let go."
+LONG_ROW = 33
+"""From so many keys on, a row is shown as a profile too."""
 ROWS = (("total", "sum"), ("entropy", "entropy"), ("effective", "tokens in effect"), ("strongest", "strongest"))
 
 
@@ -87,6 +90,9 @@ class ExplainPanel(QScrollArea):
         column.addWidget(self._row_title)
         self.bars = BarList()
         self.bars.bar_clicked.connect(self._on_bar_clicked)
+        self._profile: Profile | None = None
+        self._profile_place = QVBoxLayout()
+        column.addLayout(self._profile_place)
         column.addWidget(self.bars)
         column.addSpacing(16)
         self._statistics_title = _section("This row")
@@ -132,6 +138,8 @@ class ExplainPanel(QScrollArea):
         """Write in other colours from now on."""
         self._palette = palette
         self.bars.set_palette(palette)
+        if self._profile is not None:
+            self._profile.set_palette(palette)
         for label in (self._where, self._code, *self._statistic_names):
             restyle(label, f"color: {palette.muted}")
         self.set_fonts()
@@ -174,6 +182,8 @@ class ExplainPanel(QScrollArea):
         self._code.setText("")
         for widget in (self._dot, self._name, self._more, self._row_title, self._statistics_title, self.bars):
             widget.hide()
+        if self._profile is not None:
+            self._profile.hide()
         self._show_statistics(None, ())
 
     def _show(self, explanation: Explanation) -> None:
@@ -206,6 +216,8 @@ class ExplainPanel(QScrollArea):
         has_row = stage.axes[-2] in ("query", "token") and revealed
         for widget in (self._row_title, self._statistics_title, self.bars):
             widget.setVisible(has_row)
+        if self._profile is not None and not has_row:
+            self._profile.hide()
         if not has_row:
             self._show_statistics(None, ())
             return
@@ -218,7 +230,22 @@ class ExplainPanel(QScrollArea):
         self._row_title.setText(f"Row of “{axis_label(e, 'query', cell.row)}”".upper())
         current = cell.column if stage.axes[-1] == "key" else None
         self.bars.set_bars(e.key_tokens, row.tolist(), masked, current)
+        self._show_profile(row, e.key_tokens, current)
         self._show_statistics(row_statistics(row, masked.count(False)), e.key_tokens)
+
+    def _show_profile(self, row: "NDArray[np.floating]", keys: tuple[str, ...], current: int | None) -> None:
+        """Show a long row as a whole above its bars; pyqtgraph is loaded for the first one."""
+        if len(row) >= LONG_ROW and self._profile is None:
+            from attnlab.ui.widgets.profile import Profile
+
+            self._profile = Profile()
+            self._profile.set_palette(self._palette)
+            self._profile.index_clicked.connect(self._on_bar_clicked)
+            self._profile_place.addWidget(self._profile)
+        if self._profile is not None:
+            self._profile.setVisible(len(row) >= LONG_ROW)
+            if len(row) >= LONG_ROW:
+                self._profile.set_profile(row.tolist(), keys, current)
 
     def _show_statistics(self, statistics: RowStatistics | None, keys: tuple[str, ...]) -> None:
         visible = statistics is not None

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 from attnlab.figures.layout import Grid, Limits, arrange
 from attnlab.figures.map_painter import MapData, Outline, draw_cells, draw_outlines, draw_titles
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.figures.raster import limit_of
 from attnlab.figures.text import Pen
 from attnlab.ui.theme import font, scale
 
@@ -75,7 +76,7 @@ class HeadsCard(QWidget):
             allowed = self._trace.experiment.allowed()
             masked = None if allowed is None else ~allowed.numpy()
             titles = tuple("mean" if c == "mean" else f"head {c}" for c in self.choices)
-            self._data = MapData(values, "probability", 1.0, masked, (), (), titles)
+            self._data = MapData(values, "probability", limit_of(values, "probability"), masked, (), (), titles)
         self.setAccessibleName(f"Heads: {self._trace.experiment.n_heads}, showing {view.head}")
         self._arrange()
 
