@@ -122,7 +122,7 @@ def _scaled(t: "Trace") -> Tensor:
 def _masked(t: "Trace") -> Tensor:
     hidden = t.hidden
     before = t[before_mask(t.experiment)]
-    return before if hidden is None else torch.where(hidden, -torch.inf, before)
+    return before if hidden is None else before.masked_fill(hidden, -torch.inf)
 
 
 def _weights(t: "Trace") -> Tensor:

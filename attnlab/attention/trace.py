@@ -131,7 +131,7 @@ class Trace:
         return tuple(found)
 
     def _evaluate(self, name: str) -> Tensor:
-        stage = self.stage(name)
+        stage = self._present.get(name) or self.stage(name)
         try:
             if torch.is_autocast_enabled(self._kind):  # the caller's, which would change the dtype
                 with torch.autocast(self._kind, enabled=False):
