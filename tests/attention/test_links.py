@@ -1,0 +1,97 @@
+"""The selection in every card: which rows, columns and cells of other stages belong to a cell."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import attnlab
+from attnlab.attention.explain import Cell
+from attnlab.attention.links import Region, linked
+from attnlab.attention.stages import BY_NAME, STAGES
+
+SELF = attnlab.preset("multi-head-causal")
+CROSS = attnlab.Experiment(
+    tokens=("a", "b"),
+    embeddings=[[1.0, 2.0], [3.0, 4.0]],
+    memory_tokens=("x", "y", "z"),
+    memory_embeddings=[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]],
+)
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        (
+            Cell("weights", 3, 1, 5),
+            {
+                "inputs": (Region(3, None, None, "query"), Region(1, None, None, "key")),
+                "queries": (Region(3, None, 5, "query"),),
+                "keys": (Region(1, None, 5, "key"),),
+                "values": (Region(1, None, 5, "value"),),
+                "scores": (Region(3, 1, 5, "neutral"),),
+                "weights": (Region(3, 1, 5, "neutral"),),
+                "context": (Region(3, None, 5, "attention"),),
+                "output": (Region(3, None, None, "neutral"),),
+            },
+        ),
+        (
+            Cell("context", 2, 4, 5),
+            {
+                "inputs": (Region(2, None, None, "query"),),
+                "queries": (Region(2, None, 5, "query"),),
+                "keys": (),
+                "values": (Region(None, 4, 5, "value"),),
+                "weights": (Region(2, None, 5, "attention"),),
+                "output": (Region(2, None, None, "neutral"),),
+            },
+        ),
+        (
+            Cell("values", 2, 4, None),
+            {
+                "inputs": (Region(2, None, None, "key"),),
+                "queries": (),
+                "keys": (Region(2, None, None, "key"),),
+                "weights": (Region(None, 2, None, "attention"),),
+                "context": (Region(None, 4, None, "attention"),),
+                "output": (),
+            },
+        ),
+        (
+            Cell("inputs", 1, 7),
+            {"queries": (Region(1, None, None, "query"),), "scores": (Region(1, None, None, "neutral"),)},
+        ),
+        (Cell("output", 1, 7), {"context": (Region(1, None, None, "attention"),), "values": ()}),
+    ],
+)
+def test_a_cell_lights_up_what_it_came_from_and_what_comes_from_it(
+    cell: Cell, expected: dict[str, tuple[Region, ...]]
+) -> None:
+    assert {name: linked(SELF, cell, BY_NAME[name]) for name in expected} == expected
+
+
+def test_a_token_that_attends_to_itself_is_outlined_once() -> None:
+    assert linked(SELF, Cell("weights", 2, 2, 0), BY_NAME["inputs"]) == (Region(2, None, None, "query"),)
+
+
+def test_a_key_of_another_sequence_is_no_token_of_the_inputs() -> None:
+    assert linked(CROSS, Cell("scores", 1, 2, 0), BY_NAME["inputs"]) == (Region(1, None, None, "query"),)
+    assert linked(CROSS, Cell("keys", 2, 0, 0), BY_NAME["inputs"]) == ()
+    assert linked(CROSS, Cell("scores", 1, 2, 0), BY_NAME["keys"]) == (Region(2, None, 0, "key"),)
+
+
+@given(st.data())
+def test_every_region_lies_inside_its_stage(data: st.DataObject) -> None:
+    e = data.draw(st.sampled_from([SELF, CROSS]))
+    trace = attnlab.compute(e)
+    shapes = {name: tuple(trace[name].shape) for name in trace.stages}
+    name = data.draw(st.sampled_from(sorted(shapes)))
+    *heads, rows, columns = shapes[name]
+    head = data.draw(st.none() | st.integers(0, heads[0] - 1)) if heads else None
+    cell = Cell(name, data.draw(st.integers(0, rows - 1)), data.draw(st.integers(0, columns - 1)), head)
+    for stage in (stage for stage in STAGES if stage.name in shapes):
+        *its_heads, its_rows, its_columns = shapes[stage.name]
+        for region in linked(e, cell, stage):
+            assert region.row is None or region.row < its_rows
+            assert region.column is None or region.column < its_columns
+            assert region.head == (head if its_heads else None)
+            assert region.row is not None or region.column is not None
