@@ -75,8 +75,13 @@ class Profile(pg.PlotWidget):
         index = self.index_at(event.position())
         self.setToolTip("" if index is None else f"{index} {self._labels[index]}: {self._values[index]:.6g}")
 
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        super().mousePressEvent(event)
+        event.accept()
+
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         super().mouseReleaseEvent(event)
         index = self.index_at(event.position())
         if index is not None and event.button() == Qt.MouseButton.LeftButton:
             self.index_clicked.emit(index)
+        event.accept()

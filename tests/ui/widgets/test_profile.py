@@ -1,0 +1,45 @@
+"""A long row as a profile: what is shown, what is pointed at, what is clicked."""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from pytestqt.qtbot import QtBot
+
+from attnlab.figures.palette import DARK
+from attnlab.ui.widgets.profile import Profile
+
+
+@pytest.fixture
+def profile(qtbot: QtBot) -> Profile:
+    widget = Profile()
+    qtbot.addWidget(widget)
+    widget.resize(400, 120)
+    values = np.linspace(0, 0.02, 100)
+    widget.set_profile(values.tolist(), [f"word{i}" for i in range(100)], 30)
+    widget.show()
+    qtbot.waitExposed(widget)
+    return widget
+
+
+def place(profile: Profile, index: int) -> QPoint:
+    """Return the middle of a bar, in pixels of the widget."""
+    return profile.getViewBox().mapViewToScene(QPointF(index, 0.01)).toPoint()
+
+
+def test_a_click_on_a_bar_names_its_key(profile: Profile, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(profile.index_clicked) as clicked:
+        qtbot.mouseClick(profile.viewport(), Qt.MouseButton.LeftButton, pos=place(profile, 60))
+    assert clicked.args == [60]
+
+
+def test_pointing_tells_word_and_value(profile: Profile, qtbot: QtBot) -> None:
+    qtbot.mouseMove(profile.viewport(), place(profile, 40))
+    qtbot.waitUntil(lambda: profile.toolTip().startswith("40 word40: 0.00808"))
+
+
+def test_values_that_are_none_are_drawn_as_nothing(profile: Profile) -> None:
+    profile.set_palette(DARK)
+    profile.set_profile([0.5, float("nan"), float("inf"), 0.1], ["a", "b", "c", "d"], None)
+    assert profile.accessibleName() == "Profile of 4 weights, the largest at 0"
+    assert profile.index_at(place(profile, 3).toPointF()) == 3
+    assert profile.index_at(QPoint(-5, 5).toPointF()) is None
