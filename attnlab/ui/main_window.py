@@ -42,7 +42,7 @@ class MainWindow(QMainWindow):
         self.settings = settings
         self._source = source
         self._remember = remember
-        self._painted = self._presenting = False
+        self._painted = self._presenting = self._stopped = False
         self._walkable: tuple[str | None, str | None] | None = None
         self.playground: Playground | None = None
         self._service: ComputeService | None = None
@@ -86,11 +86,21 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(centre)
 
     def load(self) -> None:
-        """Begin to load torch in a thread; the workspace follows."""
-        self._loader.start()
+        """Begin to load torch in a thread once the window is painted, not to slow that down; the workspace follows."""
+        if self._painted:
+            self._on_first_painted()
+        else:
+            self.first_painted.connect(self._on_first_painted, Qt.ConnectionType.QueuedConnection)
+
+    @Slot()
+    def _on_first_painted(self) -> None:
+        if not self._stopped:
+            self._loader.start()
 
     @Slot(str)
     def _on_loaded(self, problem: str) -> None:
+        if self._stopped:  # closed while it loaded: a worker made now would never end
+            return
         if problem:
             self._welcome.setText(problem)
             return
@@ -232,6 +242,7 @@ class MainWindow(QMainWindow):
 
     def stop(self) -> None:
         """End the threads; may be called twice."""
+        self._stopped = True
         self._loader.stop()
         if self._service is not None:
             self._service.stop()
