@@ -1,0 +1,388 @@
+"""Owns the person who sits at the program: finds things by what they are called, clicks, types, drags, and reads."""
+
+import gc
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QGuiApplication, QHelpEvent, QMouseEvent, QWheelEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QToolTip, QWidget
+from pytestqt.qtbot import QtBot
+
+from attnlab.document.settings import Settings
+from attnlab.files.source import Source
+from attnlab.ui.main_window import MainWindow
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+    from attnlab.document.document import Document
+    from attnlab.ui.playground.card import StageCard
+    from attnlab.ui.playground.workspace import Playground
+    from attnlab.ui.widgets.matrix_table import MatrixTable
+
+W = TypeVar("W", bound=QWidget)
+Button, Mod = Qt.MouseButton, Qt.KeyboardModifier
+PATIENCE_MS = 20_000
+
+
+class Person:
+    """Sits at one window. What is read comes from what is shown: labels, accessible names, the numbers painted."""
+
+    def __init__(self, window: MainWindow, qtbot: QtBot) -> None:
+        self.window = window
+        self.qtbot = qtbot
+
+    # What there is
+
+    @property
+    def playground(self) -> "Playground":
+        assert self.window.playground is not None
+        return self.window.playground
+
+    @property
+    def document(self) -> "Document":
+        return self.playground.document
+
+    @property
+    def experiment(self) -> "Experiment":
+        return self.document.experiment
+
+    def find(self, kind: type[W], name: str, inside: QWidget | None = None) -> W:
+        """Return the one visible widget of a kind with an accessible name, or a text, of that beginning."""
+        found = [w for w in (inside or self.window).findChildren(kind) if w.isVisible() and _called(w, name)]
+        assert len(found) == 1, f"{len(found)} of {kind.__name__} are called {name!r}"
+        return found[0]
+
+    def card(self, stage: str) -> "StageCard":
+        return self.playground.canvas.cards[stage]
+
+    @property
+    def table(self) -> "MatrixTable":
+        return self.playground.inputs.table
+
+    # Waiting
+
+    def settle(self) -> None:
+        """Wait, by signal, until what is on screen was computed from what is open."""
+        while not self.up_to_date():
+            with self.qtbot.waitSignal(self.playground.computed, timeout=PATIENCE_MS):
+                pass
+
+    def up_to_date(self) -> bool:
+        reply, scene = self.playground.reply, self.document.scene
+        if reply is None:
+            return False
+        asked = reply.request
+        return asked.experiment is scene.experiment and (asked.device, asked.dtype) == (scene.device, scene.dtype)
+
+    def wait_for(self, condition: Callable[[], bool]) -> None:
+        self.qtbot.waitUntil(condition, timeout=PATIENCE_MS)
+
+    # Reading
+
+    def painted(self, stage: str) -> NDArray[np.floating]:
+        """Return the numbers on a card [maps, rows, columns], as they are painted."""
+        data = self.card(stage).data
+        assert data is not None, f"{stage} shows nothing"
+        return data.values
+
+    def labels(self, stage: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        data = self.card(stage).data
+        assert data is not None, f"{stage} shows nothing"
+        return tuple(data.row_labels), tuple(data.column_labels)
+
+    def in_table(self) -> NDArray[np.floating]:
+        """Return the numbers of the open table, as far as it can be seen, as the tool tips tell them cell by cell."""
+        grid = self.table.grid()
+        rows = [row for row in grid.visible_rows() if grid.body().contains(grid.cell(row, 0).center())]
+        columns = [column for column in grid.visible_columns() if grid.body().contains(grid.cell(0, column).center())]
+        told = [[self.table.tool_tip(grid.cell(row, column).center()) for column in columns] for row in rows]
+        return np.array([[float(text.splitlines()[-1]) for text in line] for line in told])
+
+    def message(self) -> str:
+        """Return the sentence in the bar below, "" for none."""
+        return self.playground.step_bar.message
+
+    def table_message(self) -> str:
+        """Return the sentence below the table, "" for none."""
+        label = self.playground.inputs.findChildren(QLabel)
+        shown = [one.text() for one in label if one.accessibleName() == "Message about the table" and one.isVisible()]
+        return shown[0] if shown else ""
+
+    def history(self) -> list[str]:
+        return [entry.label for entry in self.document.history.entries]
+
+    def check_every_number(self) -> None:
+        """Hold all that is shown to the experiment that is open, computed anew: nothing stale, nothing made up."""
+        from attnlab.attention import edits
+        from attnlab.compute.engine import compute
+
+        self.settle()
+        scene, view, e = self.document.scene, self.document.view, self.experiment
+        fresh = compute(e, scene.device, scene.dtype)
+        revealed = fresh.stages if view.step is None else fresh.stages[: view.step]
+        for name, card in self.playground.canvas.cards.items():
+            if name not in revealed or (view.alone is not None and name != view.alone):
+                assert card.isHidden() or card.data is None, f"{name} is shown"
+                continue
+            expected = fresh.array(name)
+            if not fresh.stage(name).has_heads:
+                expected = expected[None]
+            elif view.head != "all":
+                expected = fresh.mean(name)[None] if view.head == "mean" else expected[view.head : view.head + 1]
+            assert card.isVisible(), f"{name} is not shown"
+            np.testing.assert_array_equal(self.painted(name), expected, name)
+        inputs = self.playground.inputs
+        assert inputs.tokens.tokens() == e.tokens
+        assert inputs.sentence.hasFocus() or inputs.sentence.text() == " ".join(e.tokens)
+        told = self.in_table()
+        if not inputs.table.verticalScrollBar().value() and not inputs.table.horizontalScrollBar().value():
+            numbers = edits.table(e, inputs.name).double().numpy()
+            np.testing.assert_array_equal(told, numbers[: told.shape[0], : told.shape[1]])
+        sizes = {name: box.value() for name, box in inputs.shape_bar.sizes.items() if not box.hasFocus()}
+        assert sizes.items() <= {"T": e.T_q, "d_model": e.d_model, "d_k": e.d_k, "d_v": e.d_v}.items()
+        self.window.grab()  # painting raises nothing
+
+    # Mouse
+
+    def click(self, widget: QWidget, at: QPoint | None = None, modifiers: Qt.KeyboardModifier = Mod.NoModifier) -> None:
+        QTest.mouseClick(widget, Button.LeftButton, modifiers, widget.rect().center() if at is None else at)
+
+    def press(self, name: str, kind: type[QWidget] = QAbstractButton) -> None:
+        """Click the button, switch or pill of that name."""
+        self.click(self.find(kind, name))
+
+    def move(
+        self,
+        widget: QWidget,
+        at: QPoint,
+        button: Qt.MouseButton = Button.NoButton,
+        modifiers: Qt.KeyboardModifier = Mod.NoModifier,
+    ) -> None:
+        there = QPointF(widget.mapToGlobal(at))
+        event = QMouseEvent(QEvent.Type.MouseMove, QPointF(at), there, Button.NoButton, button, modifiers)
+        QApplication.sendEvent(widget, event)
+
+    def drag(
+        self, widget: QWidget, start: QPoint, *by: tuple[int, int], modifiers: Qt.KeyboardModifier = Mod.NoModifier
+    ) -> None:
+        QTest.mousePress(widget, Button.LeftButton, modifiers, start)
+        for x, y in by:
+            self.move(widget, start + QPoint(x, y), Button.LeftButton, modifiers)
+        QTest.mouseRelease(widget, Button.LeftButton, modifiers, start + QPoint(*by[-1]))
+
+    def turn(
+        self, widget: QWidget, at: QPoint, notches: float, modifiers: Qt.KeyboardModifier = Mod.NoModifier
+    ) -> None:
+        event = QWheelEvent(
+            QPointF(at), QPointF(widget.mapToGlobal(at)), QPoint(), QPoint(0, round(120 * notches)), Button.NoButton,
+            modifiers, Qt.ScrollPhase.NoScrollPhase, False,
+        )  # fmt: skip
+        QApplication.sendEvent(widget, event)
+
+    def tip(self, widget: QWidget, at: QPoint) -> str:
+        """Let the mouse rest on a point; return what the tool tip says."""
+        QToolTip.hideText()
+        QApplication.sendEvent(widget, QHelpEvent(QEvent.Type.ToolTip, at, widget.mapToGlobal(at)))
+        return QToolTip.text()
+
+    # Cells of cards and of the table
+
+    def cell(self, stage: str, row: int, column: int, index: int = 0) -> QPoint:
+        return self.card(stage).cell_rect(row, column, index).center().toPoint()
+
+    def click_cell(self, stage: str, row: int, column: int, index: int = 0) -> None:
+        self.click(self.card(stage), self.cell(stage, row, column, index))
+
+    def point_at(self, stage: str, row: int, column: int, index: int = 0) -> None:
+        self.move(self.card(stage), self.cell(stage, row, column, index))
+
+    def leave(self, stage: str) -> None:
+        QApplication.sendEvent(self.card(stage), QEvent(QEvent.Type.Leave))
+
+    def open_table(self, title: str) -> None:
+        self.press(f"Table {title}")
+
+    def click_number(self, row: int, column: int, modifiers: Qt.KeyboardModifier = Mod.NoModifier) -> None:
+        self.table.setFocus()
+        self.click(self.table.viewport(), self.table.grid().cell(row, column).center(), modifiers)
+
+    def drag_number(self, row: int, column: int, *by: int, modifiers: Qt.KeyboardModifier = Mod.NoModifier) -> None:
+        start = self.table.grid().cell(row, column).center()
+        self.drag(self.table.viewport(), start, *((x, 0) for x in by), modifiers=modifiers)
+
+    def type_number(self, row: int, column: int, text: str) -> None:
+        self.click_number(row, column)
+        self.type(text)
+        self.key(Qt.Key.Key_Return)
+
+    # Keys
+
+    def key(self, key: Qt.Key, modifiers: Qt.KeyboardModifier = Mod.NoModifier, widget: QWidget | None = None) -> None:
+        QTest.keyClick(widget or QApplication.focusWidget() or self.window, key, modifiers)
+
+    def type(self, text: str, widget: QWidget | None = None) -> None:
+        """Type a text, letter by letter, each where the keyboard is then."""
+        for letter in text:
+            QTest.keyClicks(widget or QApplication.focusWidget(), letter)
+
+    def undo(self) -> None:
+        self.key(Qt.Key.Key_Z, Mod.ControlModifier)
+
+    def redo(self) -> None:
+        self.key(Qt.Key.Key_Z, Mod.ControlModifier | Mod.ShiftModifier)
+
+    def copy(self) -> str:
+        self.key(Qt.Key.Key_C, Mod.ControlModifier)
+        return QGuiApplication.clipboard().text()
+
+    def paste(self, text: str) -> None:
+        QGuiApplication.clipboard().setText(text)
+        self.key(Qt.Key.Key_V, Mod.ControlModifier)
+
+    def write_sentence(self, text: str) -> None:
+        """Click into the sentence, select what is there, and type another."""
+        field = self.playground.inputs.sentence
+        field.setFocus()
+        field.selectAll()
+        if text:
+            QTest.keyClicks(field, text)
+        else:
+            QTest.keyClick(field, Qt.Key.Key_Delete)
+
+    def set_size(self, name: str, text: str) -> None:
+        """Type into one of the fields T, d_model, d_k, d_v, and leave it with Enter."""
+        box = self.playground.inputs.shape_bar.sizes[name]
+        box.setFocus()
+        box.selectAll()
+        QTest.keyClicks(box, text)
+        QTest.keyClick(box, Qt.Key.Key_Return)
+
+    # Pills
+
+    def choose(self, pill: str, title: str) -> None:
+        """Open a pill's list and click a line of it."""
+        rows = self.open_pill(pill)
+        row = next((row for row in rows if row.accessibleName() == title), None)
+        assert row is not None, f"{pill} offers {[row.accessibleName() for row in rows]}"
+        self.click(row)
+
+    def open_pill(self, pill: str) -> list[QAbstractButton]:
+        from attnlab.ui.widgets.pill import Pill
+
+        found = self.find(Pill, pill)
+        self.click(found)
+        popup = found.popup()
+        assert popup is not None
+        return list(popup.rows())
+
+    def type_into_pill(self, pill: str, text: str) -> str:
+        """Type a value of one's own into a pill's list; return the sentence that refuses it, "" when it is taken."""
+        from attnlab.ui.widgets.pill import Pill
+
+        found = self.find(Pill, pill)
+        if found.popup() is None:
+            self.click(found)
+        popup = found.popup()
+        assert popup is not None
+        popup.field.setFocus()
+        popup.field.selectAll()
+        QTest.keyClicks(popup.field, text)
+        QTest.keyClick(popup.field, Qt.Key.Key_Return)
+        return popup.complaint.text() if found.popup() is not None else ""
+
+
+def _called(widget: QWidget, name: str) -> bool:
+    texts = [widget.accessibleName(), widget.text() if isinstance(widget, QAbstractButton | QLabel) else ""]
+    return any(text == name or text.startswith(f"{name}:") for text in texts)
+
+
+@pytest.fixture(scope="session")
+def _long_lived_is_frozen() -> Iterator[None]:
+    """Spare the collections after each window all that torch and Qt have loaded."""
+    import attnlab.compute.service
+    import attnlab.ui.playground.workspace  # noqa: F401
+
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.fixture
+def open_window(qtbot: QtBot, qapp: QApplication, _long_lived_is_frozen: None) -> Iterator[Callable[..., MainWindow]]:
+    """Make windows as the program does, shown but not yet loaded; closed, and their threads joined, afterwards.
+
+    Garbage is collected in this thread only, as in the program: a widget that dies in the worker takes all along.
+    """
+    before = qapp.palette(), qapp.font(), qapp.styleSheet()
+    windows: list[MainWindow] = []
+    gc.disable()
+
+    def make(
+        source: Source | None = None, settings: Settings | None = None, remember: bool = False, shown: bool = True
+    ) -> MainWindow:
+        window = MainWindow(settings or Settings(theme="light"), source or Source(preset="journey"), remember=remember)
+        qtbot.addWidget(window)
+        windows.append(window)
+        if not remember:
+            window.resize(1440, 900)
+        if shown:
+            window.show()
+            window.activateWindow()
+            qtbot.waitUntil(window.isActiveWindow)
+        return window
+
+    yield make
+    for window in windows:
+        window.close()
+        window.stop()
+        window.deleteLater()
+    windows.clear()
+    QToolTip.hideText()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+    qapp.styleHints().setColorScheme(Qt.ColorScheme.Unknown)
+    qapp.setStyleSheet(before[2])
+    qapp.setPalette(before[0])
+    qapp.setFont(before[1])
+    gc.collect()
+    gc.enable()
+
+
+@pytest.fixture
+def sit_down(open_window: Callable[..., MainWindow], qtbot: QtBot) -> Iterator[Callable[..., Person]]:
+    """Open a window on a preset, a file or an experiment, wait until its numbers are there, and sit down at it.
+
+    After each test all that the window shows is held to the experiment that is open.
+    """
+    sitting: list[Person] = []
+
+    def sit(source: Any = "journey", **options: Any) -> Person:
+        if isinstance(source, str):
+            source = Source(preset=source)
+        window = open_window(source if isinstance(source, Source) else None, **options)
+        with qtbot.waitSignal(window.ready, timeout=PATIENCE_MS):
+            window.load()
+        person = Person(window, qtbot)
+        if not isinstance(source, Source):
+            from attnlab.document.scene import Scene
+
+            person.document.open("Open", Scene(source))
+        person.settle()
+        sitting.append(person)
+        return person
+
+    yield sit
+    for person in sitting:
+        if person.window.isVisible():
+            person.check_every_number()
+
+
+@pytest.fixture
+def person(sit_down: Callable[..., Person]) -> Person:
+    """A person at the window with the preset "journey"."""
+    return sit_down()

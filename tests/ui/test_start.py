@@ -1,0 +1,136 @@
+"""The window is there before torch is, opens on a worked example, and says in a sentence what it could not open."""
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from PySide6.QtWidgets import QLabel, QPushButton
+from pytestqt.qtbot import QtBot
+
+from attnlab.files.source import Source
+from attnlab.ui.main_window import MainWindow
+
+if TYPE_CHECKING:
+    from tests.ui.conftest import Person
+
+PROGRAM = """
+import sys
+from pathlib import Path
+from PySide6.QtWidgets import QApplication, QLabel
+from attnlab.ui.app import run
+
+def on_window(window):
+    def report(*_):
+        print(sorted({"torch", "attnlab.attention.stages"} & set(sys.modules)), flush=True)
+    window.first_painted.connect(report)
+    window.ready.connect(report)
+    window.ready.connect(window.close)
+    window.ready.connect(QApplication.quit)
+
+sys.exit(run(on_window=on_window))
+"""
+
+
+def python(code: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+
+
+def test_the_window_is_painted_before_torch_is_imported() -> None:
+    answer = python(PROGRAM)
+    assert (answer.returncode, answer.stderr) == (0, "")
+    painted, ready = answer.stdout.splitlines()
+    assert painted == "[]"
+    assert ready == "['attnlab.attention.stages', 'torch']"
+
+
+def test_torch_waits_for_the_first_paint_on_any_platform(open_window: Callable[..., MainWindow], qtbot: QtBot) -> None:
+    window = open_window(shown=False)
+    window.load()
+    assert "attnlab-loader" not in [thread.name for thread in threading.enumerate()]
+    with qtbot.waitSignal(window.ready):
+        window.show()
+
+
+def test_without_torch_the_window_says_what_is_missing_and_closes_well() -> None:
+    code = PROGRAM.replace("import sys\n", "import sys\nsys.modules['torch'] = None\n", 1).replace(
+        "    window.ready.connect(report)\n",
+        "    def read(*_):\n"
+        "        print([label.text() for label in window.findChildren(QLabel) if label.isVisible()][0], flush=True)\n"
+        "        QApplication.quit()\n"
+        "    window._loader.loaded.connect(read)\n",
+    )
+    answer = python(code)
+    assert (answer.returncode, answer.stderr) == (0, "")
+    sentence = answer.stdout.splitlines()[-1]
+    assert sentence.startswith("torch could not be loaded: ")
+    assert "attnlab doctor" in sentence
+
+
+def test_it_opens_alive_with_a_worked_example(person: "Person") -> None:
+    assert person.window.windowTitle() == "Your journey starts… — attnlab"
+    assert person.playground.inputs.sentence.text() == "Your journey starts with one step"
+    shown = [name for name, card in person.playground.canvas.cards.items() if card.isVisible()]
+    assert shown == ["inputs", "queries", "keys", "values", "scores", "scaled", "weights", "context", "output"]
+    np.testing.assert_allclose(person.painted("weights").sum(-1), 1, atol=1e-6)
+    assert not person.find(QPushButton, "Export").isHidden()
+    assert person.message() == ""
+
+
+def test_while_it_loads_it_says_so_and_keys_do_nothing_bad(
+    open_window: Callable[..., MainWindow], qtbot: QtBot
+) -> None:
+    window = open_window()
+    assert [label.text() for label in window.findChildren(QLabel) if label.isVisible()] == ["Loading the mathematics…"]
+    for action in window.actions_list:
+        if action.id not in ("quit", "palette", "full-screen"):
+            window.actions_list.run(action.id)
+    window.escape()
+    window.present(True)
+    assert not window.presenting
+    window.change_settings(type_size=100, theme="light")
+    with qtbot.waitSignal(window.ready):
+        window.load()
+
+
+def test_closing_it_while_it_loads_leaves_no_thread_behind(
+    open_window: Callable[..., MainWindow], qtbot: QtBot
+) -> None:
+    before = set(threading.enumerate())
+    window = open_window()
+    with qtbot.waitSignal(window._loader.loaded):
+        window.load()
+        window.close()
+    qtbot.waitUntil(lambda: set(threading.enumerate()) <= before)
+    assert window.playground is None
+
+
+def test_closing_it_twice_is_closing_it(sit_down: "Callable[..., Person]") -> None:
+    person = sit_down()
+    assert person.window.close()
+    assert person.window.close()
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        (Source(preset="nope"), ("nope", "journey")),
+        (Source(path=Path("/nowhere/at/all.attnlab")), ("/nowhere/at/all.attnlab",)),
+    ],
+)
+def test_what_cannot_be_opened_is_named_and_the_example_opens(
+    sit_down: "Callable[..., Person]", source: Source, words: tuple[str, ...]
+) -> None:
+    person = sit_down(source)
+    assert all(word in person.message() for word in words)
+    assert person.experiment.tokens == ("Your", "journey", "starts", "with", "one", "step")
+
+
+def test_a_file_that_is_no_session_is_named(sit_down: "Callable[..., Person]", tmp_path: Path) -> None:
+    path = tmp_path / "notes.attnlab"
+    path.write_text("not a session")
+    assert "notes.attnlab" in sit_down(Source(path=path)).message()
