@@ -15,6 +15,7 @@ from attnlab.figures.raster import MAP_OF, colours, indices, mosaic, reduced
 from attnlab.figures.text import Pen
 
 RADIUS = 3.0
+BAR_HEIGHT = 4.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -176,18 +177,25 @@ def draw_outlines(painter: QPainter, grid: Grid, outlines: Sequence[Outline]) ->
 
 def draw_colour_bar(painter: QPainter, rect: QRectF, data: MapData, palette: Palette, font: QFont) -> None:
     """Draw a map's colours from end to end with its least, middle and largest value below them."""
-    strip = np.linspace(0.0 if data.kind == "probability" else -1.0, 1.0, 128, dtype=np.float32)
-    image = colours(strip[None, None], data.kind, 1.0, palette, None)[0]
-    bar = QRectF(rect.x(), rect.y(), rect.width(), 4)
+    draw_colour_strip(painter, rect, data.kind, palette)
+    draw_colour_ends(painter, rect, data, palette, font)
+
+
+def draw_colour_strip(painter: QPainter, rect: QRectF, kind: str, palette: Palette) -> None:
+    """Draw the colours alone: they stay while the numbers change."""
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-    painter.drawImage(bar, _image(np.ascontiguousarray(image)))
+    painter.drawImage(QRectF(rect.x(), rect.y(), rect.width(), BAR_HEIGHT), _strip(kind, palette))
     painter.restore()
+
+
+def draw_colour_ends(painter: QPainter, rect: QRectF, data: MapData, palette: Palette, font: QFont) -> None:
+    """Draw the values below a colour bar."""
     painter.setPen(QColor(palette.muted))
     pen = Pen(painter, font)
     ends = ("0", "", f"{data.limit:g}") if data.kind == "probability" else (_end(-data.limit), "0", _end(data.limit))
     for place, text in zip((0.0, 0.5, 1.0), ends, strict=True):
-        pen.draw(rect.x() + place * rect.width(), bar.bottom() + 2, text, place, 0.0)
+        pen.draw(rect.x() + place * rect.width(), rect.y() + BAR_HEIGHT + 2, text, place, 0.0)
 
 
 def _end(value: float) -> str:
@@ -212,6 +220,13 @@ def _pixels(grid: Grid, painter: QPainter) -> tuple[int, int]:
 def _image(argb: NDArray[np.uint32]) -> QImage:
     height, width = argb.shape
     return QImage(argb.data, width, height, width * 4, QImage.Format.Format_ARGB32_Premultiplied)
+
+
+@lru_cache(maxsize=8)
+def _strip(kind: str, palette: Palette) -> QImage:
+    """Return a colour bar one pixel high."""
+    values = np.linspace(0.0 if kind == "probability" else -1.0, 1.0, 128, dtype=np.float32)
+    return _image(np.ascontiguousarray(colours(values[None, None], kind, 1.0, palette, None)[0])).copy()
 
 
 @lru_cache(maxsize=256)

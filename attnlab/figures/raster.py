@@ -20,7 +20,10 @@ def limit_of(values: NDArray[np.floating], kind: str) -> float:
     """
     if kind == "probability" and values.shape[-1] <= LONG_ROW:
         return 1.0
-    largest = float(np.abs(np.where(np.isfinite(values), values, 0)).max(initial=0.0))
+    with np.errstate(invalid="ignore"):
+        largest = float(max(values.max(initial=0.0), -values.min(initial=0.0)))  # without a copy of a large map
+    if not np.isfinite(largest):
+        largest = float(np.abs(np.where(np.isfinite(values), values, 0)).max(initial=0.0))
     if kind == "probability" and largest:
         digit = 10.0 ** np.floor(np.log10(largest))
         return min(1.0, float(np.ceil(largest / digit - 1e-9) * digit))

@@ -1,6 +1,5 @@
 """One stage as a card: title, formula, shape, maps, labels, colour bar, and the cells of the selection."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,8 +8,6 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFocusEvent,
-    QFont,
-    QFontMetricsF,
     QHelpEvent,
     QKeyEvent,
     QMouseEvent,
@@ -23,12 +20,13 @@ from attnlab.attention.arithmetic import number
 from attnlab.attention.explain import Cell, axis_label
 from attnlab.attention.links import Region, linked
 from attnlab.attention.stages import Stage
-from attnlab.figures.layout import Grid, Limits, arrange
+from attnlab.figures.layout import Grid
 from attnlab.figures.map_painter import (
     MapData,
     Outline,
     draw_cells,
-    draw_colour_bar,
+    draw_colour_ends,
+    draw_colour_strip,
     draw_labels,
     draw_numbers,
     draw_outlines,
@@ -38,7 +36,8 @@ from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.raster import limit_of
 from attnlab.figures.text import Pen
 from attnlab.ui.formula import draw_formula
-from attnlab.ui.theme import font, scale
+from attnlab.ui.playground.card_layout import LABEL_SIZE, Room, fit
+from attnlab.ui.playground.still import Still, face
 
 if TYPE_CHECKING:
     from attnlab.attention.trace import Trace
@@ -47,9 +46,6 @@ if TYPE_CHECKING:
 _MOVES = {Qt.Key.Key_Left: (0, -1), Qt.Key.Key_Right: (0, 1), Qt.Key.Key_Up: (-1, 0), Qt.Key.Key_Down: (1, 0)}
 DRAG_START_PX = 4
 TOKEN_AXES = ("token", "query", "key")
-LABEL_SIZE = 0.92
-NUMBER_CELL = 21.0
-"""Cells this wide hold two decimals."""
 
 
 class StageCard(QWidget):
@@ -72,6 +68,7 @@ class StageCard(QWidget):
         self._zoom = 1.0
         self._pressed: QPointF | None = None
         self._panning = False
+        self._still = Still()
         self.painted = 0
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -99,8 +96,9 @@ class StageCard(QWidget):
 
     def show_trace(self, trace: "Trace", view: "View") -> None:
         """Show a stage of a trace as the view asks: one head, the mean, or all; nothing before its step."""
-        self._trace = trace
-        self.show_view(view)
+        before, self._trace = self._trace, trace
+        if before is None or view != self._view or not self._same(before, trace):
+            self.show_view(view)
 
     def show_view(self, view: "View") -> None:
         """Show the same trace as another view asks."""
@@ -108,6 +106,18 @@ class StageCard(QWidget):
         self._data = self._collected() if self._revealed() else None
         self.setAccessibleName(self._described())
         self._arrange()
+
+    def _same(self, before: "Trace", after: "Trace") -> bool:
+        """Whether two traces look the same on this card: an edit leaves what lies before it as it was."""
+        a, b, name = before.experiment, after.experiment, self.stage.name
+        return (
+            name in before
+            and before.dtype == after.dtype
+            and a.config is b.config
+            and (a.tokens, a.memory_tokens) == (b.tokens, b.memory_tokens)
+            and self.stage.formula(a) == self.stage.formula(b)
+            and np.array_equal(before.array(name), after.array(name))
+        )
 
     def cell_at(self, position: QPointF) -> Cell | None:
         """Return the cell under a point of the card."""
@@ -183,55 +193,13 @@ class StageCard(QWidget):
             self._grid = None
             self.update()
             return
-        self._grid = self._multiples() if len(self._data.values) > 1 else self._single()
-        self.update()
-
-    def _largest_cell(self, tokens_across: bool) -> tuple[float, float]:
-        factor = max(self._zoom, self._alone_factor())
-        return (46 if tokens_across else 52) * factor, 30 * factor
-
-    def _arranged(self, label_width: float, label_height: float, title_height: float = 0.0) -> Grid:
-        assert self._data is not None
-        area, square = self._area(), self.stage.axes[-1] in TOKEN_AXES
-        width, height = self._largest_cell(square)
-        limits = Limits(width, height, label_width, label_height + title_height, title_height)
-        count, rows, columns = self._data.values.shape
+        area, axes = self._area(), self.stage.axes[-2:]
         rect = (area.x(), area.y(), area.width(), area.height())
-        return arrange(rect, rows, columns, count, limits, square, self.devicePixelRatioF())
-
-    def _single(self) -> Grid:
-        """Arrange one map: labels as wide as they need, shortened where that lets numbers into the cells."""
-        assert self._data is not None
-        z, area = self._zoom, self._area()
-        label_font = QFontMetricsF(_face("caption", z * LABEL_SIZE))
-        wide = _widest(self._data.row_labels, label_font) + 8 if self.stage.axes[-2] in TOKEN_AXES else 0.0
-        wide = min(wide, 84 * max(z, self._alone_factor()), area.width() * 0.36)
-        widest = _widest(self._data.column_labels, label_font)
-        flat = 14 * z
-        tall = min(widest + 8, 52 * max(z, self._alone_factor()), area.height() * 0.3)
-        grid = self._arranged(wide, tall)
-        narrow = self._arranged(min(wide, 36 * z), tall)
-        if grid.cell_width < NUMBER_CELL * z <= narrow.cell_width:
-            grid = narrow
-        if widest <= grid.cell_width - 2:
-            return self._arranged(grid.label_width, flat)
-        if self.stage.axes[-1] not in TOKEN_AXES:  # numbers of columns are for large cells only
-            return self._arranged(grid.label_width, 0.0)
-        return grid
-
-    def _multiples(self) -> Grid:
-        """Arrange many maps: each has its title, and tokens where every one of them can be read."""
-        assert self._data is not None
-        z = self._zoom
-        title = 12 * z
-        grid = self._arranged(0.0, 0.0, title)
-        if min(grid.cell_width, grid.cell_height) < 10 * z:
-            return grid
-        label_font = QFontMetricsF(_face("caption", z * LABEL_SIZE))
-        wide = _widest(self._data.row_labels, label_font) + 8 if self.stage.axes[-2] in TOKEN_AXES else 0.0
-        tall = _widest(self._data.column_labels, label_font) + 8 if self.stage.axes[-1] in TOKEN_AXES else 0.0
-        labelled = self._arranged(min(wide, 84 * z), min(tall, 64 * z), title)
-        return labelled if min(labelled.cell_width, labelled.cell_height) >= 10 * z else grid
+        tokens = [axis in TOKEN_AXES for axis in axes]
+        room = Room(rect, self._zoom, self._alone_factor(), self.devicePixelRatioF(), *tokens)
+        data = self._data
+        self._grid = fit(data.values.shape, tuple(data.row_labels), tuple(data.column_labels), room)
+        self.update()
 
     def _alone_factor(self) -> float:
         return 2.6 if self._view is not None and self._view.alone == self.stage.name else 1.0
@@ -259,12 +227,12 @@ class StageCard(QWidget):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(p.role(self.stage.role)))
         painter.drawRoundedRect(QRectF(12 * z, 14 * z, 8 * z, 8 * z), 2 * z, 2 * z)
-        pen = Pen(painter, _face("title", z))
+        pen = Pen(painter, face("title", z))
         painter.setPen(QColor(p.ink))
         title = pen.elided(self.stage.title, self.width() - 38 * z)
         pen.draw(26 * z, 18 * z, title)
         room = self.width() - 46 * z - pen.width(title)
-        pen = Pen(painter, _face("caption", z))
+        pen = Pen(painter, face("caption", z))
         painter.setPen(QColor(p.muted))
         shape = self.shape_text()
         shape = shape if pen.width(shape) <= room else shape.split(" × ")[-1]
@@ -276,6 +244,27 @@ class StageCard(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        outlines, strong = self._outlines()
+        self._still.draw(painter, self, self._still_depends_on(strong), lambda own: self._paint_still(own, strong))
+        if self._data is not None and self._grid is not None:
+            draw_cells(painter, self._grid, self._data, self._palette)
+            draw_titles(painter, self._grid, self._data, self._palette, face("tiny", self._zoom))  # over the frames
+            number_zoom = min(self._zoom, 1.6)
+            fonts = (face("cell", number_zoom), face("tiny", number_zoom))
+            draw_numbers(painter, self._grid, self._data, self._palette, *fonts)
+            draw_outlines(painter, self._grid, outlines)
+            draw_colour_ends(painter, self._colour_bar(), self._data, self._palette, face("tiny", self._zoom))
+        painter.end()
+        self.painted += 1
+
+    def _still_depends_on(self, strong: tuple[int | None, int | None]) -> tuple[object, ...]:
+        data, known = self._data, self._trace is not None and self.stage.name in self._trace
+        labels = (data.row_labels, data.column_labels) if data is not None else ()
+        formula = self.stage.formula(self._trace.experiment) if self._trace is not None and known else ""
+        return (self._palette, self._zoom, self.hasFocus(), self.shape_text(), formula, self._grid, labels, strong)
+
+    def _paint_still(self, painter: QPainter, strong: tuple[int | None, int | None]) -> None:
+        """Paint ground, header, labels and the colours of the bar."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(self._palette.surface))
@@ -287,27 +276,15 @@ class StageCard(QWidget):
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 11, 11)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         if self._data is not None and self._grid is not None:
-            outlines, strong = self._outlines()
-            draw_cells(painter, self._grid, self._data, self._palette)
-            number_zoom = min(self._zoom, 1.6)
-            fonts = (_face("cell", number_zoom), _face("tiny", number_zoom))
-            draw_numbers(painter, self._grid, self._data, self._palette, *fonts)
-            draw_labels(
-                painter, self._grid, self._data, self._palette, _face("caption", self._zoom * LABEL_SIZE), strong
-            )
-            draw_titles(painter, self._grid, self._data, self._palette, _face("tiny", self._zoom))
-            draw_outlines(painter, self._grid, outlines)
-            self._paint_colour_bar(painter)
-        painter.end()
-        self.painted += 1
+            label_font = face("caption", self._zoom * LABEL_SIZE)
+            draw_labels(painter, self._grid, self._data, self._palette, label_font, strong)
+            draw_colour_strip(painter, self._colour_bar(), self._data.kind, self._palette)
 
-    def _paint_colour_bar(self, painter: QPainter) -> None:
+    def _colour_bar(self) -> QRectF:
         assert self._grid is not None
-        assert self._data is not None
         z = self._zoom
         width = min(max(self._grid.width, 72 * z), self.width() - self._grid.x - 12 * z)
-        rect = QRectF(self._grid.x, self.height() - 22 * z, width, 16 * z)
-        draw_colour_bar(painter, rect, self._data, self._palette, _face("tiny", z))
+        return QRectF(self._grid.x, self.height() - 22 * z, width, 16 * z)
 
     def _clamped(self, row: int, column: int) -> tuple[int, int]:
         assert self._data is not None
@@ -380,13 +357,3 @@ class StageCard(QWidget):
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         self.update()
-
-
-def _widest(labels: Sequence[str], metrics: QFontMetricsF) -> float:
-    """Return the width of the widest of the first labels; a long one counts by its beginning."""
-    return max((metrics.horizontalAdvance(label[:40] or "∅") for label in labels[:64]), default=0.0)
-
-
-def _face(role: str, zoom: float) -> QFont:
-    """Return a font at a zoom that already holds the program's size of type."""
-    return font(role, zoom / scale())

@@ -1,0 +1,81 @@
+"""Where the maps of a card lie: as large as the card allows, with labels and numbers where these can be read."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from PySide6.QtGui import QFontMetricsF
+
+from attnlab.figures.layout import Grid, Limits, arrange
+from attnlab.ui.playground.still import face
+
+LABEL_SIZE = 0.92
+NUMBER_CELL = 21.0
+"""Cells this wide hold two decimals."""
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What a card offers: its ``area`` (x, y, width, height), zoom, how much larger cells may be when it stands alone,
+    device pixels a pixel, and whether rows and columns are tokens."""
+
+    area: tuple[float, float, float, float]
+    zoom: float
+    enlarged: float
+    ratio: float
+    tokens_down: bool
+    tokens_across: bool
+
+
+@lru_cache(maxsize=64)
+def fit(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple[str, ...], room: Room) -> Grid:
+    """Return the grid for maps of a shape [n, rows, columns] with these labels; edits of numbers leave it as it is."""
+    return _single(shape, rows, columns, room) if shape[0] == 1 else _multiples(shape, rows, columns, room)
+
+
+def _single(shape: tuple[int, int, int], rows: Sequence[str], columns: Sequence[str], room: Room) -> Grid:
+    """Arrange one map: labels as wide as they need, shortened where that lets numbers into the cells."""
+    z, (_, _, width, height) = room.zoom, room.area
+    metrics = QFontMetricsF(face("caption", z * LABEL_SIZE))
+    wide = _widest(rows, metrics) + 8 if room.tokens_down else 0.0
+    wide = min(wide, 84 * max(z, room.enlarged), width * 0.36)
+    widest = _widest(columns, metrics)
+    tall = min(widest + 8, 52 * max(z, room.enlarged), height * 0.3)
+    grid = _arranged(shape, room, wide, tall)
+    narrow = _arranged(shape, room, min(wide, 36 * z), tall)
+    if grid.cell_width < NUMBER_CELL * z <= narrow.cell_width:
+        grid = narrow
+    if widest <= grid.cell_width - 2:
+        return _arranged(shape, room, grid.label_width, 14 * z)
+    if not room.tokens_across:  # numbers of columns are for large cells only
+        return _arranged(shape, room, grid.label_width, 0.0)
+    return grid
+
+
+def _multiples(shape: tuple[int, int, int], rows: Sequence[str], columns: Sequence[str], room: Room) -> Grid:
+    """Arrange many maps: each has its title, and tokens where every one of them can be read."""
+    z = room.zoom
+    title = 12 * z
+    grid = _arranged(shape, room, 0.0, 0.0, title)
+    if min(grid.cell_width, grid.cell_height) < 10 * z:
+        return grid
+    metrics = QFontMetricsF(face("caption", z * LABEL_SIZE))
+    wide = _widest(rows, metrics) + 8 if room.tokens_down else 0.0
+    tall = _widest(columns, metrics) + 8 if room.tokens_across else 0.0
+    labelled = _arranged(shape, room, min(wide, 84 * z), min(tall, 64 * z), title)
+    return labelled if min(labelled.cell_width, labelled.cell_height) >= 10 * z else grid
+
+
+def _arranged(
+    shape: tuple[int, int, int], room: Room, label_width: float, label_height: float, title_height: float = 0.0
+) -> Grid:
+    factor = max(room.zoom, room.enlarged)
+    width, height = (46 if room.tokens_across else 52) * factor, 30 * factor
+    limits = Limits(width, height, label_width, label_height + title_height, title_height)
+    count, rows, columns = shape
+    return arrange(room.area, rows, columns, count, limits, room.tokens_across, room.ratio)
+
+
+def _widest(labels: Sequence[str], metrics: QFontMetricsF) -> float:
+    """Return the width of the widest of the first labels; a long one counts by its beginning."""
+    return max((metrics.horizontalAdvance(label[:40] or "∅") for label in labels[:64]), default=0.0)
