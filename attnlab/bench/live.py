@@ -1,4 +1,4 @@
-"""From an edit to its picture in the program's window, against the notebook way; and a drag of 200 edits in a second."""
+"""From an edit to its picture in the program's window, against the notebook way; and 200 edits in a second."""
 
 import gc
 import time

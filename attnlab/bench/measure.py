@@ -1,6 +1,7 @@
-"""What a measurement is: two ways of doing the same, timed in turns; medians, a ratio, and how they are written down."""
+"""What a measurement is: two ways of doing the same, timed in turns; medians, a ratio, and how they are printed."""
 
 import json
+import math
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -9,6 +10,8 @@ from dataclasses import dataclass, fields
 from PySide6.QtCore import QObject
 
 FIELDS = ("bench", "case", "ours", "baseline", "unit", "ratio", "p95", "runs")
+NUMBERS = (2, 3, 5, 6, 7)
+"""Columns of the table that are right aligned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +34,15 @@ class Case:
 
 
 def case(
-    bench: str, name: str, ours: Sequence[float], baseline: Sequence[float], unit: str, target: str = "", *, rate: bool = False
-) -> Case:  # fmt: skip
+    bench: str,
+    name: str,
+    ours: Sequence[float],
+    baseline: Sequence[float],
+    unit: str,
+    target: str = "",
+    *,
+    rate: bool = False,
+) -> Case:
     """Return the case that runs of both make; of a ``rate`` more is better, of everything else less."""
     mine, other = statistics.median(ours), statistics.median(baseline)
     ratio = times_better(mine, other, rate=rate)
@@ -44,13 +54,13 @@ def times_better(ours: float, baseline: float, *, rate: bool = False) -> float:
     if ours == baseline:
         return 1.0
     above, below = (ours, baseline) if rate else (baseline, ours)
-    return above / below if below else float(above > 0) * 1e9
+    return above / below if below else float("inf")
 
 
 def percentile(runs: Sequence[float], share: float) -> float:
     """Return the smallest run that ``share`` per cent of all runs do not exceed."""
     ordered = sorted(runs)
-    return ordered[max(0, -(-len(ordered) * share // 100).__int__() - 1)]
+    return ordered[max(math.ceil(len(ordered) * share / 100) - 1, 0)]
 
 
 def in_turns(rounds: int, *ways: Callable[[], float]) -> tuple[list[float], ...]:
@@ -78,26 +88,27 @@ def garbage_as_in_the_program(parent: QObject) -> Iterator[None]:
 
 def as_json(cases: Sequence[Case]) -> str:
     """Return the cases as a JSON list of objects with the fields of the contract."""
-    lines = [json.dumps({name: getattr(each, name) for name in FIELDS}, ensure_ascii=False) for each in cases]
+    lines = [
+        json.dumps({name: getattr(each, name) for name in FIELDS}, ensure_ascii=False, allow_nan=False)
+        for each in cases
+    ]
     return "[" + ",\n ".join(lines) + "]\n"
 
 
 def as_table(cases: Sequence[Case]) -> str:
     """Return the cases as columns of text, the target beside each."""
-    head = ("bench", "case", "ours", "baseline", "unit", "ratio", "p95", "runs", "target")
-    rows = [head, *(_row(each) for each in cases)]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
-    left = {0, 1, 4, 8}
-    lines = [
-        "  ".join(text.ljust(w) if i in left else text.rjust(w) for i, (text, w) in enumerate(zip(row, widths, strict=True)))
-        for row in rows
-    ]
-    return "".join(f"{line.rstrip()}\n" for line in lines)
+    rows = [("bench", "case", "ours", "baseline", "unit", "ratio", "p95", "runs", "target"), *map(_row, cases)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "".join("  ".join(map(_padded, row, widths, range(len(row)))).rstrip() + "\n" for row in rows)
+
+
+def _padded(text: str, width: int, column: int) -> str:
+    return text.rjust(width) if column in NUMBERS else text.ljust(width)
 
 
 def _row(each: Case) -> tuple[str, ...]:
-    numbers = (_short(each.ours), _short(each.baseline), each.unit, f"{each.ratio:.2f}×", _short(each.p95), str(each.runs))
-    return (each.bench, each.case, *numbers, each.target)
+    ours, baseline, p95 = map(_short, (each.ours, each.baseline, each.p95))
+    return (each.bench, each.case, ours, baseline, each.unit, f"{each.ratio:.2f}×", p95, str(each.runs), each.target)
 
 
 def _short(value: float) -> str:

@@ -67,6 +67,7 @@ class Canvas(QWidget):
         for each in self._all.values():
             each.hide()
             each.panned.connect(self.pan)
+            each.still.lie_on(self.ground)
         for card in self.cards.values():
             card.cell_hovered.connect(self.cell_hovered)
             card.cell_clicked.connect(self.cell_clicked)
@@ -79,6 +80,7 @@ class Canvas(QWidget):
         self._ground: QPixmap | None = None
         self._pressed: QPointF | None = None
         self.setMinimumSize(240, 200)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setAccessibleName("Canvas: the stages of the computation")
 
@@ -214,6 +216,12 @@ class Canvas(QWidget):
             if source.name in self._places
         ]
 
+    def ground(self) -> QPixmap:
+        """Return what lies under the cards: their shadows and the wires."""
+        if self._ground is None:
+            self._ground = self._draw_ground()
+        return self._ground
+
     def _draw_ground(self) -> QPixmap:
         ratio = self.devicePixelRatioF()
         ground = QPixmap(self.size() * ratio)
@@ -265,13 +273,12 @@ class Canvas(QWidget):
         self.alone_requested.emit(None if alone == name else name)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        if self._ground is None:
-            self._ground = self._draw_ground()
         painter = QPainter(self)
-        ratio = self._ground.devicePixelRatio()
+        ground = self.ground()
+        ratio = ground.devicePixelRatio()
         rect = event.rect()
         source = QRect(rect.topLeft() * ratio, rect.size() * ratio)
-        painter.drawPixmap(QRectF(rect), self._ground, QRectF(source))
+        painter.drawPixmap(QRectF(rect), ground, QRectF(source))
         painter.end()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

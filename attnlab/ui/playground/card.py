@@ -68,7 +68,7 @@ class StageCard(QWidget):
         self._zoom = 1.0
         self._pressed: QPointF | None = None
         self._panning = False
-        self._still = Still()
+        self.still = Still(self)
         self.painted = 0
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -245,7 +245,7 @@ class StageCard(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         outlines, strong = self._outlines()
-        self._still.draw(painter, self, self._still_depends_on(strong), lambda own: self._paint_still(own, strong))
+        self.still.draw(painter, self._still_depends_on(strong), lambda own: self._paint_still(own, strong))
         if self._data is not None and self._grid is not None:
             draw_cells(painter, self._grid, self._data, self._palette)
             draw_titles(painter, self._grid, self._data, self._palette, face("tiny", self._zoom))  # over the frames

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from attnlab.figures.layout import Grid, Limits, arrange
@@ -12,7 +12,7 @@ from attnlab.figures.map_painter import MapData, Outline, draw_cells, draw_outli
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.raster import limit_of
 from attnlab.figures.text import Pen
-from attnlab.ui.theme import font, scale
+from attnlab.ui.playground.still import Still, face
 
 if TYPE_CHECKING:
     from attnlab.attention.trace import Trace
@@ -35,6 +35,7 @@ class HeadsCard(QWidget):
         self._data: MapData | None = None
         self._grid: Grid | None = None
         self._zoom = 1.0
+        self.still = Still(self)
         self.setObjectName("card-heads")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
@@ -104,8 +105,16 @@ class HeadsCard(QWidget):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        z, p = self._zoom, self._palette
         painter = QPainter(self)
+        heads = self._trace.experiment.n_heads if self._trace is not None else 0
+        self.still.draw(painter, (self._palette, self._zoom, self.hasFocus(), heads), self._paint_still)
+        if self._data is not None and self._grid is not None:
+            self._paint_maps(painter)
+        painter.end()
+
+    def _paint_still(self, painter: QPainter) -> None:
+        """Paint ground and header."""
+        z, p = self._zoom, self._palette
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(p.surface))
@@ -116,28 +125,25 @@ class HeadsCard(QWidget):
             painter.setPen(QColor(p.accent))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 11, 11)
-        pen = Pen(painter, _face("title", z))
+        pen = Pen(painter, face("title", z))
         painter.setPen(QColor(p.ink))
         pen.draw(26 * z, 18 * z, "Heads")
-        pen = Pen(painter, _face("caption", z))
+        pen = Pen(painter, face("caption", z))
         painter.setPen(QColor(p.muted))
         pen.draw(12 * z, 35 * z, pen.elided("weights of every head, at a glance", self.width() - 24 * z))
         if self._trace is not None:
             pen.draw(self.width() - 12 * z, 18 * z, str(self._trace.experiment.n_heads), 1.0)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        if self._data is not None and self._grid is not None:
-            self._paint_maps(painter)
-        painter.end()
 
     def _paint_maps(self, painter: QPainter) -> None:
         assert self._data is not None
         assert self._grid is not None
         draw_cells(painter, self._grid, self._data, self._palette)
-        draw_titles(painter, self._grid, self._data, self._palette, _face("tiny", self._zoom))
+        draw_titles(painter, self._grid, self._data, self._palette, face("tiny", self._zoom))
         if self._grid.count == 1:
             left = self._grid.x + self._grid.width + 16
             painter.setPen(QColor(self._palette.muted))
-            painter.setFont(_face("caption", self._zoom))
+            painter.setFont(face("caption", self._zoom))
             room = QRectF(left, self._grid.y, self.width() - left - 12, self.height() - self._grid.y - 8)
             painter.drawText(room, Qt.TextFlag.TextWordWrap, HINT)
         elif self._view is not None and self._view.head in self.choices:
@@ -160,8 +166,3 @@ class HeadsCard(QWidget):
             return
         choices = ("all", *self.choices)
         self.head_clicked.emit(choices[(choices.index(self._view.head) + step) % len(choices)])
-
-
-def _face(role: str, zoom: float) -> QFont:
-    """Return a font at a zoom that already holds the program's size of type."""
-    return font(role, zoom / scale())

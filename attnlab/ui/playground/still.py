@@ -1,9 +1,10 @@
 """What on a card stays as it is while its numbers change: kept as a picture, so that an edit repaints numbers only."""
 
 from collections.abc import Callable
+from functools import lru_cache
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QFont, QPainter, QPixmap
+from PySide6.QtCore import QRect, QRectF, Qt
+from PySide6.QtGui import QFont, QGuiApplication, QPainter, QPixmap
 from PySide6.QtWidgets import QWidget
 
 from attnlab.ui.theme import font, scale
@@ -13,33 +14,51 @@ LARGEST_PX = 4_000_000
 
 
 class Still:
-    """Keeps what was drawn until what it depends on changes."""
+    """Keeps what was drawn over a widget until what it depends on changes."""
 
-    def __init__(self) -> None:
+    def __init__(self, widget: QWidget) -> None:
+        self._widget = widget
+        self._ground: Callable[[], QPixmap] | None = None
         self._key: tuple[object, ...] = ()
         self._picture = QPixmap()
 
-    def draw(
-        self, painter: QPainter, widget: QWidget, depends_on: tuple[object, ...], draw: Callable[[QPainter], None]
-    ) -> None:
-        """Let ``draw`` paint over all of a widget, or paint again what it drew when all of this was the same."""
-        ratio = widget.devicePixelRatioF()
-        size = widget.size() * ratio
+    def lie_on(self, ground: Callable[[], QPixmap]) -> None:
+        """Let the widget paint the ground in its round corners itself, so that nothing under it need be painted."""
+        self._ground = ground
+        self._widget.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+
+    def draw(self, painter: QPainter, depends_on: tuple[object, ...], draw: Callable[[QPainter], None]) -> None:
+        """Let ``draw`` paint over all of the widget, or paint again what it drew when all of this was the same."""
+        ratio, place = self._widget.devicePixelRatioF(), self._widget.geometry()
+        size = place.size() * ratio
+        ground = self._ground() if self._ground is not None else None
         if size.width() * size.height() > LARGEST_PX:
-            draw(painter)
+            self._draw(painter, ground, draw)
             return
-        key = (widget.width(), widget.height(), ratio, *depends_on)
+        key = (place, ratio, ground.cacheKey() if ground is not None else 0, *depends_on)
         if key != self._key:
             self._picture = QPixmap(size)
             self._picture.setDevicePixelRatio(ratio)
-            self._picture.fill(Qt.GlobalColor.transparent)
+            self._picture.fill(Qt.GlobalColor.black if ground is not None else Qt.GlobalColor.transparent)
             own = QPainter(self._picture)
-            draw(own)
+            self._draw(own, ground, draw)
             own.end()
             self._key = key
         painter.drawPixmap(0, 0, self._picture)
 
+    def _draw(self, painter: QPainter, ground: QPixmap | None, draw: Callable[[QPainter], None]) -> None:
+        if ground is not None:
+            ratio, place = ground.devicePixelRatio(), self._widget.geometry()
+            source = QRect(place.topLeft() * ratio, place.size() * ratio)
+            painter.drawPixmap(QRectF(self._widget.rect()), ground, QRectF(source))
+        draw(painter)
+
+
+@lru_cache(maxsize=256)
+def _made(role: str, zoom: float, application_font: str) -> QFont:
+    return font(role, zoom / scale())
+
 
 def face(role: str, zoom: float) -> QFont:
-    """Return a font at a zoom that already holds the program's size of type."""
-    return font(role, zoom / scale())
+    """Return a font at a zoom that already holds the program's size of type; to be read, not changed."""
+    return _made(role, zoom, QGuiApplication.font().key())
