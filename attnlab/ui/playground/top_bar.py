@@ -118,7 +118,7 @@ class TopBar(QFrame):
         self, name: str, title: str, registry: Mapping[str, Score | Normalizer | Position], about: str
     ) -> Pill:
         """A switch of one registry; one that offers no choice is not shown."""
-        pill = Pill(title)
+        pill = Pill(title, self)  # without a parent, showing it would open a window
         pill.setToolTip(about)
         pill.set_choices([Choice(e.name, e.title, e.about) for e in registry.values()])
         pill.setProperty("field", name)
