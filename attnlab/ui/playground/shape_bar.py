@@ -46,7 +46,7 @@ class ShapeBar(QWidget):
             box.setAlignment(Qt.AlignmentFlag.AlignRight)
             box.setAccessibleName(name)
             box.setToolTip(f"{name}: {about}, 1 to {LARGEST}")
-            box.setProperty("size", name)
+            box.setProperty("field", name)  # "size" is a property that every widget has
             box.valueChanged.connect(self._on_value_changed)
             label.setBuddy(box)
             grid.addWidget(label, place // 2, place % 2 * 2)
@@ -88,4 +88,4 @@ class ShapeBar(QWidget):
     def _on_value_changed(self, value: int) -> None:
         sender = self.sender()
         if isinstance(sender, QSpinBox):
-            self.size_requested.emit(str(sender.property("size")), value)
+            self.size_requested.emit(str(sender.property("field")), value)
