@@ -159,7 +159,8 @@ def fitted(view: View, e: Experiment, *, first: bool = False) -> View:
 
 def _exists(cell: Cell, e: Experiment, present: list[str]) -> bool:
     sizes = {
-        "token": e.T_q, "query": e.T_q, "key": e.T_k, "d_model": e.d_model, "d_k": e.d_k, "d_v": e.d_v, "d_out": e.d_out,
+        "token": e.T_q, "query": e.T_q, "key": e.T_k, "d_model": e.d_model, "d_k": e.d_k, "d_v": e.d_v,
+        "d_out": e.d_out,
     }  # fmt: skip
     if cell.stage not in present:
         return False

@@ -2,8 +2,9 @@
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QLineEdit, QMenu, QPushButton, QSizePolicy, QSpinBox, QWidget, QWidgetAction
+from PySide6.QtWidgets import QLineEdit, QMenu, QPushButton, QSizePolicy, QWidget, QWidgetAction
 
+from attnlab.ui.widgets.fields import NumberBox
 from attnlab.ui.widgets.flow_layout import FlowLayout
 from attnlab.ui.widgets.numbers import NumberError, parse_number
 
@@ -24,6 +25,8 @@ class FillBar(QWidget):
     scale_requested = Signal(float)
     transpose_requested = Signal()
     round_requested = Signal(int)
+    message_raised = Signal(str)
+    """One sentence about a factor that is none; "" when the next one is."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -36,7 +39,7 @@ class FillBar(QWidget):
         self.random_button = QPushButton("Random")
         self.random_button.setToolTip("Fill with new random numbers: the next seed")
         self.random_button.clicked.connect(self._on_random)
-        self.seed = QSpinBox()
+        self.seed = NumberBox()
         self.seed.setPrefix("seed ")
         self.seed.setRange(0, 99_999)
         self.seed.setAccessibleName("Seed")
@@ -113,9 +116,10 @@ class FillBar(QWidget):
         try:
             factor = parse_number(self.factor.text())
         except NumberError as error:
-            self.factor.setToolTip(str(error))
+            self.message_raised.emit(f"Scale by: {error}.")
             self.factor.selectAll()
             return
+        self.message_raised.emit("")
         menu = self.change_button.menu()
         if menu is not None:
             menu.hide()

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Qt, Slot
+from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from attnlab.attention import edits, links, sentences
 from attnlab.attention.explain import Cell
@@ -12,6 +12,7 @@ from attnlab.ui.playground.fill_bar import FillBar
 from attnlab.ui.playground.shape_bar import ShapeBar
 from attnlab.ui.playground.tab_button import TabButton
 from attnlab.ui.theme import font, restyle
+from attnlab.ui.widgets.fields import TextField
 from attnlab.ui.widgets.flow_layout import FlowLayout
 from attnlab.ui.widgets.matrix_table import BlockEdit, MatrixTable
 from attnlab.ui.widgets.token_strip import TokenStrip
@@ -27,8 +28,6 @@ _VERBS = {"type": "Type", "drag": "Drag", "wheel": "Turn", "step": "Step", "past
 
 class InputsPanel(QScrollArea):
     """Edits the document's tokens, tables and sizes; holds nothing but which table is open."""
-
-    message_raised = Signal(str)
 
     def __init__(self, document: "Document", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -74,6 +73,7 @@ class InputsPanel(QScrollArea):
         self.fill_bar.scale_requested.connect(self._on_scale)
         self.fill_bar.transpose_requested.connect(self._on_transpose)
         self.fill_bar.round_requested.connect(self._on_round)
+        self.fill_bar.message_raised.connect(self._show_message)
         column.addWidget(self.fill_bar)
         column.addSpacing(8)
         column.addWidget(self._sections[2])
@@ -88,8 +88,8 @@ class InputsPanel(QScrollArea):
         document.view_changed.connect(self._on_view_changed)
         self._refresh()
 
-    def _make_sentence(self) -> QLineEdit:
-        self.sentence = QLineEdit()
+    def _make_sentence(self) -> TextField:
+        self.sentence = TextField()
         self.sentence.setAccessibleName("Sentence")
         self.sentence.setPlaceholderText("Type a sentence")
         self.sentence.setObjectName("sentence")
@@ -257,6 +257,7 @@ class InputsPanel(QScrollArea):
     @Slot()
     def _on_sentence_finished(self) -> None:
         self._typing = None
+        self.sentence.settle()
         if self.sentence.property("wrong"):
             self.sentence.setProperty("wrong", False)
             self.sentence.style().polish(self.sentence)
@@ -314,6 +315,7 @@ class InputsPanel(QScrollArea):
     def _on_table_message(self, sentence: str) -> None:
         self._show_message(sentence)
 
+    @Slot(str)
     def _show_message(self, sentence: str) -> None:
         self._message.setText(sentence)
         self._message.setVisible(bool(sentence))
@@ -338,7 +340,7 @@ class InputsPanel(QScrollArea):
     @Slot(float)
     def _on_scale(self, factor: float) -> None:
         name = self._name
-        self._edit(f"Scale {TITLES[name]} by {factor:g}", lambda e: edits.scale(e, name, factor))
+        self._edit(f"Scale {TITLES[name]} by {factor:g}".replace("-", "−"), lambda e: edits.scale(e, name, factor))
 
     @Slot()
     def _on_transpose(self) -> None:

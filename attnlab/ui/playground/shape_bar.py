@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QSpinBox, QVBoxLayout, QWidge
 
 from attnlab.figures.palette import Palette
 from attnlab.ui.theme import font, restyle
+from attnlab.ui.widgets.fields import NumberBox
 from attnlab.ui.widgets.flow_layout import FlowLayout
 from attnlab.ui.widgets.switch import Switch
 
@@ -40,7 +41,7 @@ class ShapeBar(QWidget):
         self._labels: list[QLabel] = []
         for place, (name, title, about) in enumerate(SIZES):
             label = QLabel(title)
-            box = QSpinBox()
+            box = NumberBox()
             box.setRange(1, LARGEST)
             box.setKeyboardTracking(False)
             box.setAlignment(Qt.AlignmentFlag.AlignRight)

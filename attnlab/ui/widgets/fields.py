@@ -1,0 +1,40 @@
+"""Fields that leave undo and redo to the window once they have nothing of their own to take back."""
+
+from PySide6.QtCore import QEvent
+from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QLineEdit, QSpinBox
+
+
+class TextField(QLineEdit):
+    """A line of text; typing is taken back in it, what came before by the window."""
+
+    def settle(self) -> None:
+        """Make what was typed the beginning of what can be taken back in here."""
+        at = self.cursorPosition()
+        self.setText(self.text())
+        self.setCursorPosition(at)
+
+    def event(self, event: QEvent) -> bool:
+        if _is_for_the_window(event, self):
+            event.ignore()
+            return False
+        return super().event(event)
+
+
+class NumberBox(QSpinBox):
+    """A whole number; a number that was taken over is taken back by the window."""
+
+    def event(self, event: QEvent) -> bool:
+        if _is_for_the_window(event, self.lineEdit()):
+            event.ignore()
+            return False
+        return super().event(event)
+
+
+def _is_for_the_window(event: QEvent, field: QLineEdit) -> bool:
+    """Tell whether a key is asked about that means undo or redo, and the field has none of its own."""
+    if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
+        return False
+    if event.matches(QKeySequence.StandardKey.Undo):
+        return not field.isUndoAvailable()
+    return event.matches(QKeySequence.StandardKey.Redo) and not field.isRedoAvailable()
