@@ -228,7 +228,9 @@ class Person:
     def type(self, text: str, widget: QWidget | None = None) -> None:
         """Type a text, letter by letter, each where the keyboard is then."""
         for letter in text:
-            QTest.keyClicks(widget or QApplication.focusWidget(), letter)
+            focused = widget or QApplication.focusWidget()
+            assert focused is not None, "the keyboard is nowhere"
+            QTest.keyClicks(focused, letter)
 
     def undo(self) -> None:
         self.key(Qt.Key.Key_Z, Mod.ControlModifier)
@@ -345,6 +347,7 @@ def open_window(qtbot: QtBot, qapp: QApplication, _long_lived_is_frozen: None) -
     windows.clear()
     QToolTip.hideText()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+    qapp.processEvents()  # or the next window loses the keyboard to the news that this one is gone
     qapp.styleHints().setColorScheme(Qt.ColorScheme.Unknown)
     qapp.setStyleSheet(before[2])
     qapp.setPalette(before[0])
@@ -367,6 +370,7 @@ def sit_down(open_window: Callable[..., MainWindow], qtbot: QtBot) -> Iterator[C
         window = open_window(source if isinstance(source, Source) else None, **options)
         with qtbot.waitSignal(window.ready, timeout=PATIENCE_MS):
             window.load()
+        qtbot.waitUntil(window.isActiveWindow)
         person = Person(window, qtbot)
         if not isinstance(source, Source):
             from attnlab.document.scene import Scene

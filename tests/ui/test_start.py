@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from PySide6.QtWidgets import QLabel, QPushButton
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from attnlab.files.source import Source
@@ -95,6 +96,32 @@ def test_while_it_loads_it_says_so_and_keys_do_nothing_bad(
     window.change_settings(type_size=100, theme="light")
     with qtbot.waitSignal(window.ready):
         window.load()
+
+
+class Windows(QObject):
+    """Writes down every window that shows itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shown: list[str] = []
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Show and isinstance(watched, QWidget) and watched.isWindow():
+            self.shown.append(f"{type(watched).__name__} {watched.accessibleName()}")
+        return False
+
+
+def test_no_other_window_flashes_up_while_it_loads(open_window: Callable[..., MainWindow], qtbot: QtBot) -> None:
+    window, windows = open_window(), Windows()
+    window.activateWindow()
+    app = QApplication.instance()
+    assert app is not None
+    app.installEventFilter(windows)
+    with qtbot.waitSignal(window.ready):
+        window.load()
+    app.removeEventFilter(windows)
+    assert windows.shown == []
+    assert window.isActiveWindow()  # and the keyboard is still here
 
 
 def test_closing_it_while_it_loads_leaves_no_thread_behind(
