@@ -51,8 +51,8 @@ class Driver(QObject):
         self.wait()
 
     def next_value(self) -> float:
-        """Return the number for the next edit: always another, seldom far."""
-        return float(self._random.normal())
+        """Return the number for the next edit: always another, of the size of the numbers around it."""
+        return float(self._random.normal()) * 0.1
 
     def edit(self, value: float) -> None:
         """Change one number of W_q, as a drag of its cell does."""

@@ -61,9 +61,13 @@ def reduced(values: NDArray[np.floating], rows: int, columns: int) -> NDArray[np
 
     So a single strong weight among thousands of weak ones is never averaged away; NaN and ∞ win over all.
     """
+    signed = not values.min(initial=0.0) >= 0  # NaN counts too
     for axis, size in ((1, rows), (2, columns)):
         if values.shape[axis] > size:
             high = _of_blocks(np.maximum, values, size, axis)
+            if not signed:
+                values = high
+                continue
             low = _of_blocks(np.minimum, values, size, axis)
             with np.errstate(invalid="ignore"):
                 values = np.where(-low > high, low, high)

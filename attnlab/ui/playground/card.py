@@ -1,5 +1,6 @@
 """One stage as a card: title, formula, shape, maps, labels, colour bar, and the cells of the selection."""
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from attnlab.attention.arithmetic import number
-from attnlab.attention.explain import Cell, axis_label
+from attnlab.attention.explain import Cell
 from attnlab.attention.links import Region, linked
 from attnlab.attention.stages import Stage
 from attnlab.figures.layout import Grid
@@ -40,6 +41,7 @@ from attnlab.ui.playground.card_layout import LABEL_SIZE, Room, fit
 from attnlab.ui.playground.still import Still, face
 
 if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
     from attnlab.attention.trace import Trace
     from attnlab.document.document import View
 
@@ -162,10 +164,7 @@ class StageCard(QWidget):
         if e.masked and (self.stage.axes[-2:] == ("query", "key")) and self.stage.name in ("masked", "weights"):
             allowed = self._trace.experiment.allowed()
             masked = None if allowed is None else ~allowed.numpy()
-        labels = [
-            tuple(axis_label(e, axis, i) for i in range(n))
-            for axis, n in zip((rows, columns), values.shape[1:], strict=True)
-        ]
+        labels = [_labels(e, axis, n) for axis, n in zip((rows, columns), values.shape[1:], strict=True)]
         limit = limit_of(self._trace.array(self.stage.name), self.stage.kind)
         return MapData(values, self.stage.kind, limit, masked, labels[0], labels[1], titles)
 
@@ -357,3 +356,15 @@ class StageCard(QWidget):
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         self.update()
+
+
+def _labels(e: "Experiment", axis: str, count: int) -> tuple[str, ...]:
+    """Return the labels of an axis, those of tokens without a copy: they are asked for with every edit."""
+    if axis in ("token", "query"):
+        return e.tokens
+    return e.key_tokens if axis == "key" else _numbers(count)
+
+
+@lru_cache(maxsize=16)
+def _numbers(count: int) -> tuple[str, ...]:
+    return tuple(map(str, range(count)))
