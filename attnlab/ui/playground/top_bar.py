@@ -92,7 +92,7 @@ class TopBar(QFrame):
         self.pills: dict[str, Pill] = {}
         for name, title, registry, about in REGISTRIES:
             self._switches.addWidget(self._make_registry_pill(name, title, registry, about))
-        self.device = Pill("")
+        self.device = Pill("", name="Device and number format")
         self.device.setToolTip("Where it is computed, and in which number format")
         self.device.set_choices([Choice((d, t), f"{_device_title(d)} {t}", _ABOUT[t]) for d in devices for t in DTYPES])
         self.device.chosen.connect(self._on_device)
@@ -182,7 +182,13 @@ class TopBar(QFrame):
 
     @Slot(object)
     def _on_scale(self, scale: object) -> None:
-        self._document.edit(f"Scale {_scale_title(scale)}", lambda e: edits.configured(e, scale=scale))
+        self._configure(f"Scale {_scale_title(scale)}", "scale", scale)
+
+    def _configure(self, label: str, field: str, value: object) -> bool:
+        """Change one field of the configuration; choosing what is there already is no step."""
+        if getattr(self._document.experiment.config, field) == value:
+            return False
+        return self._document.edit(label, lambda e: edits.configured(e, **{field: value}))
 
     def _head_count(self, text: str) -> int:
         """Return a typed head count.
@@ -196,7 +202,7 @@ class TopBar(QFrame):
 
     @Slot(object)
     def _on_heads(self, count: object) -> None:
-        if self._document.edit(f"Heads {count}", lambda e: edits.configured(e, n_heads=count)):
+        if self._configure(f"Heads {count}", "n_heads", count):
             self.head_chosen.emit("all" if self._document.experiment.n_heads > 1 else 0)
 
     @Slot(object)
@@ -204,12 +210,14 @@ class TopBar(QFrame):
         sender = self.sender()
         if isinstance(sender, Pill):
             field = str(sender.property("field"))
-            self._document.edit(f"{field.capitalize()} {value}", lambda e: edits.configured(e, **{field: value}))
+            self._configure(f"{field.capitalize()} {value}", field, value)
 
     @Slot(object)
     def _on_device(self, choice: tuple[str, str]) -> None:
         device, dtype = choice
         label = f"{_device_title(device)} {dtype}"
+        if choice == (self._document.scene.device, self._document.scene.dtype):
+            return
         self._document.edit_scene(label, lambda scene: replace(scene, device=device, dtype=dtype))
 
 

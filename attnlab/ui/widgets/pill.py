@@ -21,9 +21,11 @@ class Pill(QPushButton):
 
     chosen = Signal(object)
 
-    def __init__(self, label: str, parent: QWidget | None = None) -> None:
+    def __init__(self, label: str, parent: QWidget | None = None, *, name: str = "") -> None:
+        """Make a pill; ``name`` says what it is to those who cannot see it, where no label does."""
         super().__init__(parent)
         self._label = label
+        self._name = name or label
         self._choices: tuple[Choice, ...] = ()
         self._entry: Entry | None = None
         self._value: object = None
@@ -86,7 +88,7 @@ class Pill(QPushButton):
         self.update()
 
     def _describe(self) -> None:
-        self.setAccessibleName(f"{self._label}: {self.value_text()}")
+        self.setAccessibleName(f"{self._name}: {self.value_text()}")
         self.setAccessibleDescription("Opens a list of choices")
         self.updateGeometry()
         self.update()
