@@ -1,0 +1,225 @@
+"""Mask, scale, heads, output, biases, device and dtype: one click each, explained where they cannot be."""
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QApplication, QCheckBox
+
+from attnlab.ui.widgets.pill import Pill
+
+if TYPE_CHECKING:
+    from tests.ui.conftest import Person
+
+Key = Qt.Key
+
+
+def test_the_causal_switch_makes_the_weights_a_triangle(person: "Person") -> None:
+    person.press("Causal")
+    person.settle()
+    weights = person.painted("weights")[0]
+    assert (weights[np.triu_indices(6, 1)] == 0).all()
+    assert (weights[np.tril_indices(6)] > 0).all()
+    np.testing.assert_allclose(weights.sum(-1), 1, atol=1e-6)
+    masked = person.painted("masked")[0]
+    assert (masked[np.triu_indices(6, 1)] == -math.inf).all()
+    np.testing.assert_array_equal(masked[np.tril_indices(6)], person.painted("scaled")[0][np.tril_indices(6)])
+    assert person.find(QCheckBox, "Causal").isChecked()
+    person.press("Causal")
+    person.settle()
+    assert not person.card("masked").isVisible()
+    assert (person.painted("weights") > 0).all()
+
+
+def test_masked_cells_are_called_masked(person: "Person") -> None:
+    person.press("Causal")
+    person.settle()
+    assert person.tip(person.card("weights"), person.cell("weights", 0, 3)) == "Your → with: masked"
+    assert person.tip(person.card("masked"), person.cell("masked", 2, 4)) == "starts → one: masked"
+    assert "masked" not in person.tip(person.card("masked"), person.cell("masked", 4, 2))
+
+
+@pytest.mark.parametrize(("title", "divisor"), [("1/√d_k", math.sqrt(2)), ("none", None), ("1/√d_model", math.sqrt(3))])
+def test_each_scale_divides_by_what_it_says(person: "Person", title: str, divisor: float | None) -> None:
+    person.choose("Scale", title)
+    person.settle()
+    assert person.find(Pill, "Scale").value_text() == title
+    if divisor is None:
+        assert not person.card("scaled").isVisible()
+        logits = person.painted("scores")[0]
+    else:
+        logits = person.painted("scaled")[0]
+        np.testing.assert_allclose(logits, person.painted("scores")[0] / divisor, rtol=1e-6)
+    powers = np.exp(logits)
+    np.testing.assert_allclose(person.painted("weights")[0], powers / powers.sum(-1, keepdims=True), rtol=1e-5)
+
+
+def test_a_scale_of_ones_own(person: "Person") -> None:
+    assert person.type_into_pill("Scale", "2,5") == ""
+    person.settle()
+    assert person.find(Pill, "Scale").value_text() == "÷ 2.5"
+    np.testing.assert_allclose(person.painted("scaled"), person.painted("scores") / 2.5, rtol=1e-6)
+    assert person.history()[-1] == "Scale ÷ 2.5"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("0", "Scores cannot be divided by 0.00; type a number above 0."),
+        ("-2", "Scores cannot be divided by −2.00; type a number above 0."),
+        ("abc", "'abc' is not a number"),
+        ("nan", "'nan' is not a finite number"),
+        ("1e39", "'1e39' is too large"),
+        ("", "nothing is typed here"),
+    ],
+)
+def test_a_scale_that_cannot_be_is_explained_where_it_was_typed(person: "Person", text: str, words: str) -> None:
+    before = person.document.scene
+    assert words in person.type_into_pill("Scale", text)
+    assert person.document.scene is before
+    person.key(Key.Key_Escape)
+    assert person.find(Pill, "Scale").popup() is None
+
+
+def test_only_head_counts_that_divide_are_offered(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("uneven-heads")
+    rows = person.open_pill("Heads")
+    assert [row.accessibleName() for row in rows] == ["1", "2", "5", "10"]
+    person.click(rows[2])
+    person.settle()
+    assert person.painted("weights").shape == (5, 6, 6)
+    assert person.painted("queries").shape == (5, 6, 2)
+    assert person.experiment.n_heads == 5
+
+
+@pytest.mark.parametrize("text", ["4", "3", "11", "0", "two", "-1", "2.5", ""])
+def test_a_head_count_that_does_not_fit_is_explained_and_changes_nothing(
+    sit_down: Callable[..., "Person"], text: str
+) -> None:
+    person = sit_down("uneven-heads")
+    before = person.document.scene
+    sentence = person.type_into_pill("Heads", text)
+    assert sentence.endswith(".")
+    assert ("10" in sentence) if text in ("4", "3", "11") else ("whole number" in sentence), sentence
+    assert person.document.scene is before
+    person.check_every_number()
+    assert person.type_into_pill("Heads", "10") == ""
+    assert person.experiment.n_heads == 10
+
+
+def test_more_heads_make_more_maps_of_the_same_numbers(person: "Person") -> None:
+    queries = person.painted("queries")[0]
+    person.choose("Heads", "2")
+    person.settle()
+    assert person.painted("weights").shape == (2, 6, 6)
+    np.testing.assert_array_equal(np.concatenate(list(person.painted("queries")), -1), queries)
+    person.choose("Heads", "1")
+    person.settle()
+    assert person.painted("weights").shape == (1, 6, 6)
+
+
+def test_the_output_begins_as_it_was_and_goes_again(person: "Person") -> None:
+    before = person.painted("output").copy()
+    person.press("Output W_o")
+    person.settle()
+    np.testing.assert_allclose(person.painted("output")[0, :, :2], before[0], rtol=1e-6)
+    person.open_table("W_o")
+    person.type_number(0, 0, "3")
+    person.settle()
+    np.testing.assert_allclose(person.painted("output")[0, :, 0], 3 * before[0, :, 0], rtol=1e-6)
+    person.press("Output W_o")
+    person.settle()
+    np.testing.assert_array_equal(person.painted("output"), before)
+    assert person.history()[-3:] == ["W_o on", "Type W_o[0, 0] = 3", "W_o off"]
+
+
+def test_biases_begin_at_zero_and_are_added(person: "Person") -> None:
+    before = {name: person.painted(name).copy() for name in ("queries", "values", "output")}
+    person.press("Biases")
+    person.settle()
+    for name, numbers in before.items():
+        np.testing.assert_array_equal(person.painted(name), numbers)
+    person.open_table("b_v")
+    person.type_number(0, 1, "10")
+    person.settle()
+    np.testing.assert_allclose(person.painted("values")[0, :, 1], before["values"][0, :, 1] + 10, rtol=1e-6)
+    np.testing.assert_allclose(person.painted("output")[0, :, 1], before["output"][0, :, 1] + 10, rtol=1e-6)
+    person.press("Biases")
+    person.settle()
+    np.testing.assert_array_equal(person.painted("output"), before["output"])
+
+
+@pytest.mark.parametrize(("dtype", "digits"), [("float64", 12), ("bfloat16", 2), ("float16", 2)])
+def test_every_dtype_is_computed_in(person: "Person", dtype: str, digits: int) -> None:
+    exact = person.painted("weights").astype(np.float64)
+    person.choose("Device and number format", f"CPU {dtype}")
+    person.settle()
+    assert person.find(Pill, "Device and number format").value_text() == f"CPU {dtype}"
+    weights = person.painted("weights")
+    assert weights.dtype == (np.float64 if dtype == "float64" else np.float32)
+    np.testing.assert_allclose(weights, exact, atol=10.0 ** -min(digits, 6))
+    assert not np.array_equal(weights, exact)
+    time, sums = reading(person)
+    assert time.endswith(f"ms · cpu {dtype}")
+    assert sums == "✓ rows sum to 1"
+
+
+def reading(person: "Person") -> tuple[str, str]:
+    """Return what the bar below says of time and of row sums."""
+    from PySide6.QtWidgets import QLabel
+
+    texts = [label.text() for label in person.playground.step_bar.findChildren(QLabel) if label.isVisible()]
+    return next(t for t in texts if " ms · " in t), next(t for t in texts if "rows" in t or "NaN" in t)
+
+
+def test_the_bar_below_tells_shape_time_and_row_sums(sit_down: Callable[..., "Person"]) -> None:
+    from PySide6.QtWidgets import QLabel
+
+    person = sit_down("multi-head-causal")
+    texts = [label.text() for label in person.playground.step_bar.findChildren(QLabel) if label.isVisible()]
+    assert "[8, 5, 5]" in texts
+    time, sums = reading(person)
+    assert float(time.split(" ms")[0]) >= 0
+    assert sums == "✓ rows sum to 1"
+
+
+def test_the_keyboard_alone_can_turn_every_switch(person: "Person") -> None:
+    causal = person.find(QCheckBox, "Causal")
+    causal.setFocus()
+    QTest.keyClick(causal, Key.Key_Space)
+    assert person.experiment.config.causal
+    scale = person.find(Pill, "Scale")
+    scale.setFocus()
+    QTest.keyClick(scale, Key.Key_Down)
+    popup = scale.popup()
+    assert popup is not None
+    QTest.keyClick(QApplication.focusWidget(), Key.Key_Down)
+    QTest.keyClick(QApplication.focusWidget(), Key.Key_Return)
+    assert person.experiment.config.scale == "none"
+
+
+def test_a_pill_says_what_it_is_and_what_it_holds(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("multi-head-8")
+    names = [
+        pill.accessibleName() for pill in person.playground.top_bar.findChildren(QAbstractButton) if pill.isVisible()
+    ]
+    assert {"Causal", "Scale: 1/√d_k", "Heads: 8", "Show: all heads", "Undo", "Redo", "History"} <= set(names)
+
+
+def test_choosing_what_is_there_already_is_no_step(person: "Person") -> None:
+    person.choose("Scale", "1/√d_k")
+    person.choose("Heads", "1")
+    person.choose("Device and number format", "CPU float32")
+    assert len(person.history()) == 1
+
+
+def test_a_key_event_of_no_meaning_to_a_pill_goes_on(person: "Person") -> None:
+    scale = person.find(Pill, "Scale")
+    event = QKeyEvent(QEvent.Type.KeyPress, Key.Key_A, Qt.KeyboardModifier.NoModifier, "a")
+    QApplication.sendEvent(scale, event)
+    assert scale.popup() is None
