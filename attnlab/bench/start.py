@@ -1,0 +1,98 @@
+"""The start: from the birth of the process to the first window and the first numbers, and the memory at rest."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import indent
+
+from attnlab.bench.measure import Case, case
+from attnlab.errors import AttnlabError
+
+RUNS = 7
+IDLE_MS = 1500
+"""How long the program rests before its memory is read."""
+PATIENCE_S = 120
+BARE = "import torch, PySide6.QtWidgets, pyqtgraph"
+
+_PRELUDE = """
+import sys, time
+def say(name, value):
+    print(name, repr(value), flush=True)
+"""
+_MEMORY = """
+from attnlab.bench.memory import resident_mb
+if sys.platform != "win32":
+    say("memory", resident_mb())
+"""
+_BARE = f"{_PRELUDE}{BARE}\nsay('imported', time.time())\n{_MEMORY}"
+_PROGRAM = (
+    _PRELUDE
+    + f"""
+from PySide6.QtCore import QTimer
+import attnlab.cli
+from attnlab.ui.app import run
+
+def watch(window):
+    def on_numbers():
+        if not window.playground.canvas.cards["weights"].painted:
+            QTimer.singleShot(0, window, on_numbers)
+            return
+        say("numbers", time.time())
+        QTimer.singleShot({IDLE_MS}, window, on_rest)
+
+    def on_rest():
+        {indent(_MEMORY, " " * 8).strip()}
+        window.close()
+
+    window.first_painted.connect(lambda: say("window", time.time()))
+    window.ready.connect(on_numbers)
+
+sys.exit(run(on_window=watch))
+"""
+)
+
+
+def cases(quick: bool = False) -> Iterator[Case]:
+    """Yield how long the first window and the first numbers take, and the memory, against the bare imports.
+
+    Raises:
+        AttnlabError: a child process fails.
+    """
+    pairs = [(_child(_PROGRAM), _child(_BARE)) for _ in range(1 if quick else RUNS + 1)]
+    pairs = pairs[1:] or pairs  # the first pair reads the files into the system's cache
+    ours, bare = [mine for mine, _ in pairs], [other for _, other in pairs]
+    imported = [each["imported"] for each in bare]
+    window, numbers = ([each[name] for each in ours] for name in ("window", "numbers"))
+    yield case("start", "first window painted", window, imported, "s", "ratio ≥ 1.67 (0.6 times as long)")
+    yield case("start", "first numbers painted", numbers, imported, "s", "ratio ≥ 0.77 (1.3 times as long)")
+    if "memory" not in bare[0]:
+        return  # Windows tells it in another way, which is not asked for here
+    memory, bare_memory = ([each["memory"] for each in way] for way in (ours, bare))
+    yield case("start", "memory at rest", memory, bare_memory, "MB", "ratio ≥ 0.77 (1.3 times as much)")
+
+
+def _child(script: str) -> dict[str, float]:
+    """Run a script in a process of its own and return what it said; moments are seconds since it was asked for."""
+    with tempfile.TemporaryDirectory(prefix="attnlab-bench-") as folder:
+        start = time.time()
+        command = [sys.executable, "-c", script]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, env=_environment(folder), timeout=PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            raise AttnlabError(f"A start of the program was not done within {PATIENCE_S} s.") from None
+    if done.returncode:
+        reason = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        raise AttnlabError(f"A start of the program ended with code {done.returncode}: {reason}")
+    said = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+    return {name: float(text) - (0 if name == "memory" else start) for name, text in said.items()}
+
+
+def _environment(folder: str) -> dict[str, str]:
+    """Return this process's environment with settings of its own, so that nobody's window geometry is changed."""
+    root = str(Path(__file__).resolve().parents[2])
+    path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
+    return {**os.environ, "PYTHONPATH": path, "ATTNLAB_CONFIG_DIR": folder, "XDG_CONFIG_HOME": folder}
