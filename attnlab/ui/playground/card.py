@@ -345,7 +345,9 @@ class StageCard(QWidget):
                 self.cell_clicked.emit(Cell(self.stage.name, 0, 0, self._heads[0]))
                 return
             row, column = self._clamped(cell.row + move[0], cell.column + move[1])
-            self.cell_clicked.emit(Cell(self.stage.name, row, column, cell.head))
+            moved = Cell(self.stage.name, row, column, cell.head)
+            if moved != cell or not self._view.pinned:  # at the edge it stays; another click would let go of it
+                self.cell_clicked.emit(moved)
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.title_double_clicked.emit(self.stage.name)
         else:
