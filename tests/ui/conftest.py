@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QGuiApplication, QHelpEvent, QMouseEvent, QWheelEvent
+from PySide6.QtGui import QGuiApplication, QHelpEvent, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
@@ -163,26 +163,34 @@ class Person:
         button: Qt.MouseButton = Button.NoButton,
         modifiers: Qt.KeyboardModifier = Mod.NoModifier,
     ) -> None:
-        there = QPointF(widget.mapToGlobal(at))
-        event = QMouseEvent(QEvent.Type.MouseMove, QPointF(at), there, Button.NoButton, button, modifiers)
+        """Move the mouse to a point of a widget, with a button down or none."""
+        self._move_to(widget, widget.mapToGlobal(at), button, modifiers)
+
+    def _move_to(self, widget: QWidget, there: QPoint, button: Qt.MouseButton, modifiers: Qt.KeyboardModifier) -> None:
+        at = QPointF(widget.mapFromGlobal(there))
+        event = QMouseEvent(QEvent.Type.MouseMove, at, QPointF(there), Button.NoButton, button, modifiers)
         QApplication.sendEvent(widget, event)
 
     def drag(
         self, widget: QWidget, start: QPoint, *by: tuple[int, int], modifiers: Qt.KeyboardModifier = Mod.NoModifier
     ) -> None:
+        """Press, move to each distance from where that was on the screen, and release."""
+        origin = widget.mapToGlobal(start)
         QTest.mousePress(widget, Button.LeftButton, modifiers, start)
         for x, y in by:
-            self.move(widget, start + QPoint(x, y), Button.LeftButton, modifiers)
-        QTest.mouseRelease(widget, Button.LeftButton, modifiers, start + QPoint(*by[-1]))
+            self._move_to(widget, origin + QPoint(x, y), Button.LeftButton, modifiers)
+        QTest.mouseRelease(widget, Button.LeftButton, modifiers, widget.mapFromGlobal(origin + QPoint(*by[-1])))
 
     def turn(
         self, widget: QWidget, at: QPoint, notches: float, modifiers: Qt.KeyboardModifier = Mod.NoModifier
     ) -> None:
-        event = QWheelEvent(
-            QPointF(at), QPointF(widget.mapToGlobal(at)), QPoint(), QPoint(0, round(120 * notches)), Button.NoButton,
-            modifiers, Qt.ScrollPhase.NoScrollPhase, False,
+        """Turn the wheel over a point; whoever lies there hears of it, then those behind."""
+        window = widget.window()
+        QTest.wheelEvent(
+            window.windowHandle(), QPointF(widget.mapTo(window, at)), QPoint(0, round(120 * notches)),
+            stateKey=modifiers,
         )  # fmt: skip
-        QApplication.sendEvent(widget, event)
+        QApplication.processEvents()
 
     def tip(self, widget: QWidget, at: QPoint) -> str:
         """Let the mouse rest on a point; return what the tool tip says."""
@@ -340,11 +348,12 @@ def open_window(qtbot: QtBot, qapp: QApplication, _long_lived_is_frozen: None) -
         return window
 
     yield make
-    for window in windows:
+    while windows:
+        window = windows.pop()
         window.close()
         window.stop()
         window.deleteLater()
-    windows.clear()
+        del window
     QToolTip.hideText()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
     qapp.processEvents()  # or the next window loses the keyboard to the news that this one is gone
@@ -384,6 +393,7 @@ def sit_down(open_window: Callable[..., MainWindow], qtbot: QtBot) -> Iterator[C
     for person in sitting:
         if person.window.isVisible():
             person.check_every_number()
+        vars(person).clear()  # pytest keeps the person, who is not to keep the window
 
 
 @pytest.fixture

@@ -1,0 +1,414 @@
+"""A card for every stage: what it shows, what lights up together, zoom, pan, one card alone, from 1×1 to 512×512."""
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+import torch
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QColor
+from PySide6.QtTest import QTest
+
+from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
+from attnlab.attention.explain import Cell
+from attnlab.figures.palette import LIGHT
+
+if TYPE_CHECKING:
+    from tests.ui.conftest import Person
+
+Key, Mod = Qt.Key, Qt.KeyboardModifier
+ROWS = [["inputs", "queries", "keys", "values"], ["scores", "scaled", "masked", "weights"], ["context", "output"]]
+
+
+def selected(person: "Person") -> Cell | None:
+    return person.document.view.cell
+
+
+# What is there
+
+
+def test_the_cards_lie_as_the_flow(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("causal-5x8")
+    below = 0
+    for row in ROWS:
+        cards = [person.card(name) for name in row]
+        assert all(card.isVisible() for card in cards)
+        assert len({card.y() for card in cards}) == 1
+        assert all(a.geometry().right() < b.x() for a, b in pairwise(cards))
+        assert cards[0].y() > below
+        below = cards[0].geometry().bottom()
+    assert person.playground.canvas.heads.isVisible()
+
+
+def test_every_card_names_itself_its_shape_and_what_it_means(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("multi-head-causal")
+    told = {name: (card.accessibleName(), card.shape_text()) for name, card in person.playground.canvas.cards.items()}
+    assert told["weights"][0].startswith("Weights: 8 heads, 5 by 5. ")
+    assert told["weights"][1] == "8 × 5×5"
+    assert told["inputs"][0].startswith("Inputs: 5 by 64. ")
+    assert told["output"][1] == "5×64"
+    assert person.labels("weights") == (("The", "cat", "sat", "on", "the"),) * 2
+
+
+def test_wires_run_along_the_computation(person: "Person") -> None:
+    wires = {(wire.source, wire.target, wire.role) for wire in person.playground.canvas.wires()}
+    assert ("queries", "scores", "query") in wires
+    assert ("keys", "scores", "key") in wires
+    assert ("values", "context", "value") in wires
+    assert ("weights", "context", "attention") in wires
+    assert ("scaled", "weights", "neutral") in wires
+    person.press("Causal")
+    person.settle()
+    wires = {(wire.source, wire.target, wire.role) for wire in person.playground.canvas.wires()}
+    assert ("scaled", "weights", "neutral") not in wires
+    assert {("scaled", "masked", "neutral"), ("masked", "weights", "neutral")} <= wires
+
+
+def test_what_is_painted_is_the_number_in_its_colour(person: "Person") -> None:
+    image = person.card("weights").grab().toImage()
+    shades = []
+    for row, column in ((0, 0), (2, 1), (4, 4)):
+        corner = person.card("weights").cell_rect(row, column).topLeft() + QPointF(4, 4)
+        shades.append((person.painted("weights")[0, row, column], image.pixelColor(corner.toPoint()).lightnessF()))
+    shades.sort()
+    assert shades[0][1] > shades[-1][1]  # the larger the weight, the darker
+
+
+# One selection everywhere
+
+
+def outlined(person: "Person", stage: str) -> set[tuple[int | None, int | None]]:
+    """Return the rows and columns that are framed on a card."""
+    outlines, _ = person.card(stage)._outlines()
+    return {(outline.row, outline.column) for outline in outlines}
+
+
+def test_pointing_at_a_weight_lights_up_all_it_came_from_and_goes_to(person: "Person") -> None:
+    person.point_at("weights", 2, 1)
+    assert selected(person) == Cell("weights", 2, 1, 0)
+    assert not person.document.view.pinned
+    assert outlined(person, "weights") == {(2, 1)}
+    assert outlined(person, "scores") == outlined(person, "scaled") == {(2, 1)}
+    assert outlined(person, "queries") == {(2, None)}
+    assert outlined(person, "keys") == outlined(person, "values") == {(1, None)}
+    assert outlined(person, "inputs") == {(2, None), (1, None)}
+    assert outlined(person, "context") == outlined(person, "output") == {(2, None)}
+    strip = person.playground.inputs.tokens
+    image = strip.viewport().grab().toImage()
+    fills = [image.pixelColor(strip.chip_rect(i).topLeft() + QPoint(4, 12)).name().upper() for i in (2, 1, 0)]
+    assert fills == [LIGHT.query_ink, LIGHT.key_ink, LIGHT.control]
+    person.leave("weights")
+    assert selected(person) is None
+    assert outlined(person, "queries") == set()
+
+
+def test_the_frame_is_really_drawn(person: "Person") -> None:
+    card = person.card("queries")
+    edge = person.card("queries").cell_rect(2, 0).topLeft() + QPointF(1, 8)
+    before = card.grab().toImage().pixelColor(edge.toPoint())
+    person.point_at("weights", 2, 1)
+    after = card.grab().toImage().pixelColor(edge.toPoint())
+    assert after != before
+    assert abs(after.hue() - QColor(LIGHT.query).hue()) < 15
+
+
+def test_a_click_pins_pointing_elsewhere_does_not_move_it_and_escape_lets_go(person: "Person") -> None:
+    person.click_cell("scores", 3, 0)
+    person.point_at("weights", 1, 1)
+    person.leave("weights")
+    assert selected(person) == Cell("scores", 3, 0, 0)
+    person.key(Key.Key_Escape)
+    assert selected(person) is None
+    person.point_at("weights", 1, 1)
+    assert selected(person) == Cell("weights", 1, 1, 0)
+
+
+def test_a_second_click_lets_go_and_one_elsewhere_moves_the_pin(person: "Person") -> None:
+    person.click_cell("scores", 3, 0)
+    person.click_cell("keys", 2, 1)
+    assert selected(person) == Cell("keys", 2, 1, 0)
+    person.click_cell("keys", 2, 1)
+    assert selected(person) is None
+
+
+def test_a_pin_stays_while_numbers_change_and_goes_when_its_cell_does(person: "Person") -> None:
+    person.click_cell("weights", 5, 5)
+    person.drag_number(0, 0, 30, 90)
+    person.settle()
+    assert selected(person) == Cell("weights", 5, 5, 0)
+    person.set_size("T", "3")
+    person.settle()
+    assert selected(person) is None
+    assert outlined(person, "weights") == set()
+
+
+def test_a_pinned_weight_outlines_its_column_in_the_table(person: "Person") -> None:
+    person.click_cell("queries", 1, 1)
+    before = person.table.viewport().grab().toImage()
+    person.click_cell("queries", 1, 0)
+    assert person.table.viewport().grab().toImage() != before
+
+
+def test_arrows_walk_through_the_cells_of_a_card(person: "Person") -> None:
+    card = person.card("weights")
+    card.setFocus()
+    person.key(Key.Key_Right, widget=card)
+    for key in (Key.Key_Right, Key.Key_Down, Key.Key_Down, Key.Key_Left, Key.Key_Left, Key.Key_Left):
+        person.key(key, widget=card)
+    assert selected(person) == Cell("weights", 2, 0, 0)
+    assert person.document.view.pinned
+    assert person.document.view.step is None  # the arrows were the card's
+
+
+# The exact value on hover
+
+
+def test_the_exact_value_is_one_hover_away(person: "Person") -> None:
+    tip = person.tip(person.card("weights"), person.cell("weights", 2, 1))
+    assert tip == f"starts → journey: {person.painted('weights')[0, 2, 1]!s}"
+    assert len(tip.split(": ")[1]) > 6
+    person.choose("Device and number format", "CPU float64")
+    person.settle()
+    tip = person.tip(person.card("weights"), person.cell("weights", 2, 1))
+    assert float(tip.split(": ")[1]) == person.painted("weights")[0, 2, 1]
+
+
+def test_between_cells_and_labels_there_is_no_tip(person: "Person") -> None:
+    assert person.tip(person.card("weights"), QPoint(3, 3)) == ""
+
+
+# Zoom and pan
+
+
+def wheel(person: "Person", stage: str, notches: float) -> None:
+    card = person.card(stage)
+    person.turn(card, card.rect().center(), notches)
+
+
+def test_the_wheel_zooms_about_the_mouse_and_shows_everything_again(person: "Person") -> None:
+    canvas, card = person.playground.canvas, person.card("scores")
+    before = card.geometry()
+    centre = card.mapTo(canvas, card.rect().center())
+    wheel(person, "scores", 4)
+    assert canvas.zoom > 1.5
+    assert card.width() == pytest.approx(before.width() * canvas.zoom, abs=2)
+    assert abs(card.mapTo(canvas, card.rect().center()).x() - centre.x()) <= 2
+    wheel(person, "scores", -50)
+    assert canvas.zoom == 0.5
+    person.key(Key.Key_9, Mod.ControlModifier)
+    assert canvas.zoom == 1
+    assert card.geometry() == before
+
+
+def numbers_shown(person: "Person", stage: str) -> bool:
+    """Tell whether text is painted in the cells: the light or dark ink of a number on the colour of its cell."""
+    card = person.card(stage)
+    image = card.grab().toImage()
+    inside = card.cell_rect(0, 0).adjusted(3, 3, -3, -3).toRect()
+    colours = {
+        image.pixel(x, y) for x in range(inside.left(), inside.right()) for y in range(inside.top(), inside.bottom())
+    }
+    return len(colours) > 3
+
+
+def test_numbers_go_where_cells_are_too_small_and_zooming_in_brings_them_back(
+    sit_down: Callable[..., "Person"],
+) -> None:
+    person = sit_down("journey")
+    person.set_size("T", "16")
+    person.settle()
+    assert not numbers_shown(person, "weights")
+    person.turn(person.card("weights"), person.cell("weights", 0, 0), 8)
+    assert numbers_shown(person, "weights")
+
+
+def test_a_drag_on_the_ground_or_on_a_card_pans_and_selects_nothing(person: "Person") -> None:
+    canvas, card = person.playground.canvas, person.card("weights")
+    before = card.pos()
+    person.drag(canvas, QPoint(3, 3), (20, 10), (60, 25))
+    assert card.pos() - before == QPoint(60, 25)
+    person.drag(card, person.cell("weights", 2, 2), (2, 1), (-30, 0), (-60, -25))
+    assert card.pos() - before == QPoint(0, 0)
+    assert selected(person) is None
+
+
+def test_a_shaky_click_is_still_a_click(person: "Person") -> None:
+    before = person.card("weights").pos()
+    person.drag(person.card("weights"), person.cell("weights", 2, 2), (1, 1))
+    assert selected(person) == Cell("weights", 2, 2, 0)
+    assert person.card("weights").pos() == before
+
+
+def test_a_double_click_on_the_ground_fits_all_again(person: "Person") -> None:
+    canvas = person.playground.canvas
+    wheel(person, "scores", 5)
+    person.key(Key.Key_9, Mod.ControlModifier)
+    person.drag(canvas, QPoint(3, 3), (60, 25))
+    QTest.mouseDClick(canvas, Qt.MouseButton.LeftButton, pos=QPoint(3, 3))
+    assert canvas.zoom == 1
+    assert person.card("inputs").x() < 40
+
+
+# One card alone
+
+
+def double_click_title(person: "Person", stage: str) -> None:
+    QTest.mouseDClick(person.card(stage), Qt.MouseButton.LeftButton, pos=QPoint(40, 18))
+
+
+def test_a_double_click_on_a_title_gives_the_card_the_whole_canvas(person: "Person") -> None:
+    before = person.card("weights").width()
+    double_click_title(person, "weights")
+    shown = [name for name, card in person.playground.canvas.cards.items() if card.isVisible()]
+    assert shown == ["weights"]
+    assert not person.playground.canvas.heads.isVisible()
+    assert person.card("weights").width() > 2 * before
+    person.click_cell("weights", 3, 3)
+    assert selected(person) == Cell("weights", 3, 3, 0)
+    double_click_title(person, "weights")
+    assert person.card("weights").width() == before
+
+
+def test_escape_lets_go_first_and_then_gives_the_canvas_back(person: "Person") -> None:
+    double_click_title(person, "scores")
+    person.click_cell("scores", 0, 1)
+    person.key(Key.Key_Escape)
+    assert selected(person) is None
+    assert not person.card("weights").isVisible()
+    person.key(Key.Key_Escape)
+    assert person.card("weights").isVisible()
+
+
+def test_enter_on_a_card_does_the_same_as_the_double_click(person: "Person") -> None:
+    card = person.card("keys")
+    card.setFocus()
+    person.key(Key.Key_Return, widget=card)
+    assert not person.card("weights").isVisible()
+    person.key(Key.Key_Return, widget=card)
+    assert person.card("weights").isVisible()
+
+
+def test_a_card_alone_that_the_layer_loses_gives_the_canvas_back(person: "Person") -> None:
+    double_click_title(person, "scaled")
+    person.choose("Scale", "none")
+    person.settle()
+    assert person.card("weights").isVisible()
+
+
+# Heads
+
+
+def test_one_head_the_mean_or_all_hold_in_every_card(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("multi-head-causal")
+    everything = {name: person.painted(name).copy() for name in ("queries", "scores", "weights", "context")}
+    assert all(len(maps) == 8 for maps in everything.values())
+    person.choose("Show", "head 3")
+    for name, maps in everything.items():
+        np.testing.assert_array_equal(person.painted(name), maps[3:4])
+    person.choose("Show", "mean")
+    for name, maps in everything.items():
+        np.testing.assert_allclose(person.painted(name), maps.mean(0, keepdims=True), rtol=1e-5, atol=1e-7)
+    person.choose("Show", "all heads")
+    for name, maps in everything.items():
+        np.testing.assert_array_equal(person.painted(name), maps)
+
+
+def test_a_click_on_a_small_map_chooses_its_head_and_a_second_one_all(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("multi-head-causal")
+    heads = person.playground.canvas.heads
+    assert heads.choices == (*range(8), "mean")
+    grid = heads.grid
+    assert grid is not None
+
+    def middle(index: int) -> QPoint:
+        x, y, width, height = grid.rect(index, None, None)
+        return QPoint(round(x + width / 2), round(y + height / 2))
+
+    person.click(heads, middle(5))
+    assert person.document.view.head == 5
+    assert heads.accessibleName() == "Heads: 8, showing 5"
+    person.click(heads, middle(8))
+    assert person.document.view.head == "mean"
+    person.click(heads, middle(8))
+    assert person.document.view.head == "all"
+
+
+def test_the_keyboard_walks_through_the_heads(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("uneven-heads")
+    heads = person.playground.canvas.heads
+    heads.setFocus()
+    seen = []
+    for _ in range(4):
+        person.key(Key.Key_Right, widget=heads)
+        seen.append(person.document.view.head)
+    assert seen == [0, 1, "mean", "all"]
+
+
+def test_a_selected_cell_follows_the_head_that_is_shown(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("multi-head-causal")
+    person.click_cell("weights", 3, 1, index=2)
+    assert selected(person) == Cell("weights", 3, 1, 2)
+    person.choose("Show", "head 6")
+    assert selected(person) == Cell("weights", 3, 1, 6)
+    person.choose("Show", "mean")
+    assert selected(person) == Cell("weights", 3, 1, None)
+
+
+# From 1 × 1 to 512 × 512, and every script
+
+
+def test_the_smallest_layer_there_is(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down(Experiment(("one",), [[2.0]], Weights([[3.0]], [[0.5]], [[-1.0]])))
+    assert {name: person.painted(name).item() for name in ("queries", "keys", "scores", "weights", "output")} == {
+        "queries": 6, "keys": 1, "scores": 6, "weights": 1, "output": -2,
+    }  # fmt: skip
+    person.click_cell("weights", 0, 0)
+    assert selected(person) == Cell("weights", 0, 0, 0)
+
+
+@pytest.mark.parametrize("heads", [1, 8])
+def test_five_hundred_and_twelve_tokens(sit_down: Callable[..., "Person"], heads: int) -> None:
+    e = Experiment([f"t{i}" for i in range(512)], torch.randn(512, 16), config=AttentionConfig(heads, causal=True))
+    person = sit_down(e)
+    assert person.painted("weights").shape == (heads, 512, 512)
+    person.card("weights").grab()
+    row, column = (300, 7)
+    person.click_cell("weights", row, column, index=heads - 1)
+    cell = selected(person)
+    assert cell is not None
+    grid = person.card("weights").grid
+    assert grid is not None
+    assert abs(cell.row - row) * grid.cell_height <= 1  # several cells share a pixel
+    assert abs(cell.column - column) * grid.cell_width <= 1
+    assert cell.head == heads - 1
+    person.turn(person.card("weights"), person.cell("weights", row, column, heads - 1), 12)
+    person.window.grab()
+
+
+SCRIPTS = (
+    "שלום", "مرحبا بالعالم", "注", "意", "🙂", "👩‍👩‍👧‍👦", "é" * 3, "Donaudampfschifffahrtsgesellschaftskapitän" * 5,
+    "the", "the", "", " ", "<b>&amp;", "\t\n", "{x}_%s",
+)  # fmt: skip
+
+
+def test_any_script_may_stand_as_a_token(sit_down: Callable[..., "Person"]) -> None:
+    torch.manual_seed(0)
+    person = sit_down(Experiment(SCRIPTS, torch.randn(len(SCRIPTS), 4)))
+    assert person.labels("weights") == (SCRIPTS, SCRIPTS)
+    assert person.playground.inputs.tokens.tokens() == SCRIPTS
+    for index in range(len(SCRIPTS)):
+        person.click_cell("weights", index, index)
+        assert selected(person) == Cell("weights", index, index, 0)
+        person.window.grab()
+    tip = person.tip(person.card("weights"), person.cell("weights", 12, 0))
+    assert tip.startswith("<b>&amp; → שלום: ")  # as it was typed, and no markup
+
+
+def test_a_mirrored_desktop_keeps_queries_left_and_keys_above(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("journey")
+    person.window.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+    first, last = person.card("weights").cell_rect(0, 0), person.card("weights").cell_rect(0, 5)
+    assert first.x() < last.x()
+    person.window.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
