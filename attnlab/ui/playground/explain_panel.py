@@ -227,9 +227,12 @@ class ExplainPanel(QScrollArea):
         row: NDArray[np.floating] = weights[cell.row]
         allowed = e.allowed()
         masked = [False] * e.T_k if allowed is None else (~allowed[cell.row]).tolist()
-        self._row_title.setText(f"Row of “{axis_label(e, 'query', cell.row)}”".upper())
+        title = f"Row of “{axis_label(e, 'query', cell.row)}”"
+        if e.n_heads > 1 and not isinstance(head, int):
+            title += ", mean of the heads"
+        self._row_title.setText(title.upper())
         current = cell.column if stage.axes[-1] == "key" else None
-        self.bars.set_bars(e.key_tokens, row.tolist(), masked, current)
+        self.bars.set_bars(e.key_tokens, row.tolist(), masked, current, f"Weights, r{title[1:]}")
         self._show_profile(row, e.key_tokens, current)
         self._show_statistics(row_statistics(row, masked.count(False)), e.key_tokens)
 
