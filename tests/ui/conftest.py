@@ -308,7 +308,7 @@ class Person:
 
 def _called(widget: QWidget, name: str) -> bool:
     texts = [widget.accessibleName(), widget.text() if isinstance(widget, QAbstractButton | QLabel) else ""]
-    return any(text == name or text.startswith(f"{name}:") for text in texts)
+    return any(text == name or (text.startswith(name) and text[len(name)] in ": ") for text in texts)
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,201 @@
+"""The cell that is pointed at as arithmetic with the numbers put in, its row as bars, and what the row does."""
+
+import math
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+import torch
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextDocument
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel, QPushButton
+
+from attnlab.attention.experiment import AttentionConfig, Experiment
+from attnlab.attention.explain import Cell
+from attnlab.ui.widgets.bars import BarList
+
+if TYPE_CHECKING:
+    from tests.ui.conftest import Person
+
+INVITATION = "Point at any cell to see how it is made; click to hold it, Esc to let go."
+STAGES = ("inputs", "queries", "keys", "values", "scores", "scaled", "masked", "weights", "context", "output")
+
+
+def labels(person: "Person") -> list[str]:
+    return [label.text() for label in person.playground.explain.findChildren(QLabel) if label.isVisible()]
+
+
+def read(person: "Person", name: str) -> str:
+    """Return what a label of the panel says, as plain text."""
+    document = QTextDocument()
+    document.setHtml(person.find(QLabel, name, person.playground.explain).text())
+    return document.toPlainText()
+
+
+def arithmetic(person: "Person") -> list[str]:
+    return read(person, "The cell as arithmetic").splitlines()
+
+
+def value(text: str) -> float:
+    """Work a sum of products out, as written."""
+    plain = text.replace("−", "-").replace("·", "*").replace("÷", "/").replace("√", "math.sqrt")
+    plain = re.sub(r"sqrt(\d+)", r"sqrt(\1)", plain)
+    return float(eval(plain, {"math": math}))
+
+
+def bars(person: "Person") -> BarList:
+    return person.find(BarList, "Weights, row of", person.playground.explain)
+
+
+def bar_texts(person: "Person") -> list[str]:
+    return [bars(person).row_text(index) for index in range(person.experiment.T_k)]
+
+
+def test_without_a_cell_it_says_what_to_do(person: "Person") -> None:
+    assert INVITATION in labels(person)
+    person.point_at("weights", 0, 0)
+    assert INVITATION not in labels(person)
+    person.leave("weights")
+    assert INVITATION in labels(person)
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_every_stage_is_explained_down_to_its_number(sit_down: Callable[..., "Person"], stage: str) -> None:
+    person = sit_down("causal-5x8")
+    person.point_at(stage, 3, 1)
+    number = float(person.painted(stage)[0, 3, 1])
+    assert read(person, "Value of the cell") == f"{number:.4f}".replace("-", "−")
+    assert person.card(stage).stage.title in labels(person)
+    assert any(line for line in arithmetic(person))
+
+
+def test_a_score_is_written_out_with_its_numbers(person: "Person") -> None:
+    person.point_at("scores", 2, 1)
+    first, total = arithmetic(person)
+    assert first == "q·k = 0.43·0.4433 + 1.4343·1.1419"
+    assert total == "= 1.8284"
+    assert value(first.split("= ")[1]) == pytest.approx(person.painted("scores")[0, 2, 1], abs=1e-4)
+
+
+def test_a_weight_is_written_as_exponentials_their_sum_and_the_score(person: "Person") -> None:
+    person.click_cell("weights", 2, 1)
+    lines = " ".join(arithmetic(person))
+    fraction = re.search(r"= ([\d.]+) ÷ ([\d.]+) ", lines)
+    assert fraction is not None
+    weight = float(person.painted("weights")[0, 2, 1])
+    assert float(fraction[1]) / float(fraction[2]) == pytest.approx(weight, abs=1e-4)
+    row = np.exp(person.painted("scaled")[0, 2].astype(np.float64))
+    written = re.search(r"÷ \(([\d. +]+)\)", lines)
+    assert written is not None
+    np.testing.assert_allclose([float(n) for n in written[1].split(" + ")], row, atol=1e-4)
+    assert "scaled 1.2929 = 1.8284 ÷ √2" in lines
+    assert "q·k = 0.43·0.4433 + 1.4343·1.1419" in lines
+
+
+def test_a_masked_cell_says_why(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("causal-5x8")
+    person.point_at("masked", 1, 3)
+    assert read(person, "Value of the cell") == "−∞"
+    assert arithmetic(person)[0] == "“on” comes after “cat”: the future is masked"
+    assert bar_texts(person)[2:] == ["masked", "masked", "masked"]
+
+
+def test_it_follows_the_numbers_while_they_are_dragged(person: "Person") -> None:
+    person.click_cell("scores", 2, 1)
+    seen = [read(person, "Value of the cell")]
+    for by in (20, 80):
+        person.drag_number(0, 0, by)
+        person.settle()
+        seen.append(read(person, "Value of the cell"))
+        assert seen[-1] == f"{person.painted('scores')[0, 2, 1]:.4f}".replace("-", "−")
+    assert len(set(seen)) == 3
+
+
+def test_the_row_of_weights_is_drawn_as_bars(person: "Person") -> None:
+    person.click_cell("weights", 2, 1)
+    assert bars(person).accessibleName() == "Weights, row of “starts”"
+    assert bar_texts(person) == [f"{weight:.4f}" for weight in person.painted("weights")[0, 2]]
+
+
+def test_a_click_on_a_bar_selects_its_weight(person: "Person") -> None:
+    person.click_cell("scores", 2, 1)
+    person.click(bars(person).viewport(), bars(person).row_rect(4).center())
+    assert person.document.view.cell == Cell("weights", 2, 4, 0)
+    assert person.document.view.pinned
+
+
+def test_the_statistics_of_the_row(person: "Person") -> None:
+    person.click_cell("weights", 2, 1)
+    row = person.painted("weights")[0, 2].astype(np.float64)
+    entropy = float(-(row * np.log(row)).sum())
+    assert read(person, "Row: sum") == "1.0000"
+    assert read(person, "Row: entropy") == f"{entropy:.4f} of {math.log(6):.4f}"
+    assert read(person, "Row: tokens in effect") == f"{math.exp(entropy):.2f}"
+    assert read(person, "Row: strongest") == person.experiment.tokens[int(row.argmax())]
+
+
+def test_a_key_has_no_row(person: "Person") -> None:
+    person.click_cell("keys", 2, 1)
+    names = [w.accessibleName() for w in person.playground.explain.findChildren(QLabel) if w.isVisible()]
+    assert not any(name.startswith("Row:") for name in names)
+    assert not any(w.isVisible() for w in person.playground.explain.findChildren(BarList))
+
+
+def test_long_sums_are_cut_and_can_be_written_out(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("multi-head-8")
+    person.click_cell("queries", 2, 1, index=3)
+    assert "… 59 more …" in arithmetic(person)[1]
+    person.press("Write out every term", QPushButton)
+    products = arithmetic(person)[1]
+    assert products.count("·") == 64
+    assert value(products.removeprefix("= ")) == pytest.approx(person.painted("queries")[3, 2, 1], abs=5e-4)
+    person.press("Write out every term", QPushButton)
+    assert "… 59 more …" in arithmetic(person)[1]
+
+
+def test_the_line_of_torch_that_does_the_same_is_shown(person: "Person") -> None:
+    person.click_cell("scaled", 2, 1)
+    assert "scaled = scores / K.shape[-1] ** 0.5" in labels(person)
+
+
+def test_with_several_heads_it_says_which(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("multi-head-8")
+    person.click_cell("weights", 2, 1, index=3)
+    assert any(text.endswith("sat → cat · head 3") for text in labels(person))
+    assert bar_texts(person)[1] == f"{person.painted('weights')[3, 2, 1]:.4f}"
+    person.choose("Show", "mean")
+    assert arithmetic(person)[0] == "the mean of 8 heads"
+    assert bars(person).accessibleName() == "Weights, row of “sat”, mean of the heads"
+    assert bar_texts(person)[1] == f"{person.painted('weights')[0, 2, 1]:.4f}"
+
+
+def test_a_row_with_nothing_left_says_so(sit_down: Callable[..., "Person"]) -> None:
+    mask = torch.ones(3, 3, dtype=torch.bool)
+    mask[1] = False
+    person = sit_down(Experiment(("a", "b", "c"), torch.eye(3), config=AttentionConfig(mask=mask)))
+    assert person.painted("weights")[0, 1].tolist() == [0, 0, 0]
+    person.click_cell("weights", 1, 0)
+    assert arithmetic(person)[0] == "nothing is left to attend to in this row"
+    assert read(person, "Row: strongest") == "none"
+    assert any("1 empty" in label.text() for label in person.playground.step_bar.findChildren(QLabel))
+
+
+def test_tokens_that_look_like_markup_are_shown_as_they_are(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down(Experiment(("<b>x</b>", "&amp;"), torch.eye(2), config=AttentionConfig(causal=True)))
+    person.click_cell("masked", 0, 1)
+    assert arithmetic(person)[0] == "“&amp;” comes after “<b>x</b>”: the future is masked"
+    assert any(text == "<b>x</b> → &amp;" for text in labels(person))
+    image = person.playground.explain.grab().toImage()
+    assert not image.isNull()
+
+
+def test_a_row_of_hundreds_is_shown_as_a_whole_too(sit_down: Callable[..., "Person"]) -> None:
+    e = Experiment([f"t{i}" for i in range(200)], torch.randn(200, 4))
+    person = sit_down(e)
+    person.click_cell("weights", 100, 50)
+    assert bars(person).accessibleName() == "Weights, row of “t100”"
+    QTest.keyClick(bars(person), Qt.Key.Key_End)
+    assert bars(person).accessibleDescription().startswith("t199: ")
