@@ -24,6 +24,7 @@ from attnlab.ui.window_actions import SECTIONS, window_actions
 
 if TYPE_CHECKING:
     from attnlab.compute.service import ComputeService
+    from attnlab.document.scene import Scene
     from attnlab.ui.playground.workspace import Playground
 
 WORKSPACES = (("Play", "play-grid"),)
@@ -37,7 +38,7 @@ class MainWindow(QMainWindow):
     ready = Signal()
     """The playground is there and its first numbers are shown."""
 
-    def __init__(self, settings: Settings, source: Source, *, remember: bool = True) -> None:
+    def __init__(self, settings: Settings, source: "Source | Scene", *, remember: bool = True) -> None:
         super().__init__()
         self.settings = settings
         self._source = source

@@ -139,8 +139,10 @@ def read_scene(path: Path) -> Scene:
     )  # fmt: skip
 
 
-def first_scene(source: Source) -> tuple[Scene, str, Path | None, str]:
+def first_scene(source: Source | Scene) -> tuple[Scene, str, Path | None, str]:
     """Return what the window opens with: scene, label, file, and one sentence when the source could not be opened."""
+    if isinstance(source, Scene):
+        return source, f"Open {source.title}", None, ""
     default = "journey"
     try:
         if source.path is not None:
