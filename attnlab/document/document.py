@@ -39,8 +39,7 @@ class Document(QObject):
         super().__init__(parent)
         self._history = History(label, scene)
         self._view = fitted(View(), scene.experiment, first=True)
-        self._saved = scene
-        self.path: Path | None = None
+        self._saved: dict[int, tuple[Path | None, Scene]] = {0: (None, scene)}  # of each thing that was opened
 
     @property
     def scene(self) -> Scene:
@@ -65,7 +64,12 @@ class Document(QObject):
     @property
     def modified(self) -> bool:
         """Whether the scene differs from the one last saved or opened."""
-        return self.scene is not self._saved
+        return self.scene is not self._saved[self._history.current.opening][1]
+
+    @property
+    def path(self) -> Path | None:
+        """The file that the current scene was opened from or saved to; undo leads back to that of another one."""
+        return self._saved[self._history.current.opening][0]
 
     def edit(self, label: str, change: Callable[[Experiment], Experiment], gesture: Hashable = None) -> bool:
         """Replace the experiment by ``change(experiment)``; a refusal raises a message and changes nothing."""
@@ -86,16 +90,13 @@ class Document(QObject):
 
     def open(self, label: str, scene: Scene, path: Path | None = None) -> None:
         """Make a scene current that was just opened; undo leads back to what was there before."""
-        self._history.push(label, scene)
+        self._saved[self._history.open(label, scene)] = path, scene
         self._view = fitted(replace(self._view, cell=None, pinned=False), scene.experiment, first=True)
-        self.path = path
-        self._saved = scene
         self._announce()
 
     def mark_saved(self, path: Path) -> None:
         """Remember that the current scene lies in a file."""
-        self.path = path
-        self._saved = self.scene
+        self._saved[self._history.current.opening] = path, self.scene
         self.history_changed.emit()
 
     def undo(self) -> None:

@@ -1,18 +1,22 @@
 """Undo and redo by keeping values: a list of scenes, unlimited, where one gesture is one entry."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from attnlab.document.scene import Scene
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A scene and what led to it; edits of one gesture share an entry."""
+    """A scene and what led to it; edits of one gesture share an entry.
+
+    ``opening`` numbers what was opened, with which the entry began: a preset, a file.
+    """
 
     label: str
     scene: Scene
     gesture: Hashable = None
+    opening: int = 0
 
 
 class History:
@@ -20,7 +24,7 @@ class History:
 
     def __init__(self, label: str, scene: Scene) -> None:
         self._entries = [Entry(label, scene)]
-        self._index = 0
+        self._index = self._openings = 0
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -39,18 +43,32 @@ class History:
 
     def push(self, label: str, scene: Scene, gesture: Hashable = None) -> None:
         """Add an entry after the current one and drop what was undone; the same gesture replaces its entry."""
+        entry = Entry(label, scene, gesture, self.current.opening)
         del self._entries[self._index + 1 :]
         if gesture is not None and self._index > 0 and self.current.gesture == gesture:
-            self._entries[self._index] = Entry(label, scene, gesture)
+            self._entries[self._index] = entry
             return
-        self._entries.append(Entry(label, scene, gesture))
-        self._index += 1
+        self._append(entry)
+
+    def open(self, label: str, scene: Scene) -> int:
+        """Add an entry for something else that was opened; return the number of the opening."""
+        self._openings += 1
+        del self._entries[self._index + 1 :]
+        self._append(Entry(label, scene, None, self._openings))
+        return self._openings
 
     def jump(self, index: int) -> None:
         """Make another entry current; out of range goes to the nearest end. A gesture never goes on after a jump."""
-        self._entries[self._index] = Entry(self.current.label, self.current.scene)
+        self._end_gesture()
         self._index = min(max(index, 0), len(self._entries) - 1)
-        self._entries[self._index] = Entry(self.current.label, self.current.scene)
+        self._end_gesture()
+
+    def _append(self, entry: Entry) -> None:
+        self._entries.append(entry)
+        self._index += 1
+
+    def _end_gesture(self) -> None:
+        self._entries[self._index] = replace(self.current, gesture=None)
 
     @property
     def undo_label(self) -> str | None:
