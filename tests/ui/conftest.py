@@ -230,15 +230,21 @@ class Person:
 
     # Keys
 
-    def key(self, key: Qt.Key, modifiers: Qt.KeyboardModifier = Mod.NoModifier, widget: QWidget | None = None) -> None:
-        QTest.keyClick(widget or QApplication.focusWidget() or self.window, key, modifiers)
+    def keyboard(self) -> QWidget:
+        """Return where keys go; without a window manager a closed popup leaves them nowhere, until one clicks."""
+        QApplication.processEvents()
+        if QApplication.activeWindow() is None:
+            self.window.activateWindow()
+            self.wait_for(self.window.isActiveWindow)
+        return QApplication.focusWidget() or self.window
 
-    def type(self, text: str, widget: QWidget | None = None) -> None:
+    def key(self, key: Qt.Key, modifiers: Qt.KeyboardModifier = Mod.NoModifier, widget: QWidget | None = None) -> None:
+        QTest.keyClick(widget or self.keyboard(), key, modifiers)
+
+    def type(self, text: str) -> None:
         """Type a text, letter by letter, each where the keyboard is then."""
         for letter in text:
-            focused = widget or QApplication.focusWidget()
-            assert focused is not None, "the keyboard is nowhere"
-            QTest.keyClicks(focused, letter)
+            QTest.keyClicks(self.keyboard(), letter)
 
     def undo(self) -> None:
         self.key(Qt.Key.Key_Z, Mod.ControlModifier)

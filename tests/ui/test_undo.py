@@ -1,0 +1,302 @@
+"""Everything a person changes can be taken back, without end, one gesture at a time, and clicked in a list."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel, QListWidget, QToolButton
+
+import attnlab
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.ui.conftest import Person
+
+Key, Mod, Button = Qt.Key, Qt.KeyboardModifier, Qt.MouseButton
+
+
+def strip_key(key: Qt.Key, modifiers: Qt.KeyboardModifier = Mod.NoModifier) -> "Callable[[Person], None]":
+    def do(person: "Person") -> None:
+        strip = person.playground.inputs.tokens
+        strip.setFocus()
+        person.key(key, modifiers, strip)
+
+    return do
+
+
+def _wheel(person: "Person") -> None:
+    person.click_number(1, 1)
+    person.turn(person.table.viewport(), person.table.grid().cell(1, 1).center(), 2)
+
+
+def _paste(person: "Person") -> None:
+    person.click_number(0, 0)
+    person.paste("7\t8\n9\t10")
+
+
+def _clear(person: "Person") -> None:
+    person.click_number(2, 1)
+    person.key(Key.Key_Delete)
+
+
+EDITS: "dict[str, Callable[[Person], object]]" = {
+    "sentence": lambda p: p.write_sentence("Quite another one"),
+    "remove": strip_key(Key.Key_Delete),
+    "duplicate": strip_key(Key.Key_D, Mod.ControlModifier),
+    "move": strip_key(Key.Key_Right, Mod.AltModifier),
+    "add": strip_key(Key.Key_Insert),
+    "type": lambda p: p.type_number(0, 0, "5"),
+    "drag": lambda p: p.drag_number(0, 0, 20, 60),
+    "wheel": _wheel,
+    "paste": _paste,
+    "clear": _clear,
+    "fill": lambda p: p.playground.inputs.fill_bar.random_button.click(),
+    "T": lambda p: p.set_size("T", "3"),
+    "d_model": lambda p: p.set_size("d_model", "5"),
+    "d_k": lambda p: p.set_size("d_k", "3"),
+    "d_v": lambda p: p.set_size("d_v", "3"),
+    "output": lambda p: p.press("Output W_o"),
+    "biases": lambda p: p.press("Biases"),
+    "causal": lambda p: p.press("Causal"),
+    "scale": lambda p: p.choose("Scale", "none"),
+    "own scale": lambda p: p.type_into_pill("Scale", "3"),
+    "heads": lambda p: p.choose("Heads", "2"),
+    "dtype": lambda p: p.choose("Device and number format", "CPU float64"),
+    "preset": lambda p: p.playground.open_preset("causal-5x8"),
+}
+
+
+def everything(person: "Person") -> dict[str, object]:
+    """Return what can be seen of the layer."""
+    person.settle()
+    numbers = {
+        name: card.data.values.tobytes()
+        for name, card in person.playground.canvas.cards.items()
+        if card.data is not None and card.isVisible()
+    }
+    top = person.playground.top_bar
+    return numbers | {
+        "tokens": person.playground.inputs.tokens.tokens(),
+        "title": top.title_button.text().rstrip(" ▾").rstrip(" •"),
+        "switches": (top.causal.isChecked(), person.playground.inputs.shape_bar.biases.isChecked()),
+        "pills": [pill.value_text() for pill in (top.scale, top.heads, top.device)],
+    }
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_whatever_is_done_is_one_step_back_and_one_forth(person: "Person", name: str) -> None:
+    before = everything(person)
+    EDITS[name](person)
+    person.table.setFocus()
+    after = everything(person)
+    assert after != before
+    assert len(person.history()) == 2
+    person.undo()
+    assert everything(person) == before
+    person.redo()
+    assert everything(person) == after
+    person.key(Key.Key_Z, Mod.ControlModifier)
+    person.key(Key.Key_Y, Mod.ControlModifier)
+    assert everything(person) == after
+
+
+def test_all_of_it_together_goes_back_to_the_beginning_and_forth_again(person: "Person") -> None:
+    seen = [everything(person)]
+    for name, edit in EDITS.items():
+        if name in ("remove", "duplicate", "move", "type", "drag", "T", "output", "causal", "scale", "dtype", "preset"):
+            edit(person)
+            person.table.setFocus()
+            seen.append(everything(person))
+    for state in reversed(seen[:-1]):
+        person.undo()
+        assert everything(person) == state
+    person.undo()  # there is nothing before the beginning
+    assert everything(person) == seen[0]
+    for state in seen[1:]:
+        person.redo()
+        assert everything(person) == state
+
+
+def test_it_has_no_end(person: "Person") -> None:
+    before = everything(person)
+    person.click_number(0, 0)
+    for _ in range(150):
+        person.key(Key.Key_Up)
+    assert len(person.history()) == 151
+    for _ in range(150):
+        person.undo()
+    assert everything(person) == before
+
+
+def test_one_drag_is_one_step_however_long(person: "Person") -> None:
+    person.drag_number(0, 0, *range(5, 200, 3))
+    person.drag_number(0, 0, 10)
+    assert len(person.history()) == 3
+
+
+def test_undo_in_the_middle_of_a_drag_begins_a_new_step_with_the_next_move(person: "Person") -> None:
+    start = person.in_table()[0, 0]
+    view, at = person.table.viewport(), person.table.grid().cell(0, 0).center()
+    QTest.mousePress(view, Button.LeftButton, Mod.NoModifier, at)
+    for x in (10, 40):
+        person._move_to(view, view.mapToGlobal(at) + _across(x), Button.LeftButton, Mod.NoModifier)
+    person.undo()
+    assert person.in_table()[0, 0] == start
+    person._move_to(view, view.mapToGlobal(at) + _across(60), Button.LeftButton, Mod.NoModifier)
+    QTest.mouseRelease(view, Button.LeftButton, Mod.NoModifier, at + _across(60))
+    assert person.in_table()[0, 0] == pytest.approx(start + 0.6)
+    person.undo()
+    assert person.in_table()[0, 0] == start
+
+
+def _across(x: int) -> object:
+    from PySide6.QtCore import QPoint
+
+    return QPoint(x, 0)
+
+
+def test_a_new_edit_drops_what_was_undone(person: "Person") -> None:
+    person.press("Causal")
+    person.press("Biases")
+    person.undo()
+    person.press("Output W_o")
+    assert person.history() == ["Open Your journey starts…", "Causal on", "W_o on"]
+    before = everything(person)
+    person.redo()
+    assert everything(person) == before
+
+
+def test_a_refused_edit_is_no_step_and_drops_nothing(person: "Person") -> None:
+    person.press("Causal")
+    person.undo()
+    person.type_number(0, 0, "abc")
+    person.key(Key.Key_Escape)
+    person.click_number(2, 1)
+    person.paste("1\t2\n3\t4")
+    assert person.table_message() != ""
+    person.redo()
+    assert person.experiment.config.causal
+
+
+def test_buttons_say_what_they_take_back(person: "Person") -> None:
+    undo, redo = person.find(QToolButton, "Undo"), person.find(QToolButton, "Redo")
+    assert (undo.isEnabled(), redo.isEnabled()) == (False, False)
+    assert undo.toolTip() == "Nothing to undo"
+    person.press("Causal")
+    assert undo.toolTip() == "Undo “Causal on”"
+    person.click(undo)
+    assert not person.experiment.config.causal
+    assert redo.toolTip() == "Redo “Causal on”"
+    person.click(redo)
+    assert person.experiment.config.causal
+
+
+# The list
+
+
+def open_history(person: "Person") -> QListWidget:
+    person.press("History", QToolButton)
+    popup = person.playground.history
+    person.wait_for(popup.isVisible)
+    return person.find(QListWidget, "History", popup)
+
+
+def test_a_click_in_the_history_goes_there(person: "Person") -> None:
+    states = [everything(person)]
+    for name in ("causal", "type", "dtype"):
+        EDITS[name](person)
+        states.append(everything(person))
+    shown = open_history(person)
+    rows = [shown.item(row).text() for row in range(shown.count())]
+    assert rows == ["Open Your journey starts…", "Causal on", "Type W_q[0, 0] = 5", "CPU float64"]
+    assert shown.currentRow() == 3
+    for row in (1, 3, 0, 2):
+        person.click(shown.viewport(), shown.visualItemRect(shown.item(row)).center())
+        assert everything(person) == states[row]
+        assert shown.currentRow() == row
+        muted = QColor(person.playground._palette.muted)
+        assert [shown.item(i).foreground().color() == muted for i in range(4)] == [i > row for i in range(4)]
+    person.key(Key.Key_Escape, widget=person.playground.history)
+    assert not person.playground.history.isVisible()
+
+
+def test_the_keyboard_walks_through_the_history(person: "Person") -> None:
+    person.press("Causal")
+    person.press("Biases")
+    shown = open_history(person)
+    QTest.keyClick(shown, Key.Key_Up)
+    QTest.keyClick(shown, Key.Key_Up)
+    QTest.keyClick(shown, Key.Key_Return)
+    assert person.document.history.index == 0
+    person.playground.history.hide()
+
+
+# What was open
+
+
+def test_undo_leads_out_of_a_preset_and_of_a_file(person: "Person", tmp_path: "Path") -> None:
+    path = tmp_path / "mine.attnlab"
+    person.press("Causal")
+    assert person.playground.files.save_to(path)
+    assert person.window.windowTitle() == "mine — attnlab"
+    person.playground.open_preset("the-cat-sat")
+    person.settle()
+    assert person.window.windowTitle() == "The cat sat — attnlab"
+    person.undo()
+    person.settle()
+    assert person.window.windowTitle() == "mine — attnlab"
+    assert person.experiment.config.causal
+    person.redo()
+    assert person.window.windowTitle() == "The cat sat — attnlab"
+
+
+def test_undoing_an_opening_never_saves_over_the_other_file(person: "Person", tmp_path: "Path") -> None:
+    first, second = tmp_path / "first.attnlab", tmp_path / "second.attnlab"
+    person.playground.files.save_to(first)
+    person.playground.open_preset("the-cat-sat")
+    person.playground.files.save_to(second)
+    before = second.read_bytes()
+    person.settle()
+    person.undo()
+    person.press("Causal")
+    person.key(Key.Key_S, Mod.ControlModifier)
+    assert second.read_bytes() == before
+    assert attnlab.load(first).config.causal
+    assert person.window.windowTitle() == "first — attnlab"
+
+
+def test_what_was_saved_is_marked_as_unchanged_wherever_undo_finds_it(person: "Person", tmp_path: "Path") -> None:
+    person.press("Causal")
+    assert person.window.windowTitle() == "Your journey starts… • — attnlab"
+    person.playground.files.save_to(tmp_path / "mine.attnlab")
+    assert person.window.windowTitle() == "mine — attnlab"
+    person.press("Biases")
+    assert person.window.windowTitle() == "mine • — attnlab"
+    person.undo()
+    assert person.window.windowTitle() == "mine — attnlab"
+    person.undo()
+    assert person.window.windowTitle() == "mine • — attnlab"
+
+
+def test_the_view_is_not_undone(person: "Person") -> None:
+    person.click_cell("weights", 2, 2)
+    person.press("Causal")
+    person.settle()
+    person.undo()
+    person.settle()
+    cell = person.document.view.cell
+    assert cell is not None
+    assert cell.stage == "weights"
+    assert any(label.text() == "Weights" for label in person.playground.explain.findChildren(QLabel))
+
+
+def test_undo_shares_what_did_not_change(person: "Person") -> None:
+    w_k = person.experiment.weights.W_k
+    person.type_number(0, 0, "5")
+    assert person.experiment.weights.W_k is w_k
+    np.testing.assert_array_equal(person.painted("inputs")[0], person.experiment.embeddings.numpy())
