@@ -81,6 +81,7 @@ class ExplainPanel(QScrollArea):
         column.addWidget(self._more, 0, Qt.AlignmentFlag.AlignLeft)
         self._code = QLabel()
         self._code.setWordWrap(True)
+        self._code.setAccessibleName("The same in PyTorch")
         self._code.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._code.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._code.setTextFormat(Qt.TextFormat.PlainText)
