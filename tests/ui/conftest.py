@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QGuiApplication, QHelpEvent, QMouseEvent
+from PySide6.QtGui import QGuiApplication, QHelpEvent, QKeyEvent, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
@@ -233,7 +233,8 @@ class Person:
     def keyboard(self) -> QWidget:
         """Return where keys go; without a window manager a closed popup leaves them nowhere, until one clicks."""
         QApplication.processEvents()
-        if QApplication.activeWindow() is None:
+        active = QApplication.activeWindow()
+        if active is None or not active.isVisible():
             self.window.activateWindow()
             self.wait_for(self.window.isActiveWindow)
         return QApplication.focusWidget() or self.window
@@ -244,7 +245,12 @@ class Person:
     def type(self, text: str) -> None:
         """Type a text, letter by letter, each where the keyboard is then."""
         for letter in text:
-            QTest.keyClicks(self.keyboard(), letter)
+            if letter.isascii():
+                QTest.keyClicks(self.keyboard(), letter)
+            else:  # as keyboards of other scripts do: a text without a key of its own
+                for kind in (QEvent.Type.KeyPress, QEvent.Type.KeyRelease):
+                    event = QKeyEvent(kind, Qt.Key.Key_unknown, Mod.NoModifier, letter)
+                    QApplication.sendEvent(self.keyboard(), event)
 
     def undo(self) -> None:
         self.key(Qt.Key.Key_Z, Mod.ControlModifier)
@@ -265,10 +271,8 @@ class Person:
         field = self.playground.inputs.sentence
         field.setFocus()
         field.selectAll()
-        if text:
-            QTest.keyClicks(field, text)
-        else:
-            QTest.keyClick(field, Qt.Key.Key_Delete)
+        QTest.keyClick(field, Qt.Key.Key_Delete)
+        self.type(text)
 
     def set_size(self, name: str, text: str) -> None:
         """Type into one of the fields T, d_model, d_k, d_v, and leave it with Enter."""

@@ -1,0 +1,243 @@
+"""Everything from the keyboard: shortcuts, the palette, the order of Tab, and a name for every control."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QFileDialog,
+    QLineEdit,
+    QMenu,
+    QSpinBox,
+    QToolButton,
+    QWidget,
+)
+
+from attnlab.ui.widgets.fields import NumberBox
+
+if TYPE_CHECKING:
+    from tests.ui.conftest import Person
+
+Key, Mod = Qt.Key, Qt.KeyboardModifier
+CTRL, SHIFT = Mod.ControlModifier, Mod.ShiftModifier
+
+
+def test_full_screen_and_back(person: "Person") -> None:
+    person.key(Key.Key_F11)
+    assert person.window.isFullScreen()
+    assert person.playground.inputs.isVisible()
+    person.key(Key.Key_F11)
+    assert not person.window.isFullScreen()
+
+
+def test_type_grows_shrinks_and_is_as_it_was(person: "Person") -> None:
+    sizes = [person.window.font().pixelSize()]
+    for key in (Key.Key_Plus, Key.Key_Equal, Key.Key_Minus, Key.Key_0):
+        person.key(key, CTRL)
+        sizes.append(person.window.font().pixelSize())
+    start, larger, largest, smaller, usual = sizes
+    assert start < larger < largest
+    assert smaller == larger
+    assert usual == start
+    for _ in range(16):
+        person.key(Key.Key_Plus, CTRL)
+    assert person.window.settings.type_size == 250
+    person.window.grab()
+    for _ in range(19):
+        person.key(Key.Key_Minus, CTRL)
+    assert person.window.settings.type_size == 70
+
+
+def test_the_causal_mask_and_the_sentence_have_keys(person: "Person") -> None:
+    person.key(Key.Key_M, CTRL)
+    assert person.experiment.config.causal
+    person.key(Key.Key_L, CTRL)
+    assert person.playground.inputs.sentence.hasFocus()
+    person.type("Straight away")
+    assert person.experiment.tokens == ("Straight", "away")
+
+
+def test_the_presets_and_the_history_have_keys(person: "Person") -> None:
+    person.key(Key.Key_P, CTRL)
+    assert person.playground.gallery.isVisible()
+    person.key(Key.Key_Escape, widget=person.playground.gallery)
+    assert not person.playground.gallery.isVisible()
+    person.key(Key.Key_H, CTRL)
+    assert person.playground.history.isVisible()
+    person.key(Key.Key_Escape, widget=person.playground.history)
+    assert not person.playground.history.isVisible()
+
+
+@pytest.mark.parametrize(
+    ("key", "modifiers", "title"),
+    [
+        (Key.Key_O, CTRL, "Open a session"),
+        (Key.Key_S, CTRL, "Save the session"),
+        (Key.Key_S, CTRL | SHIFT, "Save the session"),
+        (Key.Key_E, CTRL, "Export weights"),
+    ],
+)
+def test_files_have_keys(person: "Person", key: Key, modifiers: Mod, title: str) -> None:
+    person.key(key, modifiers)
+    dialogs = [dialog for dialog in person.window.findChildren(QFileDialog) if dialog.isVisible()]
+    assert [dialog.windowTitle() for dialog in dialogs] == [title]
+    dialogs[0].reject()
+
+
+def test_quitting_has_a_key(person: "Person") -> None:
+    person.key(Key.Key_Q, CTRL)
+    assert not person.window.isVisible()
+
+
+def test_keys_work_from_every_place_the_keyboard_can_be(person: "Person") -> None:
+    places: list[QWidget] = [
+        person.window, person.table, person.playground.inputs.tokens, person.card("weights"),
+        person.playground.canvas, person.playground.inputs.sentence, person.playground.inputs.shape_bar.sizes["T"],
+    ]  # fmt: skip
+    for count, place in enumerate(places):
+        place.setFocus()
+        person.key(Key.Key_M, CTRL)
+        assert person.experiment.config.causal is (count % 2 == 0), place
+        person.key(Key.Key_K, CTRL)
+        assert person.window.command_palette.isVisible()
+        person.key(Key.Key_Escape)
+        assert not person.window.command_palette.isVisible()
+
+
+# The palette
+
+
+def palette_titles(person: "Person") -> list[str]:
+    return [found.title for found in person.window.command_palette.found()]
+
+
+def test_the_palette_runs_what_is_typed(person: "Person") -> None:
+    person.key(Key.Key_K, CTRL)
+    person.type("causal")
+    assert palette_titles(person)[0] == "Causal mask"
+    person.key(Key.Key_Return)
+    assert person.experiment.config.causal
+    assert not person.window.command_palette.isVisible()
+
+
+def test_the_palette_undoes_by_name(person: "Person") -> None:
+    person.press("Biases")
+    person.key(Key.Key_K, CTRL)
+    person.type("undo")
+    assert palette_titles(person)[0] == "Undo “Biases on”"
+    person.key(Key.Key_Return)
+    assert person.experiment.weights.b_q is None
+
+
+def test_the_palette_steps_presents_and_changes_the_theme(person: "Person") -> None:
+    for query, happened in (
+        ("step back", lambda: person.document.view.step == 8),
+        ("theme dark", lambda: person.window.settings.theme == "dark"),
+        ("larger", lambda: person.window.settings.type_size == 110),
+        ("present", lambda: person.window.presenting),
+    ):
+        person.key(Key.Key_K, CTRL)
+        person.type(query)
+        person.key(Key.Key_Return)
+        assert happened(), query
+    person.key(Key.Key_F5)
+
+
+def test_everything_in_the_palette_can_be_done(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("multi-head-causal")
+    for action in list(person.window.actions_list):
+        if not action.in_palette or action.id == "quit":
+            continue
+        person.window.show_palette()
+        person.type(action.current_title())
+        assert person.window.command_palette.current() is None or palette_titles(person)
+        person.key(Key.Key_Return, widget=person.find(QLineEdit, "Search the commands"))
+        for dialog in person.window.findChildren(QFileDialog):
+            dialog.reject()
+        person.window.command_palette.close_palette()
+        person.playground.gallery.hide()
+        person.playground.history.hide()
+        person.settle()
+    person.window.present(False)
+    if person.window.isFullScreen():
+        person.window.toggle_full_screen()
+    person.document.show(step=None)
+
+
+def test_the_menu_at_the_rail_holds_the_same_list(person: "Person") -> None:
+    menu = person.window.rail.menu_button.menu()
+    assert isinstance(menu, QMenu)
+    texts = {action.text() for action in menu.actions()}
+    assert {"Causal mask", "Save", "Full screen", "Theme: dark", "Present"} <= texts
+    undo = next(action for action in menu.actions() if action.objectName() == "undo")
+    assert not undo.isEnabled()
+    person.press("Causal")
+    menu.aboutToShow.emit()
+    assert undo.isEnabled()
+    assert undo.text() == "Undo “Causal on”"
+
+
+# Reaching and naming everything
+
+
+def tab_stops(person: "Person", count: int) -> list[QWidget]:
+    person.window.setFocus()
+    stops: list[QWidget] = []
+    for _ in range(count):
+        if QApplication.focusWidget() is person.table:
+            person.key(Key.Key_End, CTRL)  # Tab goes from cell to cell, and on from the last one
+        person.key(Key.Key_Tab)
+        widget = QApplication.focusWidget()
+        assert widget is not None
+        if widget in stops:
+            break
+        stops.append(widget)
+    return stops
+
+
+def test_tab_reaches_every_control_in_the_order_of_the_eye(person: "Person") -> None:
+    stops = tab_stops(person, 80)
+    names = [stop.accessibleName() for stop in stops]
+    wanted = [
+        "Causal", "Scale: 1/√d_k", "Heads: 1", "Sentence", "Tokens", "Numbers of W_q", "T", "d_model", "Output W_o",
+        "Biases",
+    ]  # fmt: skip
+    assert [name for name in names if name in wanted] == wanted
+    cards = [name.split(":")[0] for name in names if " by " in name]
+    assert cards == ["Inputs", "Queries", "Keys", "Values", "Scores", "Scaled", "Weights", "Context", "Output"]
+    first_card = next(i for i, name in enumerate(names) if name.startswith("Inputs:"))
+    assert names.index("Sentence") < first_card
+
+
+def test_every_control_has_a_name(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("multi-head-causal")
+    person.press("Biases")
+    person.click_cell("weights", 1, 1)
+    nameless = []
+    for widget in person.window.findChildren(QWidget):
+        inside = isinstance(widget.parentWidget(), QSpinBox) and isinstance(widget, QLineEdit)
+        if widget.focusPolicy() == Qt.FocusPolicy.NoFocus or not widget.isVisible() or inside:
+            continue
+        text = widget.text() if isinstance(widget, QAbstractButton) else ""
+        if not (widget.accessibleName() or text):
+            nameless.append(f"{type(widget).__name__} {widget.objectName()!r} in {widget.parent()}")
+    assert nameless == []
+
+
+def test_every_button_without_words_has_a_tip(person: "Person") -> None:
+    silent = [b.accessibleName() for b in person.window.findChildren(QToolButton) if not b.text() and not b.toolTip()]
+    assert silent == []
+
+
+def test_a_size_is_stepped_by_its_arrows_and_typed(person: "Person") -> None:
+    box = person.find(NumberBox, "T")
+    box.setFocus()
+    QTest.keyClick(box, Key.Key_Up)
+    assert person.experiment.T_q == 7
+    QTest.keyClick(box, Key.Key_Down)
+    QTest.keyClick(box, Key.Key_Down)
+    assert person.experiment.T_q == 5

@@ -1,0 +1,188 @@
+"""The computation stage by stage: arrows reveal and take back, buttons and bars too, and presenting shows it large."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel, QToolButton
+
+if TYPE_CHECKING:
+    from tests.ui.conftest import Person
+
+Key, Mod = Qt.Key, Qt.KeyboardModifier
+STAGES = ["inputs", "queries", "keys", "values", "scores", "scaled", "weights", "context", "output"]
+
+
+def revealed(person: "Person") -> list[str]:
+    """Return the stages whose numbers are on the canvas."""
+    return [name for name, card in person.playground.canvas.cards.items() if card.isVisible() and card.data is not None]
+
+
+def told(person: "Person") -> str:
+    """Return what the bar below says of the step."""
+    labels = [label.text() for label in person.playground.step_bar.findChildren(QLabel) if label.isVisible()]
+    return next(text for text in labels if " of " in text or text == "All steps")
+
+
+def test_arrows_walk_back_through_the_stages_and_on_again(person: "Person") -> None:
+    person.window.setFocus()
+    assert told(person) == "All steps"
+    for count in range(8, 0, -1):
+        person.key(Key.Key_Left)
+        assert revealed(person) == STAGES[:count]
+    assert told(person) == "1 of 9: Inputs"
+    person.key(Key.Key_Left)
+    assert revealed(person) == ["inputs"]
+    for count in range(2, 9):
+        person.key(Key.Key_Right)
+        assert revealed(person) == STAGES[:count]
+    assert told(person) == "8 of 9: Context"
+    person.key(Key.Key_Right)
+    assert revealed(person) == STAGES
+    assert told(person) == "All steps"
+    person.key(Key.Key_Right)
+    assert revealed(person) == STAGES
+
+
+def test_a_step_says_what_it_does(person: "Person") -> None:
+    person.window.setFocus()
+    person.key(Key.Key_Home)
+    for _ in range(4):
+        person.key(Key.Key_PageDown)
+    labels = [label.text() for label in person.playground.step_bar.findChildren(QLabel) if label.isVisible()]
+    assert "5 of 9: Scores" in labels
+    assert "How well each query fits each key." in labels
+
+
+@pytest.mark.parametrize(
+    ("back", "on"), [(Key.Key_Left, Key.Key_Right), (Key.Key_PageUp, Key.Key_PageDown)], ids=["arrows", "clicker"]
+)
+def test_a_clicker_works_as_arrows_do(person: "Person", back: Key, on: Key) -> None:
+    person.window.setFocus()
+    person.key(back)
+    person.key(back)
+    assert revealed(person) == STAGES[:7]
+    person.key(on)
+    assert revealed(person) == STAGES[:8]
+    person.key(Key.Key_End)
+    assert revealed(person) == STAGES
+
+
+def test_buttons_do_the_same_and_are_grey_when_there_is_nowhere_to_go(person: "Person") -> None:
+    def button(name: str) -> QToolButton:
+        return person.find(QToolButton, name)
+
+    first, back, on, last = (
+        button(name) for name in ("First step (Home)", "Step back (←)", "Step forward (→)", "Show all steps (End)")
+    )
+    assert [b.isEnabled() for b in (first, back, on, last)] == [True, True, False, False]
+    person.click(back)
+    assert revealed(person) == STAGES[:8]
+    person.click(first)
+    assert revealed(person) == ["inputs"]
+    assert [b.isEnabled() for b in (first, back, on, last)] == [False, False, True, True]
+    person.click(on)
+    assert revealed(person) == STAGES[:2]
+    person.click(last)
+    assert revealed(person) == STAGES
+
+
+def test_a_click_on_the_row_of_steps_goes_there(person: "Person") -> None:
+    bar = person.playground.step_bar.progress
+    person.click(bar, QPoint(round(bar.width() * 4.4 / 9), bar.height() // 2))
+    assert told(person) == "5 of 9: Scores"
+    assert bar.toolTip() == "step 5 of 9"
+
+
+def test_what_is_not_revealed_is_not_explained_nor_shown_by_the_heads(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("multi-head-causal")
+    person.window.setFocus()
+    person.key(Key.Key_Home)
+    heads = person.playground.canvas.heads
+    assert heads.grid is None
+    assert heads.choice_at(QPoint(60, 80).toPointF()) is None
+    person.click_cell("inputs", 1, 1)
+    names = [label.accessibleName() for label in person.playground.explain.findChildren(QLabel) if label.isVisible()]
+    assert not any(name.startswith("Row:") for name in names)
+
+
+def test_numbers_can_be_changed_at_any_step_and_stay_hidden_until_then(person: "Person") -> None:
+    person.window.setFocus()
+    person.key(Key.Key_Home)
+    person.type_number(0, 0, "4")
+    person.settle()
+    assert revealed(person) == ["inputs"]
+    person.window.setFocus()
+    person.key(Key.Key_Right)
+    assert revealed(person) == ["inputs", "queries"]
+
+
+def test_a_layer_with_fewer_stages_has_fewer_steps(person: "Person") -> None:
+    person.window.setFocus()
+    person.key(Key.Key_Left)
+    person.choose("Scale", "none")
+    person.settle()
+    assert told(person) in ("8 of 8: Output", "All steps")
+    person.press("Causal")
+    person.settle()
+    person.window.setFocus()
+    person.key(Key.Key_Home)
+    assert told(person) == "1 of 9: Inputs"
+
+
+def test_alt_and_arrows_step_from_inside_a_field_too(person: "Person") -> None:
+    person.playground.inputs.sentence.setFocus()
+    person.key(Key.Key_Left)
+    assert revealed(person) == STAGES  # the cursor moved in the sentence
+    person.key(Key.Key_Left, Mod.AltModifier)
+    assert revealed(person) == STAGES[:8]
+    person.key(Key.Key_Right, Mod.AltModifier)
+    assert revealed(person) == STAGES
+
+
+# Presenting
+
+
+def test_presenting_shows_canvas_and_explanation_large_on_the_full_screen(person: "Person") -> None:
+    window = person.window
+    before = window.font().pixelSize()
+    person.key(Key.Key_F5)
+    assert window.isFullScreen()
+    playground = person.playground
+    assert (playground.inputs.isVisible(), playground.top_bar.isVisible()) == (False, False)
+    assert (playground.canvas.isVisible(), playground.explain.isVisible()) == (True, True)
+    assert window.font().pixelSize() == round(before * 1.3)
+    person.key(Key.Key_Left, widget=window)
+    assert revealed(person) == STAGES[:8]
+    person.key(Key.Key_F5)
+    assert not window.isFullScreen()
+    assert playground.inputs.isVisible()
+    assert window.font().pixelSize() == before
+
+
+def test_escape_lets_go_first_then_ends_presenting(person: "Person") -> None:
+    person.key(Key.Key_F5)
+    person.click_cell("weights", 1, 1)
+    person.key(Key.Key_Escape, widget=person.window)
+    assert person.window.presenting
+    assert person.document.view.cell is None
+    person.key(Key.Key_Escape, widget=person.window)
+    assert not person.window.presenting
+
+
+def test_closing_while_presenting_leaves_well(person: "Person") -> None:
+    person.key(Key.Key_F5)
+    assert person.window.close()
+    assert not person.window.presenting
+
+
+def test_undo_works_while_presenting(person: "Person") -> None:
+    person.press("Causal")
+    person.key(Key.Key_F5)
+    person.undo()
+    assert not person.experiment.config.causal
+    QTest.keyClick(person.window, Key.Key_M, Mod.ControlModifier)
+    assert person.experiment.config.causal
+    person.key(Key.Key_F5)
