@@ -97,6 +97,7 @@ class FileKeeper(QObject):
         filters = ";;".join(f"{title} (*.{ending})" for ending, title in ENDINGS.items())
         dialog = self._dialog(f"Export {self._playground.current_stage}", filters, "png")
         dialog.selectFile(f"{self._playground.current_stage}.png")
+        dialog.filterSelected.connect(self._on_filter_selected)
         dialog.fileSelected.connect(self._on_export_selected)
         dialog.open()
 
@@ -108,6 +109,16 @@ class FileKeeper(QObject):
             dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
             dialog.setDefaultSuffix(suffix)
         return dialog
+
+    @Slot(str)
+    def _on_filter_selected(self, name_filter: str) -> None:
+        """Let the name end as the kind of file that was chosen does."""
+        dialog = self.sender()
+        ending = next(ending for ending in ENDINGS if f"*.{ending}" in name_filter)
+        if isinstance(dialog, QFileDialog):
+            dialog.setDefaultSuffix(ending)
+            for name in dialog.selectedFiles()[:1]:
+                dialog.selectFile(str(Path(name).with_suffix(f".{ending}")))
 
     @Slot(str)
     def _on_open_selected(self, path: str) -> None:
