@@ -1,0 +1,268 @@
+"""Sessions saved, opened, dropped; what is on screen exported. What goes wrong is one sentence and loses nothing."""
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QComboBox, QFileDialog, QLineEdit, QPushButton
+
+import attnlab
+from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
+from attnlab.attention.explain import Cell
+from attnlab.files.source import Source
+
+if TYPE_CHECKING:
+    from tests.ui.conftest import Person
+
+Key, Mod = Qt.Key, Qt.KeyboardModifier
+CTRL = Mod.ControlModifier
+
+
+def dialog_of(person: "Person") -> QFileDialog:
+    """Return the dialog that is open, once it shows."""
+    found = [dialog for dialog in person.window.findChildren(QFileDialog) if dialog.isVisible()]
+    assert len(found) == 1
+    return found[0]
+
+
+def name_in_dialog(person: "Person", path: Path) -> None:
+    """Type a path into the file dialog that is open and press Enter."""
+    dialog = dialog_of(person)
+    field = dialog.findChild(QLineEdit, "fileNameEdit")
+    assert isinstance(field, QLineEdit)
+    field.setText(str(path))
+    QTest.keyClick(field, Key.Key_Return)
+    person.wait_for(lambda: not dialog.isVisible())
+
+
+def drop(person: "Person", path: Path) -> None:
+    """Drop a file on the window."""
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(str(path))])
+    action, buttons, at = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, QPoint(200, 200)
+    enter = QDragEnterEvent(at, action, mime, buttons, Mod.NoModifier)
+    QApplication.sendEvent(person.window, enter)
+    assert enter.isAccepted()
+    QApplication.sendEvent(person.window, QDropEvent(QPointF(at), action, mime, buttons, Mod.NoModifier))
+
+
+def same(one: Experiment, other: Experiment) -> bool:
+    tensors = [(one.embeddings, other.embeddings)]
+    tensors += [
+        (getattr(one.weights, name), getattr(other.weights, name))
+        for name in ("W_q", "W_k", "W_v", "W_o", "b_q", "b_k", "b_v", "b_o")
+    ]
+    equal = all(a is b is None or (a is not None and b is not None and torch.equal(a, b)) for a, b in tensors)
+    return equal and one.tokens == other.tokens and one.config.causal == other.config.causal
+
+
+# Sessions
+
+
+def test_what_was_saved_comes_back_to_the_last_bit(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
+    person = sit_down()
+    person.write_sentence("Mine is longer, שלום 🙂")
+    person.drag_number(0, 0, 37)
+    person.press("Causal")
+    person.press("Biases")
+    person.choose("Device and number format", "CPU float64")
+    person.key(Key.Key_S, CTRL)
+    name_in_dialog(person, tmp_path / "mine")
+    path = tmp_path / "mine.attnlab"
+    assert path.exists()
+    assert person.window.windowTitle() == "mine — attnlab"
+    person.settle()
+    saved, shown = person.experiment, person.painted("weights").copy()
+
+    other = sit_down("the-cat-sat")
+    other.key(Key.Key_O, CTRL)
+    name_in_dialog(other, path)
+    other.settle()
+    assert same(other.experiment, saved)
+    np.testing.assert_array_equal(other.painted("weights"), shown)
+    assert other.document.scene.dtype == "float64"
+    assert other.window.windowTitle() == "mine — attnlab"
+    assert other.history()[-1] == "Open mine.attnlab"
+    other.undo()
+    assert other.experiment.tokens == ("The", "cat", "sat")
+
+
+def test_a_session_given_on_the_command_line_is_what_opens(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
+    path = tmp_path / "given.attnlab"
+    attnlab.save(Experiment(("a", "b"), [[1.0, 2.0], [3.0, 4.0]]), path)
+    person = sit_down(Source(path=path))
+    assert person.window.windowTitle() == "given — attnlab"
+    assert person.experiment.tokens == ("a", "b")
+    assert person.history() == ["Open given.attnlab"]
+    person.press("Causal")
+    person.key(Key.Key_S, CTRL)
+    assert attnlab.load(path).config.causal
+
+
+def test_saving_again_does_not_ask_and_save_as_does(person: "Person", tmp_path: Path) -> None:
+    first, second = tmp_path / "one.attnlab", tmp_path / "two.attnlab"
+    person.key(Key.Key_S, CTRL)
+    name_in_dialog(person, first)
+    person.press("Causal")
+    person.key(Key.Key_S, CTRL)
+    assert attnlab.load(first).config.causal
+    person.key(Key.Key_S, CTRL | Mod.ShiftModifier)
+    name_in_dialog(person, second)
+    assert person.window.windowTitle() == "two — attnlab"
+    assert attnlab.load(second).config.causal
+
+
+def test_a_file_dropped_on_the_window_opens(person: "Person", tmp_path: Path) -> None:
+    path = tmp_path / "dropped.attnlab"
+    attnlab.save(Experiment(("x",), [[1.0]]), path)
+    drop(person, path)
+    assert person.experiment.tokens == ("x",)
+
+
+@pytest.mark.parametrize("content", [None, b"", b"not a session", b"PK\x03\x04 broken"])
+def test_what_is_no_session_is_named_and_nothing_changes(
+    person: "Person", tmp_path: Path, content: bytes | None
+) -> None:
+    path = tmp_path / "odd.attnlab"
+    if content is not None:
+        path.write_bytes(content)
+    before = person.document.scene
+    drop(person, path)
+    assert "odd.attnlab" in person.message()
+    assert person.message().endswith(".")
+    assert "\n" not in person.message()
+    assert person.document.scene is before
+    assert person.window.windowTitle() == "Your journey starts… — attnlab"
+
+
+def test_a_place_that_cannot_be_written_is_named_and_the_work_stays(person: "Person", tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    person.press("Causal")
+    before = person.document.scene
+    assert not person.playground.files.save_to(tmp_path / "file" / "mine.attnlab")
+    assert "mine.attnlab" in person.message()
+    assert person.document.scene is before
+    assert person.window.windowTitle() == "Your journey starts… • — attnlab"
+
+
+def test_a_device_that_is_not_here_becomes_the_cpu(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
+    from attnlab.files.session import save_scene
+
+    path = tmp_path / "elsewhere.attnlab"
+    view = {"device": "cuda:77", "dtype": "float8", "title": "Elsewhere"}
+    save_scene(Experiment(("x",), [[1.0]]), path, view)
+    person = sit_down(Source(path=path))
+    assert (person.document.scene.device, person.document.scene.dtype) == ("cpu", "float32")
+
+
+def test_files_are_remembered_newest_first(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
+    person = sit_down()
+    paths = [tmp_path / "a.attnlab", tmp_path / "b.attnlab"]
+    for path in paths:
+        person.playground.files.save_to(path)
+    drop(person, paths[0])
+    assert person.window.settings.recent == (str(paths[0]), str(paths[1]))
+
+
+# Export
+
+
+def export(person: "Person", path: Path) -> None:
+    person.press("Export", QPushButton)
+    name_in_dialog(person, path)
+
+
+def test_an_exported_array_is_what_is_on_the_cards(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
+    person = sit_down("multi-head-causal")
+    export(person, tmp_path / "all.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "all.npy"), person.painted("weights"))
+    assert f"Saved {tmp_path / 'all.npy'}" == person.message()
+    person.choose("Show", "head 3")
+    export(person, tmp_path / "three.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "three.npy"), person.painted("weights")[0])
+    person.choose("Show", "mean")
+    export(person, tmp_path / "mean.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "mean.npy"), person.painted("weights")[0])
+
+
+def test_what_is_exported_is_the_stage_that_is_looked_at(person: "Person", tmp_path: Path) -> None:
+    person.click_cell("scores", 1, 1)
+    person.key(Key.Key_E, CTRL)
+    assert dialog_of(person).windowTitle() == "Export scores"
+    name_in_dialog(person, tmp_path / "scores.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "scores.npy"), person.painted("scores")[0])
+    person.key(Key.Key_Escape)
+    person.document.show(alone="keys")
+    export(person, tmp_path / "keys.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "keys.npy"), person.painted("keys")[0])
+    person.document.show(alone=None)
+
+
+def test_an_exported_table_has_tokens_all_digits_and_empty_fields(person: "Person", tmp_path: Path) -> None:
+    person.press("Causal")
+    person.settle()
+    person.click_cell("masked", 3, 3)
+    export(person, tmp_path / "masked.csv")
+    rows = list(csv.reader((tmp_path / "masked.csv").read_text(encoding="utf-8").splitlines()))
+    assert rows[0][-6:] == ["Your", "journey", "starts", "with", "one", "step"]
+    assert [row[0] for row in rows[1:]] == ["Your", "journey", "starts", "with", "one", "step"]
+    for i, row in enumerate(rows[1:]):
+        assert [np.float32(field) for field in row[1 : i + 2]] == person.painted("masked")[0, i, : i + 1].tolist()
+        assert row[i + 2 :] == [""] * (5 - i)
+
+
+def test_an_exported_picture_is_a_picture(person: "Person", tmp_path: Path) -> None:
+    export(person, tmp_path / "weights.png")
+    with Image.open(tmp_path / "weights.png") as picture:
+        assert min(picture.size) > 200
+        assert len(picture.convert("RGB").getcolors(1 << 24) or []) > 20
+
+
+def test_the_kind_chosen_in_the_dialog_is_the_kind_written(person: "Person", tmp_path: Path) -> None:
+    person.press("Export", QPushButton)
+    dialog = dialog_of(person)
+    dialog.setDirectory(str(tmp_path))
+    kinds = dialog.findChild(QComboBox, "fileTypeCombo")
+    assert isinstance(kinds, QComboBox)
+    assert [kinds.itemText(i) for i in range(kinds.count())] == [
+        "Picture (*.png)", "Table (*.csv)", "NumPy array (*.npy)",
+    ]  # fmt: skip
+    field = dialog.findChild(QLineEdit, "fileNameEdit")
+    assert isinstance(field, QLineEdit)
+    assert field.text() == "weights.png"
+    kinds.setFocus()
+    QTest.keyClick(kinds, Key.Key_Down)
+    kinds.textActivated.emit(kinds.currentText())
+    assert field.text() == "weights.csv"
+    QTest.keyClick(field, Key.Key_Return)
+    assert (tmp_path / "weights.csv").exists()
+
+
+@pytest.mark.parametrize("name", ["weights.docx", "weights"])
+def test_an_ending_nobody_knows_is_refused_with_those_that_are(person: "Person", tmp_path: Path, name: str) -> None:
+    assert not person.playground.files.export_to(tmp_path / name)
+    assert person.message() == f"{name} does not end in .png, .csv, .npy."
+    assert list(tmp_path.glob(f"{name}*")) == []
+
+
+@pytest.mark.parametrize("ending", ["png", "csv", "npy"])
+def test_a_place_that_cannot_be_exported_to_is_named(person: "Person", tmp_path: Path, ending: str) -> None:
+    assert not person.playground.files.export_to(tmp_path / "missing" / f"weights.{ending}")
+    assert f"weights.{ending}" in person.message()
+
+
+def test_what_overflowed_is_exported_as_such(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
+    huge = torch.full((2, 2), 3e38)
+    person = sit_down(Experiment(("a", "b"), huge, Weights(huge, huge, huge), AttentionConfig()))
+    person.document.select(Cell("queries", 0, 0, 0), pin=True)
+    for ending in ("png", "csv", "npy"):
+        assert person.playground.files.export_to(tmp_path / f"q.{ending}"), person.message()
+    assert "inf" in (tmp_path / "q.csv").read_text(encoding="utf-8")
