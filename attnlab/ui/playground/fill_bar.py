@@ -26,7 +26,7 @@ class FillBar(QWidget):
     transpose_requested = Signal()
     round_requested = Signal(int)
     message_raised = Signal(str)
-    """One sentence about a factor that is none; "" when the next one is."""
+    """One sentence about a factor or a seed that is none; "" when the next factor is."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -43,6 +43,7 @@ class FillBar(QWidget):
         self.seed.setPrefix("seed ")
         self.seed.setRange(0, 99_999)
         self.seed.setAccessibleName("Seed")
+        self.seed.refused.connect(self._on_seed_refused)
         self.seed.setToolTip("The same seed gives the same numbers")
         self.seed.setKeyboardTracking(False)
         self.seed.setAlignment(Qt.AlignmentFlag.AlignRight)
@@ -98,6 +99,10 @@ class FillBar(QWidget):
     def _on_random(self) -> None:
         self.seed.setValue(self.seed.value() + 1)
         self.fill_requested.emit(self._kind, self.seed.value())
+
+    @Slot(str)
+    def _on_seed_refused(self, sentence: str) -> None:
+        self.message_raised.emit(f"Seed: {sentence}")
 
     @Slot(QAction)
     def _on_change(self, action: QAction) -> None:

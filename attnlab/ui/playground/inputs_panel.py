@@ -81,6 +81,7 @@ class InputsPanel(QScrollArea):
         self.shape_bar.size_requested.connect(self._on_size)
         self.shape_bar.output_toggled.connect(self._on_output)
         self.shape_bar.biases_toggled.connect(self._on_biases)
+        self.shape_bar.message_raised.connect(self._show_message)
         column.addWidget(self.shape_bar)
         column.addStretch(1)
         self.setWidget(body)

@@ -29,6 +29,8 @@ class ShapeBar(QWidget):
     size_requested = Signal(str, int)
     output_toggled = Signal(bool)
     biases_toggled = Signal(bool)
+    message_raised = Signal(str)
+    """One sentence about a size that cannot be."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -49,6 +51,7 @@ class ShapeBar(QWidget):
             box.setToolTip(f"{name}: {about}, 1 to {LARGEST}")
             box.setProperty("field", name)  # "size" is a property that every widget has
             box.valueChanged.connect(self._on_value_changed)
+            box.refused.connect(self._on_refused)
             label.setBuddy(box)
             grid.addWidget(label, place // 2, place % 2 * 2)
             grid.addWidget(box, place // 2, place % 2 * 2 + 1)
@@ -84,6 +87,12 @@ class ShapeBar(QWidget):
             box.blockSignals(False)
         self.output.setChecked(e.weights.W_o is not None)
         self.biases.setChecked(e.weights.b_q is not None)
+
+    @Slot(str)
+    def _on_refused(self, sentence: str) -> None:
+        sender = self.sender()
+        if isinstance(sender, QSpinBox):
+            self.message_raised.emit(f"{sender.property('field')}: {sentence}")
 
     @Slot(int)
     def _on_value_changed(self, value: int) -> None:

@@ -1,7 +1,7 @@
 """Fields that leave undo and redo to the window once they have nothing of their own to take back."""
 
-from PySide6.QtCore import QEvent
-from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtCore import QEvent, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence, QValidator
 from PySide6.QtWidgets import QLineEdit, QSpinBox
 
 
@@ -22,7 +22,23 @@ class TextField(QLineEdit):
 
 
 class NumberBox(QSpinBox):
-    """A whole number; a number that was taken over is taken back by the window."""
+    """A whole number; one that was taken over is taken back by the window.
+
+    Anything can be typed: what is no number, or too small or too large, is said by ``refused`` when it is to be taken,
+    and the number before comes back. A box that swallows the fourth digit of 1000 would make it 100.
+    """
+
+    refused = Signal(str)
+
+    def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
+        state, text, position = super().validate(text, position)
+        return (QValidator.State.Intermediate if state == QValidator.State.Invalid else state), text, position
+
+    def fixup(self, text: str) -> str:
+        typed = text.removeprefix(self.prefix().strip()).strip()
+        wrong = f"“{typed}” does not fit" if typed else "nothing is typed"
+        self.refused.emit(f"{wrong} here; type a whole number from {self.minimum()} to {self.maximum()}.")
+        return text
 
     def event(self, event: QEvent) -> bool:
         if _is_for_the_window(event, self.lineEdit()):
