@@ -2,6 +2,7 @@
 
 import threading
 import time
+import traceback
 from collections import deque
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
@@ -68,6 +69,15 @@ def answer(request: Request) -> Reply:
         return Reply(request, None, error=f"{request.device} could not compute this in {request.dtype}: {sentence}")
 
 
+def _answered(request: Request) -> Reply:
+    """Answer a request, come what may: a fault of the program's own is told too, and its place printed."""
+    try:
+        return answer(request)
+    except Exception as error:  # noqa: BLE001  # the thread must outlive a fault: whoever waits would wait for ever
+        traceback.print_exc()
+        return Reply(request, None, error=f"Something went wrong inside attnlab: {type(error).__name__}: {error}.")
+
+
 def _warnings(trace: Trace) -> tuple[str, ...]:
     with np.errstate(all="ignore"):
         return trace.warnings
@@ -118,7 +128,7 @@ class ComputeService(QObject):
         return self._newest
 
     def run(self, key: Hashable, job: Callable[[], Any]) -> None:
-        """Run a job when no request waits; its result arrives as ``job_done(key, result)``."""
+        """Run a job when no request waits; its result arrives as ``job_done(key, result)``, unless it raises."""
         with self._wake:
             self._jobs.append((key, job))
             self._wake.notify()
@@ -140,9 +150,15 @@ class ComputeService(QObject):
                 request, self._waiting = self._waiting, None
                 job = None if request is not None else self._jobs.popleft()
             if request is not None:
-                self._post(answer(request))
+                self._post(_answered(request))
             elif job is not None:
-                self._finish(job[0], job[1]())
+                self._run(*job)
+
+    def _run(self, key: Hashable, job: Callable[[], Any]) -> None:
+        try:
+            self._finish(key, job())
+        except Exception:  # noqa: BLE001  # the thread must outlive a fault: whoever waits would wait for ever
+            traceback.print_exc()
 
     def _post(self, reply: Reply) -> None:
         with self._wake:

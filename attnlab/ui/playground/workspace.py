@@ -37,7 +37,7 @@ class Playground(QObject):
         self.service = service
         self.reply: Reply | None = None
         self._palette = LIGHT
-        self._asked: Scene | None = None
+        self._asked = self._good = scene
         self.inputs = InputsPanel(self.document)
         self.canvas = Canvas()
         self.explain = ExplainPanel()
@@ -127,6 +127,8 @@ class Playground(QObject):
             self._on_failed(reply)
             return
         self.reply = reply
+        if reply.request.id == self.service.newest:
+            self._good = self._asked
         self._show(reply)
         if reply.warnings:
             self.step_bar.show_message(" ".join(reply.warnings))
@@ -134,11 +136,12 @@ class Playground(QObject):
 
     def _on_failed(self, reply: Reply) -> None:
         """Say why, and go back to the last state that could be computed."""
-        self.document.message_raised.emit(reply.error)
-        if reply.request.experiment is self.document.experiment and self.document.history.undo_label is not None:
-            sentence = reply.error
-            self.document.undo()
-            self.step_bar.show_message(sentence)
+        if reply.request.id != self.service.newest:
+            return  # what failed is no longer what is asked for
+        history = self.document.history
+        good = [index for index, entry in enumerate(history.entries) if entry.scene is self._good]
+        self.document.jump(good[-1] if good else history.index - 1)
+        self.step_bar.show_message(reply.error)
 
     @Slot(object, object)
     def _on_job_done(self, key: object, result: object) -> None:
