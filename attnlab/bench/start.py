@@ -29,31 +29,29 @@ if sys.platform != "win32":
     say("memory", resident_mb())
 """
 _BARE = f"{_PRELUDE}{BARE}\nsay('imported', time.time())\n{_MEMORY}"
-_PROGRAM = (
-    _PRELUDE
-    + f"""
-from PySide6.QtCore import QTimer
+_PROGRAM = f"""{_PRELUDE}
+from PySide6.QtCore import QObject, QTimer
 import attnlab.cli
 from attnlab.ui.app import run
 
-def watch(window):
-    def on_numbers():
-        if not window.playground.canvas.cards["weights"].painted:
-            QTimer.singleShot(0, window, on_numbers)
-            return
+class Watch(QObject):
+    def __init__(self, window):
+        super().__init__(window)
+        self.window = window
+        window.first_painted.connect(lambda: say("window", time.time()))
+        window.ready.connect(self.on_ready)
+
+    def on_ready(self):
+        assert self.window.playground.canvas.cards["weights"].painted
         say("numbers", time.time())
-        QTimer.singleShot({IDLE_MS}, window, on_rest)
+        QTimer.singleShot({IDLE_MS}, self, self.on_rest)
 
-    def on_rest():
+    def on_rest(self):
         {indent(_MEMORY, " " * 8).strip()}
-        window.close()
+        self.window.close()
 
-    window.first_painted.connect(lambda: say("window", time.time()))
-    window.ready.connect(on_numbers)
-
-sys.exit(run(on_window=watch))
+sys.exit(run(on_window=Watch))
 """
-)
 
 
 def cases(quick: bool = False) -> Iterator[Case]:
@@ -95,4 +93,6 @@ def _environment(folder: str) -> dict[str, str]:
     """Return this process's environment with settings of its own, so that nobody's window geometry is changed."""
     root = str(Path(__file__).resolve().parents[2])
     path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
-    return {**os.environ, "PYTHONPATH": path, "ATTNLAB_CONFIG_DIR": folder, "XDG_CONFIG_HOME": folder}
+    own = {"PYTHONPATH": path, "ATTNLAB_CONFIG_DIR": folder, "XDG_CONFIG_HOME": folder}
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, **own}  # nobody's program is compiled anew at every start

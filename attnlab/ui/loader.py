@@ -1,5 +1,6 @@
 """Loads torch and the mathematics in a thread, so that the window is on screen first."""
 
+import gc
 import importlib
 import threading
 
@@ -24,15 +25,31 @@ class Loader(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._thread = threading.Thread(target=self._load, name="attnlab-loader")
+        self._go_on = threading.Event()
+        self._stopping = self._collected = False
 
     def start(self) -> None:
-        """Begin."""
+        """Begin. From now on nothing collects garbage but the window's timer.
+
+        A widget that this thread collected would crash the program, and a seventh of torch's import is looking for
+        garbage that is not there.
+        """
+        self._collected = gc.isenabled()
+        gc.disable()
         self._thread.start()
 
+    def go_on(self) -> None:
+        """Load the rest too: the first numbers are shown, and nobody waits."""
+        self._go_on.set()
+
     def stop(self) -> None:
-        """Wait for the end; may be called before the start."""
+        """Wait for the end and leave garbage to Python again; may be called before the start, and twice."""
+        self._stopping = True
+        self._go_on.set()
         if self._thread.ident is not None:
             self._thread.join()
+        if self._collected:
+            gc.enable()
 
     def _load(self) -> None:
         try:
@@ -43,5 +60,6 @@ class Loader(QObject):
             self.loaded.emit(f"torch could not be loaded: {error}. “attnlab doctor” says what is missing.")
         else:
             self.loaded.emit("")
-            for name in _LATER:
+            self._go_on.wait()
+            for name in _LATER if not self._stopping else ():
                 importlib.import_module(name)

@@ -7,7 +7,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QSettings, Qt, Signal, Slot
+from PySide6.QtCore import QByteArray, QEvent, QSettings, Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QFrame, QGridLayout, QLabel, QMainWindow, QMenu, QWidget
 
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 WORKSPACES = (("Play", "play-grid"),)
 PRESENT_TYPE = 1.3
+_SHOWN = QEvent.Type(QEvent.registerEventType())
+_AFTER_PAINTING = Qt.EventPriority.LowEventPriority.value - 1
+"""What is painted is painted with low priority; an event below that comes when it is on screen."""
 
 
 class MainWindow(QMainWindow):
@@ -132,7 +135,7 @@ class MainWindow(QMainWindow):
     def _on_first_computed(self) -> None:
         assert self.playground is not None
         self.playground.computed.disconnect(self._on_first_computed)
-        self.ready.emit()
+        QApplication.postEvent(self, QEvent(_SHOWN), _AFTER_PAINTING)
 
     @Slot(str)
     def _on_title_changed(self, title: str) -> None:
@@ -253,6 +256,11 @@ class MainWindow(QMainWindow):
         if not self._painted:
             self._painted = True
             self.first_painted.emit()
+
+    def customEvent(self, event: QEvent) -> None:
+        if event.type() == _SHOWN and not self._stopped:
+            self._loader.go_on()
+            self.ready.emit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
