@@ -38,6 +38,7 @@ class Playground(QObject):
         self.reply: Reply | None = None
         self._palette = LIGHT
         self._asked = self._good = scene
+        self._warned = ""
         self.inputs = InputsPanel(self.document)
         self.canvas = Canvas()
         self.explain = ExplainPanel()
@@ -130,9 +131,14 @@ class Playground(QObject):
         if reply.request.id == self.service.newest:
             self._good = self._asked
         self._show(reply)
-        if reply.warnings:
-            self.step_bar.show_message(" ".join(reply.warnings))
+        self._warn(" ".join(reply.warnings))
         self.computed.emit(reply)
+
+    def _warn(self, sentence: str) -> None:
+        """Show what overflowed, and take back what did before and does no longer."""
+        if sentence or self.step_bar.message == self._warned != "":
+            self.step_bar.show_message(sentence)
+        self._warned = sentence
 
     def _on_failed(self, reply: Reply) -> None:
         """Say why, and go back to the last state that could be computed."""
