@@ -121,6 +121,19 @@ def test_numbers_that_overflow_are_announced_and_shown_as_what_they_are(person: 
     assert np.isfinite(person.painted("queries")).all()
 
 
+def test_a_warning_that_comes_late_does_not_stay(person: "Person") -> None:
+    for row in range(3):
+        person.type_number(row, 0, "3e38")
+    person.settle()
+    sentence = person.message()
+    person.undo()
+    person.undo()
+    person.undo()
+    person.playground.step_bar.show_message(sentence)  # of an answer that was on its way
+    person.settle()
+    assert person.message() == ""
+
+
 def test_float16_says_when_it_overflows(person: "Person") -> None:
     person.type_number(0, 0, "60000")
     person.settle()
