@@ -29,7 +29,7 @@ class Loader(QObject):
         self._stopping = self._collected = False
 
     def start(self) -> None:
-        """Begin. From now on nothing collects garbage but the window's timer.
+        """Begin. Until ``go_on`` or ``stop`` no garbage is collected.
 
         A widget that this thread collected would crash the program, and a seventh of torch's import is looking for
         garbage that is not there.
@@ -40,16 +40,22 @@ class Loader(QObject):
 
     def go_on(self) -> None:
         """Load the rest too: the first numbers are shown, and nobody waits."""
+        self._let_collect()
         self._go_on.set()
 
     def stop(self) -> None:
-        """Wait for the end and leave garbage to Python again; may be called before the start, and twice."""
+        """Wait for the end; may be called before the start, and twice."""
         self._stopping = True
         self._go_on.set()
         if self._thread.ident is not None:
             self._thread.join()
+        self._let_collect()
+
+    def _let_collect(self) -> None:
+        """Leave garbage to Python again, if it was before, once."""
         if self._collected:
             gc.enable()
+        self._collected = False
 
     def _load(self) -> None:
         try:

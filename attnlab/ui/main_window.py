@@ -106,6 +106,7 @@ class MainWindow(QMainWindow):
         if self._stopped:  # closed while it loaded: a worker made now would never end
             return
         if problem:
+            self._loader.stop()
             self._welcome.setText(problem)
             return
         from attnlab.compute.service import ComputeService
