@@ -43,10 +43,10 @@ def take_maps(x: object, tokens: object = None) -> ArrayMaps:
     """
     values, note = _layered(x) if _is_layered(x) else (_array(x, "x"), "")
     shape = values.shape
-    if not 2 <= len(shape) <= 4:
-        raise AttnlabError(f"x has {_axes(len(shape))}, {_shape(shape)}; view needs {NEEDED}.")
     if 0 in shape:
         raise AttnlabError(f"x is empty, {_shape(shape)}; every axis needs at least 1.")
+    if not 2 <= len(shape) <= 4:
+        raise AttnlabError(f"x has {_axes(len(shape))}, {_shape(shape)}; view needs {NEEDED}.")
     queries, keys = _labels(tokens, shape)
     values = values.reshape((1,) * (4 - len(shape)) + shape)
     return ArrayMaps(values, shape, queries, keys, _kind(values), note)
@@ -98,8 +98,8 @@ def _array(x: object, name: str) -> Floats:
         raise _no_numbers(x, name)
     try:
         array = np.ma.asanyarray(x) if isinstance(x, np.ma.MaskedArray) else np.asarray(x)
-    except (ValueError, TypeError, RuntimeError) as error:
-        raise AttnlabError(f"{name} cannot be read as an array ({_first_line(error)}); view needs {NEEDED}.") from None
+    except (ValueError, TypeError, RuntimeError) as error:  # lists of unequal lengths, an array that stays on its GPU
+        raise AttnlabError(f"{name} cannot be read as one array ({_told(error)}); view needs {NEEDED}.") from None
     if array.dtype.kind not in "biuf":
         raise _no_numbers(x, name)
     dtype = np.float32 if array.dtype.kind == "f" and array.dtype.itemsize <= 4 else np.float64
@@ -154,8 +154,8 @@ def _labels(tokens: object, shape: tuple[int, ...]) -> tuple[tuple[str, ...], tu
     words = _words(tokens, "tokens")
     if n_queries != n_keys:
         raise AttnlabError(
-            f"tokens is one list of {len(words)}, but x {_shape(shape)} has {n_queries} queries and {n_keys} keys; it "
-            "needs a pair (query_tokens, key_tokens)."
+            f"tokens is one list of {len(words)}, but x {_shape(shape)} has T_q {n_queries} and T_k {n_keys}; it needs "
+            "a pair (query_tokens, key_tokens)."
         )
     _match("tokens", words, n_keys, "query and key", shape)
     return words, words
@@ -186,5 +186,7 @@ def _axes(count: int) -> str:
     return {0: "no axes", 1: "1 axis"}.get(count, f"{count} axes")
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).strip().split("\n")[0].rstrip(".")[:120] or type(error).__name__
+def _told(error: Exception) -> str:
+    if "inhomogeneous" in str(error):
+        return "its rows have different lengths"
+    return str(error).strip().split("\n")[0].rstrip(".") or type(error).__name__

@@ -22,6 +22,9 @@ class ArrayWindow(QWidget):
     """Shows the maps of an array; arrows and pills choose layer and head, a click opens one map and closes it again."""
 
     def __init__(self, maps: ArrayMaps, settings: Settings) -> None:
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        apply_theme(app, settings.theme, settings.type_size)  # labels made before keep the font of the system
         super().__init__()
         self._maps, self._settings = maps, settings
         n_layers, n_heads = maps.values.shape[:2]
@@ -37,8 +40,6 @@ class ArrayWindow(QWidget):
         self.layer_pill.chosen.connect(self._on_layer_chosen)
         self.head_pill.chosen.connect(self._on_head_chosen)
         QShortcut(QKeySequence("Ctrl+W"), self, self.close)
-        app = QApplication.instance()
-        assert isinstance(app, QApplication)
         app.styleHints().colorSchemeChanged.connect(self._on_scheme_changed)
         self.apply_theme()
         room = self.screen().availableGeometry().size() * 0.9
@@ -54,7 +55,7 @@ class ArrayWindow(QWidget):
         self.heading.setProperty("role", "title")
         self.remark = QLabel("probabilities" if self._maps.kind == "probability" else "signed numbers")
         self.remark.setProperty("role", "muted")
-        top, bar = _frame("top")
+        self._top, bar = _frame("top")
         for widget in (self.heading, self.remark):
             bar.addWidget(widget)
         bar.addStretch(1)
@@ -69,7 +70,7 @@ class ArrayWindow(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addWidget(top)
+        column.addWidget(self._top)
         column.addWidget(self.sheet, 1)
         column.addWidget(bottom)
 
@@ -81,6 +82,7 @@ class ArrayWindow(QWidget):
         for widget in (self.sheet, self.layer_pill, self.head_pill):
             widget.set_palette(palette)
         self.readout.setFont(font("number"))
+        self._top.setMinimumHeight(px(48))
 
     def choose(self, layer: Which, head: Which) -> None:
         """Show one layer or head, their mean, or all side by side."""

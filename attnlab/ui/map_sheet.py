@@ -112,8 +112,8 @@ class MapSheet(QWidget):
         assert self._data is not None
         rect = (area.x(), area.y(), area.width(), area.height())
         room = Room(rect, scale(), ENLARGED * scale(), self.devicePixelRatioF(), True, True)
-        shape = self._data.values.shape
-        return fit((shape[0], shape[1], shape[2]), tuple(self._data.row_labels), tuple(self._data.column_labels), room)
+        count, rows, columns = self._data.values.shape
+        return fit((count, rows, columns), _longest(self._data.row_labels), _longest(self._data.column_labels), room)
 
     def _in_lattice(self, area: QRectF, lattice: Lattice) -> Grid:
         """Place one line of maps for each name of a line; tokens have no room beside so many."""
@@ -122,7 +122,7 @@ class MapSheet(QWidget):
         lines, per_row = len(lattice.lines), len(lattice.columns)
         metrics = QFontMetricsF(face("caption", scale() * LABEL_SIZE))
         left, top = max(map(metrics.horizontalAdvance, lattice.lines)) + 8, 16 * scale()
-        gap = max(1, round(rows / 12)), max(1, round(columns / 12))
+        gap = max(2, round(rows / 8)), max(2, round(columns / 8))
         width = (area.width() - left) / (per_row * (columns + gap[1]) - gap[1])
         height = (area.height() - top) / (lines * (rows + gap[0]) - gap[0])
         width, height = min(width, height * 1.6, 30 * scale()), min(height, width * 1.25, 30 * scale())
@@ -141,8 +141,9 @@ class MapSheet(QWidget):
         draw_cells(painter, grid, data, self._palette)
         draw_numbers(painter, grid, data, self._palette, *(face(role, z) for role in ("number", "cell", "tiny")))
         if self._lattice is None:
-            draw_titles(painter, grid, data, self._palette, face("caption", z * LABEL_SIZE))
+            draw_titles(painter, grid, data, self._palette, face("tiny", z))
         else:
+            draw_outlines(painter, grid, [Outline(None, None, None, self._palette.hairline, 1.0)])
             self._draw_names(painter, grid, self._lattice)
         width = min(max(grid.width, 120 * z), self.width() - grid.x - MARGIN * z)
         bar = QRectF(grid.x, min(grid.y + grid.height + 16 * z, self.height() - 28 * z), width, 16 * z)
@@ -208,6 +209,11 @@ class MapSheet(QWidget):
         if self._hovered is not None:
             draw_outlines(painter, grid, [Outline(*self._hovered, self._palette.ink, 1.5)])
         painter.end()
+
+
+def _longest(labels: Sequence[str]) -> tuple[str, ...]:
+    """Return the labels that need most room, which is all that the layout asks of them."""
+    return tuple(sorted(labels, key=len, reverse=True)[:64])
 
 
 def _apart(count: int, step: float, least: float) -> range:

@@ -1,0 +1,540 @@
+"""``attnlab.view``: the window shows what a script hands over, outlives the call, and is freed when it is closed."""
+
+import gc
+import os
+import subprocess
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QPoint, Qt, QTimer
+from PySide6.QtGui import QColor, QHelpEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QToolTip, QWidget
+from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
+
+import attnlab
+from attnlab.document.settings import Settings, save_settings
+from attnlab.errors import AttnlabError
+from attnlab.figures.palette import DARK, LIGHT
+from attnlab.figures.raster import NOT_A_NUMBER
+from attnlab.ui.array_maps import take_maps
+from attnlab.ui.array_window import ArrayWindow
+from attnlab.ui.main_window import MainWindow
+
+Key, Button = Qt.Key, Qt.MouseButton
+PATIENCE_MS = 20_000
+RNG = np.random.default_rng(5)
+WORDS = ("the", "cat", "sat", "")
+
+
+def weights(*shape: int) -> Any:
+    """Return rows that sum to 1."""
+    scores = np.exp(RNG.normal(size=shape))
+    return scores / scores.sum(-1, keepdims=True)
+
+
+def within_a_loop(call: Callable[[], Any]) -> Any:
+    """Call something as a cell of a notebook is called, inside a running event loop, and end the loop."""
+    loop, answers = QEventLoop(), []
+
+    def go() -> None:
+        try:
+            answers.append(call())
+        except AttnlabError as error:
+            answers.append(error)
+        finally:
+            loop.quit()
+
+    QTimer.singleShot(0, go)
+    loop.exec()
+    if isinstance(answers[0], AttnlabError):
+        raise answers[0]
+    return answers.pop()
+
+
+def windows() -> list[QWidget]:
+    return [w for w in QApplication.topLevelWidgets() if isinstance(w, ArrayWindow | MainWindow) and w.isVisible()]
+
+
+def let_go() -> None:
+    """Let what was closed be deleted."""
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+
+
+@pytest.fixture(autouse=True)
+def _afterwards(qapp: QApplication) -> Iterator[None]:
+    """Close what is open and put the look of the application back."""
+    before = qapp.palette(), qapp.font(), qapp.styleSheet()
+    yield
+    for window in windows():
+        window.close()
+    let_go()
+    QToolTip.hideText()
+    qapp.processEvents()
+    qapp.styleHints().setColorScheme(Qt.ColorScheme.Unknown)
+    qapp.setStyleSheet(before[2])
+    qapp.setPalette(before[0])
+    qapp.setFont(before[1])
+
+
+@pytest.fixture
+def look(qtbot: QtBot) -> Callable[..., ArrayWindow]:
+    """Look at an array, with the keyboard in its window."""
+
+    def look_at(x: object, tokens: object = None) -> ArrayWindow:
+        window = within_a_loop(lambda: attnlab.view(x, tokens))
+        assert isinstance(window, ArrayWindow)
+        qtbot.waitUntil(window.isActiveWindow)
+        return window
+
+    return look_at
+
+
+def shown(window: ArrayWindow) -> Any:
+    assert window.sheet.data is not None
+    return window.sheet.data.values
+
+
+def titles(window: ArrayWindow) -> list[str]:
+    assert window.sheet.data is not None
+    return list(window.sheet.data.titles)
+
+
+def point_at(window: ArrayWindow, index: int, row: int, column: int) -> QPoint:
+    place = window.sheet.cell_rect(index, row, column).center().toPoint()
+    QTest.mouseMove(window.sheet, QPoint(1, 1))
+    QTest.mouseMove(window.sheet, place)
+    return place
+
+
+def press(window: ArrayWindow, *keys: Qt.Key) -> None:
+    for key in keys:
+        QTest.keyClick(window.focusWidget() or window, key)
+
+
+# What is shown
+
+
+def test_one_map_has_its_numbers_its_words_and_no_pills(look: Callable[..., ArrayWindow]) -> None:
+    x = weights(4, 4)
+    window = look(x, WORDS)
+    np.testing.assert_array_equal(shown(window), x[None])
+    assert window.sheet.data is not None
+    assert window.sheet.data.row_labels == window.sheet.data.column_labels == WORDS
+    assert (window.heading.text(), window.remark.text()) == ("[4, 4]", "probabilities")
+    assert not window.layer_pill.isVisible()
+    assert not window.head_pill.isVisible()
+
+
+def test_rows_and_columns_are_counted_or_named_each(look: Callable[..., ArrayWindow]) -> None:
+    counted, named = look(RNG.normal(size=(2, 3))), look(RNG.normal(size=(2, 3)), (["a", "b"], ["x", "y", "z"]))
+    assert counted.sheet.data is not None
+    assert named.sheet.data is not None
+    assert (counted.sheet.data.row_labels, counted.sheet.data.column_labels) == (("0", "1"), ("0", "1", "2"))
+    assert (named.sheet.data.row_labels, named.sheet.data.column_labels) == (("a", "b"), ("x", "y", "z"))
+    assert counted.remark.text() == "signed numbers"
+
+
+def test_arrows_walk_through_the_heads_and_the_layers(look: Callable[..., ArrayWindow]) -> None:
+    x = weights(2, 3, 4, 4)
+    window = look(x)
+    np.testing.assert_array_equal(shown(window), x[0])
+    assert titles(window) == ["head 0", "head 1", "head 2"]
+    press(window, Key.Key_Right, Key.Key_Down)
+    np.testing.assert_array_equal(shown(window), x[1, 0][None])
+    press(window, Key.Key_Left, Key.Key_Left)
+    np.testing.assert_allclose(shown(window), x[1].mean(0)[None], rtol=1e-12)
+    press(window, Key.Key_Down)
+    np.testing.assert_allclose(shown(window), x.mean((0, 1))[None], rtol=1e-12)
+    press(window, Key.Key_Down, Key.Key_Right)
+    np.testing.assert_array_equal(shown(window), x.reshape(6, 4, 4))
+    press(window, Key.Key_Right)
+    np.testing.assert_array_equal(shown(window), x[:, 0])
+    assert titles(window) == ["layer 0", "layer 1"]
+    assert window.layer_pill.accessibleName() == "Layer: all"
+    assert window.head_pill.accessibleName() == "Head: 0"
+
+
+def test_a_pill_offers_all_heads_each_and_their_mean(look: Callable[..., ArrayWindow]) -> None:
+    x = weights(3, 4, 4)
+    window = look(x)
+    QTest.mouseClick(window.head_pill, Button.LeftButton)
+    popup = window.head_pill.popup()
+    assert popup is not None
+    assert [row.text() for row in popup.rows()] == ["all", "0", "1", "2", "mean"]
+    QTest.mouseClick(popup.rows()[2], Button.LeftButton)
+    np.testing.assert_array_equal(shown(window), x[1][None])
+
+
+def test_a_click_opens_one_map_of_many_and_another_goes_back(look: Callable[..., ArrayWindow]) -> None:
+    x = weights(2, 3, 4, 4)
+    window = look(x)
+    press(window, Key.Key_Up, Key.Key_Up)
+    assert window.layer_pill.value_text() == "mean"
+    press(window, Key.Key_Down)
+    assert window.layer_pill.value_text() == "all"
+    QTest.mouseClick(window.sheet, Button.LeftButton, pos=point_at(window, 4, 1, 2))
+    np.testing.assert_array_equal(shown(window), x[1, 1][None])
+    QTest.mouseClick(window.sheet, Button.LeftButton, pos=point_at(window, 0, 1, 2))
+    np.testing.assert_array_equal(shown(window), x.reshape(6, 4, 4))
+
+
+def test_the_number_pointed_at_is_told_with_all_its_digits(look: Callable[..., ArrayWindow]) -> None:
+    x = RNG.normal(size=(2, 3, 4, 4))
+    window = look(x, WORDS)
+    place = point_at(window, 2, 1, 3)
+    number = str(x[0, 2, 1, 3]).replace("-", "−")
+    assert window.readout.text() == f"cat → ∅: {number}   layer 0, head 2"
+    QApplication.sendEvent(window.sheet, QHelpEvent(QEvent.Type.ToolTip, place, window.sheet.mapToGlobal(place)))
+    assert QToolTip.text() == f"cat → ∅: {number}"
+    QTest.mouseMove(window.sheet, QPoint(1, 1))
+    assert window.readout.text() == "Point at a cell for its exact number · ← → other heads · ↑ ↓ other layers"
+
+
+def test_what_is_no_number_is_shown_as_such(look: Callable[..., ArrayWindow]) -> None:
+    window = look([[np.nan, 1.0, np.inf], [0.25, -np.inf, 0.5]])
+    assert window.remark.text() == "signed numbers"
+    for column, row, text in ((0, 0, "NaN"), (2, 0, "∞"), (1, 1, "−∞")):
+        point_at(window, 0, row, column)
+        assert window.readout.text() == f"{row} → {column}: {text}"
+        corner = window.sheet.cell_rect(0, row, column).topLeft().toPoint() + QPoint(6, 6)
+        assert window.sheet.grab().toImage().pixelColor(corner) == QColor.fromRgba(NOT_A_NUMBER)
+    assert look([[np.nan, 1.0], [0.0, 0.5]]).remark.text() == "probabilities"
+
+
+@pytest.mark.parametrize(("theme", "palette"), [("light", LIGHT), ("dark", DARK)])
+def test_it_is_dressed_as_the_settings_say(theme: str, palette: Any, look: Callable[..., ArrayWindow]) -> None:
+    save_settings(Settings(theme=theme, type_size=130))
+    window = look(weights(4, 4))
+    assert window.sheet.grab().toImage().pixelColor(3, 3) == QColor(palette.surface)
+    assert window.heading.fontInfo().pixelSize() == 17
+
+
+def test_what_happens_to_the_array_later_does_not_change_the_window(look: Callable[..., ArrayWindow]) -> None:
+    for x in (np.eye(3), torch.eye(3)):
+        window = look(x)
+        x[0, 0] = 7
+        assert shown(window)[0, 0, 0] == 1
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 70), (3, 300, 300), (40, 5, 5), (12, 12, 9, 9)])
+def test_maps_of_any_size_lie_inside_the_window(shape: tuple[int, ...], look: Callable[..., ArrayWindow]) -> None:
+    window = look(weights(*shape))
+    window.choose("all" if len(shape) > 3 else 0, window.head)
+    for width, height in ((320, 280), (1000, 700)):
+        window.resize(width, height)
+        QApplication.processEvents()
+        grid = window.sheet.grid
+        assert grid is not None
+        assert min(grid.x, grid.y) > 0
+        assert grid.x + grid.width <= window.sheet.width()
+        assert grid.y + grid.height <= window.sheet.height()
+        window.grab()
+
+
+# What may be handed over
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x: x.tolist(), lambda x: x.numpy(), lambda x: x.numpy().astype(np.float16), lambda x: x,
+        lambda x: x.double(), lambda x: x.half(), lambda x: x.bfloat16(), lambda x: x.clone().requires_grad_(),
+        list, lambda x: [list(head) for head in x], lambda x: x.to_sparse(), lambda x: np.asfortranarray(x.numpy()),
+    ],
+)  # fmt: skip
+def test_numbers_come_in_many_kinds_of_arrays(make: Callable[[torch.Tensor], object]) -> None:
+    x = torch.tensor([[[0.5, 0.25, 0.25], [1.0, 0.0, 0.0]]] * 2)
+    np.testing.assert_array_equal(take_maps(make(x)).values, x[None].numpy())
+
+
+@pytest.mark.parametrize(
+    "x", [[[1, 0], [0, 1]], [[True, False], [False, True]], torch.eye(2).int(), torch.eye(2).bool()]
+)
+def test_whole_numbers_and_truths_are_numbers(x: object) -> None:
+    np.testing.assert_array_equal(take_maps(x).values[0, 0], np.eye(2))
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU of NVIDIA's")
+def test_a_tensor_may_be_on_a_gpu() -> None:
+    layers = tuple(torch.eye(3, device="cuda").expand(1, 2, 3, 3).requires_grad_() for _ in range(2))
+    np.testing.assert_array_equal(take_maps(layers).values, np.broadcast_to(np.eye(3), (2, 2, 3, 3)))
+
+
+def test_what_numpy_masks_is_no_number() -> None:
+    values = take_maps(np.ma.masked_array([[0.5, 0.5], [1.0, 0.0]], [[False, True], [False, False]])).values
+    assert np.isnan(values[0, 0]).tolist() == [[False, True], [False, False]]
+
+
+def test_the_tuple_of_a_model_shows_batch_item_0_of_each_layer(look: Callable[..., ArrayWindow]) -> None:
+    layers = tuple(torch.rand(2, 3, 4, 4, dtype=torch.bfloat16).softmax(-1).requires_grad_() for _ in range(5))
+    window = look(layers, torch.tensor([101, 7, 8, 102]))
+    np.testing.assert_array_equal(shown(window), layers[0][0].detach().float().numpy())
+    assert window.heading.text() == "[5, 3, 4, 4]"
+    assert window.readout.text().startswith("Batch item 0 of 2 · ")
+    assert window.sheet.data is not None
+    assert window.sheet.data.row_labels == ("101", "7", "8", "102")
+
+
+class _Answer(dict[str, object]):
+    attentions = (torch.ones(1, 1, 2, 2),)
+
+
+@pytest.mark.parametrize(
+    ("x", "tokens", "sentence"),
+    [
+        (0.5, None, r"x has no axes, \[\]; view needs \[T_q, T_k\]"),
+        ([0.5, 0.5], None, r"x has 1 axis, \[2\]; view needs"),
+        (np.zeros((1, 1, 1, 2, 2)), None, r"x has 5 axes, \[1, 1, 1, 2, 2\]; view needs"),
+        ([], None, r"x is empty, \[0\]"),
+        (torch.zeros(2, 0, 3), None, r"x is empty, \[2, 0, 3\]"),
+        ([[1, 2], [1]], None, "its rows have different lengths"),
+        ([torch.eye(2), torch.eye(3)], None, r"arrays of different shapes, such as \[2, 2\] and \[3, 3\]"),
+        ("journey", None, "x is 'journey'; view needs an Experiment, a Trace, or an array"),
+        ({}, None, "x is {}"),
+        (None, None, "x is None"),
+        (object, None, "view needs an Experiment"),
+        ([["a", "b"]], None, "array of real numbers"),
+        ([[1j, 0]], None, "array of real numbers"),
+        (torch.zeros(2, 2, dtype=torch.complex64), None, "complex numbers"),
+        (torch.zeros(2, 2, device="meta"), None, "the device meta"),
+        (_Answer(), None, r"view needs its attention, x\.attentions"),
+        ((None, None), None, r"x\[0\] is None.*output_attentions=True"),
+        ((torch.ones(1, 1, 2, 2), torch.ones(2, 2)), None, r"x\[1\] has the shape \[2, 2\]; every layer needs"),
+        ((torch.ones(0, 1, 2, 2),), None, "at least one batch item"),
+        ((torch.ones(1, 1, 2, 2), torch.ones(1, 1, 3, 3)), None, r"x\[1\] has \[1, 3, 3\] and x\[0\] \[1, 2, 2\]"),
+        (np.eye(3), ["a", "b"], r"tokens has 2 labels; x \[3, 3\] needs 3"),
+        (np.ones((2, 3)), ["a", "b"], r"needs a pair \(query_tokens, key_tokens\)"),
+        (np.ones((2, 3)), (["a", "b"], ["a", "b"]), r"tokens\[1\] has 2 labels; x \[2, 3\] needs 3, one for each key"),
+        (np.eye(3), "abc", "tokens is 'abc'; it needs a list of labels"),
+        (np.eye(3), 3, "tokens is 3; it needs a list of labels"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_shown_is_refused_in_a_sentence_before_a_window_appears(
+    x: object, tokens: object, sentence: str
+) -> None:
+    with pytest.raises(AttnlabError, match=sentence) as caught:
+        within_a_loop(lambda: attnlab.view(x, tokens))
+    assert windows() == []
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).endswith(".")
+
+
+def test_an_experiment_has_tokens_of_its_own() -> None:
+    for x in (attnlab.preset("journey"), attnlab.compute(attnlab.preset("journey"))):
+        with pytest.raises(AttnlabError, match="has tokens of its own"):
+            attnlab.view(x, ["a"])
+
+
+# Experiments and traces
+
+
+def playground_of(window: object, qtbot: QtBot) -> Any:
+    assert isinstance(window, MainWindow)
+    qtbot.waitUntil(lambda: window.playground is not None and window.playground.reply is not None, timeout=PATIENCE_MS)
+    return window.playground
+
+
+def test_an_experiment_opens_in_the_playground(qtbot: QtBot) -> None:
+    e = attnlab.preset("the-cat-sat")
+    playground = playground_of(within_a_loop(lambda: attnlab.view(e)), qtbot)
+    assert playground.document.experiment is e
+    assert not playground.document.modified
+    np.testing.assert_array_equal(playground.reply.trace.array("weights"), attnlab.compute(e).array("weights"))
+    assert windows()[0].windowTitle() == "Experiment — attnlab"
+
+
+def test_a_trace_opens_where_and_in_what_it_was_computed(qtbot: QtBot) -> None:
+    trace = attnlab.compute(attnlab.preset("journey"), dtype="float64")
+    playground = playground_of(within_a_loop(lambda: attnlab.view(trace)), qtbot)
+    assert (playground.document.scene.device, playground.document.scene.dtype) == ("cpu", "float64")
+    np.testing.assert_array_equal(playground.reply.trace.array("output"), trace.array("output"))
+
+
+# How long it lives
+
+
+def test_a_window_that_nobody_holds_stays_open_and_is_freed_when_closed(look: Callable[..., ArrayWindow]) -> None:
+    window = look(np.eye(3))
+    there = weakref.ref(window)
+    del window
+    gc.collect()
+    found = there()
+    assert found is not None
+    assert found.isVisible()
+    press(found, Key.Key_Escape)
+    let_go()
+    assert not isValid(found)
+    del found
+    gc.collect()
+    assert there() is None
+
+
+def test_control_w_closes_one_window_of_two(look: Callable[..., ArrayWindow]) -> None:
+    first, second = look(np.eye(2)), look(np.eye(3))
+    QTest.keyClick(second, Key.Key_W, Qt.KeyboardModifier.ControlModifier)
+    let_go()
+    assert windows() == [first]
+
+
+def test_without_an_event_loop_it_waits_until_the_window_is_closed(qapp: QApplication) -> None:
+    other = QWidget()
+    other.show()
+    seen: list[str] = []
+
+    def close() -> None:
+        (window,) = windows()
+        seen.append(window.windowTitle())
+        window.close()
+
+    for x in (np.eye(2), np.eye(3)):  # the first one's end is not to end the second one's wait
+        QTimer.singleShot(0, qapp, close)
+        assert attnlab.view(x) is None
+    assert seen == ["Maps [2, 2] — attnlab", "Maps [3, 3] — attnlab"]
+    assert other.isVisible()
+    other.close()
+    other.deleteLater()
+
+
+def test_a_script_goes_on_when_the_playground_is_closed(qapp: QApplication, qtbot: QtBot) -> None:
+    def close() -> None:
+        (window,) = windows()
+        assert isinstance(window, MainWindow)
+        window.ready.connect(window.close)
+
+    QTimer.singleShot(0, qapp, close)
+    assert attnlab.view(attnlab.preset("journey")) is None
+    assert windows() == []
+    assert gc.isenabled()
+
+
+class _Events:
+    """IPython's events: what is registered is called before and after each cell."""
+
+    def __init__(self) -> None:
+        self.callbacks: dict[str, list[Callable[[object], None]]] = {"pre_run_cell": [], "post_run_cell": []}
+
+    def register(self, event: str, callback: Callable[[object], None]) -> None:
+        self.callbacks[event].append(callback)
+
+    def unregister(self, event: str, callback: Callable[[object], None]) -> None:
+        self.callbacks[event].remove(callback)
+
+    def trigger(self, event: str) -> None:
+        for callback in self.callbacks[event]:
+            callback(None)
+
+
+@pytest.fixture
+def shell(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """Stand in for IPython, which the tests do not ask for: its loop runs between cells, and not within one."""
+    shell = SimpleNamespace(active_eventloop="qt6", events=_Events())
+    ipython: Any = ModuleType("IPython")
+    ipython.get_ipython = lambda: shell
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    return shell
+
+
+def test_under_ipython_it_comes_back_at_once(shell: SimpleNamespace) -> None:
+    window = attnlab.view(np.eye(3))
+    assert windows() == [window]
+
+
+def test_under_ipython_without_a_loop_it_waits(shell: SimpleNamespace, qapp: QApplication) -> None:
+    shell.active_eventloop = None
+    QTimer.singleShot(0, qapp, lambda: windows()[0].close())
+    assert attnlab.view(np.eye(3)) is None
+
+
+def test_under_ipython_garbage_is_collected_within_cells_and_by_nobody_else_between_them(
+    shell: SimpleNamespace, qtbot: QtBot
+) -> None:
+    opened = [attnlab.view(attnlab.preset("journey")) for _ in range(2)]
+    shell.events.trigger("post_run_cell")
+    assert not gc.isenabled()
+    shell.events.trigger("pre_run_cell")
+    assert gc.isenabled()
+    shell.events.trigger("post_run_cell")
+    for window, collected in zip(opened, (False, True), strict=True):
+        playground_of(window, qtbot)
+        assert window is not None
+        window.close()
+        let_go()
+        assert gc.isenabled() is collected
+    assert shell.events.callbacks == {"pre_run_cell": [], "post_run_cell": []}
+
+
+# Where it cannot be
+
+
+def test_a_thread_is_told_that_windows_need_the_main_one() -> None:
+    told: list[str] = []
+
+    def call() -> None:
+        try:
+            attnlab.view(np.eye(2))
+        except AttnlabError as error:
+            told.append(str(error))
+
+    thread = threading.Thread(target=call)
+    thread.start()
+    thread.join()
+    assert told == ["view was called in a thread; windows need the main thread."]
+
+
+def script(code: str, **environment: str) -> str:
+    """Run a script of its own, on a machine without a display but for what ``environment`` says."""
+    names = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    env = {name: value for name, value in os.environ.items() if name not in names} | environment
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=env, check=False, timeout=50
+    )
+    assert answer.returncode == 0, answer.stderr
+    return answer.stdout.strip()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere there is always a display")
+def test_without_a_display_it_says_so_and_names_another_way() -> None:
+    code = "import attnlab\ntry: attnlab.view([[1.0]])\nexcept attnlab.AttnlabError as error: print(error)"
+    assert script(code) == (
+        "There is no display to open a window on; “attnlab export SOURCE -o OUT.png” draws a figure without one."
+    )
+
+
+def test_a_plain_script_looks_at_one_array_after_the_other_and_loads_no_torch() -> None:
+    code = """
+import sys, attnlab
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+from attnlab.ui.array_window import ArrayWindow
+app = QApplication([])
+for n in (1, 2):
+    QTimer.singleShot(0, app, lambda: [w.close() for w in app.topLevelWidgets() if isinstance(w, ArrayWindow)])
+    print(attnlab.view([[1 / n] * n] * n))
+print("torch" in sys.modules)
+"""
+    assert script(code, QT_QPA_PLATFORM="offscreen").split() == ["None", "None", "False"]
+
+
+def test_a_window_left_open_does_not_keep_the_interpreter_from_ending() -> None:
+    code = """
+import attnlab
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+app = QApplication([])
+def call():
+    window = attnlab.view(attnlab.preset("journey"))
+    window.ready.connect(lambda: app.exit(0))
+QTimer.singleShot(0, app, call)
+app.exec()
+print("end")
+"""
+    assert script(code, QT_QPA_PLATFORM="offscreen") == "end"
