@@ -1,0 +1,160 @@
+"""Light and dark, the size of type, the place of the window: chosen once, kept, and shown everywhere at once."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QPoint, QSize, Qt
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
+
+from attnlab.document.settings import Settings, load_settings, settings_path
+from attnlab.figures.palette import DARK, LIGHT, PALETTES, Palette
+
+if TYPE_CHECKING:
+    from tests.ui.conftest import Person
+
+Key, Mod = Qt.Key, Qt.KeyboardModifier
+CTRL = Mod.ControlModifier
+
+
+def command(person: "Person", query: str) -> None:
+    """Run a command by its name from the palette."""
+    person.key(Key.Key_K, CTRL)
+    person.type(query)
+    person.key(Key.Key_Return)
+
+
+def colours(person: "Person") -> set[str]:
+    """Return the colours of the window's large surfaces: canvas, card, inputs, explanation, bars."""
+    places: list[tuple[QWidget, QPoint]] = [
+        (person.playground.canvas, QPoint(4, 4)),
+        (person.card("weights"), QPoint(person.card("weights").width() // 2, 8)),
+        (person.playground.inputs.viewport(), QPoint(4, 4)),
+        (person.playground.explain.viewport(), QPoint(4, 4)),
+        (person.playground.step_bar, QPoint(5, 5)),
+        (person.playground.top_bar, QPoint(5, 5)),
+    ]
+    return {widget.grab().toImage().pixelColor(at).name().upper() for widget, at in places}
+
+
+@pytest.mark.parametrize("palette", PALETTES.values(), ids=lambda palette: palette.name)
+def test_a_theme_dresses_every_surface(sit_down: Callable[..., "Person"], palette: Palette) -> None:
+    person = sit_down(settings=Settings(theme=palette.name))
+    assert colours(person) == {palette.ground, palette.surface}
+
+
+def test_a_theme_is_changed_at_once_and_back(person: "Person") -> None:
+    command(person, "theme dark")
+    assert colours(person) == {DARK.ground, DARK.surface}
+    person.press("Causal")
+    person.settle()
+    person.click_cell("weights", 2, 1)
+    assert colours(person) == {DARK.ground, DARK.surface}
+    command(person, "theme light")
+    assert colours(person) == {LIGHT.ground, LIGHT.surface}
+
+
+def test_a_choice_of_ones_own_does_not_follow_the_system(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down(settings=Settings(theme="light"))
+    QApplication.styleHints().setColorScheme(Qt.ColorScheme.Dark)
+    assert colours(person) == {LIGHT.ground, LIGHT.surface}
+
+
+def test_a_system_that_says_nothing_is_light(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down(settings=Settings(theme="dark"))
+    command(person, "theme system")
+    assert person.window.settings.theme == "system"
+    assert colours(person) == {LIGHT.ground, LIGHT.surface}
+
+
+def test_every_text_of_the_explanation_can_be_read_after_a_change_of_theme(person: "Person") -> None:
+    person.click_cell("weights", 2, 1)
+    lines = next(
+        label for label in person.playground.explain.findChildren(QLabel)
+        if label.accessibleName() == "The cell as arithmetic"
+    )  # fmt: skip
+    assert LIGHT.role_ink("query") in lines.text()
+    command(person, "theme dark")
+    assert DARK.role_ink("query") in lines.text()
+    assert LIGHT.role_ink("query") not in lines.text()
+
+
+@pytest.mark.parametrize("size", [70, 100, 150, 250])
+@pytest.mark.parametrize("window", [(720, 480), (1440, 900)])
+def test_at_every_size_of_type_all_can_be_painted_and_reached(
+    sit_down: Callable[..., "Person"], size: int, window: tuple[int, int]
+) -> None:
+    person = sit_down("multi-head-causal", settings=Settings(theme="light", type_size=size))
+    person.window.resize(*window)
+    person.click_cell("output", 0, 0)
+    person.window.grab()
+    assert person.window.size() == QSize(*window)
+    canvas = person.playground.canvas
+    assert canvas.width() > 100
+    for name in ("inputs", "output"):
+        card = person.card(name)
+        assert card.height() > 60
+
+
+def test_choices_are_kept_for_the_next_time(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down(remember=True)
+    command(person, "theme dark")
+    person.key(Key.Key_Plus, CTRL)
+    kept, problems = load_settings()
+    assert (kept.theme, kept.type_size, problems) == ("dark", 110, ())
+    again = sit_down(settings=kept, remember=True)
+    assert again.window.settings == kept
+    assert colours(again) == {DARK.ground, DARK.surface}
+
+
+def test_the_place_of_the_window_is_kept(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down(remember=True)
+    person.window.setGeometry(20, 30, 777, 555)
+    QApplication.processEvents()
+    person.window.close()
+    assert sit_down(remember=True).window.size() == QSize(777, 555)
+
+
+def test_a_window_drawn_for_a_picture_keeps_nothing(sit_down: Callable[..., "Person"], config_dir: Path) -> None:
+    person = sit_down(remember=False)
+    command(person, "theme dark")
+    person.window.resize(800, 600)
+    person.window.close()
+    assert list(config_dir.iterdir()) == []
+
+
+def test_settings_that_cannot_be_kept_are_said_and_still_work(
+    sit_down: Callable[..., "Person"], config_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person = sit_down(remember=True)
+    (config_dir / "file").write_text("in the way")
+    monkeypatch.setenv("ATTNLAB_CONFIG_DIR", str(config_dir / "file" / "below"))
+    command(person, "theme dark")
+    assert str(settings_path()) in person.message()
+    assert colours(person) == {DARK.ground, DARK.surface}
+
+
+def test_a_session_that_was_saved_is_among_the_recent_ones_next_time(
+    sit_down: Callable[..., "Person"], tmp_path: Path
+) -> None:
+    person = sit_down(remember=True)
+    person.playground.files.save_to(tmp_path / "kept.attnlab")
+    assert load_settings()[0].recent == (str(tmp_path / "kept.attnlab"),)
+
+
+def test_panels_keep_the_width_a_person_gave_them(person: "Person") -> None:
+    handle = person.playground.body.handle(1)
+    before = person.playground.inputs.width()
+    person.drag(handle, handle.rect().center(), (30, 0), (80, 0))
+    given = person.playground.inputs.width()
+    assert given == pytest.approx(before + 80, abs=4)
+    person.window.resize(1300, 800)
+    assert person.playground.inputs.width() == given
+
+
+def test_a_narrow_window_keeps_the_canvas(person: "Person") -> None:
+    person.window.resize(720, 480)
+    assert person.playground.canvas.width() >= 240
+    person.window.resize(1440, 900)
+    assert person.playground.canvas.width() > 600
