@@ -1,0 +1,184 @@
+"""The benches run, compare what is the same, print what the contract says, leave nothing behind. No time is judged."""
+
+import json
+import math
+import sys
+import threading
+
+import numpy as np
+import pytest
+import torch
+from PySide6.QtWidgets import QApplication
+
+import attnlab
+from attnlab.bench import NAMES, engine, live, main, measure, notebook, start
+from attnlab.bench.drag import EDITS, drag, drag_notebook
+from attnlab.bench.engine import experiment
+from attnlab.bench.window import window
+from attnlab.cli import BENCHES
+from attnlab.cli import main as command
+
+FIELDS = ["bench", "case", "ours", "baseline", "unit", "ratio", "p95", "runs"]
+
+
+def read_json(printed: str) -> list[dict[str, object]]:
+    cases: list[dict[str, object]] = json.loads(printed)
+    for case in cases:
+        assert list(case) == FIELDS
+        assert all(isinstance(case[name], str) for name in ("bench", "case", "unit"))
+        for name in ("ours", "baseline", "ratio", "p95"):
+            assert isinstance(case[name], float | int)
+            assert math.isfinite(float(str(case[name])))
+        assert isinstance(case["runs"], int)
+    return cases
+
+
+def test_a_case_holds_medians_the_ratio_and_how_ours_scatters() -> None:
+    runs = [2.0, 1.0, 3.0, 100.0, 2.0]
+    case = measure.case("live", "T=6", runs, [40.0, 50.0, 60.0], "ms")
+    assert (case.ours, case.baseline, case.ratio, case.p95, case.runs) == (2.0, 50.0, 25.0, 100.0, 5)
+    rate = measure.case("live", "pictures", [60.0], [5.0], "pictures", rate=True)
+    assert rate.ratio == 12.0
+
+
+@pytest.mark.parametrize(("ours", "baseline", "ratio"), [(0, 0, 1), (3, 0, 0), (2, 4, 2), (4, 2, 0.5)])
+def test_above_one_is_ahead(ours: float, baseline: float, ratio: float) -> None:
+    assert measure.times_better(ours, baseline) == ratio
+
+
+def test_what_ours_does_worse_than_never_is_not_printed_as_a_number_that_json_lacks() -> None:
+    endless = measure.case("live", "x", [0.0], [1.0], "ms")
+    with pytest.raises(ValueError, match="JSON"):
+        measure.as_json([endless])
+
+
+def test_the_percentile_is_a_run_that_was_measured() -> None:
+    assert measure.percentile([5.0], 95) == 5.0
+    assert measure.percentile([float(i) for i in range(1, 101)], 95) == 95.0
+
+
+def test_ways_are_taken_in_turns_after_one_round_that_does_not_count() -> None:
+    order: list[str] = []
+
+    def way(name: str) -> float:
+        order.append(name)
+        return float(len(order))
+
+    first, second = measure.in_turns(2, lambda: way("a"), lambda: way("b"))
+    assert "".join(order) == "ababab"
+    assert (first, second) == ([3.0, 5.0], [4.0, 6.0])
+
+
+def test_the_engine_prints_json_by_the_command_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "SIZES", {3: (2, 1.3), 5: (2, 1.05)})
+    threads = torch.get_num_threads()
+    assert command(["bench", "engine", "--json"]) == 0
+    assert [case["case"] for case in read_json(capsys.readouterr().out)] == ["T=3", "T=5"]
+    assert torch.get_num_threads() == threads
+
+
+def test_the_table_names_the_targets(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "SIZES", {3: (2, 1.3)})
+    assert main(["engine"], False) == 0
+    head, line = capsys.readouterr().out.splitlines()
+    assert head.split() == [*FIELDS, "target"]
+    assert line.startswith("engine  T=3")
+    assert line.endswith("ratio ≥ 0.77")
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_the_baseline_by_hand_makes_the_same_tensors(causal: bool) -> None:
+    e = experiment(7, causal)
+    trace = attnlab.compute(e)
+    w = e.weights
+    future = torch.ones(7, 7, dtype=torch.bool).triu(1) if causal else torch.zeros(7, 7, dtype=torch.bool)
+    made = engine.by_hand(e.embeddings, w.W_q, w.W_k, w.W_v, w.W_o, engine.HEADS, future)  # type: ignore[arg-type]
+    if not causal:
+        made = (*made[:6], *made[7:])  # without a mask there is no stage for it
+    for name, tensor in zip(trace.stages, made, strict=True):
+        torch.testing.assert_close(trace[name], tensor)
+
+
+def test_the_notebook_shows_the_weights_of_every_head_with_its_tokens() -> None:
+    e = experiment(40, causal=False)
+    book = notebook.Notebook()
+    book.draw_new(e)
+    other = experiment(40, causal=True)
+    book.draw_kept(other)
+    weights = attnlab.compute(other).array("weights")
+    for image, shown in zip(book._images, weights, strict=True):
+        np.testing.assert_array_equal(image.get_array(), shown)
+        labels = [label.get_text() for label in image.axes.get_xticklabels()]
+        assert labels == [f"token{i}" for i in range(0, 40, 2)]
+
+
+def test_live_runs_in_the_real_window_and_leaves_nothing_behind(
+    qapp: QApplication, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "SIZES", {3: 1, 16: 1})
+    threads = set(threading.enumerate())
+    assert main(["live"], True, quick=True) == 0
+    names = [str(case["case"]) for case in read_json(capsys.readouterr().out)]
+    assert names[:4] == ["T=3 kept", "T=3 new", "T=16 kept", "T=16 new"]
+    assert names[4:] == ["drag, last edit to picture", "drag, stale pictures", "drag, pictures in a second"]
+    assert set(threading.enumerate()) == threads
+
+
+def test_an_edit_is_waited_for_until_every_card_shows_it(qapp: QApplication) -> None:
+    with window() as driver:
+        driver.open(experiment(5, causal=True))
+        cards = {name: card for name, card in driver.playground.canvas.cards.items() if card.isVisible()}
+        before = {name: card.painted for name, card in cards.items()}
+        driver.edit(0.5)
+        driver.wait()
+        driver.check()
+        assert driver.experiment.weights.W_q is not None
+        assert driver.experiment.weights.W_q[0, 0] == 0.5
+        changed = {name for name, card in cards.items() if card.painted > before[name]}
+        assert changed == set(cards) - {"inputs", "keys", "values"}  # which W_q has no part in
+
+
+def test_a_drag_ends_with_its_last_state_and_nothing_older_after_it(qapp: QApplication) -> None:
+    with window() as driver:
+        driver.open(experiment(4, causal=False))
+        seen = drag(driver)
+        assert seen.stale == 0
+        assert seen.pictures[-1] == EDITS - 1
+        book = notebook.Notebook()
+        assert drag_notebook(driver, book).pictures[-1] == EDITS - 1
+
+
+def test_the_start_is_measured_in_processes_of_their_own(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["start"], True, quick=True) == 0
+    cases = read_json(capsys.readouterr().out)
+    times = ["first window painted", "first numbers painted"]
+    assert [case["case"] for case in cases][:2] == times
+    first, numbers = cases[0]["ours"], cases[1]["ours"]
+    assert isinstance(first, float)
+    assert isinstance(numbers, float)
+    assert first < numbers
+
+
+def test_a_start_that_fails_is_said_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(start, "_BARE", "import nothing_of_this_name")
+    monkeypatch.setattr(start, "_PROGRAM", "import nothing_of_this_name")
+    with pytest.raises(attnlab.AttnlabError, match=r"ended with code 1: ModuleNotFoundError: No module named"):
+        list(start.cases(quick=True))
+
+
+def test_without_matplotlib_the_command_that_brings_it_is_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    assert command(["bench", "live"]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "pip install attnlab[bench]" in printed.err
+    assert printed.err.count("\n") == 1
+
+
+def test_the_command_line_knows_the_benches() -> None:
+    assert BENCHES == NAMES
