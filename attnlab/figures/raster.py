@@ -16,7 +16,8 @@ def limit_of(values: NDArray[np.floating], kind: str) -> float:
     """Return the end of the colour scale of maps [..., rows, columns].
 
     Probabilities end at 1; where a row has more than ``LONG_ROW`` of them, at the largest, rounded up to one digit, as
-    on a scale to 1 a row of hundreds is all one colour. Signed numbers end at the largest finite magnitude, 1 if it is 0.
+    on a scale to 1 a row of hundreds is all one colour. Signed numbers end at the largest finite magnitude, or at 1 if
+    that is 0.
     """
     if kind == "probability" and values.shape[-1] <= LONG_ROW:
         return 1.0
