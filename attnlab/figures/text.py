@@ -43,7 +43,7 @@ class Pen:
         return _elided(text, self._key, int(width))
 
     def draw(self, x: float, y: float, text: str, across: float = 0.0, down: float = 0.5) -> None:
-        """Draw a text; ``across`` and ``down`` say which of its points lies at x, y: 0 is left, top; 1 right, bottom."""
+        """Draw a text; ``across`` and ``down`` say which of its points lies at x, y: 0 left, top; 1 right, bottom."""
         static, width, height = _laid_out(text, self._key)
         self._painter.drawStaticText(QPointF(x - across * width, y - down * height), static)
 
