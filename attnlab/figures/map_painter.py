@@ -10,7 +10,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QImage, QPainter, QPainterPath, QPen, QPixmap
 
 from attnlab.figures.layout import Grid
-from attnlab.figures.palette import Palette, dark_text
+from attnlab.figures.palette import DARK_INK, LIGHT_INK, Palette, dark_text
 from attnlab.figures.raster import MAP_OF, colours, indices, mosaic, reduced
 from attnlab.figures.text import Pen
 
@@ -81,7 +81,7 @@ def draw_numbers(painter: QPainter, grid: Grid, data: MapData, palette: Palette,
     on_dark |= ~np.isfinite(data.values)
     shown = np.ones_like(on_dark) if data.masked is None else np.broadcast_to(~data.masked, on_dark.shape)
     for light in (False, True):
-        painter.setPen(QColor("#FFFFFF" if light else "#14171C"))
+        painter.setPen(QColor(LIGHT_INK if light else DARK_INK))
         for index, row, column in np.argwhere(shown & (on_dark == light)).tolist():
             x, y, width, height = grid.rect(index, row, column)
             text = cell_text(float(data.values[index, row, column]), decimals)

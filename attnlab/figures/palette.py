@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 LEVELS = 255
 """Colour map entries are 0 … LEVELS - 1; entry LEVELS is transparent (a masked cell)."""
 
+DARK_INK, LIGHT_INK = "#000000", "#FFFFFF"
+"""Text on coloured cells. Whatever the colour, one of the two reads at 4.5:1; with any lighter dark that is not so."""
+
 
 @dataclass(frozen=True, slots=True)
 class Palette:
@@ -103,4 +106,4 @@ def dark_text(name: str, palette: Palette) -> NDArray[np.bool_]:
     """Return, for each colour map entry, whether dark text reads better on it than light text."""
     table = colour_map(name, palette)
     colours = [f"#{int(entry) & 0xFFFFFF:06X}" for entry in table]
-    return np.array([contrast(c, "#14171C") >= contrast(c, "#FFFFFF") for c in colours])
+    return np.array([contrast(c, DARK_INK) >= contrast(c, LIGHT_INK) for c in colours])
