@@ -1,0 +1,380 @@
+"""Maps pixel by pixel: each cell in the colour of its number, hatched where masked, its text readable on it."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PySide6.QtCore import QPoint, QRectF
+from PySide6.QtGui import QColor, QFont, QImage, QPainter
+from PySide6.QtWidgets import QApplication
+
+from attnlab.figures.layout import Grid, Limits, arrange
+from attnlab.figures.map_painter import (
+    MapData,
+    Outline,
+    cell_text,
+    draw_cells,
+    draw_colour_bar,
+    draw_labels,
+    draw_numbers,
+    draw_outlines,
+    draw_titles,
+)
+from attnlab.figures.palette import DARK, DARK_INK, LIGHT, LIGHT_INK, PALETTES, Palette, colour_map, contrast
+from attnlab.figures.raster import MAP_OF, NOT_A_NUMBER, indices
+from attnlab.ui.theme import load_fonts
+
+pytestmark = pytest.mark.usefixtures("qapp")
+THEMES = pytest.mark.parametrize("palette", PALETTES.values(), ids=lambda palette: palette.name)
+SIDE = 480
+
+
+@pytest.fixture
+def face(qapp: QApplication) -> QFont:
+    """The program's own face, at the size of numbers in cells."""
+    load_fonts()
+    made = QFont("Inter")
+    made.setPixelSize(10)
+    return made
+
+
+def data_of(
+    values: NDArray[np.floating], kind: str = "signed", limit: float = 1.0, masked: NDArray[np.bool_] | None = None,
+    titles: tuple[str, ...] = (),
+) -> MapData:  # fmt: skip
+    _, rows, columns = values.shape
+    return MapData(
+        values, kind, limit, masked, [f"r{i}" for i in range(rows)], [f"c{i}" for i in range(columns)], titles
+    )
+
+
+def grid_of(data: MapData, side: float = SIDE, ratio: float = 1.0, cell: float = 60.0, labels: float = 0.0) -> Grid:
+    count, rows, columns = data.values.shape
+    limits = Limits(cell, cell, labels, labels)
+    return arrange((0, 0, side, side), rows, columns, count, limits, square=False, ratio=ratio)
+
+
+def picture(palette: Palette, draw: Callable[[QPainter], object], ratio: float = 1.0) -> QImage:
+    """Return what is drawn on a surface of the theme."""
+    image = QImage(round(SIDE * ratio), round(SIDE * ratio), QImage.Format.Format_ARGB32_Premultiplied)
+    image.setDevicePixelRatio(ratio)
+    image.fill(QColor(palette.surface))
+    painter = QPainter(image)
+    draw(painter)
+    painter.end()
+    return image
+
+
+def middle(grid: Grid, index: int, row: int, column: int) -> QPoint:
+    x, y, width, height = grid.rect(index, row, column)
+    return QPoint(int(x + width / 2), int(y + height / 2))
+
+
+def colour_at(image: QImage, point: QPoint) -> int:
+    ratio = image.devicePixelRatio()
+    return int(image.pixel(round(point.x() * ratio), round(point.y() * ratio))) & 0xFFFFFF
+
+
+def colours_in(image: QImage, rect: tuple[float, float, float, float]) -> list[int]:
+    x, y, width, height = (round(number) for number in rect)
+    return [int(image.pixel(i, j)) & 0xFFFFFF for i in range(x, x + width) for j in range(y, y + height)]
+
+
+def strength(image: QImage, rect: tuple[float, float, float, float], palette: Palette) -> float:
+    """Return the strongest contrast of what is drawn in a place to the surface; 1 is nothing."""
+    return max(contrast(QColor(colour).name(), palette.surface) for colour in set(colours_in(image, rect)))
+
+
+def expected(data: MapData, palette: Palette) -> NDArray[np.uint32]:
+    table = colour_map(MAP_OF[data.kind], palette) & np.uint32(0xFFFFFF)
+    return table[indices(data.values, data.kind, data.limit)]
+
+
+# Cells
+
+
+@THEMES
+@pytest.mark.parametrize("kind", ["signed", "probability"])
+@pytest.mark.parametrize("ratio", [1.0, 1.5, 2.0])
+def test_the_middle_of_every_cell_has_its_colour(palette: Palette, kind: str, ratio: float) -> None:
+    values = np.random.default_rng(3).uniform(-1, 1, (1, 6, 7)).astype(np.float32)
+    data = data_of(np.abs(values) if kind == "probability" else values, kind)
+    grid = grid_of(data, ratio=ratio)
+    image = picture(palette, lambda painter: draw_cells(painter, grid, data, palette), ratio)
+    for row, column in np.ndindex(6, 7):
+        assert colour_at(image, middle(grid, 0, row, column)) == expected(data, palette)[0, row, column]
+
+
+@THEMES
+def test_many_maps_stand_apart_and_each_has_its_own_numbers(palette: Palette) -> None:
+    values = np.random.default_rng(4).uniform(0, 1, (5, 4, 4)).astype(np.float32)
+    data = data_of(values, "probability")
+    grid = grid_of(data, side=200)
+    image = picture(palette, lambda painter: draw_cells(painter, grid, data, palette))
+    for index, row, column in np.ndindex(5, 4, 4):
+        assert colour_at(image, middle(grid, index, row, column)) == expected(data, palette)[index, row, column]
+    assert grid.per_row > 1
+    x, y, width, _ = grid.rect(0, None, None)
+    between = QPoint(int(x + width + grid.gap[1] * grid.cell_width / 2), int(y + 3))
+    assert colour_at(image, between) == QColor(palette.surface).rgb() & 0xFFFFFF
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1), (64, 64), (300, 200)])
+def test_maps_of_any_shape_fill_their_place(shape: tuple[int, int]) -> None:
+    data = data_of(np.ones((1, *shape), dtype=np.float32), "probability")
+    grid = grid_of(data)
+    image = picture(LIGHT, lambda painter: draw_cells(painter, grid, data, LIGHT))
+    full = int(colour_map("sequential", LIGHT)[254]) & 0xFFFFFF
+    for row, column in ((0, 0), (shape[0] - 1, shape[1] - 1), (shape[0] // 2, shape[1] // 2)):
+        assert colour_at(image, middle(grid, 0, row, column)) == full
+
+
+@THEMES
+def test_one_strong_weight_among_thousands_is_seen(palette: Palette) -> None:
+    values = np.zeros((1, 2000, 2000), dtype=np.float32)
+    values[0, 1234, 567] = 1
+    data = data_of(values, "probability")
+    grid = grid_of(data)
+    image = picture(palette, lambda painter: draw_cells(painter, grid, data, palette))
+    full = int(colour_map("sequential", palette)[254]) & 0xFFFFFF
+    assert full in colours_in(image, (0, 0, SIDE, SIDE))
+
+
+@THEMES
+def test_masked_cells_are_hatched_and_have_no_colour_of_the_map(palette: Palette) -> None:
+    masked = np.triu(np.ones((4, 4), dtype=bool), 1)
+    data = data_of(np.full((1, 4, 4), 0.7, dtype=np.float32), "probability", masked=masked)
+    grid = grid_of(data)
+    image = picture(palette, lambda painter: draw_cells(painter, grid, data, palette))
+    x, y, width, height = grid.rect(0, 0, 3)
+    inside = colours_in(image, (x + 6, y + 6, width - 12, height - 12))
+    assert int(colour_map("sequential", palette)[178]) & 0xFFFFFF not in inside
+    assert QColor(palette.control).rgb() & 0xFFFFFF in inside  # the ground of the hatching
+    assert len(set(inside)) > 2  # and its lines
+    assert colour_at(image, middle(grid, 0, 3, 0)) == expected(data, palette)[0, 3, 0]
+
+
+def test_a_large_masked_map_is_a_triangle_too() -> None:
+    masked = np.triu(np.ones((900, 900), dtype=bool), 1)
+    values = np.where(masked, -np.inf, 1.0).astype(np.float32)[None]
+    data = data_of(values, masked=masked)
+    grid = grid_of(data)
+    assert grid.cell_width < 1
+    image = picture(LIGHT, lambda painter: draw_cells(painter, grid, data, LIGHT))
+    full = int(colour_map("diverging", LIGHT)[254]) & 0xFFFFFF
+    below, above = middle(grid, 0, 800, 100), middle(grid, 0, 100, 800)
+    assert colour_at(image, below) == full
+    assert colour_at(image, above) != full
+    assert NOT_A_NUMBER & 0xFFFFFF not in colours_in(image, (0, 0, SIDE, SIDE))
+
+
+@THEMES
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_what_is_no_number_looks_like_nothing_else(palette: Palette, bad: float) -> None:
+    values = np.zeros((1, 3, 3), dtype=np.float32)
+    values[0, 1, 2] = bad
+    data = data_of(values)
+    grid = grid_of(data)
+    image = picture(palette, lambda painter: draw_cells(painter, grid, data, palette))
+    assert colour_at(image, middle(grid, 0, 1, 2)) == NOT_A_NUMBER & 0xFFFFFF
+    others = {colour_at(image, middle(grid, 0, row, 0)) for row in range(3)}
+    assert NOT_A_NUMBER & 0xFFFFFF not in others
+
+
+def test_the_gap_between_framed_cells_is_the_surface() -> None:
+    data = data_of(np.ones((1, 2, 2), dtype=np.float32))
+    grid = grid_of(data)
+    assert grid.framed
+    image = picture(LIGHT, lambda painter: draw_cells(painter, grid, data, LIGHT))
+    x, y, width, height = grid.rect(0, 0, 0)
+    surface = QColor(LIGHT.surface).rgb() & 0xFFFFFF
+    assert colour_at(image, QPoint(int(x), int(y))) == surface  # a round corner
+    full = expected(data, LIGHT)[0, 0, 0]
+    assert colour_at(image, QPoint(int(x + width / 2), int(y + height / 2))) == full
+
+
+# Numbers
+
+
+def ink_in(image: QImage, grid: Grid, row: int, column: int, ground: int) -> list[QColor]:
+    x, y, width, height = grid.rect(0, row, column)
+    inside = colours_in(image, (x + 6, y + 6, width - 12, height - 12))
+    return [QColor(colour) for colour in inside if colour != ground]
+
+
+@THEMES
+@pytest.mark.parametrize("kind", ["signed", "probability"])
+def test_the_text_in_a_cell_is_the_one_that_reads_better_on_it(palette: Palette, kind: str, face: QFont) -> None:
+    low = -1.0 if kind == "signed" else 0.0
+    data = data_of(np.linspace(low, 1, 25, dtype=np.float32).reshape(1, 5, 5), kind)
+    grid = grid_of(data)
+
+    def draw(painter: QPainter) -> None:
+        draw_cells(painter, grid, data, palette)
+        assert draw_numbers(painter, grid, data, palette, face)
+
+    image = picture(palette, draw)
+    for row, column in np.ndindex(5, 5):
+        ground = int(expected(data, palette)[0, row, column])
+        inks = ink_in(image, grid, row, column, ground)
+        assert inks, f"no number at {row}, {column}"
+        name = QColor(ground).name()
+        strongest = max(inks, key=lambda colour: contrast(colour.name(), name))
+        best = max(contrast(DARK_INK, name), contrast(LIGHT_INK, name))
+        assert contrast(strongest.name(), name) > 0.8 * best
+
+
+def test_masked_cells_have_no_number(face: QFont) -> None:
+    masked = np.array([[False, True], [False, False]])
+    data = data_of(np.zeros((1, 2, 2), dtype=np.float32), masked=masked)
+    grid = grid_of(data)
+    plain = picture(LIGHT, lambda painter: draw_cells(painter, grid, data, LIGHT))
+
+    def draw(painter: QPainter) -> None:
+        draw_cells(painter, grid, data, LIGHT)
+        draw_numbers(painter, grid, data, LIGHT, face)
+
+    written = picture(LIGHT, draw)
+    for row, column in np.ndindex(2, 2):
+        same = colours_in(plain, grid.rect(0, row, column)) == colours_in(written, grid.rect(0, row, column))
+        assert same is bool(masked[row, column])
+
+
+def test_where_numbers_do_not_fit_there_are_none(face: QFont) -> None:
+    data = data_of(np.zeros((1, 40, 40), dtype=np.float32))
+    grid = grid_of(data)
+    drawn: list[bool] = []
+    plain = picture(LIGHT, lambda painter: None)
+    image = picture(LIGHT, lambda painter: drawn.append(draw_numbers(painter, grid, data, LIGHT, face)))
+    assert drawn == [False]
+    assert image == plain
+
+
+def test_the_smaller_font_is_taken_where_only_it_fits(face: QFont) -> None:
+    small = QFont(face)
+    small.setPixelSize(7)
+    data = data_of(np.full((1, 4, 4), -0.25, dtype=np.float32))
+    grid = grid_of(data, cell=24)
+    answers: list[bool] = []
+    picture(LIGHT, lambda painter: answers.append(draw_numbers(painter, grid, data, LIGHT, face)))
+    picture(LIGHT, lambda painter: answers.append(draw_numbers(painter, grid, data, LIGHT, face, small)))
+    assert answers == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals", "text"),
+    [
+        (0.12345, 4, "0.1235"), (0.12345, 2, "0.12"), (-0.5, 2, "−0.50"), (-0.00001, 4, "0.0000"), (-0.0, 2, "0.00"),
+        (float("nan"), 4, "NaN"), (float("inf"), 2, "∞"), (float("-inf"), 2, "−∞"), (123456.0, 2, "1e5"),
+        (-3e38, 2, "−3e38"), (12.345, 4, "12.3450"),
+    ],
+)  # fmt: skip
+def test_a_number_in_a_cell_is_short_and_has_a_true_minus(value: float, decimals: int, text: str) -> None:
+    assert cell_text(value, decimals) == text
+
+
+# Labels, titles, outlines, colour bar
+
+
+def test_labels_stand_left_and_above_and_the_strong_ones_in_ink(face: QFont) -> None:
+    data = data_of(np.zeros((1, 3, 3), dtype=np.float32))
+    grid = grid_of(data, labels=60)
+
+    image = picture(LIGHT, lambda painter: draw_labels(painter, grid, data, LIGHT, face, (1, None)))
+    beside = [strength(image, (0, grid.rect(0, row, 0)[1], grid.x, grid.cell_height), LIGHT) for row in range(3)]
+    assert min(beside) > 2
+    assert beside[1] > 1.5 * max(beside[0], beside[2])
+    above = strength(image, (grid.x, 0, grid.width, grid.y), LIGHT)
+    assert 2 < above < beside[1]
+
+
+def test_crowded_labels_are_thinned_and_the_strong_one_stays(face: QFont) -> None:
+    data = data_of(np.zeros((1, 200, 2), dtype=np.float32))
+    grid = grid_of(data, labels=60)
+
+    def lines(strong: int | None) -> int:
+        image = picture(LIGHT, lambda painter: draw_labels(painter, grid, data, LIGHT, face, (strong, None)))
+        surface = QColor(LIGHT.surface).rgb() & 0xFFFFFF
+        rows = [any(int(image.pixel(x, y)) & 0xFFFFFF != surface for x in range(int(grid.x))) for y in range(SIDE)]
+        return sum(1 for before, here in zip([False, *rows], rows, strict=False) if here and not before)
+
+    assert 5 <= lines(None) <= SIDE / 10
+    image = picture(LIGHT, lambda painter: draw_labels(painter, grid, data, LIGHT, face, (101, None)))
+    y = grid.rect(0, 101, 0)[1]
+    assert strength(image, (0, y - 6, grid.x, 12), LIGHT) > 1.5 * strength(image, (0, 0, grid.x, 40), LIGHT)
+
+
+@THEMES
+def test_several_maps_are_titled(palette: Palette, face: QFont) -> None:
+    data = data_of(np.zeros((4, 5, 5), dtype=np.float32), titles=("head 0", "head 1", "head 2", "mean"))
+    limits = Limits(20, 20, 0, 12, 12)
+    grid = arrange((0, 0, SIDE, SIDE), 5, 5, 4, limits, square=True)
+    image = picture(palette, lambda painter: draw_titles(painter, grid, data, palette, face))
+    for index in range(4):
+        x, y, width, _ = grid.rect(index, None, None)
+        assert strength(image, (x, max(y - 12, 0), width, 12), palette) > 2
+
+
+def test_one_map_needs_no_title(face: QFont) -> None:
+    data = data_of(np.zeros((1, 5, 5), dtype=np.float32), titles=("head 0",))
+    grid = grid_of(data, labels=12)
+    plain = picture(LIGHT, lambda painter: None)
+    assert picture(LIGHT, lambda painter: draw_titles(painter, grid, data, LIGHT, face)) == plain
+
+
+@pytest.mark.parametrize(
+    ("outline", "at"),
+    [
+        (Outline(0, 2, 1, "#FF0000"), (2, 1)),
+        (Outline(0, 2, None, "#FF0000"), (2, 0)),
+        (Outline(None, None, 3, "#FF0000"), (0, 3)),
+    ],
+)
+def test_an_outline_goes_around_its_cells(outline: Outline, at: tuple[int, int]) -> None:
+    data = data_of(np.zeros((1, 5, 5), dtype=np.float32))
+    grid = grid_of(data)
+    image = picture(LIGHT, lambda painter: draw_outlines(painter, grid, [outline]))
+    red = QColor("#FF0000").rgb() & 0xFFFFFF
+    x, y, width, height = grid.rect(0, *at)
+    edge = colours_in(image, (x, y, 4, height)) + colours_in(image, (x, y, width, 4))
+    assert red in edge
+    assert red not in colours_in(image, (x + 6, y + 6, width - 12, height - 12))
+
+
+def test_an_outline_on_a_tiny_cell_is_still_seen() -> None:
+    data = data_of(np.zeros((1, 480, 480), dtype=np.float32))
+    grid = grid_of(data)
+    image = picture(LIGHT, lambda painter: draw_outlines(painter, grid, [Outline(0, 100, 200, "#FF0000")]))
+    x, y, _, _ = grid.rect(0, 100, 200)
+    reddish = [c for c in colours_in(image, (x - 3, y - 3, 7, 7)) if QColor(c).red() > QColor(c).green() + 60]
+    assert len(reddish) >= 6
+
+
+def test_an_outline_of_a_map_that_is_not_there_is_left_out() -> None:
+    data = data_of(np.zeros((1, 3, 3), dtype=np.float32))
+    grid = grid_of(data)
+    plain = picture(LIGHT, lambda painter: None)
+    assert picture(LIGHT, lambda painter: draw_outlines(painter, grid, [Outline(4, 0, 0, "#FF0000")])) == plain
+
+
+@THEMES
+@pytest.mark.parametrize("kind", ["signed", "probability"])
+def test_a_colour_bar_goes_from_end_to_end_of_the_map(palette: Palette, kind: str, face: QFont) -> None:
+    data = data_of(np.zeros((1, 2, 2), dtype=np.float32), kind, 2.5 if kind == "signed" else 1.0)
+    image = picture(palette, lambda painter: draw_colour_bar(painter, QRectF(20, 20, 256, 18), data, palette, face))
+    table = colour_map(MAP_OF[kind], palette)
+    for x, entry in ((21, 0), (148, 127), (274, 254)):
+        found, wanted = QColor(colour_at(image, QPoint(x, 22))), QColor(int(table[entry]) & 0xFFFFFF)
+        assert all(
+            abs(a - b) <= 8 for a, b in zip(found.getRgb()[:3], wanted.getRgb()[:3], strict=True)
+        ), (x, found.name(), wanted.name())  # fmt: skip
+    for x in (20, 256):  # the numbers at both ends
+        assert strength(image, (x, 25, 20, 14), palette) > 2
+
+
+def test_both_themes_draw_differently(face: QFont) -> None:
+    data = data_of(np.linspace(-1, 1, 9, dtype=np.float32).reshape(1, 3, 3))
+    grid = grid_of(data)
+    light = picture(LIGHT, lambda painter: draw_cells(painter, grid, data, LIGHT))
+    assert light != picture(LIGHT, lambda painter: draw_cells(painter, grid, data, DARK))
