@@ -1,0 +1,221 @@
+"""The open document: every edit passes here, a refusal changes nothing, and what is selected fits what there is."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pytestqt.qtbot import QtBot
+
+from attnlab.attention import edits, sentences
+from attnlab.attention.experiment import AttentionConfig, Experiment
+from attnlab.attention.explain import Cell, explain
+from attnlab.attention.presets import preset
+from attnlab.attention.stages import STAGES
+from attnlab.compute.engine import compute
+from attnlab.document.document import Document, View, fitted
+from attnlab.document.scene import Scene
+from attnlab.errors import ExperimentError
+
+
+class Listener:
+    """Writes down what a document says, in order."""
+
+    def __init__(self, document: Document) -> None:
+        self.said: list[str] = []
+        self.messages: list[str] = []
+        document.scene_changed.connect(lambda scene: self.said.append("scene"))
+        document.view_changed.connect(lambda view: self.said.append("view"))
+        document.history_changed.connect(lambda: self.said.append("history"))
+        document.message_raised.connect(self.messages.append)
+
+
+@pytest.fixture
+def document(qtbot: QtBot) -> Document:
+    return Document("Open", Scene(preset("journey"), "Journey", "journey"))
+
+
+def refuse(e: Experiment) -> Experiment:
+    raise ExperimentError("That cannot be.")
+
+
+def test_an_edit_is_announced_once_and_recorded(document: Document) -> None:
+    listener = Listener(document)
+    assert document.edit("Causal on", lambda e: edits.configured(e, causal=True))
+    assert listener.said == ["scene", "history"]
+    assert listener.messages == [""]
+    assert document.experiment.config.causal
+    assert document.history.undo_label == "Causal on"
+
+
+def test_a_refusal_is_one_sentence_and_nothing_else(document: Document) -> None:
+    listener, before = Listener(document), document.scene
+    assert not document.edit("No", refuse)
+    assert listener.said == []
+    assert listener.messages == ["That cannot be."]
+    assert document.scene is before
+    assert not document.modified
+
+
+def test_an_edit_that_changes_nothing_is_no_step(document: Document) -> None:
+    listener = Listener(document)
+    assert document.edit("Same", lambda e: e)
+    assert document.edit_scene("Same", lambda scene: scene)
+    assert listener.said == []
+    assert len(document.history.entries) == 1
+
+
+def test_a_fault_that_is_nobodys_mistake_is_not_swallowed(document: Document) -> None:
+    def broken(e: Experiment) -> Experiment:
+        raise KeyError("inside")
+
+    with pytest.raises(KeyError):
+        document.edit("Broken", broken)
+    assert len(document.history.entries) == 1
+
+
+def test_undo_and_redo_bring_the_very_same_scenes(document: Document) -> None:
+    first = document.scene
+    document.edit("Causal on", lambda e: edits.configured(e, causal=True))
+    second = document.scene
+    document.undo()
+    assert document.scene is first
+    document.undo()
+    assert document.scene is first
+    document.redo()
+    document.redo()
+    assert document.scene is second
+
+
+def test_undo_announces_only_what_changes(document: Document) -> None:
+    document.edit("Causal on", lambda e: edits.configured(e, causal=True))
+    listener = Listener(document)
+    document.redo()
+    assert listener.said == []
+    document.undo()
+    assert listener.said == ["scene", "history"]
+
+
+def test_device_and_dtype_are_undone_too(document: Document) -> None:
+    document.edit_scene("float64", lambda scene: replace(scene, dtype="float64"))
+    document.edit("Causal on", lambda e: edits.configured(e, causal=True))
+    assert document.scene.dtype == "float64"
+    document.jump(0)
+    assert (document.scene.dtype, document.scene.device) == ("float32", "cpu")
+
+
+# Files
+
+
+def test_modified_means_different_from_what_was_saved(document: Document, tmp_path: Path) -> None:
+    path = tmp_path / "a.attnlab"
+    assert (document.path, document.modified) == (None, False)
+    document.edit("Causal on", lambda e: edits.configured(e, causal=True))
+    assert document.modified
+    document.mark_saved(path)
+    assert (document.path, document.modified) == (path, False)
+    document.undo()
+    assert (document.path, document.modified) == (path, True)
+    document.redo()
+    assert not document.modified
+
+
+def test_each_thing_that_was_opened_keeps_its_own_file(document: Document, tmp_path: Path) -> None:
+    a, b = tmp_path / "a.attnlab", tmp_path / "b.attnlab"
+    document.mark_saved(a)
+    document.open("Open b", Scene(preset("the-cat-sat")), b)
+    assert (document.path, document.modified) == (b, False)
+    document.edit("Causal on", lambda e: edits.configured(e, causal=True))
+    assert (document.path, document.modified) == (b, True)
+    document.jump(0)
+    assert (document.path, document.modified) == (a, False)
+    document.open("Open a preset", Scene(preset("causal-5x8")))
+    assert (document.path, document.modified) == (None, False)
+    document.undo()
+    assert document.path == a
+
+
+def test_opening_shows_what_was_opened_from_the_beginning(document: Document) -> None:
+    document.show(step=3)
+    document.select(Cell("scores", 1, 1, 0), pin=True)
+    document.open("Open heads", Scene(preset("multi-head-8")))
+    assert document.view == View(head="all")
+    document.open("Open one head", Scene(preset("journey")))
+    assert document.view == View(head=0)
+
+
+# What is selected
+
+
+def test_pointing_does_not_move_what_is_pinned(document: Document) -> None:
+    document.select(Cell("scores", 1, 2, 0))
+    assert not document.view.pinned
+    document.select(Cell("scores", 1, 3, 0), pin=True)
+    document.select(Cell("weights", 0, 0, 0))
+    document.select(None)
+    assert document.view.cell == Cell("scores", 1, 3, 0)
+    document.select(None, pin=True)
+    assert document.view.cell is None
+    assert not document.view.pinned
+
+
+def test_the_same_view_is_announced_once(document: Document) -> None:
+    listener = Listener(document)
+    document.select(Cell("scores", 1, 2, 0))
+    document.select(Cell("scores", 1, 2, 0))
+    document.show(head=0)
+    assert listener.said == ["view"]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        Cell("masked", 0, 0, 0), Cell("weights", 6, 0, 0), Cell("weights", 0, 6, 0), Cell("queries", 0, 2, 0),
+        Cell("weights", 0, 0, 1), Cell("output", 0, 2),
+    ],
+)  # fmt: skip
+def test_a_cell_that_is_not_there_cannot_be_selected(document: Document, cell: Cell) -> None:
+    document.select(cell, pin=True)
+    assert document.view.cell is None
+
+
+def test_what_is_shown_is_fitted_to_what_there_is(document: Document) -> None:
+    document.edit("Heads 2", lambda e: edits.configured(e, n_heads=2))
+    document.show(head=1, alone="scaled", step=99)
+    assert (document.view.head, document.view.alone, document.view.step) == (1, "scaled", 9)
+    document.undo()
+    assert document.view.head == 0
+    document.edit("Scale none", lambda e: edits.configured(e, scale="none"))
+    assert (document.view.alone, document.view.step) == (None, 8)
+    document.show(step=-5)
+    assert document.view.step == 1
+
+
+CONFIGS = st.builds(
+    AttentionConfig, st.sampled_from([1, 2, 4]), st.booleans(), st.sampled_from(["sqrt_d_k", "none", 2.0])
+)
+CELLS = st.builds(
+    Cell, st.sampled_from([stage.name for stage in STAGES]), st.integers(0, 6), st.integers(0, 6),
+    st.sampled_from([None, 0, 1, 3]),
+)  # fmt: skip
+VIEWS = st.builds(
+    View, st.sampled_from([0, 1, 3, "mean", "all"]), st.sampled_from([None, "masked", "scaled", "output"]),
+    st.one_of(st.none(), st.integers(-2, 20)), st.one_of(st.none(), CELLS), st.booleans(),
+)  # fmt: skip
+
+
+@given(VIEWS, CONFIGS, st.integers(1, 5))
+def test_a_fitted_view_can_always_be_shown(view: View, config: AttentionConfig, tokens: int) -> None:
+    e = sentences.resize_tokens(edits.resize(preset("the-cat-sat"), d_k=4, d_v=4), tokens)
+    e = replace(e, config=config)
+    shown = fitted(view, e)
+    trace = compute(e)
+    assert fitted(shown, e) == shown
+    assert shown.head in ("mean", "all") or 0 <= int(shown.head) < e.n_heads
+    assert shown.alone is None or shown.alone in trace
+    assert shown.step is None or 1 <= shown.step <= len(trace.stages)
+    if shown.cell is not None:
+        explain(trace, shown.cell)  # raises when there is no such cell
+    else:
+        assert not shown.pinned or view.cell is None

@@ -1,0 +1,109 @@
+"""Undo by values: whatever is pushed, opened and jumped to, the history is the list that a person would expect."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnlab.attention.experiment import Experiment
+from attnlab.document.history import History
+from attnlab.document.scene import Scene
+
+EXPERIMENT = Experiment(("a",), [[1.0]])
+
+
+def scene(title: str = "") -> Scene:
+    return Scene(EXPERIMENT, title)
+
+
+def test_it_begins_with_what_was_opened_and_nothing_to_take_back() -> None:
+    first = scene()
+    history = History("Open", first)
+    assert history.current.scene is first
+    assert (history.undo_label, history.redo_label, history.index) == (None, None, 0)
+
+
+def test_labels_say_what_undo_takes_back_and_redo_brings_back() -> None:
+    history = History("Open", scene())
+    history.push("one", scene())
+    history.push("two", scene())
+    assert (history.undo_label, history.redo_label) == ("two", None)
+    history.jump(1)
+    assert (history.undo_label, history.redo_label) == ("one", "two")
+    history.jump(0)
+    assert (history.undo_label, history.redo_label) == (None, "one")
+
+
+def test_one_gesture_is_one_entry_and_the_next_is_another() -> None:
+    history = History("Open", scene())
+    for step in range(5):
+        history.push(f"drag {step}", scene(), gesture=7)
+    history.push("drag", scene(), gesture=8)
+    assert [entry.label for entry in history.entries] == ["Open", "drag 4", "drag"]
+
+
+def test_a_gesture_does_not_swallow_what_was_opened() -> None:
+    history = History("Open", scene())
+    history.push("edit", scene(), gesture=None)
+    history.push("again", scene(), gesture=None)
+    assert len(history.entries) == 3
+    other = History("Open", scene())
+    other.push("drag", scene(), gesture=1)
+    assert len(other.entries) == 2
+
+
+def test_a_gesture_does_not_go_on_after_undo_or_redo() -> None:
+    history = History("Open", scene())
+    history.push("drag", scene(), gesture=1)
+    history.jump(0)
+    history.jump(1)
+    history.push("drag", scene(), gesture=1)
+    assert [entry.label for entry in history.entries] == ["Open", "drag", "drag"]
+
+
+def test_openings_are_numbered_and_edits_belong_to_theirs() -> None:
+    history = History("Open", scene())
+    history.push("edit", scene())
+    assert history.open("Open B", scene()) == 1
+    history.push("edit B", scene())
+    assert [entry.opening for entry in history.entries] == [0, 0, 1, 1]
+    history.jump(1)
+    assert history.open("Open C", scene()) == 2  # a number is never used again
+    assert [entry.opening for entry in history.entries] == [0, 0, 2]
+
+
+OPERATIONS = st.lists(
+    st.one_of(
+        st.tuples(st.just("push"), st.sampled_from([None, 1, 2])),
+        st.tuples(st.just("open"), st.none()),
+        st.tuples(st.just("jump"), st.integers(-3, 30)),
+    ),
+    max_size=40,
+)
+
+
+@given(OPERATIONS)
+def test_it_agrees_with_a_plain_list(operations: list[tuple[str, int | None]]) -> None:
+    first = scene()
+    history, plain, at, gesture = History("0", first), [first], 0, None
+    for operation, argument in operations:
+        made = scene()
+        if operation == "jump":
+            assert argument is not None
+            history.jump(argument)
+            at, gesture = min(max(argument, 0), len(plain) - 1), None
+        else:
+            merges = operation == "push" and argument is not None and argument == gesture and at > 0
+            plain = [*plain[: at if merges else at + 1], made]
+            at, gesture = len(plain) - 1, argument
+            history.push("edit", made, argument) if operation == "push" else history.open("open", made)
+        assert [entry.scene for entry in history.entries] == plain
+        assert history.index == at
+        assert history.current.scene is plain[at]
+        assert (history.undo_label is None) is (at == 0)
+        assert (history.redo_label is None) is (at == len(plain) - 1)
+
+
+def test_entries_cannot_be_changed_from_outside() -> None:
+    history = History("Open", scene())
+    entries = history.entries
+    history.push("edit", scene())
+    assert len(entries) == 1
