@@ -52,7 +52,8 @@ def lengths(values: Sequence[float], masked: Sequence[bool]) -> list[tuple[float
         return [(0.0, 0.0)] * len(finite)
     low, high, finite = low / widest, high / widest, [v / widest for v in finite]  # 1e308 − −1e308 is infinite
     zero = -low / (high - low)
-    return [tuple(sorted((zero, zero + v / (high - low)))) for v in finite]  # type: ignore[misc]
+    ends = [min(zero + v / (high - low), 1.0) for v in finite]  # which rounding may carry beyond the room
+    return [(min(zero, end), max(zero, end)) for end in ends]
 
 
 class BarList(QAbstractScrollArea):
