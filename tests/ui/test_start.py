@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QEvent, QObject
-from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from attnlab.files.source import Source
@@ -140,6 +140,39 @@ def test_closing_it_twice_is_closing_it(sit_down: "Callable[..., Person]") -> No
     person = sit_down()
     assert person.window.close()
     assert person.window.close()
+
+
+def test_the_rail_shows_the_workspaces_that_work_and_no_others(person: "Person") -> None:
+    buttons = [button for button in person.window.rail.findChildren(QToolButton) if button.text()]
+    assert [button.text() for button in buttons] == ["Play"]
+    assert buttons[0].isChecked()
+    person.click(buttons[0])
+    person.key(Qt.Key.Key_1, Qt.KeyboardModifier.ControlModifier)
+    assert buttons[0].isChecked()
+    assert person.playground.canvas.isVisible()
+
+
+def test_a_newcomers_first_minute(person: "Person") -> None:
+    """Change a sentence, drag a weight, flip the mask, read the arithmetic of one cell, and undo it all."""
+    first = person.document.scene
+    begun = {name: person.painted(name).copy() for name in ("queries", "scores", "weights", "output")}
+    person.write_sentence("My journey ends here")
+    person.key(Qt.Key.Key_Return)
+    person.drag_number(0, 0, 25, 80)
+    person.press("Causal")
+    person.settle()
+    assert person.labels("weights")[0] == ("My", "journey", "ends", "here")
+    person.click_cell("weights", 2, 1)
+    told = {label.accessibleName(): label.text() for label in person.playground.explain.findChildren(QLabel)}
+    assert told["Value of the cell"] == f"{person.painted('weights')[0, 2, 1]:.4f}"
+    assert "÷" in told["The cell as arithmetic"]
+    person.table.setFocus()
+    for _ in range(3):
+        person.undo()
+    person.settle()
+    assert person.document.scene is first
+    for name, numbers in begun.items():
+        np.testing.assert_array_equal(person.painted(name), numbers)
 
 
 @pytest.mark.parametrize(
