@@ -58,7 +58,7 @@ def answer(request: Request) -> Reply:
         elapsed_ms = (time.perf_counter() - start) * 1e3
         for name in trace.stages if request.stages is None else request.stages.intersection(trace.stages):
             trace.array(name)
-            if request.mean and trace.stage(name).has_heads:
+            if trace.stage(name).has_heads and (request.mean or name == "weights"):  # whose mean is always shown
                 trace.mean(name)
         empty = trace.empty_rows
         return Reply(request, trace, elapsed_ms, _warnings(trace), empty, _largest_gap(trace, empty))

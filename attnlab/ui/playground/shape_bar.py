@@ -82,8 +82,10 @@ class ShapeBar(QWidget):
         for name, value in (("T", e.T_q), ("d_model", e.d_model), ("d_k", e.d_k), ("d_v", e.d_v)):
             box = self.sizes[name]
             box.blockSignals(True)
-            box.setMaximum(max(LARGEST, value))
-            box.setValue(value)
+            if box.maximum() != max(LARGEST, value):  # setting it again would lay the whole panel out
+                box.setMaximum(max(LARGEST, value))
+            if box.value() != value:
+                box.setValue(value)
             box.blockSignals(False)
         self.output.setChecked(e.weights.W_o is not None)
         self.biases.setChecked(e.weights.b_q is not None)

@@ -94,7 +94,7 @@ class Playground(QObject):
     def _request(self) -> None:
         scene, view = self.document.scene, self.document.view
         self._asked = scene
-        mean = view.head == "mean" or scene.experiment.n_heads > 1
+        mean = view.head == "mean"
         self.service.request(scene.experiment, scene.device, scene.dtype, None, mean)
 
     def _show(self, reply: Reply) -> None:

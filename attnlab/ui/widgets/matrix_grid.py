@@ -73,6 +73,22 @@ class Grid:
         last = self._column_at(self.scroll_x + self.width - self.header_width)
         return range(self._column_at(self.scroll_x), max(0, min(last + 1, self.columns)))
 
+    def exposed_rows(self, area: QRect) -> range:
+        """Return the visible rows that touch an area of the viewport."""
+        rows = self.visible_rows()
+        touched = [
+            row for row in rows if self.row_y(row) <= area.bottom() and self.row_y(row) + self.cell_height > area.top()
+        ]
+        return range(touched[0], touched[-1] + 1) if touched else range(0)
+
+    def exposed_columns(self, area: QRect) -> range:
+        """Return the visible columns that touch an area of the viewport."""
+        touched = [
+            column for column in self.visible_columns()
+            if self.column_x(column) <= area.right() and self.column_x(column) + self.cell_width > area.left()
+        ]  # fmt: skip
+        return range(touched[0], touched[-1] + 1) if touched else range(0)
+
     def nearest(self, point: QPoint) -> tuple[int, int]:
         """Return the cell under a point or nearest to it, visible or not."""
         row = (point.y() - self.header_height + self.scroll_y) // self.cell_height

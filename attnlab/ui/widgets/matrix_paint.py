@@ -37,6 +37,8 @@ class Look:
     focused: bool
     refused: bool
     highlights: Mapping[str, tuple[Sequence[int], Sequence[int]]]
+    exposed: QRect
+    """What has to be painted of the viewport."""
 
 
 def tabular(font: QFont) -> QFont:
@@ -93,13 +95,15 @@ class MatrixPainter:
             self._paint_cells(painter, look)
             self._paint_boundaries(painter, grid)
             self._paint_outlines(painter, look)
-        self._paint_column_headers(painter, look)
-        self._paint_row_headers(painter, look)
+        if look.exposed.top() < grid.header_height:
+            self._paint_column_headers(painter, look)
+        if look.exposed.left() < grid.header_width:
+            self._paint_row_headers(painter, look)
         painter.setClipping(False)
 
     def _paint_cells(self, painter: QPainter, look: Look) -> None:
         grid = look.grid
-        rows, columns = grid.visible_rows(), grid.visible_columns()
+        rows, columns = grid.exposed_rows(look.exposed), grid.exposed_columns(look.exposed)
         window = look.values[rows.start : rows.stop, columns.start : columns.stop].astype(np.float64)
         levels = _levels(window, look.limit).tolist()
         values = window.tolist()

@@ -19,6 +19,9 @@ _SHOWN_ROWS, _SHOWN_COLUMNS = 12, 4
 _WIDEST_LABEL_SHARE = 0.3
 _HINTED_WIDTH = 400
 
+_FEW_CELLS = 64
+"""So many cells are repainted one by one when nothing else has changed."""
+
 
 class MatrixView(QAbstractScrollArea):
     """Shows a matrix, lets its owner and its heirs select in it."""
@@ -62,10 +65,19 @@ class MatrixView(QAbstractScrollArea):
             raise ValueError(f"values {list(fresh.shape)} need as many labels: {len(row_labels)}, {len(column_labels)}")
         reshaped = fresh.shape != self._values.shape or group != self._group
         fresh.flags.writeable = False
-        self._values, self._group, self._editable = fresh, group, editable
         finite = np.abs(fresh[np.isfinite(fresh)]) if fresh.size else np.zeros(0)
-        self._limit = float(finite.max(initial=0.0)) or 1.0
-        self._take_labels(tuple(row_labels), tuple(column_labels))
+        limit, labels = float(finite.max(initial=0.0)) or 1.0, (tuple(row_labels), tuple(column_labels))
+        alike = not reshaped and limit == self._limit and labels == (self._row_labels, self._column_labels)
+        changed = np.argwhere(fresh != self._values).tolist() if alike else []
+        self._values, self._group, self._editable, self._limit = fresh, group, editable, limit
+        self._take_labels(*labels)
+        if alike and len(changed) <= _FEW_CELLS:
+            self._on_arranged()
+            self._describe()
+            grid = self.grid()
+            for row, column in changed:
+                self.viewport().update(grid.cell(row, column))
+            return
         if reshaped:
             self._on_reshaped()
             self._fit_selection()
@@ -84,10 +96,11 @@ class MatrixView(QAbstractScrollArea):
 
         Rows alone are outlined whole, columns alone too; both together mean the cells where they cross.
         """
-        self._highlights.pop(role, None)
+        before = self._highlights.pop(role, None)
         if rows or columns:
             self._highlights[role] = tuple(sorted(set(rows))), tuple(sorted(set(columns)))
-        self.viewport().update()
+        if before != self._highlights.get(role):
+            self.viewport().update()
 
     def selection(self) -> Block:
         """Return row, column, rows, columns of the selected block; zeros when there are no cells."""
@@ -257,7 +270,7 @@ class MatrixView(QAbstractScrollArea):
         painter = QPainter(self.viewport())
         self._painter.paint(painter, Look(
             self.grid(), self._values, self._limit, self._row_labels, self._column_labels, self._selection,
-            self._has_attention(), self._refused, highlights,
+            self._has_attention(), self._refused, highlights, event.rect(),
         ))  # fmt: skip
         painter.end()
 
