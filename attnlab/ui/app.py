@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication
 
 from attnlab import assets
 from attnlab.document.settings import load_settings
-from attnlab.errors import FileError
+from attnlab.errors import AttnlabError
 from attnlab.files.source import Source
 from attnlab.ui.main_window import MainWindow
 
@@ -72,7 +72,7 @@ def run(
     """Run the program until its window closes; with ``screenshot`` draw it once, save the picture, and end.
 
     Raises:
-        AttnlabError: the source cannot be opened, or the picture cannot be written.
+        AttnlabError: the picture cannot be drawn or written.
     """
     if sys.platform == "win32":
         import torch  # noqa: F401  # before Qt's libraries are used, or its own fail to load: pytorch issue 166628
@@ -101,7 +101,7 @@ def run(
         window.stop()
         restore()
     if shot is not None and shot.problem:
-        raise FileError(shot.problem)
+        raise AttnlabError(shot.problem)
     return code
 
 
@@ -113,6 +113,12 @@ class Screenshot(QObject):
         self._window, self._path = window, path
         self.problem = ""
         window.ready.connect(self._on_ready)
+        window.failed.connect(self._on_failed)
+
+    @Slot(str)
+    def _on_failed(self, problem: str) -> None:
+        self.problem = self.problem or problem
+        QTimer.singleShot(0, self, self._end)  # who announced it first finishes what it does
 
     @Slot()
     def _on_ready(self) -> None:
@@ -122,6 +128,10 @@ class Screenshot(QObject):
     def _on_idle(self) -> None:
         if not self._window.grab().save(str(self._path)):
             self.problem = f"{self._path} cannot be written; it needs an existing folder and an ending such as .png."
+        self._end()
+
+    @Slot()
+    def _end(self) -> None:
         self._window.close()
         QApplication.quit()
 
@@ -133,6 +143,7 @@ def _install_hooks(window: MainWindow) -> Callable[[], None]:
     def report(kind: type[BaseException], error: BaseException, where: TracebackType | None) -> None:
         traceback.print_exception(kind, error, where, file=sys.stderr)
         window.say(f"Something went wrong inside attnlab: {kind.__name__}: {error}. Your work is still here.")
+        window.give_up(f"Something went wrong inside attnlab: {kind.__name__}: {error}.")
 
     def report_thread(arguments: threading.ExceptHookArgs) -> None:
         traceback.print_exception(arguments.exc_type, arguments.exc_value, arguments.exc_traceback, file=sys.stderr)

@@ -5,7 +5,7 @@ import importlib
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import ModuleType
 from typing import Any
 
@@ -68,13 +68,15 @@ class Loader(QObject):
                 for name in _MODULES:
                     importlib.import_module(name)
             importlib.import_module("attnlab.compute.engine").prepare()
-        except (ImportError, OSError) as error:
-            self.loaded.emit(f"torch could not be loaded: {error}. “attnlab doctor” says what is missing.")
+        except Exception as error:  # noqa: BLE001  # a broken torch raises anything, and the window waits for an answer
+            said = str(error) if isinstance(error, ImportError | OSError) else f"{type(error).__name__}: {error}"
+            self.loaded.emit(f"torch could not be loaded: {said.rstrip('.')}. “attnlab doctor” says what is missing.")
         else:
             self.loaded.emit("")
             self._go_on.wait()
             for name in _LATER if not self._stopping else ():
-                importlib.import_module(name)
+                with suppress(ImportError):  # a long row is then shown by its bars alone
+                    importlib.import_module(name)
 
 
 @contextmanager

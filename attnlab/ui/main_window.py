@@ -23,7 +23,7 @@ from attnlab.ui.theme import CHOICES, TYPE_SIZES, apply_theme
 from attnlab.ui.window_actions import SECTIONS, window_actions
 
 if TYPE_CHECKING:
-    from attnlab.compute.service import ComputeService
+    from attnlab.compute.service import ComputeService, Reply
     from attnlab.document.scene import Scene
     from attnlab.ui.playground.workspace import Playground
 
@@ -40,13 +40,15 @@ class MainWindow(QMainWindow):
     first_painted = Signal()
     ready = Signal()
     """The playground is there and its first numbers are shown."""
+    failed = Signal(str)
+    """There will be no first numbers, for this reason: nothing could be loaded, or the first scene not computed."""
 
     def __init__(self, settings: Settings, source: "Source | Scene", *, remember: bool = True) -> None:
         super().__init__()
         self.settings = settings
         self._source = source
         self._remember = remember
-        self._painted = self._presenting = self._stopped = False
+        self._painted = self._presenting = self._stopped = self._computed = False
         self._walkable: tuple[str | None, str | None] | None = None
         self.playground: Playground | None = None
         self._service: ComputeService | None = None
@@ -84,6 +86,8 @@ class MainWindow(QMainWindow):
         self._welcome = QLabel("Loading the mathematics…")
         self._welcome.setProperty("role", "muted")
         self._welcome.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._welcome.setWordWrap(True)
+        self._welcome.setTextFormat(Qt.TextFormat.PlainText)
         self._grid.addWidget(self._welcome, 1, 1)
         self._grid.setColumnStretch(1, 1)
         self._grid.setRowStretch(1, 1)
@@ -107,7 +111,7 @@ class MainWindow(QMainWindow):
             return
         if problem:
             self._loader.stop()
-            self._welcome.setText(problem)
+            self.give_up(problem)
             return
         from attnlab.compute.service import ComputeService
         from attnlab.ui.playground.file_keeper import first_scene
@@ -115,6 +119,7 @@ class MainWindow(QMainWindow):
 
         scene, label, path, problem = first_scene(self._source)
         self._service = ComputeService(self)
+        self._service.computed.connect(self._on_reply)
         self.playground = Playground(scene, label, self._service, self)
         if path is not None:
             self.playground.document.mark_saved(path)
@@ -132,9 +137,21 @@ class MainWindow(QMainWindow):
         if problem:
             self.playground.step_bar.show_message(problem)
 
+    @Slot(object)
+    def _on_reply(self, reply: "Reply") -> None:
+        if reply.error and not self._computed:
+            self.failed.emit(reply.error)
+
+    def give_up(self, problem: str) -> None:
+        """Say why there will be no first numbers; once there were some, do nothing."""
+        if not self._computed:
+            self._welcome.setText(problem)
+            self.failed.emit(problem)
+
     @Slot()
     def _on_first_computed(self) -> None:
         assert self.playground is not None
+        self._computed = True
         self.playground.computed.disconnect(self._on_first_computed)
         QApplication.postEvent(self, QEvent(_SHOWN), _AFTER_PAINTING)
 

@@ -72,6 +72,45 @@ def test_without_torch_the_window_says_what_is_missing_and_closes_well() -> None
     assert "attnlab doctor" in sentence
 
 
+def broken(before: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return python(f"import sys, types\n{before}\nfrom attnlab.cli import main\nsys.exit(main({list(arguments)!r}))")
+
+
+@pytest.mark.parametrize(
+    ("before", "words"),
+    [
+        ("sys.modules['torch'] = None", "torch could not be loaded: "),
+        ("sys.modules['torch'] = types.ModuleType('torch')", "torch could not be loaded: "),
+        (
+            "import attnlab.compute.service as s\ndef fail(*_): raise RuntimeError('no room')\ns.compute = fail",
+            "no room",
+        ),
+    ],
+    ids=["missing", "half installed", "cannot compute"],
+)
+def test_a_picture_that_cannot_be_drawn_ends_with_one_sentence(before: str, words: str, tmp_path: Path) -> None:
+    answer = broken(before, "--screenshot", str(tmp_path / "x.png"))
+    assert answer.returncode == 2
+    assert words in answer.stderr
+    assert len(answer.stderr.splitlines()) == 1
+    assert not (tmp_path / "x.png").exists()
+
+
+def test_without_pyqtgraph_nothing_is_printed() -> None:
+    code = PROGRAM.replace("import sys\n", "import sys\nsys.modules['pyqtgraph'] = None\n", 1)
+    answer = python(
+        code.replace(
+            "    window.ready.connect(window.close)\n    window.ready.connect(QApplication.quit)\n",
+            "    from PySide6.QtCore import QTimer\n"
+            "    def end():\n"
+            "        window._loader._thread.join()\n"
+            "        QApplication.quit()\n"
+            "    window.ready.connect(end)\n",
+        )
+    )
+    assert (answer.returncode, answer.stderr) == (0, "")
+
+
 def test_it_opens_alive_with_a_worked_example(person: "Person") -> None:
     assert person.window.windowTitle() == "Your journey starts… — attnlab"
     assert person.playground.inputs.sentence.text() == "Your journey starts with one step"

@@ -92,6 +92,7 @@ class ExplainPanel(QScrollArea):
         self.bars = BarList()
         self.bars.bar_clicked.connect(self._on_bar_clicked)
         self._profile: Profile | None = None
+        self._can_profile = True
         self._profile_place = QVBoxLayout()
         column.addLayout(self._profile_place)
         column.addWidget(self.bars)
@@ -239,9 +240,12 @@ class ExplainPanel(QScrollArea):
 
     def _show_profile(self, row: "NDArray[np.floating]", keys: tuple[str, ...], current: int | None) -> None:
         """Show a long row as a whole above its bars; pyqtgraph is loaded for the first one."""
-        if len(row) >= LONG_ROW and self._profile is None:
-            from attnlab.ui.widgets.profile import Profile
-
+        if len(row) >= LONG_ROW and self._profile is None and self._can_profile:
+            try:
+                from attnlab.ui.widgets.profile import Profile
+            except ImportError:  # without pyqtgraph the bars say it alone
+                self._can_profile = False
+                return
             self._profile = Profile()
             self._profile.set_palette(self._palette)
             self._profile.index_clicked.connect(self._on_bar_clicked)
