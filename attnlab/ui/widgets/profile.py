@@ -4,15 +4,15 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyqtgraph as pg
+from pyqtgraph.GraphicsScene.mouseEvents import MouseClickEvent
 from PySide6.QtCore import QPointF, Qt, Signal
-from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.theme import font, px
 
 
-class Profile(pg.PlotWidget):
+class Profile(QWidget):
     """Shows values over their index; emits the index that was clicked."""
 
     index_clicked = Signal(int)
@@ -21,28 +21,33 @@ class Profile(pg.PlotWidget):
         super().__init__(parent)
         self._values: np.ndarray[tuple[int], np.dtype[np.float64]] = np.zeros(0)
         self._labels: Sequence[str] = ()
-        self.setMenuEnabled(False)
-        self.hideButtons()
-        self.setFixedHeight(px(120))
-        self.getPlotItem().setMouseEnabled(x=True, y=False)
+        self.plot = pg.PlotWidget(self)
+        self.plot.setMenuEnabled(False)
+        self.plot.hideButtons()
+        self.plot.getPlotItem().setMouseEnabled(x=True, y=False)
+        self.plot.getPlotItem().ctrlMenu.setParent(self.plot)  # never shown, and else a window that outlives this one
         self._bars = pg.BarGraphItem(x=[0], height=[0], width=1.0, pen=None)
         self._marker = pg.InfiniteLine(angle=90, movable=False)
-        self.addItem(self._bars)
-        self.addItem(self._marker)
-        self.setMouseTracking(True)
+        self.plot.addItem(self._bars)
+        self.plot.addItem(self._marker)
+        self.plot.scene().sigMouseMoved.connect(self._on_mouse_moved)
+        self.plot.scene().sigMouseClicked.connect(self._on_mouse_clicked)  # which a drag is not
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.plot)
         self.set_palette(LIGHT)
 
     def set_palette(self, palette: Palette) -> None:
         """Take a theme's colours."""
         self._palette = palette
-        self.setBackground(palette.surface)
+        self.plot.setBackground(palette.surface)
         for name in ("left", "bottom"):
-            axis = self.getAxis(name)
+            axis = self.plot.getAxis(name)
             axis.setPen(palette.hairline)
             axis.setTextPen(palette.muted)
             axis.setTickFont(font("tiny"))
             axis.setStyle(tickLength=-3, tickTextOffset=3)
-        self.getAxis("left").setWidth(px(34))
+        self.plot.getAxis("left").setWidth(px(34))
         self._bars.setOpts(brush=palette.attention)
         self._marker.setPen(pg.mkPen(palette.accent, width=2))
         self.setFixedHeight(px(120))
@@ -51,11 +56,11 @@ class Profile(pg.PlotWidget):
         """Show values, NaN and ∞ as nothing, with one index marked."""
         array = np.nan_to_num(np.asarray(values, dtype=np.float64), nan=0.0, posinf=0.0, neginf=0.0)
         if len(array) != len(self._values):
-            self.getViewBox().setLimits(xMin=-0.5, xMax=len(array) - 0.5, minXRange=4)
-            self.setXRange(-0.5, len(array) - 0.5, padding=0)
+            self.plot.getViewBox().setLimits(xMin=-0.5, xMax=len(array) - 0.5, minXRange=4)
+            self.plot.setXRange(-0.5, len(array) - 0.5, padding=0)
         self._values, self._labels = array, labels
         self._bars.setOpts(x=np.arange(len(array)), height=array, width=0.9)
-        self.setYRange(min(float(array.min(initial=0)), 0), float(array.max(initial=0)) or 1.0, padding=0.05)
+        self.plot.setYRange(min(float(array.min(initial=0)), 0), float(array.max(initial=0)) or 1.0, padding=0.05)
         self._marker.setVisible(current is not None)
         if current is not None:
             self._marker.setPos(current)
@@ -64,24 +69,18 @@ class Profile(pg.PlotWidget):
         )
 
     def index_at(self, position: QPointF) -> int | None:
-        """Return the index under a point of the widget."""
-        if not self.getViewBox().sceneBoundingRect().contains(position):
+        """Return the index under a point of the plot, whose pixels are its scene's."""
+        if not self.plot.getViewBox().sceneBoundingRect().contains(position):
             return None
-        index = round(self.getViewBox().mapSceneToView(position).x())
+        index = round(self.plot.getViewBox().mapSceneToView(position).x())
         return index if 0 <= index < len(self._values) else None
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        super().mouseMoveEvent(event)
-        index = self.index_at(event.position())
-        self.setToolTip("" if index is None else f"{index} {self._labels[index]}: {self._values[index]:.6g}")
+    def _on_mouse_moved(self, position: QPointF) -> None:
+        index = self.index_at(position)
+        self.plot.setToolTip("" if index is None else f"{index} {self._labels[index]}: {self._values[index]:.6g}")
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        super().mousePressEvent(event)
-        event.accept()
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        super().mouseReleaseEvent(event)
-        index = self.index_at(event.position())
+    def _on_mouse_clicked(self, event: MouseClickEvent) -> None:
+        index = self.index_at(event.scenePos())
         if index is not None and event.button() == Qt.MouseButton.LeftButton:
+            event.accept()
             self.index_clicked.emit(index)
-        event.accept()

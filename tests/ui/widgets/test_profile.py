@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from attnlab.figures.palette import DARK
@@ -23,18 +25,18 @@ def profile(qtbot: QtBot) -> Profile:
 
 def place(profile: Profile, index: int) -> QPoint:
     """Return the middle of a bar, in pixels of the widget."""
-    return profile.getViewBox().mapViewToScene(QPointF(index, 0.01)).toPoint()
+    return profile.plot.getViewBox().mapViewToScene(QPointF(index, 0.01)).toPoint()
 
 
 def test_a_click_on_a_bar_names_its_key(profile: Profile, qtbot: QtBot) -> None:
     with qtbot.waitSignal(profile.index_clicked) as clicked:
-        qtbot.mouseClick(profile.viewport(), Qt.MouseButton.LeftButton, pos=place(profile, 60))
+        qtbot.mouseClick(profile.plot.viewport(), Qt.MouseButton.LeftButton, pos=place(profile, 60))
     assert clicked.args == [60]
 
 
 def test_pointing_tells_word_and_value(profile: Profile, qtbot: QtBot) -> None:
-    qtbot.mouseMove(profile.viewport(), place(profile, 40))
-    qtbot.waitUntil(lambda: profile.toolTip().startswith("40 word40: 0.00808"))
+    qtbot.mouseMove(profile.plot.viewport(), place(profile, 40))
+    qtbot.waitUntil(lambda: profile.plot.toolTip().startswith("40 word40: 0.00808"))
 
 
 def test_values_that_are_none_are_drawn_as_nothing(profile: Profile) -> None:
@@ -43,3 +45,21 @@ def test_values_that_are_none_are_drawn_as_nothing(profile: Profile) -> None:
     assert profile.accessibleName() == "Profile of 4 weights, the largest at 0"
     assert profile.index_at(place(profile, 3).toPointF()) == 3
     assert profile.index_at(QPoint(-5, 5).toPointF()) is None
+
+
+def test_a_drag_moves_the_row_and_names_no_key(profile: Profile, qtbot: QtBot) -> None:
+    clicked: list[int] = []
+    profile.index_clicked.connect(clicked.append)
+    profile.plot.setXRange(0, 20, padding=0)
+    before = profile.plot.getViewBox().viewRange()[0]
+    qtbot.mousePress(profile.plot.viewport(), Qt.MouseButton.LeftButton, pos=place(profile, 15))
+    for index in (13, 11, 9):
+        to = QMouseEvent(
+            QMouseEvent.Type.MouseMove, place(profile, index).toPointF(),
+            profile.plot.viewport().mapToGlobal(place(profile, index)).toPointF(),
+            Qt.MouseButton.NoButton, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier,
+        )  # fmt: skip
+        QApplication.sendEvent(profile.plot.viewport(), to)
+    qtbot.mouseRelease(profile.plot.viewport(), Qt.MouseButton.LeftButton, pos=place(profile, 9))
+    qtbot.waitUntil(lambda: profile.plot.getViewBox().viewRange()[0] != before)
+    assert clicked == []
