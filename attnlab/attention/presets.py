@@ -40,8 +40,8 @@ def preset(name: str) -> Experiment:
     """
     if name not in PRESETS:
         near = get_close_matches(str(name), PRESETS, n=1)
-        hint = f"did you mean {near[0]}? " if near else ""
-        raise UnknownPresetError(f"There is no preset {name!r}; {hint}There are {', '.join(PRESETS)}.")
+        hint = f"did you mean {near[0]}? There" if near else "there"
+        raise UnknownPresetError(f"There is no preset {name!r}; {hint} are {', '.join(PRESETS)}.")
     return PRESETS[name].make()
 
 

@@ -33,7 +33,7 @@ def test_a_session_is_called_as_it_was_saved_else_as_its_file(tmp_path: Path) ->
 
 
 def test_what_does_not_exist_is_named() -> None:
-    with pytest.raises(UnknownPresetError, match="'nope'"):
+    with pytest.raises(UnknownPresetError, match=r"^There is no preset 'nope'; there are journey, "):
         load_source("preset:nope")
     with pytest.raises(FileError, match=r"There is no file nope\.attnlab"):
         load_source("nope.attnlab")
