@@ -7,14 +7,13 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPainte
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 from attnlab import assets
-from attnlab.figures.palette import DARK, LIGHT, Palette, contrast, rgb
+from attnlab.figures.palette import DARK, DARK_INK, LIGHT, LIGHT_INK, Palette, contrast, rgb
 
 CHOICES = ("system", "light", "dark")
 TYPE_SIZES = (70, 250)
 """The smallest and the largest size of type, in per cent."""
 FAMILY = "Inter"
 BASE_PX = 13
-LIGHT_TEXT, DARK_TEXT = "#FFFFFF", "#14171C"
 
 _TABULAR = QFont.Tag("tnum")
 _ROLES: dict[str, tuple[float, QFont.Weight]] = {
@@ -98,7 +97,7 @@ def px(length: float) -> int:
 
 def text_on(colour: str) -> str:
     """Return the text colour, dark or light, that reads better on a colour."""
-    return max((LIGHT_TEXT, DARK_TEXT), key=lambda text: contrast(text, colour))
+    return max((LIGHT_INK, DARK_INK), key=lambda text: contrast(text, colour))
 
 
 def mixed(one: str, other: str, share: float) -> str:

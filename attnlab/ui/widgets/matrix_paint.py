@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPen, QPixmap, QStaticText
 
-from attnlab.figures.palette import LEVELS, Palette, colour_map, dark_text
+from attnlab.figures.palette import DARK_INK, LEVELS, LIGHT_INK, Palette, colour_map, dark_text
 from attnlab.ui.widgets.matrix_grid import GAP, GROUP_GAP, Grid
 from attnlab.ui.widgets.matrix_selection import Selection
 from attnlab.ui.widgets.numbers import format_cell
@@ -16,7 +16,6 @@ from attnlab.ui.widgets.numbers import format_cell
 RADIUS = 3
 PADDING = 6
 """Between a number and its cell's right edge."""
-DARK_INK, LIGHT_INK = "#14171C", "#FFFFFF"
 _KEPT_TEXTS = 4096
 _KEPT_CELLS = 1024
 _NON_FINITE = -1
