@@ -96,7 +96,7 @@ def _mean(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
 def inputs(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
     """Explain an input: the number given, and what its position adds."""
     e = trace.experiment
-    given = float(trace.take(e.embeddings)[cell.row, cell.column])
+    given = _number(trace, e.embeddings[cell.row, cell.column])
     position = POSITIONS[e.config.positions]
     lines = [line("given: ", Span(short(given), style="strong"))]
     if position.encode is not None:
@@ -118,24 +118,31 @@ def _projection(trace: "Trace", cell: Cell, limit: int | None, symbol: str, role
     array = trace.array(cell.stage)
     column = head * array.shape[-1] + cell.column
     value = float(array[cell.head or 0, cell.row, cell.column])
-    x = _numbers(trace, trace["inputs"] if symbol == "q" else trace.memory)[cell.row]
+    from_memory = symbol != "q" and e.memory_embeddings is not None
+    source = "m" if from_memory else "x"
+    x = _numbers(trace, (trace.memory if from_memory else trace["inputs"])[cell.row])
     if weight is None:
-        lines = [line(Span(symbol, role), " = ", Span("x"), f"[{column}] = ", short(x[column]))]
+        lines = [line(Span(symbol, role), " = ", Span(source), f"[{column}] = ", short(x[column]))]
         lines.append(line(Span(f"W_{symbol} is the identity: untrained", style="muted")))
     else:
-        w = _numbers(trace, weight)[:, column]
+        w = _numbers(trace, weight[:, column])
         where = line(Span(f"W_{symbol}", role), f", column {column}")
-        lines = [line(Span(symbol, role), " = ", "x", " · ", where), line("= ", products(x, w, ("", role), limit))]
+        lines = [line(Span(symbol, role), " = ", source, " · ", where), line("= ", products(x, w, ("", role), limit))]
     if bias is not None:
-        lines.append(line("+ bias ", Span(signed(float(trace.take(bias[column]))), role)))
+        lines.append(line("+ bias ", Span(signed(_number(trace, bias[column])), role)))
     lines.append(line("= ", Span(number(value), style="strong")))
     return _made(trace, cell, *lines)
 
 
 def _numbers(trace: "Trace", tensor: "Tensor") -> Floats:
     """Return numbers as they are computed with, rounded to the trace's dtype."""
-    rounded: Floats = trace.take(tensor).to("cpu", torch.float64).numpy()
+    here = tensor.detach().cpu()  # and rounded here: what the experiment holds need not travel to the device and back
+    rounded: Floats = here.to(trace.dtype).to(torch.float64).numpy()
     return rounded
+
+
+def _number(trace: "Trace", tensor: "Tensor") -> float:
+    return float(_numbers(trace, tensor))
 
 
 def queries(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
@@ -252,9 +259,9 @@ def output(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
         lines = [line(Span(f"head {head}, column {column} of the context", style="muted"))]
         lines.append(line("= ", short(side_by_side[cell.column])))
     else:
-        w = _numbers(trace, e.weights.W_o)[:, cell.column]
+        w = _numbers(trace, e.weights.W_o[:, cell.column])
         lines = [line("heads side by side · W", Span("o", style="sub"), f", column {cell.column}")]
         lines.append(line("= ", products(side_by_side, w, ("attention", ""), limit)))
     if e.weights.b_o is not None:
-        lines.append(line("+ bias ", signed(float(trace.take(e.weights.b_o[cell.column])))))
+        lines.append(line("+ bias ", signed(_number(trace, e.weights.b_o[cell.column]))))
     return _made(trace, cell, *lines, line("= ", Span(number(total), style="strong")))

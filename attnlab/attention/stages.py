@@ -153,10 +153,16 @@ def before_weights(e: "Experiment") -> str:
     return "masked" if e.masked else before_mask(e)
 
 
+def _projected(e: "Experiment", letter: str) -> str:
+    """Return what is multiplied by W_q, W_k or W_v: the inputs, or the memory that keys and values come from."""
+    return "X" if letter == "q" or e.memory_embeddings is None else "M"
+
+
 def _projection_formula(symbol: str, letter: str) -> Callable[["Experiment"], str]:
     def formula(e: "Experiment") -> str:
         weight, bias = getattr(e.weights, f"W_{letter}"), getattr(e.weights, f"b_{letter}")
-        text = f"{symbol} = X" if weight is None else f"{symbol} = X W_{letter}"
+        source = _projected(e, letter)
+        text = f"{symbol} = {source}" if weight is None else f"{symbol} = {source} W_{letter}"
         return text if bias is None else f"{text} + b_{letter}"
 
     return formula
@@ -164,7 +170,7 @@ def _projection_formula(symbol: str, letter: str) -> Callable[["Experiment"], st
 
 def _projection_code(symbol: str, letter: str) -> Callable[["Experiment"], str]:
     def code(e: "Experiment") -> str:
-        source = "X" if letter == "q" or e.memory_embeddings is None else "M"
+        source = _projected(e, letter)
         has_weight = getattr(e.weights, f"W_{letter}") is not None
         has_bias = getattr(e.weights, f"b_{letter}") is not None
         text = source + (f" @ W_{letter}" if has_weight else "") + (f" + b_{letter}" if has_bias else "")
@@ -298,6 +304,11 @@ BY_NAME = {stage.name: stage for stage in STAGES}
 
 
 def sources(stage: Stage, e: "Experiment") -> tuple[Stage, ...]:
-    """Return the stages that this one is computed from in this configuration, nearest first."""
+    """Return the stages that this one is computed from in this configuration, nearest first.
+
+    Keys and values of a second sequence come from no stage: the memory is not among them.
+    """
+    if e.memory_embeddings is not None and stage.name in ("keys", "values"):
+        return ()
     present = [BY_NAME[name] for name in stage.sources if BY_NAME[name].present(e)]
     return tuple(present[:1] if stage.name in ("masked", "weights") else present)

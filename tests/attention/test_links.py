@@ -1,13 +1,16 @@
 """The selection in every card: which rows, columns and cells of other stages belong to a cell."""
 
+import dataclasses
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import attnlab
-from attnlab.attention.explain import Cell
+from attnlab.attention.arithmetic import plain
+from attnlab.attention.explain import Cell, explain
 from attnlab.attention.links import Region, linked
-from attnlab.attention.stages import BY_NAME, STAGES
+from attnlab.attention.stages import BY_NAME, STAGES, sources
 
 SELF = attnlab.preset("multi-head-causal")
 CROSS = attnlab.Experiment(
@@ -77,6 +80,22 @@ def test_a_key_of_another_sequence_is_no_token_of_the_inputs() -> None:
     assert linked(CROSS, Cell("scores", 1, 2, 0), BY_NAME["inputs"]) == (Region(1, None, None, "query"),)
     assert linked(CROSS, Cell("keys", 2, 0, 0), BY_NAME["inputs"]) == ()
     assert linked(CROSS, Cell("scores", 1, 2, 0), BY_NAME["keys"]) == (Region(2, None, 0, "key"),)
+
+
+def test_keys_and_values_of_another_sequence_are_said_to_come_from_it() -> None:
+    w = {"W_q": [[1.0], [2.0]], "W_k": [[1.0], [2.0]], "b_k": [0.5]}
+    cross = dataclasses.replace(CROSS, weights=attnlab.Weights(**w))
+    formulas = [BY_NAME[name].formula(cross) for name in ("queries", "keys", "values")]
+    assert formulas == ["Q = X W_q", "K = M W_k + b_k", "V = M"]
+    assert [sources(BY_NAME[name], cross) for name in ("keys", "values")] == [(), ()]
+    assert sources(BY_NAME["queries"], cross) == (BY_NAME["inputs"],)
+    alone = dataclasses.replace(cross, memory_tokens=None, memory_embeddings=None)
+    assert BY_NAME["keys"].formula(alone) == "K = X W_k + b_k"
+    assert sources(BY_NAME["keys"], alone) == sources(BY_NAME["values"], alone) == (BY_NAME["inputs"],)
+    assert [plain(explain(attnlab.compute(e), Cell("keys", 1, 0, 0)).lines[0]) for e in (cross, alone)] == [
+        "k = m · W_k, column 0",
+        "k = x · W_k, column 0",
+    ]
 
 
 @given(st.data())
