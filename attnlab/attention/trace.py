@@ -109,6 +109,13 @@ class Trace:
             self._hidden = hidden if hidden is None or self._as_given else hidden.to(self.device)
         return self._hidden
 
+    def shown_mask(self, name: str) -> NDArray[np.bool_] | None:
+        """Return which cells of a stage are shown as masked, [T_q, T_k] on the CPU; None where the mask has no part."""
+        if name not in ("masked", "weights"):
+            return None
+        hidden = self.experiment.hidden()
+        return None if hidden is None else hidden.numpy().copy()  # traces share it
+
     @property
     def empty_rows(self) -> tuple[tuple[int, int], ...]:
         """The rows with nothing left to attend to, as (head, query)."""

@@ -135,12 +135,10 @@ def map_data(trace: "Trace", stage: str, head: int | str) -> MapData:
         values, titles = array[head : head + 1], [f"head {head} of {len(array)}"]
     else:
         raise AttnlabError(f"There is no head {head}; there are heads 0 to {len(array) - 1}, all and mean.")
-    allowed = e.allowed() if stage in ("masked", "weights") else None
     rows, columns = (
         [axis_label(e, axis, i) for i in range(n)] for axis, n in zip(entry.axes[-2:], values.shape[1:], strict=True)
     )
-    masked = None if allowed is None else ~allowed.numpy()
-    return MapData(values, entry.kind, limit_of(array, entry.kind), masked, rows, columns, titles)
+    return MapData(values, entry.kind, limit_of(array, entry.kind), trace.shown_mask(stage), rows, columns, titles)
 
 
 def _draw(

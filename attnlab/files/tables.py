@@ -50,13 +50,12 @@ def table(trace: Trace, stage: str, head: int | str = "all") -> Table:
     values = _chosen(trace, stage, head) if entry.has_heads else trace.array(stage)
     rows, columns = values.shape[-2:]
     row_axis, column_axis = entry.axes[-2:]
-    allowed = e.allowed() if stage in ("masked", "weights") else None
     return Table(
         stage=stage,
         about=entry.about,
         axes=entry.axes[-values.ndim :],
         values=values,
-        masked=None if allowed is None else ~allowed.numpy(),
+        masked=trace.shown_mask(stage),
         row_labels=tuple(axis_label(e, row_axis, i) for i in range(rows)),
         column_labels=tuple(axis_label(e, column_axis, i) for i in range(columns)),
         query_tokens=e.tokens,

@@ -11,6 +11,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch.utils._python_dispatch import TorchDispatchMode
 
 import attnlab
 from attnlab.attention.arithmetic import LIMIT, number, plain, short
@@ -416,3 +417,35 @@ def test_axes_are_named_by_tokens_and_numbers() -> None:
 )  # fmt: skip
 def test_numbers_are_written_with_four_decimals_or_as_powers(value: float, expected: str) -> None:
     assert number(value) == expected
+
+
+class Converted(TorchDispatchMode):
+    """Notes how many numbers each conversion to another dtype or device makes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sizes: list[int] = []
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        if func is torch.ops.aten._to_copy.default:
+            self.sizes.append(result.numel())
+        return result
+
+
+@pytest.mark.parametrize("stage", ["queries", "keys", "values", "output"])
+def test_one_cell_rounds_one_column_and_not_all_weights(stage: str) -> None:
+    trace = attnlab.compute(attnlab.preset("head-average"), dtype="bfloat16")
+    for name in trace.stages:
+        trace.array(name)
+    with Converted() as converted:
+        explain(trace, Cell(stage, 1, 2, None if stage == "output" else 3))
+    assert 1 <= max(converted.sizes) <= 512
+
+
+def test_what_is_shown_as_masked_is_the_masks_and_only_where_it_has_a_part() -> None:
+    trace = attnlab.compute(attnlab.preset("causal-5x8"))
+    shown = {name: trace.shown_mask(name) for name in trace.stages}
+    assert {name for name, mask in shown.items() if mask is not None} == {"masked", "weights"}
+    np.testing.assert_array_equal(shown["weights"], np.triu(np.ones((5, 5), dtype=bool), 1))
+    assert attnlab.compute(attnlab.preset("journey")).shown_mask("weights") is None
