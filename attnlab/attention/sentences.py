@@ -5,6 +5,8 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
+from itertools import accumulate, islice
+from itertools import count as numbers_from
 
 import torch
 from torch import Tensor
@@ -45,13 +47,61 @@ def set_tokens(e: Experiment, tokens: Sequence[str]) -> Experiment:
     Raises:
         ExperimentError: no token, or more than MAX_TOKENS.
     """
-    tokens = tuple(tokens)
+    return _replaced(e, tuple(tokens), 0, 0)
+
+
+def retype(e: Experiment, text: str) -> Experiment:
+    """Return the experiment with its sentence changed to a text: only what lies between what both begin and end with
+    is cut into tokens anew, so that a token with a space in it, or an empty one, stays when another word is typed.
+
+    Raises:
+        ExperimentError: no token, or more than MAX_TOKENS.
+    """
+    old = sentence(e.tokens)
+    same = _in_common(old, text)
+    room = min(len(old), len(text)) - same
+    end = _in_common(old[::-1], text[::-1])
+    return _retyped(e, old, text, same, min(end, room))
+
+
+def _in_common(one: str, other: str) -> int:
+    """Return with how many characters both texts begin."""
+    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+
+
+def _retyped(e: Experiment, old: str, text: str, begin: int, end: int) -> Experiment:
+    """Keep the tokens within the first ``begin`` and the last ``end`` characters that both texts have in common."""
+    starts = list(accumulate((len(token) + 1 for token in e.tokens), initial=0))[:-1]
+    shift = len(text) - len(old)
+    head, front = 0, 0
+    for start, token in zip(starts, e.tokens, strict=True):
+        stop = start + len(token)
+        if stop > begin or not (stop == len(text) or text[stop].isspace()):
+            break
+        if stop == begin and not token and stop < len(old):
+            break  # the space after an empty token is what makes it one
+        head, front = head + 1, stop
+    tail, back = 0, len(text)
+    for start, token in reversed(list(zip(starts[head:], e.tokens[head:], strict=True))):
+        at = start + shift
+        if start < len(old) - end or at < front or not (at == 0 or text[at - 1].isspace()):
+            break
+        if start == len(old) - end and not token:
+            break
+        tail, back = tail + 1, at
+    tokens = (*e.tokens[:head], *tokenize(text[front:back]), *e.tokens[e.T_q - tail :])
+    return _replaced(e, tokens, head, tail)
+
+
+def _replaced(e: Experiment, tokens: tuple[str, ...], head: int, tail: int) -> Experiment:
+    """Return the experiment with these tokens, the first ``head`` and last ``tail`` of which are known to stay."""
     if not tokens:
         raise ExperimentError("The sentence is empty; type at least one word.")
     _check_count(len(tokens))
-    sources: list[int | None] = [None] * len(tokens)
-    for old, new, size in SequenceMatcher(None, e.tokens, tokens, autojunk=False).get_matching_blocks():
-        sources[new : new + size] = range(old, old + size)
+    sources: list[int | None] = [*range(head), *[None] * (len(tokens) - head - tail), *range(e.T_q - tail, e.T_q)]
+    was, now = e.tokens[head : e.T_q - tail], tokens[head : len(tokens) - tail]
+    for old, new, size in SequenceMatcher(None, was, now, autojunk=False).get_matching_blocks():
+        sources[head + new : head + new + size] = range(head + old, head + old + size)
     left: dict[str, list[int]] = {}
     for i in sorted(set(range(e.T_q)).difference(source for source in sources if source is not None)):
         left.setdefault(e.tokens[i], []).append(i)
@@ -101,11 +151,13 @@ def move_token(e: Experiment, source: int, target: int) -> Experiment:
 
 def rename_token(e: Experiment, index: int, token: str) -> Experiment:
     """Return the experiment with a token renamed; its numbers stay."""
+    if token == e.tokens[index]:
+        return e
     return replace(e, tokens=(*e.tokens[:index], token, *e.tokens[index + 1 :]))
 
 
 def resize_tokens(e: Experiment, count: int) -> Experiment:
-    """Return the experiment with so many tokens: cut at the end, or new ones called token7, token8, …
+    """Return the experiment with so many tokens: cut at the end, or new ones called token7, token8, … (free names)
 
     Raises:
         ExperimentError: fewer than 1 or more than MAX_TOKENS.
@@ -114,8 +166,9 @@ def resize_tokens(e: Experiment, count: int) -> Experiment:
         raise ExperimentError(f"T is {count}; it needs a whole number from 1 to {MAX_TOKENS}.")
     if count <= e.T_q:
         return pick(e, range(count))
-    new = range(e.T_q, count)
-    return _arranged(e, (*e.tokens, *(f"token{i + 1}" for i in new)), [*range(e.T_q), *(None for _ in new)])
+    free = (name for i in numbers_from(e.T_q + 1) if (name := f"token{i}") not in e.tokens)
+    new = tuple(islice(free, count - e.T_q))
+    return _arranged(e, (*e.tokens, *new), [*range(e.T_q), *(None for _ in new)])
 
 
 def pick(e: Experiment, order: Sequence[int]) -> Experiment:
@@ -132,7 +185,7 @@ def _arranged(e: Experiment, tokens: tuple[str, ...], sources: Sequence[int | No
     """Return the experiment with these tokens; each is the one at its source, None being new."""
     _check_count(len(tokens))
     if list(sources) == list(range(e.T_q)):
-        return replace(e, tokens=tokens)
+        return e if tokens == e.tokens else replace(e, tokens=tokens)
     first = {token: i for i, token in reversed(list(enumerate(e.tokens)))}
     rows = []
     for token, source in zip(tokens, sources, strict=True):

@@ -231,3 +231,61 @@ def test_a_new_token_may_attend_to_all_and_be_attended_to_by_all() -> None:
 def test_a_mask_of_another_sequence_keeps_its_columns() -> None:
     assert mask_after(lambda e: sentences.remove_token(e, 0), cross=True) == [[True, True], [False, True]]
     assert mask_after(lambda e: sentences.add_token(e, "n", 0), cross=True)[0] == [True, True]
+
+
+# Typing on in a sentence
+
+
+def _kept(e: attnlab.Experiment, text: str) -> list[tuple[str, int | None]]:
+    """Return each token of the retyped sentence with the index of the token whose vector it has, None for its own."""
+    now = sentences.retype(e, text)
+    rows = [row.tolist() for row in e.embeddings]
+    return [
+        (token, rows.index(row.tolist()) if row.tolist() in rows else None)
+        for token, row in zip(now.tokens, now.embeddings, strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "text", "kept"),
+    [
+        (("New York", "", "你好", "is"), "New York  你好 is big",
+         [("New York", 0), ("", 1), ("你好", 2), ("is", 3), ("big", None)]),
+        (("New York", "is"), "So New York is", [("So", None), ("New York", 0), ("is", 1)]),
+        (("New York", "is"), "New Yorks is", [("New", None), ("Yorks", None), ("is", 1)]),
+        (("a", "", "b"), "a b", [("a", 0), ("b", 2)]),
+        (("a", "b"), "ab", [("ab", None)]),
+        (("a", "b", "a"), "b a", [("b", 1), ("a", 2)]),
+        (("你", "好"), "你 好吗", [("你", 0), ("好", 1), ("吗", None)]),
+        (("a", "b c", "d"), "d b c", [("d", 2), ("b", None), ("c", None)]),
+    ],
+)  # fmt: skip
+def test_typing_cuts_only_what_was_typed_into(
+    tokens: tuple[str, ...], text: str, kept: list[tuple[str, int | None]]
+) -> None:
+    e = attnlab.Experiment(tokens, [[float(i), 1.0] for i in range(len(tokens))])
+    assert _kept(e, text) == kept
+
+
+@pytest.mark.parametrize("text", ["a b c", "a b c ", " a b c", "a b c   "])
+def test_typing_that_leaves_the_tokens_leaves_the_experiment(text: str) -> None:
+    e = attnlab.Experiment(("a", "b c"), [[1.0], [2.0]])
+    assert sentences.retype(e, text) is e
+
+
+@given(st.lists(st.text("ab 你", max_size=3), min_size=1, max_size=5), st.text("ab 你", max_size=8))
+def test_any_text_typed_over_any_tokens_is_a_sentence_or_refused(tokens: list[str], text: str) -> None:
+    e = attnlab.Experiment(tokens, [[float(i)] for i in range(len(tokens))])
+    try:
+        now = sentences.retype(e, text)
+    except attnlab.ExperimentError:
+        assert not text.strip()
+        return
+    assert "".join(now.tokens).replace(" ", "") == text.replace(" ", "")
+
+
+def test_a_new_token_takes_a_name_that_is_free() -> None:
+    e = attnlab.Experiment(("token3", "x"), [[1.0], [2.0]])
+    now = sentences.resize_tokens(e, 4)
+    assert now.tokens == ("token3", "x", "token4", "token5")
+    assert 1.0 not in now.embeddings[2:]

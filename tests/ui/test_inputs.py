@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QMenu, QPushButton, QSpinBox
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QMenu, QPushButton, QSpinBox
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -497,3 +497,53 @@ def test_tabs_of_tables_that_are_not_there_are_not_offered(person: "Person") -> 
     person.press("Biases")
     assert offered() == ["X", "W_q", "W_k", "W_v", "W_o"]
     assert person.table.accessibleName() == "Numbers of W_o"
+
+
+# Typing, and what else is done meanwhile
+
+
+def test_typing_on_keeps_what_was_done_meanwhile(person: "Person") -> None:
+    field = person.playground.inputs.sentence
+    field.setFocus()
+    field.end(False)
+    person.type(" now")
+    person.playground.toggle_causal()
+    person.type(" and")
+    assert person.experiment.config.causal
+    assert person.experiment.tokens == (*JOURNEY, "now", "and")
+    assert person.history()[1:] == ["Type a sentence", "Causal on", "Type a sentence"]
+    person.playground.open_preset("the-cat-sat")
+    assert field.text() == " ".join(person.experiment.tokens)
+    cat = person.experiment
+    field.end(False)
+    person.type(" x")
+    assert person.experiment.tokens == (*cat.tokens, "x")
+
+
+def test_an_empty_sentence_is_explained_below_it_and_esc_brings_the_old_one_back(person: "Person") -> None:
+    before, field = person.experiment, person.playground.inputs.sentence
+    field.setFocus()
+    field.selectAll()
+    person.key(Key.Key_Backspace)
+    said = person.find(QLabel, "Message about the sentence")
+    assert said.text() == "The sentence is empty; type at least one word."
+    assert (
+        field.mapToGlobal(QPoint(0, 0)).y() < said.mapToGlobal(QPoint(0, 0)).y() < field.mapToGlobal(QPoint(0, 60)).y()
+    )
+    person.type("No")
+    assert not said.isVisible()
+    person.key(Key.Key_Escape)
+    assert (person.experiment, field.text()) == (before, " ".join(JOURNEY))
+    field.selectAll()
+    person.key(Key.Key_Backspace)
+    person.key(Key.Key_Escape)
+    assert (person.experiment, field.text(), person.message()) == (before, " ".join(JOURNEY), "")
+    assert not said.isVisible()
+
+
+def test_a_space_typed_after_the_sentence_is_no_step(person: "Person") -> None:
+    field = person.playground.inputs.sentence
+    field.setFocus()
+    field.end(False)
+    person.type(" ")
+    assert len(person.history()) == 1

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 TITLES = {"embeddings": "X"} | {name: name for name in (*edits.MATRICES[1:], *edits.BIASES)}
 HINT = "Drag a number sideways, type, or press ↑ ↓. Shift for fine, Ctrl for coarse. Paste a block."
+LONGEST = 1_000_000  # characters of a sentence: a longer one would be cut off by its field
 _VERBS = {"type": "Type", "drag": "Drag", "wheel": "Turn", "step": "Step", "paste": "Paste into", "clear": "Clear"}
 
 
@@ -36,6 +37,7 @@ class InputsPanel(QScrollArea):
         self._name = "W_q"
         self._typing: tuple[int, Experiment] | None = None
         self._typing_count = 0
+        self._retyping = False
         self._tokens_shown: tuple[str, ...] = ()
         self.setObjectName("inputs")
         self.setAccessibleName("Inputs")
@@ -50,6 +52,7 @@ class InputsPanel(QScrollArea):
         self._sections = [_section("Sentence"), _section("Numbers"), _section("Shape")]
         column.addWidget(self._sections[0])
         column.addWidget(self._make_sentence())
+        column.addWidget(self._complaint)
         self.tokens = self._make_tokens()
         column.addWidget(self.tokens)
         column.addSpacing(8)
@@ -86,6 +89,7 @@ class InputsPanel(QScrollArea):
         column.addStretch(1)
         self.setWidget(body)
         document.scene_changed.connect(self._on_scene_changed)
+        document.message_raised.connect(self._on_document_message)
         document.view_changed.connect(self._on_view_changed)
         self._refresh()
 
@@ -96,6 +100,13 @@ class InputsPanel(QScrollArea):
         self.sentence.setObjectName("sentence")
         self.sentence.textEdited.connect(self._on_sentence_edited)
         self.sentence.editingFinished.connect(self._on_sentence_finished)
+        self.sentence.cancelled.connect(self._on_sentence_cancelled)
+        self.sentence.setMaxLength(LONGEST)
+        self._complaint = QLabel()
+        self._complaint.setWordWrap(True)
+        self._complaint.setTextFormat(Qt.TextFormat.PlainText)
+        self._complaint.setAccessibleName("Message about the sentence")
+        self._complaint.hide()
         return self.sentence
 
     def _make_tokens(self) -> TokenStrip:
@@ -140,6 +151,7 @@ class InputsPanel(QScrollArea):
             tab.set_palette(palette)
         restyle(self._hint, f"color: {palette.muted}")
         restyle(self._message, f"color: {palette.bad}")
+        restyle(self._complaint, f"color: {palette.bad}")
         self.set_fonts()
         self._fit_table()
 
@@ -149,14 +161,16 @@ class InputsPanel(QScrollArea):
             section.setFont(font("section"))
         self._hint.setFont(font("caption"))
         self._message.setFont(font("caption"))
+        self._complaint.setFont(font("caption"))
         self.table.setFont(font("number"))
 
     def _refresh(self) -> None:
         e = self._document.experiment
         text = sentences.sentence(e.tokens)
         if self._typing is None and self.sentence.text() != text:
+            at = self.sentence.cursorPosition() if self.sentence.hasFocus() else 0
             self.sentence.setText(text)
-            self.sentence.setCursorPosition(0)
+            self.sentence.setCursorPosition(at)
         if e.tokens != self._tokens_shown:
             self._tokens_shown = e.tokens
             self.tokens.set_tokens(e.tokens)
@@ -208,8 +222,8 @@ class InputsPanel(QScrollArea):
 
     @Slot(object)
     def _on_scene_changed(self, scene: object) -> None:
-        if self._typing is not None and self._typing[0] != self._typing_count:
-            self._typing = None
+        if not self._retyping:
+            self._end_typing()
         self._show_message("")
         self._refresh()
 
@@ -245,25 +259,47 @@ class InputsPanel(QScrollArea):
             self._typing_count += 1
             self._typing = (self._typing_count, self._document.experiment)
         count, start = self._typing
-        tokens = sentences.tokenize(text)
-        done = self._document.edit(
-            "Type a sentence", lambda e: sentences.set_tokens(start, tokens), ("sentence", count)
-        )
-        if not done:
-            self.sentence.setProperty("wrong", True)
-        else:
-            self.sentence.setProperty("wrong", False)
-        self.sentence.style().polish(self.sentence)
+        self._retyping = True
+        try:
+            self._document.edit("Type a sentence", lambda e: sentences.retype(start, text), ("sentence", count))
+        finally:
+            self._retyping = False
 
     @Slot()
     def _on_sentence_finished(self) -> None:
-        self._typing = None
-        self.sentence.settle()
-        if self.sentence.property("wrong"):
-            self.sentence.setProperty("wrong", False)
-            self.sentence.style().polish(self.sentence)
+        wrong = not self._complaint.isHidden()
+        self._end_typing()
+        if wrong:
             self._document.message_raised.emit("")
         self._refresh()
+
+    @Slot()
+    def _on_sentence_cancelled(self) -> None:
+        """Bring back the sentence that was there before typing began; redo brings what was typed."""
+        typing = self._typing
+        if typing is not None and self._document.history.current.gesture == ("sentence", typing[0]):
+            self._document.undo()
+        self._on_sentence_finished()
+
+    def _end_typing(self) -> None:
+        """Let what is typed from now on change what is there now: another edit came, or the field was left."""
+        self._typing = None
+        self.sentence.settle()
+        self._complain("")
+
+    @Slot(str)
+    def _on_document_message(self, sentence: str) -> None:
+        if self._retyping:
+            self._complain(sentence)
+
+    def _complain(self, sentence: str) -> None:
+        """Say below the sentence what is wrong with it, where the eyes are."""
+        if sentence == self._complaint.text():
+            return
+        self._complaint.setText(sentence)
+        self._complaint.setVisible(bool(sentence))
+        self.sentence.setProperty("wrong", bool(sentence))
+        self.sentence.style().polish(self.sentence)
 
     @Slot(int, str)
     def _on_token_renamed(self, index: int, token: str) -> None:

@@ -1,12 +1,14 @@
 """Fields that leave undo and redo to the window once they have nothing of their own to take back."""
 
-from PySide6.QtCore import QEvent, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QValidator
 from PySide6.QtWidgets import QLineEdit, QSpinBox
 
 
 class TextField(QLineEdit):
-    """A line of text; typing is taken back in it, what came before by the window."""
+    """A line of text; typing is taken back in it, what came before by the window. Esc gives typing up."""
+
+    cancelled = Signal()
 
     def settle(self) -> None:
         """Make what was typed the beginning of what can be taken back in here."""
@@ -18,7 +20,19 @@ class TextField(QLineEdit):
         if _is_for_the_window(event, self):
             event.ignore()
             return False
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._gives_up(event):
+            event.accept()  # or the window lets go of what is selected
+            return True
         return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if self._gives_up(event):
+            self.cancelled.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def _gives_up(self, event: QKeyEvent) -> bool:
+        return event.key() == Qt.Key.Key_Escape and self.isModified()
 
 
 class NumberBox(QSpinBox):
