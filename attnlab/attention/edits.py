@@ -43,6 +43,12 @@ def table(e: Experiment, name: str) -> Tensor:
     return zeros(e, 1, cols) if name.startswith("b_") else identity(e, rows, cols)
 
 
+def array(e: Experiment, name: str) -> np.ndarray[Any, np.dtype[np.floating]]:
+    """Return a table's numbers [rows, columns] in the dtype they have; bfloat16, which NumPy lacks, as float32."""
+    numbers = table(e, name)
+    return (numbers.float() if numbers.dtype == torch.bfloat16 else numbers).numpy()
+
+
 def dtype(e: Experiment) -> torch.dtype:
     """Return the dtype in which new numbers are made: that of the embeddings."""
     return e.embeddings.dtype
@@ -178,27 +184,42 @@ def rounded(e: Experiment, name: str, decimals: int) -> Experiment:
 
 
 def configured(e: Experiment, **changes: Any) -> Experiment:
-    """Return the experiment with fields of its configuration changed."""
-    return replace(e, config=replace(e.config, **changes))
+    """Return the experiment with fields of its configuration changed; the same one if they are so already."""
+    changes = {name: value for name, value in changes.items() if not _is(getattr(e.config, name), value)}
+    return replace(e, config=replace(e.config, **changes)) if changes else e
+
+
+def _is(old: Any, new: Any) -> bool:
+    tensors = isinstance(old, Tensor) or isinstance(new, Tensor | np.ndarray)
+    return old is new if tensors else type(old) is type(new) and bool(old == new)
 
 
 def toggle_output(e: Experiment, on: bool) -> Experiment:
-    """Return the experiment with W_o, first the identity [h·d_v, d_model], or without it and its bias."""
+    """Return the experiment with W_o, first the identity [h·d_v, d_model], or without it and its bias.
+
+    Where the other projections have biases, so has it: zeros.
+    """
     w = e.weights
     if on == (w.W_o is not None):
         return e
     if not on:
         return with_weights(e, W_o=None, b_o=None)
-    return with_weights(e, W_o=identity(e, e.n_heads * e.d_v, e.d_model), b_o=_bias_resized(w.b_o, 1, e.d_model))
+    bias = zeros(e, e.d_model) if w.b_o is None and has_biases(e) else _bias_resized(w.b_o, 1, e.d_model)
+    return with_weights(e, W_o=identity(e, e.n_heads * e.d_v, e.d_model), b_o=bias)
+
+
+def has_biases(e: Experiment) -> bool:
+    """Return whether any projection has a bias."""
+    return any(getattr(e.weights, name) is not None for name in BIASES)
 
 
 def toggle_biases(e: Experiment, on: bool) -> Experiment:
     """Return the experiment with a bias for each projection it has, zeros where there was none, or with no bias."""
     if not on:
-        return with_weights(e, **dict.fromkeys(BIASES))
+        return with_weights(e, **dict.fromkeys(BIASES)) if has_biases(e) else e
     wanted = [name for name in BIASES if name != "b_o" or e.weights.W_o is not None]
     missing = [name for name in wanted if getattr(e.weights, name) is None]
-    return with_weights(e, **{name: zeros(e, shape(e, name)[1]) for name in missing})
+    return with_weights(e, **{name: zeros(e, shape(e, name)[1]) for name in missing}) if missing else e
 
 
 def resize(e: Experiment, *, d_model: int | None = None, d_k: int | None = None, d_v: int | None = None) -> Experiment:
@@ -218,6 +239,8 @@ def resize(e: Experiment, *, d_model: int | None = None, d_k: int | None = None,
     ):
         if size is not None and not 1 <= size <= most:
             raise ExperimentError(f"{name} is {size}; it needs a whole number from 1 to {most}.")
+    if all(size in (None, now) for size, now in ((d_model, e.d_model), (d_k, e.d_k), (d_v, e.d_v))):
+        return e
     untrained = e.memory_embeddings is None and all(weight is None for weight in (w.W_q, w.W_k, w.W_v))
     model = d_model or e.d_model
     follows = untrained and d_model is not None and model % h == 0

@@ -394,3 +394,22 @@ def test_a_size_that_cannot_be_is_refused_with_those_that_can(name: str, size: i
     sentence = refusal(edits.resize, layer(), **{name: size})
     assert f"{name} is {size}" in sentence
     assert f"1 to {edits.MAX_COLUMNS // (1 if name == 'd_model' else 2)}" in sentence
+
+
+def test_an_edit_that_changes_nothing_gives_the_same_experiment() -> None:
+    e = attnlab.preset("the-cat-sat")
+    assert edits.configured(e, n_heads=e.n_heads, scale=e.config.scale, causal=e.config.causal) is e
+    assert edits.resize(e, d_model=e.d_model, d_k=e.d_k, d_v=e.d_v) is e
+    bare = edits.toggle_biases(e, on=False)
+    assert edits.toggle_biases(bare, on=False) is bare
+    biased = edits.toggle_biases(bare, on=True)
+    assert edits.toggle_biases(biased, on=True) is biased
+
+
+def test_an_output_that_comes_to_biases_has_one() -> None:
+    e = edits.toggle_biases(edits.toggle_output(attnlab.preset("journey"), on=False), on=True)
+    assert edits.has_biases(e)
+    bias = edits.toggle_output(e, on=True).weights.b_o
+    assert bias is not None
+    assert bias.tolist() == [0.0] * e.d_model
+    assert edits.toggle_output(edits.toggle_biases(e, on=False), on=True).weights.b_o is None

@@ -141,8 +141,8 @@ class Person:
         assert inputs.sentence.hasFocus() or inputs.sentence.text() == " ".join(e.tokens)
         told = self.in_table()
         if not inputs.table.verticalScrollBar().value() and not inputs.table.horizontalScrollBar().value():
-            numbers = edits.table(e, inputs.name).double().numpy()
-            np.testing.assert_array_equal(told, numbers[: told.shape[0], : told.shape[1]])
+            numbers = edits.array(e, inputs.name)
+            np.testing.assert_array_equal(told.astype(numbers.dtype), numbers[: told.shape[0], : told.shape[1]])
         sizes = {name: box.value() for name, box in inputs.shape_bar.sizes.items() if not box.hasFocus()}
         assert sizes.items() <= {"T": e.T_q, "d_model": e.d_model, "d_k": e.d_k, "d_v": e.d_v}.items()
         self.window.grab()  # painting raises nothing

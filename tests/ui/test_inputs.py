@@ -345,7 +345,7 @@ def test_normal_numbers_are_those_that_torch_draws(person: "Person") -> None:
     choose_from(person, "Fill", "Normal (0, 1)")
     seed = person.find(QSpinBox, "Seed").value()
     expected = torch.randn(3, 2, generator=torch.Generator().manual_seed(seed))
-    np.testing.assert_array_equal(person.in_table(), expected.double().numpy())
+    np.testing.assert_array_equal(person.in_table().astype(np.float32), expected.numpy())
 
 
 def test_a_fill_keeps_to_the_selected_block(person: "Person") -> None:
@@ -547,3 +547,48 @@ def test_a_space_typed_after_the_sentence_is_no_step(person: "Person") -> None:
     field.end(False)
     person.type(" ")
     assert len(person.history()) == 1
+
+
+# Another table under an open editor
+
+
+def test_what_is_typed_into_a_cell_never_lands_in_another_table(person: "Person") -> None:
+    person.playground.toggle_output()
+    person.open_table("W_o")
+    person.click_number(0, 0)
+    person.type("7")
+    person.document.undo()
+    assert person.playground.inputs.name == "W_q"
+    before = person.experiment
+    assert not any(field.isVisible() for field in person.table.findChildren(QLineEdit))
+    person.key(Key.Key_Return)
+    assert person.experiment is before
+
+
+def test_a_drag_never_goes_on_in_another_table(person: "Person") -> None:
+    person.playground.toggle_output()
+    person.open_table("W_o")
+    viewport, start = person.table.viewport(), person.table.grid().cell(0, 0).center()
+    QTest.mousePress(viewport, Button.LeftButton, Mod.NoModifier, start)
+    person.move(viewport, start + QPoint(20, 0), Button.LeftButton)
+    person.document.jump(0)
+    before = person.experiment
+    person.move(viewport, start + QPoint(40, 0), Button.LeftButton)
+    QTest.mouseRelease(viewport, Button.LeftButton, Mod.NoModifier, start + QPoint(40, 0))
+    assert person.experiment is before
+
+
+def test_the_editor_shows_a_number_in_the_digits_its_table_has(person: "Person") -> None:
+    person.playground.open_preset("the-cat-sat")
+    person.open_table("W_q")
+    assert person.experiment.weights.W_q is not None
+    exact = str(person.experiment.weights.W_q[0, 0].numpy())
+    person.click_number(0, 0)
+    person.key(Key.Key_F2)
+    editor = next(field for field in person.table.findChildren(QLineEdit) if field.isVisible())
+    assert editor.text() == exact
+    assert len(exact) <= 13
+    before = len(person.history())
+    person.type(exact + "0")
+    person.key(Key.Key_Return)
+    assert len(person.history()) == before  # the same number in other words

@@ -35,6 +35,7 @@ class InputsPanel(QScrollArea):
         self._document = document
         self._palette = LIGHT
         self._name = "W_q"
+        self._opened = ("", 0)
         self._typing: tuple[int, Experiment] | None = None
         self._typing_count = 0
         self._retyping = False
@@ -188,7 +189,11 @@ class InputsPanel(QScrollArea):
             if button.isHidden() == (name in there):
                 button.setVisible(name in there)
             button.setChecked(name == self._name)
-        numbers = edits.table(e, self._name).double().numpy()
+        opened = (self._name, self._document.history.current.opening)
+        if opened != self._opened:
+            self._opened = opened
+            self.table.let_go()
+        numbers = edits.array(e, self._name)
         group = {"W_q": e.d_k, "W_k": e.d_k, "W_v": e.d_v, "b_q": e.d_k, "b_k": e.d_k, "b_v": e.d_v}.get(self._name, 0)
         group = group if e.n_heads > 1 else 0
         self.table.setAccessibleName(f"Numbers of {TITLES[self._name]}")

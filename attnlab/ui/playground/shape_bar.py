@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QGridLayout, QLabel, QSpinBox, QVBoxLayout, QWidget
 
+from attnlab.attention import edits
 from attnlab.figures.palette import Palette
 from attnlab.ui.theme import font, restyle
 from attnlab.ui.widgets.fields import NumberBox
@@ -88,7 +89,7 @@ class ShapeBar(QWidget):
                 box.setValue(value)
             box.blockSignals(False)
         self.output.setChecked(e.weights.W_o is not None)
-        self.biases.setChecked(e.weights.b_q is not None)
+        self.biases.setChecked(edits.has_biases(e))
 
     @Slot(str)
     def _on_refused(self, sentence: str) -> None:

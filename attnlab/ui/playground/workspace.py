@@ -10,7 +10,7 @@ from attnlab.attention import edits
 from attnlab.attention.presets import PRESETS, preset
 from attnlab.compute.engine import devices
 from attnlab.compute.service import ComputeService, Reply
-from attnlab.document.document import Document, View
+from attnlab.document.document import Document, View, fitted
 from attnlab.document.scene import Scene
 from attnlab.errors import AttnlabError
 from attnlab.figures.palette import LIGHT, Palette
@@ -99,7 +99,7 @@ class Playground(QObject):
 
     def _show(self, reply: Reply) -> None:
         assert reply.trace is not None
-        view = self.document.view
+        view = fitted(self.document.view, reply.request.experiment)  # which may be of another shape than what is open
         self.canvas.show_trace(reply.trace, view)
         self.explain.show_trace(reply.trace, view)
         self.step_bar.show_reply(reply, view)
@@ -233,12 +233,12 @@ class Playground(QObject):
 
     @Slot()
     def let_go(self) -> None:
-        """Let go of the selected cell; without one, of the card that fills the canvas, then of the step."""
+        """Let go of the card that fills the canvas; without one, of the selected cell, then of the step."""
         view = self.document.view
-        if view.cell is not None:
-            self.document.select(None, pin=True)
-        elif view.alone is not None:
+        if view.alone is not None:
             self.document.show(alone=None)
+        elif view.cell is not None:
+            self.document.select(None, pin=True)
         elif view.step is not None:
             self.document.show(step=None)
 
@@ -254,7 +254,7 @@ class Playground(QObject):
 
     def toggle_biases(self) -> None:
         """Switch the biases."""
-        on = self.document.experiment.weights.b_q is None
+        on = not edits.has_biases(self.document.experiment)
         self.document.edit(f"Biases {'on' if on else 'off'}", lambda e: edits.toggle_biases(e, on))
 
     def show_all_heads(self) -> None:

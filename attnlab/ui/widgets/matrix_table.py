@@ -64,6 +64,14 @@ class MatrixTable(MatrixView):
         super().set_palette(palette)
         self._editor.set_palette(palette)
 
+    def let_go(self) -> None:
+        """Close an open editor and end a drag without an edit: another table is about to be shown."""
+        self._drag.cancel()
+        self._wheel, self._key_gesture = WheelSteps(), 0
+        if self._editor.isVisible():
+            self._say("")
+            self._close_editor()
+
     # Edits
 
     def _say(self, sentence: str) -> None:
@@ -79,21 +87,31 @@ class MatrixTable(MatrixView):
     def _send(self, block: Block, values: NDArray[np.float64], gesture: int, verb: str) -> None:
         """Emit an edit; only a drag repeats values that are there already."""
         self._say("")
-        if verb != "drag" and np.array_equal(values, self._block_values(block)):
+        if verb != "drag" and self._holds(block, values):
             return
         values.flags.writeable = False
         self.edited.emit(BlockEdit(block[0], block[1], values, gesture, verb))
 
+    def _holds(self, block: Block, values: NDArray[np.float64]) -> bool:
+        """Whether these values, as the table would keep them, are there already."""
+        row, column, rows, columns = block
+        with np.errstate(over="ignore"):  # what is too large for the table is not there
+            kept = values.astype(self._values.dtype)
+        return np.array_equal(kept, self._values[row : row + rows, column : column + columns])
+
+    def _shifted(self, values: NDArray[np.float64], amount: float) -> NDArray[np.float64]:
+        return shifted(values, amount, float(np.finfo(self._values.dtype).max))
+
     def _step(self, amount: float, gesture: int, verb: str) -> None:
         if self._may_edit():
-            self._send(self.selection(), shifted(self._block_values(self.selection()), amount), gesture, verb)
+            self._send(self.selection(), self._shifted(self._block_values(self.selection()), amount), gesture, verb)
 
     def _scrub(self, scrub: Scrub) -> None:
         if self._drag_start[0] != scrub.gesture:
             self._drag_start = (scrub.gesture, self._block_values(scrub.block))
         if scrub.block != self.selection():
             self._change_selection(Selection.of(scrub.block), show=False)
-        self._send(scrub.block, shifted(self._drag_start[1], scrub.total), scrub.gesture, "drag")
+        self._send(scrub.block, self._shifted(self._drag_start[1], scrub.total), scrub.gesture, "drag")
 
     def _cancel_drag(self) -> None:
         scrub = self._drag.cancel()

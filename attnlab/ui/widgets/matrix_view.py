@@ -13,7 +13,7 @@ from attnlab.ui.widgets.matrix_grid import GROUP_GAP, Grid
 from attnlab.ui.widgets.matrix_paint import Look, MatrixPainter
 from attnlab.ui.widgets.matrix_places import cell_name
 from attnlab.ui.widgets.matrix_selection import Block, Selection
-from attnlab.ui.widgets.numbers import format_exact
+from attnlab.ui.widgets.numbers import as_written, format_exact
 
 _SHOWN_ROWS, _SHOWN_COLUMNS = 12, 4
 _WIDEST_LABEL_SHARE = 0.3
@@ -214,7 +214,7 @@ class MatrixView(QAbstractScrollArea):
 
     def _block_values(self, block: Block) -> NDArray[np.float64]:
         row, column, rows, columns = block
-        return self._values[row : row + rows, column : column + columns].astype(np.float64)
+        return as_written(self._values[row : row + rows, column : column + columns])
 
     def _name(self, row: int, column: int) -> str:
         return cell_name(self._row_labels, self._column_labels, row, column)

@@ -11,6 +11,12 @@ from attnlab.errors import AttnlabError
 FLOAT32_MAX = 3.4028234663852886e38
 """The largest magnitude a weight may have: beyond it, float32 knows only infinity."""
 
+_TOO_LARGE = 2.0**128 - 2.0**103
+"""From here on, float32 rounds to infinity; what lies below and above its largest number is that number."""
+
+_MOST_WRITTEN = 1 << 16
+"""So many numbers are read as they are written; of more, nobody sees the digits."""
+
 NOISE_DECIMALS = 12
 """Steps are decimal, floats are not: a stepped value is rounded here, so 0.3 - 0.1 - 0.1 - 0.1 is 0."""
 
@@ -33,9 +39,9 @@ def parse_number(text: str) -> float:
     """
     plain = text.strip().translate(_SAME_AS_ASCII)
     value = _read(plain, text)
-    if not -FLOAT32_MAX <= value <= FLOAT32_MAX:
+    if abs(value) >= _TOO_LARGE:
         raise NumberError(f"{quoted(text)} is too large; the largest magnitude is 3.4028234e38")
-    return value
+    return min(max(value, -FLOAT32_MAX), FLOAT32_MAX)
 
 
 def _read(plain: str, text: str) -> float:
@@ -98,11 +104,28 @@ def _compact(value: float, characters: int) -> str:
     return text
 
 
-def shifted(values: NDArray[np.float64], delta: float) -> NDArray[np.float64]:
-    """Return ``values + delta`` within float32's range, free of the noise of binary fractions; 0 changes nothing."""
+def as_written(values: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Return float64 numbers that are what is written of narrower ones: 0.3, not the 0.30000001192 of its float32.
+
+    Cast back, they are the same numbers again.
+    """
+    if values.dtype == np.float64 or values.size > _MOST_WRITTEN:
+        return values.astype(np.float64)
+    most = float(np.finfo(values.dtype).max)
+    wide = values.astype(np.float64)
+    written = np.array([float(str(value)) for value in values.flat], np.float64).reshape(values.shape)
+    return np.where(np.abs(wide) < most, written, wide)
+
+
+def shifted(values: NDArray[np.float64], delta: float, most: float = FLOAT32_MAX) -> NDArray[np.float64]:
+    """Return ``values + delta`` free of the noise of binary fractions; 0 changes nothing.
+
+    The result stays within ±``most`` and float32's range; a value that lies beyond already is never pulled back.
+    """
     if delta == 0:
         return values.copy()
     moved = values + delta
     ordinary = np.abs(moved) < 1000
     moved[ordinary] = np.round(moved[ordinary], NOISE_DECIMALS) + 0.0  # + 0.0 makes -0.0 plain zero
-    return np.clip(moved, -FLOAT32_MAX, FLOAT32_MAX)
+    most = min(most, FLOAT32_MAX)
+    return np.clip(moved, np.minimum(values, -most), np.maximum(values, most))

@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnlab.ui.widgets.numbers import FLOAT32_MAX, NumberError, format_cell, format_exact, parse_number, shifted
+from attnlab.ui.widgets.numbers import (
+    FLOAT32_MAX,
+    NumberError,
+    as_written,
+    format_cell,
+    format_exact,
+    parse_number,
+    shifted,
+)
 
 usable = st.floats(min_value=-FLOAT32_MAX, max_value=FLOAT32_MAX, allow_nan=False)
 
@@ -102,9 +110,27 @@ def test_steps_leave_no_binary_noise() -> None:
 
 def test_a_shift_is_clamped_to_what_float32_holds() -> None:
     top = np.array([FLOAT32_MAX, -FLOAT32_MAX, 1e300])
-    assert shifted(top, 1e38).tolist() == [FLOAT32_MAX, -FLOAT32_MAX + 1e38, FLOAT32_MAX]
+    assert shifted(top, 1e38).tolist() == [FLOAT32_MAX, -FLOAT32_MAX + 1e38, 1e300]  # what was beyond stays
+    assert shifted(np.array([65504.0, 65000.0]), 1000, 65504.0).tolist() == [65504, 65504]
 
 
 def test_no_shift_changes_no_digit() -> None:
     value = np.array([0.1234567890123456789, -1e-30])
     assert np.array_equal(shifted(value, 0.0), value)
+
+
+@given(st.floats(width=32, allow_nan=False, allow_infinity=False))
+def test_what_is_written_of_a_float32_is_that_float32(value: float) -> None:
+    narrow = np.array([[value]], np.float32)
+    wide = as_written(narrow)
+    assert np.array_equal(wide.astype(np.float32), narrow)
+    assert parse_number(format_exact(narrow[0, 0])) == wide[0, 0]
+
+
+def test_steps_of_a_float32_leave_no_noise() -> None:
+    value = np.array([0.3], np.float32)
+    texts = []
+    for _ in range(3):
+        value = shifted(as_written(value), -0.1).astype(np.float32)
+        texts.append(format_exact(value[0]))
+    assert texts == ["0.2", "0.1", "0.0"]
