@@ -1,13 +1,12 @@
 """The window: rail, workspace, bars, menus and keys. It is on screen before torch is loaded."""
 
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QEvent, QSettings, Qt, Signal, Slot
+from PySide6.QtCore import QByteArray, QEvent, QPoint, QRect, QSettings, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QFrame, QGridLayout, QLabel, QMainWindow, QMenu, QWidget
 
@@ -29,6 +28,9 @@ if TYPE_CHECKING:
 
 WORKSPACES = (("Play", "play-grid"),)
 PRESENT_TYPE = 1.3
+FIRST_SIZE = QSize(1440, 900)
+TITLE_BAR, BORDER = 40, 4
+"""Pixels left to the bar above and the border around the window, which nobody knows before it is shown."""
 _SHOWN = QEvent.Type(QEvent.registerEventType())
 _AFTER_PAINTING = Qt.EventPriority.LowEventPriority.value - 1
 """What is painted is painted with low priority; an event below that comes when it is on screen."""
@@ -234,20 +236,25 @@ class MainWindow(QMainWindow):
         if self.playground is None or on == self._presenting:
             return
         self._presenting = on
-        for widget in (self._rail_frame, self.playground.top_bar, self.playground.inputs):
+        for widget in (self._rail_frame, self.playground.inputs):  # the switches above are what is shown
             widget.setVisible(not on)
+        if on:
+            self.playground.canvas.setFocus()  # whose arrows walk the steps
         full = Qt.WindowState.WindowFullScreen
         self.setWindowState(self.windowState() | full if on else self.windowState() & ~full)
         self.apply_theme()
         self.actions_list.refresh()
 
     def escape(self) -> None:
-        """Leave presenting, or let go of what is selected."""
-        view = self.playground.document.view if self.playground is not None else None
-        if self._presenting and (view is None or view.cell is None):
+        """Let go of the card that fills the canvas, then of the cell, then leave presenting; arrows walk again."""
+        if self.playground is None:
+            return
+        view = self.playground.document.view
+        if self._presenting and view.alone is None and not view.pinned:
             self.present(False)
-        elif self.playground is not None:
+        else:
             self.playground.let_go()
+        self.playground.canvas.setFocus()
 
     @Slot(object)
     def remember_file(self, path: Path) -> None:
@@ -259,8 +266,24 @@ class MainWindow(QMainWindow):
 
     def _restore_geometry(self) -> None:
         geometry = self._geometry_settings().value("geometry") if self._remember else None
-        if not (isinstance(geometry, QByteArray) and self.restoreGeometry(geometry)):
-            self.resize(1440, 900)
+        restored = isinstance(geometry, QByteArray) and self.restoreGeometry(geometry)
+        if not restored:
+            self.resize(FIRST_SIZE)
+        if self._remember:
+            self._fit_to(self.screen().availableGeometry().adjusted(BORDER, TITLE_BAR, -BORDER, -BORDER), restored)
+
+    def _fit_to(self, room: QRect, restored: bool) -> None:
+        """Keep the window, with the bar that the desktop puts above it, within a screen; fill one that is too small."""
+        if self.windowState() & (Qt.WindowState.WindowMaximized | Qt.WindowState.WindowFullScreen):
+            return
+        size = self.size().boundedTo(room.size()).expandedTo(self.minimumSize())
+        if restored:
+            left, top = room.right() + 1 - size.width(), room.bottom() + 1 - size.height()
+            x, y = max(min(self.geometry().x(), left), room.x()), max(min(self.geometry().y(), top), room.y())
+            self.setGeometry(QRect(QPoint(x, y), size))
+        elif size != FIRST_SIZE:
+            self.resize(size)
+            self.setWindowState(self.windowState() | Qt.WindowState.WindowMaximized)
 
     def stop(self) -> None:
         """End the threads; may be called twice."""
@@ -290,6 +313,7 @@ class MainWindow(QMainWindow):
             self.present(False)
         if self._remember:
             self._geometry_settings().setValue("geometry", self.saveGeometry())
+        self.hide()  # before waiting for the threads
         self.stop()
         super().closeEvent(event)
 
@@ -313,11 +337,3 @@ class MainWindow(QMainWindow):
         urls = [url for url in event.mimeData().urls() if url.isLocalFile()]
         if urls and self.playground is not None:
             self.playground.files.open(Path(urls[0].toLocalFile()))
-
-
-def has_display() -> bool:
-    """Tell whether a window can be shown: always off Linux, else when there is a display or an own platform."""
-    import os
-
-    names = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
-    return not sys.platform.startswith("linux") or any(os.environ.get(name) for name in names)

@@ -154,7 +154,7 @@ def test_a_pinned_weight_outlines_its_column_in_the_table(person: "Person") -> N
 def test_arrows_walk_through_the_cells_of_a_card(person: "Person") -> None:
     card = person.card("weights")
     card.setFocus()
-    person.key(Key.Key_Right, widget=card)
+    person.key(Key.Key_Down, widget=card)
     for key in (Key.Key_Right, Key.Key_Down, Key.Key_Down, Key.Key_Left, Key.Key_Left, Key.Key_Left):
         person.key(key, widget=card)
     assert selected(person) == Cell("weights", 2, 0, 0)
@@ -271,14 +271,14 @@ def test_a_double_click_on_a_title_gives_the_card_the_whole_canvas(person: "Pers
     assert person.card("weights").width() == before
 
 
-def test_escape_lets_go_first_and_then_gives_the_canvas_back(person: "Person") -> None:
+def test_escape_gives_the_canvas_back_and_then_lets_go(person: "Person") -> None:
     double_click_title(person, "scores")
     person.click_cell("scores", 0, 1)
     person.key(Key.Key_Escape)
-    assert selected(person) is None
-    assert not person.card("weights").isVisible()
-    person.key(Key.Key_Escape)
     assert person.card("weights").isVisible()
+    assert selected(person) == Cell("scores", 0, 1, 0)
+    person.key(Key.Key_Escape)
+    assert selected(person) is None
 
 
 def test_enter_on_a_card_does_the_same_as_the_double_click(person: "Person") -> None:

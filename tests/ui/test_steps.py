@@ -151,7 +151,8 @@ def test_presenting_shows_canvas_and_explanation_large_on_the_full_screen(person
     person.key(Key.Key_F5)
     assert window.isFullScreen()
     playground = person.playground
-    assert (playground.inputs.isVisible(), playground.top_bar.isVisible()) == (False, False)
+    assert (playground.inputs.isVisible(), window.rail.isVisible()) == (False, False)
+    assert playground.top_bar.causal.isVisible()
     assert (playground.canvas.isVisible(), playground.explain.isVisible()) == (True, True)
     assert window.font().pixelSize() == round(before * 1.3)
     person.key(Key.Key_Left, widget=window)
@@ -160,6 +161,36 @@ def test_presenting_shows_canvas_and_explanation_large_on_the_full_screen(person
     assert not window.isFullScreen()
     assert playground.inputs.isVisible()
     assert window.font().pixelSize() == before
+
+
+def test_arrows_walk_the_steps_from_a_card_until_a_cell_of_it_is_held(person: "Person") -> None:
+    person.click_cell("weights", 1, 1)
+    person.card("weights").setFocus()
+    person.key(Key.Key_Left)
+    assert revealed(person) == STAGES
+    person.key(Key.Key_Escape)
+    assert person.playground.canvas.hasFocus()
+    person.key(Key.Key_Left)
+    assert revealed(person) == STAGES[:8]
+    person.card("weights").setFocus()
+    person.key(Key.Key_Right)
+    assert revealed(person) == STAGES
+    person.key(Key.Key_F5)
+    person.key(Key.Key_Left)
+    assert revealed(person) == STAGES[:8]
+    person.key(Key.Key_F5)
+
+
+def test_escape_takes_the_large_card_then_the_cell_then_the_presentation(person: "Person") -> None:
+    person.key(Key.Key_F5)
+    person.click_cell("weights", 1, 1)
+    person.document.show(alone="weights")
+    left = []
+    for _ in range(3):
+        person.key(Key.Key_Escape)
+        view = person.document.view
+        left.append((view.alone, view.cell is not None, person.window.presenting))
+    assert left == [(None, True, True), (None, False, True), (None, False, False)]
 
 
 def test_escape_lets_go_first_then_ends_presenting(person: "Person") -> None:

@@ -12,6 +12,7 @@ from attnlab.document.settings import Settings, load_settings, settings_path
 from attnlab.figures.palette import DARK, LIGHT, PALETTES, Palette
 
 if TYPE_CHECKING:
+    from attnlab.ui.main_window import MainWindow
     from tests.ui.conftest import Person
 
 Key, Mod = Qt.Key, Qt.KeyboardModifier
@@ -110,10 +111,28 @@ def test_choices_are_kept_for_the_next_time(sit_down: Callable[..., "Person"]) -
 
 def test_the_place_of_the_window_is_kept(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down(remember=True)
-    person.window.setGeometry(20, 30, 777, 555)
+    person.window.showNormal()
+    person.window.setGeometry(20, 50, 777, 555)
     QApplication.processEvents()
     person.window.close()
     assert sit_down(remember=True).window.size() == QSize(777, 555)
+
+
+def test_the_first_window_fits_its_screen(open_window: Callable[..., "MainWindow"]) -> None:
+    window = open_window(remember=True)
+    room = window.screen().availableGeometry()
+    assert room.contains(window.geometry())
+    assert window.isMaximized() is (room.width() < 1440 or room.height() < 940)
+
+
+def test_a_window_of_a_larger_screen_comes_back_within_this_one(open_window: Callable[..., "MainWindow"]) -> None:
+    window = open_window(remember=True)
+    room = window.screen().availableGeometry()
+    window.showNormal()
+    window.setGeometry(room.x() + 100, room.y() + 200, room.width() + 300, room.height() + 200)
+    QApplication.processEvents()
+    window.close()
+    assert room.contains(open_window(remember=True).geometry())
 
 
 def test_a_window_drawn_for_a_picture_keeps_nothing(sit_down: Callable[..., "Person"], config_dir: Path) -> None:

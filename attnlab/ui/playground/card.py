@@ -341,6 +341,10 @@ class StageCard(QWidget):
         move = _MOVES.get(Qt.Key(event.key()))
         if self._data is not None and self._view is not None and move is not None:
             cell = self._view.cell
+            here = self._view.pinned and cell is not None and cell.stage == self.stage.name
+            if not here and move[0] == 0:  # they walk the steps, until a cell of this card is held
+                event.ignore()
+                return
             if cell is None or cell.stage != self.stage.name:
                 self.cell_clicked.emit(Cell(self.stage.name, 0, 0, self._heads[0]))
                 return
