@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from attnlab import __version__
 from attnlab.console import INTERRUPTED, OK, TO_MEND, fail, refuse, say, silence_stdout, terminal_width, write
+from attnlab.display import has_display
 from attnlab.errors import AttnlabError
 from attnlab.files.source import Source, check_source, load_source, parse_source
 
@@ -90,13 +91,14 @@ def _window(argv: list[str]) -> int:
         _check_picture(options.screenshot)
         if source is not None:
             load_source(source)  # before anything is drawn: a picture of something else would help nobody
-    elif not _has_display():
+    elif not has_display():
         if source is not None:
             load_source(source)
         raise AttnlabError(
             "There is no display to open a window on; attnlab --screenshot OUT.png draws the window into a picture."
         )
     if sys.platform == "win32":  # WORKAROUND pytorch #166628: torch does not load after Qt there
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
         import torch  # noqa: F401
     with _platform_without_display(options.screenshot is not None):
         from attnlab.ui.app import run
@@ -157,12 +159,6 @@ def _size(text: str) -> tuple[int, int]:
     if not found or not all(SIZES[0] <= int(side) <= SIZES[1] for side in found.groups()):
         raise argparse.ArgumentTypeError(f"{text!r} is no size; 1440x900 would be, sides from {SIZES[0]} to {SIZES[1]}")
     return int(found[1]), int(found[2])
-
-
-def _has_display() -> bool:
-    if not sys.platform.startswith("linux"):
-        return True
-    return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))
 
 
 @contextmanager
@@ -319,7 +315,7 @@ def _bench(argv: list[str]) -> int:
     for name in options.names:
         if name not in BENCHES:
             raise _MisuseError(f"There is no bench {name!r}; there are {', '.join(BENCHES)}.")
-    with _platform_without_display(not _has_display()):
+    with _platform_without_display(not has_display()):
         from attnlab.bench import main as bench
 
         return int(bench(tuple(options.names) or BENCHES, options.json))

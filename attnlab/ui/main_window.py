@@ -115,10 +115,12 @@ class MainWindow(QMainWindow):
             self._loader.stop()
             self.give_up(problem)
             return
+        from attnlab.compute.engine import prepare
         from attnlab.compute.service import ComputeService
         from attnlab.ui.playground.file_keeper import first_scene
         from attnlab.ui.playground.workspace import Playground
 
+        prepare()  # of the threads, this one is not told by the loader's
         scene, label, path, problem = first_scene(self._source)
         self._service = ComputeService(self)
         self._service.computed.connect(self._on_reply)

@@ -1,11 +1,11 @@
 """The door for scripts and notebooks: ``attnlab.view(x)`` opens a window on an experiment, a trace or an array."""
 
-import os
 import sys
 import threading
 from functools import partial
 from typing import TYPE_CHECKING
 
+from attnlab.display import has_display
 from attnlab.errors import AttnlabError
 
 if TYPE_CHECKING:
@@ -67,8 +67,7 @@ def _check_place() -> None:
     """Refuse before Qt does, which would end the whole process."""
     if threading.current_thread() is not threading.main_thread():
         raise AttnlabError("view was called in a thread; windows need the main thread.")
-    names = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
-    if sys.platform.startswith("linux") and not any(os.environ.get(name) for name in names):
+    if not has_display():
         raise AttnlabError(
             "There is no display to open a window on; “attnlab export SOURCE -o OUT.png” draws a figure without one."
         )
