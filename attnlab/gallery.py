@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
+from attnlab.console import TO_MEND
 from attnlab.document.settings import Settings
 from attnlab.files.source import Source
 from attnlab.ui.app import make_application
@@ -175,11 +176,19 @@ def main(arguments: list[str]) -> int:
     make_application()
     folder = Path(arguments[0] if arguments else "gallery")
     folder.mkdir(parents=True, exist_ok=True)
-    for theme in THEMES:
-        for shot in shots():
-            if not arguments[1:] or any(text in f"{shot.name}-{theme}" for text in arguments[1:]):
-                print(draw(shot, theme, folder))
+    wanted = arguments[1:] or [""]
+    chosen = [(shot, theme) for theme in THEMES for shot in shots() if _is_wanted(f"{shot.name}-{theme}", wanted)]
+    if not chosen:
+        names = ", ".join(shot.name for shot in shots())
+        print(f"No picture's name contains {' or '.join(wanted)}; there are, each light and dark: {names}.")
+        return TO_MEND
+    for shot, theme in chosen:
+        print(draw(shot, theme, folder))
     return 0
+
+
+def _is_wanted(name: str, wanted: list[str]) -> bool:
+    return any(text in name for text in wanted)
 
 
 if __name__ == "__main__":
