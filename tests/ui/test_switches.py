@@ -70,8 +70,8 @@ def test_a_scale_of_ones_own(person: "Person") -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("0", "Scores cannot be divided by 0.00; type a number above 0."),
-        ("-2", "Scores cannot be divided by −2.00; type a number above 0."),
+        ("0", "Scores cannot be divided by 0; type a number above 0."),
+        ("-2", "Scores cannot be divided by −2; type a number above 0."),
         ("abc", "'abc' is not a number"),
         ("nan", "'nan' is not a finite number"),
         ("1e39", "'1e39' is too large"),
@@ -223,3 +223,9 @@ def test_a_key_event_of_no_meaning_to_a_pill_goes_on(person: "Person") -> None:
     event = QKeyEvent(QEvent.Type.KeyPress, Key.Key_A, Qt.KeyboardModifier.NoModifier, "a")
     QApplication.sendEvent(scale, event)
     assert scale.popup() is None
+
+
+def test_heads_that_do_not_fit_are_told_where_they_were_typed_with_those_that_do(person: "Person") -> None:
+    said = person.type_into_pill("Heads", "4")
+    assert said == "4 heads do not fit: the 2 columns of W_q divide among 1 or 2 heads."
+    assert person.experiment.n_heads == 1

@@ -8,7 +8,6 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton, QWidget
 
 from attnlab.attention import edits
-from attnlab.attention.arithmetic import short
 from attnlab.attention.normalizers import NORMALIZERS, Normalizer
 from attnlab.attention.positions import POSITIONS, Position
 from attnlab.attention.scores import SCORES, Score
@@ -196,8 +195,11 @@ class TopBar(QFrame):
         Raises:
             ExperimentError: not a count, or one that does not divide; the sentence names those that do.
         """
-        count = _whole(text)
-        edits.configured(self._document.experiment, n_heads=count)
+        count, e = _whole(text), self._document.experiment
+        fitting = edits.fitting_heads(e)
+        if e.config.n_kv_heads is None and count >= 1 and count not in fitting:
+            raise ExperimentError(_misfit(count, e, fitting))
+        edits.configured(e, n_heads=count)
         return count
 
     @Slot(object)
@@ -233,8 +235,17 @@ def _divisor(text: str) -> float:
     """Return a typed number to divide by; raises AttnlabError for what is not a positive number."""
     number = parse_number(text)
     if number <= 0:
-        raise ExperimentError(f"Scores cannot be divided by {short(number)}; type a number above 0.")
+        raise ExperimentError(f"Scores cannot be divided by {f'{number:g}'.replace('-', '−')}; type a number above 0.")
     return number
+
+
+def _misfit(count: int, e: "Experiment", fitting: Sequence[int]) -> str:
+    """Return why so many heads do not divide the columns, and which counts do."""
+    wide = {name: edits.shape(e, name)[1] for name in ("W_q", "W_v")}
+    name = next((name for name, columns in wide.items() if columns % count), "W_q")
+    counts = " or ".join([*([", ".join(map(str, fitting[:-1]))] if fitting[:-1] else []), str(fitting[-1])])
+    head = "head" if fitting[-1] == 1 else "heads"
+    return f"{count} heads do not fit: the {wide[name]} columns of {name} divide among {counts} {head}."
 
 
 def _whole(text: str) -> int:

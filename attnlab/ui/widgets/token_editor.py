@@ -6,6 +6,8 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 
 from attnlab.ui.theme import font, px
 
+LONGEST = 4096  # characters that a token can be typed with
+
 
 class TokenEditor(QLineEdit):
     """Enter and leaving commit, Esc cancels; it grows with what is typed."""
@@ -19,7 +21,6 @@ class TokenEditor(QLineEdit):
         self._index: int | None = None
         self._place = QRect()
         self.setAccessibleName("Token")
-        self.setMaxLength(4096)
         self.setStyleSheet(f"QLineEdit, QLineEdit:focus {{ border-radius: 6px; padding: 0 {px(6)}px; }}")
         self.textChanged.connect(self._on_text_changed)
         self.hide()
@@ -32,6 +33,7 @@ class TokenEditor(QLineEdit):
         """Show the field over a chip, all of the token selected."""
         self._index, self._place = index, place
         self.setFont(font("text"))
+        self.setMaxLength(max(LONGEST, len(token)))  # or a longer one would be cut off
         self.setText(token)
         self._on_text_changed(token)
         self.show()
@@ -39,9 +41,10 @@ class TokenEditor(QLineEdit):
         self.selectAll()
 
     def commit(self) -> None:
-        """Close the field and hand over what was typed, if it is open."""
+        """Close the field and hand over what was typed, if it is open and anything was."""
+        edited = self.isModified()
         index = self._close()
-        if index is not None:
+        if index is not None and edited:
             self.committed.emit(index, self.text())
 
     def cancel(self) -> None:

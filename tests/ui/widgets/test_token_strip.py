@@ -384,3 +384,14 @@ def test_the_insertion_gap_follows_the_pointer() -> None:
     assert chips.gap_at(centre + QPoint(3, 0)) == 2
     assert chips.gap_at(QPoint(399, centre.y())) == 3
     assert chips.gap_at(QPoint(0, 10_000)) == 0
+
+
+def test_looking_at_a_very_long_token_changes_nothing(qtbot: QtBot) -> None:
+    owner = Owner(qtbot, ("x" * 5000, "b"))
+    owner.key(Key.Key_F2)
+    editor = owner.strip.findChild(QLineEdit)
+    assert editor is not None
+    assert editor.text() == "x" * 5000
+    owner.after.setFocus()
+    assert owner.strip.tokens() == ("x" * 5000, "b")
+    assert owner.said == []
