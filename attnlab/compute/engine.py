@@ -9,6 +9,8 @@ from attnlab.attention.trace import Trace
 from attnlab.errors import DeviceError
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64, "bfloat16": torch.bfloat16, "float16": torch.float16}
+BUDGET = 2 << 30
+"""Bytes that the stages shown in a window may take."""
 _CPU = torch.device("cpu")
 
 
@@ -66,6 +68,27 @@ def resolve_dtype(dtype: str | torch.dtype) -> torch.dtype:
     if name not in DTYPES:
         raise DeviceError(f"The dtype {name!r} is unknown; there are {', '.join(DTYPES)}.")
     return DTYPES[name]
+
+
+def needed(e: Experiment, dtype: str | torch.dtype = "float32") -> int:
+    """Return about how many bytes the stages of an experiment take: up to five maps of query by key for each head."""
+    size = resolve_dtype(dtype).itemsize
+    heads = e.n_heads * (e.T_q * e.d_k + e.T_k * (e.d_k + e.d_v) + e.T_q * e.d_v)
+    return size * (5 * e.n_heads * e.T_q * e.T_k + heads)
+
+
+def check_size(e: Experiment, dtype: str | torch.dtype = "float32") -> None:
+    """Refuse an experiment whose stages would fill the memory of a machine with a window.
+
+    Raises:
+        DeviceError: it needs more than ``BUDGET``.
+    """
+    bytes_ = needed(e, dtype)
+    if bytes_ > BUDGET:
+        raise DeviceError(
+            f"{e.T_q} queries by {e.T_k} keys in {e.n_heads} head{'s' if e.n_heads > 1 else ''} take about "
+            f"{bytes_ / 2**30:.1f} GiB; the window shows up to {BUDGET >> 30} GiB. Fewer tokens or heads would do."
+        )
 
 
 def compute(experiment: Experiment, device: str | torch.device = "cpu", dtype: str | torch.dtype = "float32") -> Trace:

@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.trace import Trace
-from attnlab.compute.engine import compute
+from attnlab.compute.engine import check_size, compute
 from attnlab.errors import AttnlabError
 
 
@@ -46,17 +46,25 @@ class Reply:
     error: str = ""
 
 
-def answer(request: Request) -> Reply:
-    """Compute a request; every error raised on purpose becomes the reply's sentence. Runs on any thread."""
+def answer(request: Request, stopped: Callable[[], bool] = lambda: False) -> Reply:
+    """Compute a request; every error raised on purpose becomes the reply's sentence. Runs on any thread.
+
+    ``stopped`` is asked before each stage; when it says so, the rest is left out.
+    """
     try:
         start = time.perf_counter()
+        check_size(request.experiment, request.dtype)
         trace = compute(request.experiment, request.device, request.dtype)
         for name in trace.stages:
+            if stopped():
+                return Reply(request, None, error="The computation was stopped.")
             trace[name]
         if trace.device.type == "cuda":
             torch.cuda.synchronize(trace.device)
         elapsed_ms = (time.perf_counter() - start) * 1e3
         for name in trace.stages if request.stages is None else request.stages.intersection(trace.stages):
+            if stopped():
+                return Reply(request, None, error="The computation was stopped.")
             trace.array(name)
             if trace.stage(name).has_heads and (request.mean or name == "weights"):  # whose mean is always shown
                 trace.mean(name)
@@ -69,10 +77,10 @@ def answer(request: Request) -> Reply:
         return Reply(request, None, error=f"{request.device} could not compute this in {request.dtype}: {sentence}")
 
 
-def _answered(request: Request) -> Reply:
+def _answered(request: Request, stopped: Callable[[], bool]) -> Reply:
     """Answer a request, come what may: a fault of the program's own is told too, and its place printed."""
     try:
-        return answer(request)
+        return answer(request, stopped)
     except Exception as error:  # noqa: BLE001  # the thread must outlive a fault: whoever waits would wait for ever
         traceback.print_exc()
         return Reply(request, None, error=f"Something went wrong inside attnlab: {type(error).__name__}: {error}.")
@@ -150,7 +158,7 @@ class ComputeService(QObject):
                 request, self._waiting = self._waiting, None
                 job = None if request is not None else self._jobs.popleft()
             if request is not None:
-                self._post(_answered(request))
+                self._post(_answered(request, lambda: self._stopping))
             elif job is not None:
                 self._run(*job)
 

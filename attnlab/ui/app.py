@@ -2,6 +2,7 @@
 
 import faulthandler
 import gc
+import signal
 import sys
 import threading
 import traceback
@@ -84,6 +85,7 @@ def run(
     if size is not None:
         window.resize(*size)
     restore = _install_hooks(window)
+    interrupt = signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl+C ends it: Python would not hear of it within Qt
     shot = Screenshot(window, screenshot) if screenshot is not None else None
     if on_window is not None:
         on_window(window)
@@ -100,6 +102,7 @@ def run(
             timer.stop()
         window.stop()
         restore()
+        signal.signal(signal.SIGINT, interrupt)
     if shot is not None and shot.problem:
         raise AttnlabError(shot.problem)
     return code

@@ -2,6 +2,7 @@
 
 import gc
 import importlib
+import os
 import sys
 import threading
 from collections.abc import Iterator
@@ -39,6 +40,7 @@ class Loader(QObject):
         A widget that this thread collected would crash the program, and a seventh of torch's import is looking for
         garbage that is not there.
         """
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # or torch's threads spin while the window paints
         self._collected = gc.isenabled()
         gc.disable()
         self._thread.start()

@@ -61,6 +61,25 @@ def test_what_torch_says_of_a_device_that_fails_becomes_one_line() -> None:
     assert "\n" not in reply.error
 
 
+def test_what_is_too_large_for_a_window_is_refused_before_it_fills_the_memory() -> None:
+    few, many = torch.ones(1, 2), torch.ones(20_000, 2)
+    refused = answer(Request(1, Experiment(("a",) * 20_000, many, Weights(few.T, few.T, few.T))))
+    assert refused.trace is None
+    assert "20000 queries by 20000 keys" in refused.error
+    assert "GiB" in refused.error
+
+
+def test_an_answer_that_nobody_waits_for_ends_between_two_stages() -> None:
+    asked: list[bool] = []
+
+    def stopped() -> bool:
+        asked.append(True)
+        return len(asked) == 3
+
+    assert answer(Request(1, preset("journey")), stopped).trace is None
+    assert len(asked) == 3
+
+
 def test_warnings_name_what_overflowed() -> None:
     huge = torch.full((2, 2), 3e38)
     reply = answer(Request(1, Experiment(("a", "b"), huge, Weights(huge, huge, huge))))

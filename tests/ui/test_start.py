@@ -1,5 +1,6 @@
 """The window is there before torch is, opens on a worked example, and says in a sentence what it could not open."""
 
+import signal
 import subprocess
 import sys
 import threading
@@ -94,6 +95,18 @@ def test_a_picture_that_cannot_be_drawn_ends_with_one_sentence(before: str, word
     assert words in answer.stderr
     assert len(answer.stderr.splitlines()) == 1
     assert not (tmp_path / "x.png").exists()
+
+
+def test_ctrl_c_in_the_terminal_ends_it() -> None:
+    code = (
+        PROGRAM.replace("window.ready.connect(window.close)", "window.ready.connect(interrupt)")
+        .replace("    window.ready.connect(QApplication.quit)\n", "")
+        .replace(
+            "def on_window",
+            "def interrupt():\n    import os, signal\n    os.kill(os.getpid(), signal.SIGINT)\n\ndef on_window",
+        )
+    )
+    assert python(code).returncode == -signal.SIGINT
 
 
 def test_without_pyqtgraph_nothing_is_printed() -> None:

@@ -1,6 +1,7 @@
 """The computation stage by stage: arrows reveal and take back, buttons and bars too, and presenting shows it large."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -140,6 +141,23 @@ def test_alt_and_arrows_step_from_inside_a_field_too(person: "Person") -> None:
     assert revealed(person) == STAGES[:8]
     person.key(Key.Key_Right, Mod.AltModifier)
     assert revealed(person) == STAGES
+
+
+def test_a_message_gives_way_to_the_next_step_and_a_note_in_time(person: "Person", tmp_path: Path) -> None:
+    person.playground.files.open(tmp_path / "nothing.attnlab")
+    assert "nothing.attnlab" in person.message()
+    person.window.setFocus()
+    person.key(Key.Key_Left)
+    assert person.message() == ""
+    bar = person.playground.step_bar
+    assert person.playground.files.export_to(tmp_path / "weights.csv")
+    assert person.message().startswith("Saved ")
+    assert (bar.note_timer.isActive(), bar.note_timer.interval()) == (True, 8000)
+    bar.note_timer.start(1)
+    person.wait_for(lambda: person.message() == "")
+    person.playground.files.open(tmp_path / "nothing.attnlab")
+    person.playground.open_preset("causal-5x8")
+    assert person.message() == ""
 
 
 # Presenting

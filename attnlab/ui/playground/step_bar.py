@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QColor, QHideEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
@@ -20,6 +20,7 @@ BUTTONS = (
     ("next", "Step forward (→)"),
     ("last", "Show all steps (End)"),
 )
+NOTE_MS = 8000
 TOLERANCE = {"float64": 1e-9, "float32": 1e-5, "bfloat16": 2e-2, "float16": 4e-3}
 
 
@@ -105,10 +106,13 @@ class StepBar(QFrame):
         self._about.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._message = QLabel()
         self._message.setObjectName("message")
-        self._message.setAccessibleName("Message")
         self._message.setTextFormat(Qt.TextFormat.PlainText)
         self._message.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._message.hide()
+        self.note_timer = QTimer(self)
+        self.note_timer.setSingleShot(True)
+        self.note_timer.setInterval(NOTE_MS)
+        self.note_timer.timeout.connect(self._on_note_read)
         row.addWidget(self._title)
         row.addWidget(self._about, 1)
         row.addWidget(self._message, 2)
@@ -159,6 +163,8 @@ class StepBar(QFrame):
     def show_view(self, view: "View") -> None:
         """Show another step; without one, the selected cell's stage is what the text is about."""
         count = len(self._names)
+        if view.step != self._step:  # what is said of the step stands where the message does
+            self.show_message("")
         self._step = view.step
         done = count if view.step is None else view.step
         self.progress.set_progress(count, done)
@@ -178,17 +184,24 @@ class StepBar(QFrame):
 
     @Slot(str)
     def show_message(self, sentence: str) -> None:
-        """Show one sentence about what was refused, until the next edit succeeds."""
+        """Show one sentence about what was refused, until the next edit or step."""
+        self.note_timer.stop()
         restyle(self._message, f"color: {self._palette.bad}")
         self._message.setText(sentence)
+        self._message.setAccessibleName(f"Message: {sentence}" if sentence else "")
         self._message.setToolTip(sentence)
         self._message.setVisible(bool(sentence))
         self._about.setVisible(not sentence)
 
     def show_note(self, sentence: str) -> None:
-        """Show one sentence about what went well, until the next message."""
+        """Show one sentence about what went well, for a while or until the next message."""
         self.show_message(sentence)
+        self.note_timer.start()
         restyle(self._message, f"color: {self._palette.good}")
+
+    @Slot()
+    def _on_note_read(self) -> None:
+        self.show_message("")
 
     @property
     def message(self) -> str:
@@ -216,3 +229,8 @@ class StepBar(QFrame):
         """Go one step on; after the last, everything is shown."""
         if self._step is not None:
             self.step_requested.emit(None if self._step + 1 >= len(self._names) else self._step + 1)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        if not event.spontaneous():
+            self.note_timer.stop()
+        super().hideEvent(event)

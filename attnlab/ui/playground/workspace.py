@@ -106,6 +106,7 @@ class Playground(QObject):
 
     @Slot(object)
     def _on_scene_changed(self, scene: Scene) -> None:
+        self.step_bar.show_message("")
         self._request()
 
     @Slot(object)
