@@ -592,3 +592,13 @@ def test_the_editor_shows_a_number_in_the_digits_its_table_has(person: "Person")
     person.type(exact + "0")
     person.key(Key.Key_Return)
     assert len(person.history()) == before  # the same number in other words
+
+
+def test_an_answer_that_comes_late_is_shown_as_far_as_it_has_what_is_looked_at(person: "Person") -> None:
+    person.settle()
+    late = person.playground.reply
+    person.playground.open_preset("multi-head-8")
+    person.playground.document.show(head=7)
+    person.playground.service.computed.emit(late)
+    assert person.painted("weights").shape == (1, 6, 6)
+    person.check_every_number()
