@@ -24,6 +24,7 @@ from attnlab.ui.window_actions import SECTIONS, window_actions
 if TYPE_CHECKING:
     from attnlab.compute.service import ComputeService, Reply
     from attnlab.document.scene import Scene
+    from attnlab.ui.playground.recovery import Recovery
     from attnlab.ui.playground.workspace import Playground
 
 WORKSPACES = (("Play", "play-grid"),)
@@ -53,6 +54,7 @@ class MainWindow(QMainWindow):
         self._painted = self._presenting = self._stopped = self._computed = False
         self._walkable: tuple[str | None, str | None] | None = None
         self.playground: Playground | None = None
+        self.recovery: Recovery | None = None
         self._service: ComputeService | None = None
         self._palette = LIGHT
         self.setWindowTitle("attnlab")
@@ -118,6 +120,7 @@ class MainWindow(QMainWindow):
         from attnlab.compute.engine import prepare
         from attnlab.compute.service import ComputeService
         from attnlab.ui.playground.file_keeper import first_scene
+        from attnlab.ui.playground.recovery import Recovery
         from attnlab.ui.playground.workspace import Playground
 
         prepare()  # of the threads, this one is not told by the loader's
@@ -138,8 +141,26 @@ class MainWindow(QMainWindow):
         self.playground.files.opened.connect(self.remember_file)
         self.playground.computed.connect(self._on_first_computed)
         self._on_title_changed(self.playground.title())
+        if self._remember:
+            self.recovery = Recovery(self.playground)
+            self.actions_list.refresh()
+            if self.recovery.there():
+                self.ready.connect(self._on_ready)
         if problem:
             self.playground.step_bar.show_message(problem)
+
+    @Slot()
+    def _on_ready(self) -> None:
+        from attnlab.ui.playground.recovery import NOTE
+
+        assert self.playground is not None
+        if not self.playground.step_bar.message:
+            self.playground.step_bar.show_note(NOTE)
+
+    def bring_back(self) -> None:
+        """Open the unsaved work of the last time, if there is any."""
+        if self.recovery is not None:
+            self.recovery.bring_back()
 
     @Slot(object)
     def _on_reply(self, reply: "Reply") -> None:
@@ -315,6 +336,8 @@ class MainWindow(QMainWindow):
             self.present(False)
         if self._remember:
             self._geometry_settings().setValue("geometry", self.saveGeometry())
+        if self.recovery is not None and not self._stopped:
+            self.recovery.stop()
         self.hide()  # before waiting for the threads
         self.stop()
         super().closeEvent(event)

@@ -24,6 +24,14 @@ def _file(w: "MainWindow") -> list[Action]:
     return [
         Action("presets", "Open a preset…", "File", w.do("open_gallery"), ("Ctrl+P",), lambda: _loaded(w)),
         Action("open", "Open a file…", "File", w.do("files.ask_open"), ("Ctrl+O",), lambda: _loaded(w)),
+        Action(
+            "bring-back",
+            "Bring back the last unsaved work",
+            "File",
+            w.bring_back,
+            (),
+            lambda: w.recovery is not None and w.recovery.there(),
+        ),
         Action("save", "Save", "File", w.do("files.save"), ("Ctrl+S",), lambda: _loaded(w)),
         Action("save-as", "Save as…", "File", w.do("files.ask_save"), ("Ctrl+Shift+S",), lambda: _loaded(w)),
         Action(
