@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QListWidget, QToolButton
+from PySide6.QtWidgets import QLabel, QListWidget, QSpinBox, QToolButton
 
 import attnlab
 
@@ -300,3 +300,13 @@ def test_undo_shares_what_did_not_change(person: "Person") -> None:
     person.type_number(0, 0, "5")
     assert person.experiment.weights.W_k is w_k
     np.testing.assert_array_equal(person.painted("inputs")[0], person.experiment.embeddings.numpy())
+
+
+@pytest.mark.parametrize("name", ["T", "d_model", "d_k", "d_v", "Seed"])
+def test_undo_reaches_the_window_from_every_number_field(person: "Person", name: str) -> None:
+    before = person.experiment
+    person.playground.toggle_causal()
+    box = person.find(QSpinBox, name)
+    box.setFocus()
+    person.undo()
+    assert person.experiment is before
