@@ -222,7 +222,7 @@ def test_the_text_in_a_cell_is_the_one_that_reads_better_on_it(palette: Palette,
         name = QColor(ground).name()
         strongest = max(inks, key=lambda colour: contrast(colour.name(), name))
         best = max(contrast(DARK_INK, name), contrast(LIGHT_INK, name))
-        assert contrast(strongest.name(), name) > 0.8 * best
+        assert contrast(strongest.name(), name) > 0.7 * best  # a thin stroke may fill no pixel wholly
 
 
 def test_masked_cells_have_no_number(face: QFont) -> None:
