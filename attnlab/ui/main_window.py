@@ -63,7 +63,8 @@ class MainWindow(QMainWindow):
         self.actions_list = ActionList(window_actions(self), self)
         self.command_palette = CommandPalette(self.actions_list, self)
         menu = QMenu(self)
-        self.actions_list.menu(menu, *SECTIONS)
+        for section in SECTIONS:
+            self.actions_list.menu(menu.addMenu(section), section)
         menu.aboutToShow.connect(self.actions_list.refresh)
         self.rail = Rail(WORKSPACES, menu)
         self._build()

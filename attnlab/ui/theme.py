@@ -3,7 +3,7 @@
 import re
 
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPainter, QPalette, QPen
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPainter, QPainterPath, QPalette, QPen, QRegion
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 from attnlab import assets
@@ -130,6 +130,15 @@ def round_corners(window: QMenu | QWidget) -> None:
     window.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
 
 
+def cut_corners(window: QWidget, radius: float) -> None:
+    """Cut a popup's corners off: without a compositor what is seen through would be black. Call it at each resize."""
+    if QGuiApplication.platformName() != "xcb":
+        return  # elsewhere there is always one, and smooth corners look better
+    path = QPainterPath()
+    path.addRoundedRect(QRectF(window.rect()), radius, radius)
+    window.setMask(QRegion(path.toFillPolygon().toPolygon()))
+
+
 def qt_palette(palette: Palette) -> QPalette:
     """Return Qt's palette in the program's colours."""
     role = QPalette.ColorRole
@@ -171,7 +180,10 @@ def style_sheet(palette: Palette, type_size: int = 100) -> str:
     values["chevron_up"] = assets.path("icons/chevron-up.svg").as_posix()
     values["chevron"] = assets.path("icons/chevron.svg").as_posix()
     values |= {f"px{size}": f"{max(1, round(size * _clamped(type_size) / 100))}px" for size in (11, 26)}
-    return re.sub(r"@(\w+)", lambda found: values[found[1]], assets.read_text("style.qss"))
+    sheet = assets.read_text("style.qss")
+    if QGuiApplication.platformName() == "xcb":  # where nothing may be seen through, and corners would be black
+        sheet += "\nQMenu { border-radius: 0; }\n"
+    return re.sub(r"@(\w+)", lambda found: values[found[1]], sheet)
 
 
 def _clamped(type_size: int) -> int:

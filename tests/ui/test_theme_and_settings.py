@@ -73,7 +73,7 @@ def test_every_text_of_the_explanation_can_be_read_after_a_change_of_theme(perso
     person.click_cell("weights", 2, 1)
     lines = next(
         label for label in person.playground.explain.findChildren(QLabel)
-        if label.accessibleName() == "The cell as arithmetic"
+        if label.accessibleName().startswith("The cell as arithmetic: ")
     )  # fmt: skip
     assert LIGHT.role_ink("query") in lines.text()
     command(person, "theme dark")

@@ -25,9 +25,12 @@ from attnlab.ui.theme import font, restyle
 from attnlab.ui.widgets.bars import BarList
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
+    from attnlab.attention.arithmetic import Line
     from attnlab.attention.trace import Trace
     from attnlab.document.document import View
     from attnlab.ui.widgets.profile import Profile
@@ -65,12 +68,10 @@ class ExplainPanel(QScrollArea):
         column.addLayout(self._make_heading())
         self._value = QLabel()
         self._value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._value.setAccessibleName("Value of the cell")
         column.addWidget(self._value)
         self._lines = QLabel()
         self._lines.setTextFormat(Qt.TextFormat.RichText)
         self._lines.setWordWrap(True)
-        self._lines.setAccessibleName("The cell as arithmetic")
         self._lines.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         for label in (self._value, self._lines, self._where):
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -81,7 +82,6 @@ class ExplainPanel(QScrollArea):
         column.addWidget(self._more, 0, Qt.AlignmentFlag.AlignLeft)
         self._code = QLabel()
         self._code.setWordWrap(True)
-        self._code.setAccessibleName("The same in PyTorch")
         self._code.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._code.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._code.setTextFormat(Qt.TextFormat.PlainText)
@@ -127,7 +127,7 @@ class ExplainPanel(QScrollArea):
             name, value = QLabel(title), QLabel()
             value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             value.setTextFormat(Qt.TextFormat.PlainText)
-            value.setAccessibleName(f"Row: {title}")
+            value.setWordWrap(True)
             value.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
             grid.addWidget(name, line, 0)
             grid.addWidget(value, line, 1)
@@ -182,6 +182,7 @@ class ExplainPanel(QScrollArea):
         self._value.setText("")
         self._lines.setText("")
         self._code.setText("")
+        self._name_labels(())
         for widget in (self._dot, self._name, self._more, self._row_title, self._statistics_title, self.bars):
             widget.hide()
         if self._profile is not None:
@@ -203,11 +204,19 @@ class ExplainPanel(QScrollArea):
             + "</p>"
         )
         self._code.setText(stage.code(trace.experiment))
+        self._name_labels(explanation.lines)
         for widget in (self._dot, self._name):
             widget.show()
         text = "".join(span.text for line in explanation.lines for span in line)
         self._more.setVisible("more …" in text or self._every_term)
         self._show_row(cell)
+
+    def _name_labels(self, lines: "Sequence[Line]") -> None:
+        """Say what each label shows together with what it is: to a screen reader a name hides the text."""
+        arithmetic = "; ".join("".join(span.text for span in line) for line in lines)
+        self._value.setAccessibleName(f"Value of the cell: {self._value.text()}")
+        self._lines.setAccessibleName(f"The cell as arithmetic: {arithmetic}")
+        self._code.setAccessibleName(f"The same in PyTorch: {self._code.text()}")
 
     def _show_row(self, cell: Cell) -> None:
         """Show the weights of the cell's query; of a key or a value there is no row."""
@@ -272,6 +281,7 @@ class ExplainPanel(QScrollArea):
         for key, text in texts.items():
             label = self._statistics[key]
             label.setToolTip(text)
+            label.setAccessibleName(f"Row: {dict(ROWS)[key]}: {text}")
             label.setText(text if len(text) <= 28 else f"{text[:27]}…")
 
     @Slot(bool)

@@ -6,7 +6,7 @@ from attnlab.attention.arithmetic import Line, Span
 from attnlab.figures.palette import Palette
 from attnlab.ui.theme import font
 
-_TAGS = {"sub": "sub", "strong": "b"}
+_RAISED = {"sub": "sub", "sup": "super"}
 
 
 def html_of(line: Line, palette: Palette) -> str:
@@ -20,7 +20,7 @@ def _span(span: Span, palette: Palette) -> str:
         return f'<span style="color:{palette.muted}">{text}</span>'
     if span.role:
         text = f'<span style="color:{palette.role_ink(span.role)}">{text}</span>'
-    if span.style == "sup":  # QLabel's own <sup> is too small to be read from the last row
-        return f'<span style="vertical-align:super; font-size:{font("caption").pixelSize()}px">{text}</span>'
-    tag = _TAGS.get(span.style)
-    return f"<{tag}>{text}</{tag}>" if tag else text
+    if span.style in _RAISED:  # Qt draws these at two thirds of their size, too small to be read from the last row
+        size_px = round(font("caption").pixelSize() * 3 / 2)
+        return f'<span style="vertical-align:{_RAISED[span.style]}; font-size:{size_px}px">{text}</span>'
+    return f"<b>{text}</b>" if span.style == "strong" else text

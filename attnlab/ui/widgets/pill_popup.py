@@ -4,12 +4,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QColor, QEnterEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import (
+    QCloseEvent,
+    QColor,
+    QEnterEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QRadioButton, QScrollArea, QVBoxLayout, QWidget
 
 from attnlab.errors import AttnlabError
 from attnlab.figures.palette import Palette
-from attnlab.ui.theme import disabled_ink, font, px, round_corners
+from attnlab.ui.theme import cut_corners, disabled_ink, font, px, round_corners
 from attnlab.ui.widgets.subscripts import draw_text, text_width
 
 
@@ -242,6 +252,10 @@ class PillPopup(QFrame):
         else:
             return False
         return True
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        cut_corners(self, px(8))
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self.closed.emit()

@@ -1,11 +1,11 @@
 """A popup with round corners on the surface of the theme."""
 
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
-from attnlab.ui.theme import round_corners
+from attnlab.ui.theme import cut_corners, round_corners
 
 
 class Popup(QFrame):
@@ -20,6 +20,10 @@ class Popup(QFrame):
         """Take a theme's colours."""
         self._palette = palette
         self.update()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        cut_corners(self, 8)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
