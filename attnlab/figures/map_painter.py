@@ -1,6 +1,7 @@
 """The one routine that draws maps of numbers: on the screen, into a picture and into vector files."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -69,53 +70,104 @@ def draw_cells(painter: QPainter, grid: Grid, data: MapData, palette: Palette) -
 
 
 def draw_numbers(painter: QPainter, grid: Grid, data: MapData, palette: Palette, *fonts: QFont) -> bool:
-    """Draw each cell's number in the first font with which two decimals or more fit; return whether one does."""
-    for font in fonts:
-        pen = Pen(painter, font)
-        decimals = _decimals(grid, pen, data)
-        if decimals is not None:
-            break
-    else:
+    """Draw each cell's number, all of a card written alike, in the first of ``fonts`` (largest first) that suits.
+
+    Where the painter is clipped, only what lies inside is drawn. Returns whether there is room for numbers at all.
+    """
+    shown = np.ones(data.values.shape[1:], dtype=bool) if data.masked is None else ~data.masked
+    chosen = _chosen(painter, grid, data.values[:, shown], fonts)
+    if chosen is None:
         return False
-    on_dark = ~dark_text(MAP_OF[data.kind], palette)[indices(data.values, data.kind, data.limit)]
-    on_dark |= ~np.isfinite(data.values)
-    shown = np.ones_like(on_dark) if data.masked is None else np.broadcast_to(~data.masked, on_dark.shape)
-    for light in (False, True):
-        painter.setPen(QColor(LIGHT_INK if light else DARK_INK))
-        for index, row, column in np.argwhere(shown & (on_dark == light)).tolist():
-            x, y, width, height = grid.rect(index, row, column)
-            text = cell_text(float(data.values[index, row, column]), decimals)
-            pen.draw(x + width / 2, y + height / 2, text, 0.5)
+    pen, form = chosen
+    bright = dark_text(MAP_OF[data.kind], palette)
+    for index in range(grid.count):
+        x, y = grid.origin(index)
+        rows = _visible(painter, y, grid.cell_height, grid.rows, vertical=True)
+        columns = _visible(painter, x, grid.cell_width, grid.columns, vertical=False)
+        values = data.values[index, rows, columns]
+        on_dark = ~bright[indices(values, data.kind, data.limit)] | ~np.isfinite(values)
+        for light in (False, True):
+            painter.setPen(QColor(LIGHT_INK if light else DARK_INK))
+            for row, column in np.argwhere(shown[rows, columns] & (on_dark == light)).tolist():
+                middle = x + (columns.start + column + 0.5) * grid.cell_width
+                pen.draw(middle, y + (rows.start + row + 0.5) * grid.cell_height, form(float(values[row, column])), 0.5)
     return True
 
 
-def cell_text(value: float, decimals: int) -> str:
-    """Return a number for a small cell: fixed decimals, an exponent when it is long, ∞ and NaN as such."""
+def _chosen(
+    painter: QPainter, grid: Grid, values: NDArray[np.floating], fonts: Sequence[QFont]
+) -> tuple[Pen, Callable[[float], str]] | None:
+    """Return font and way of writing: two decimals or more in the largest font, else fewer characters in the smallest.
+
+    What is cut off says too little of small numbers, so that one decimal is for cards with numbers from 1 on, none for
+    those from 10 on, and powers for those from 1000 on.
+    """
+    fonts = [font for font in fonts if font.pixelSize() + 2 <= grid.cell_height]
+    finite = values[np.isfinite(values)]
+    ends = [float(finite.min(initial=0.0)), float(finite.max(initial=0.0))]
+    odd = ["NaN"] * (len(finite) < values.size)
+    tried = [(font, form, room) for font in fonts for form, room in ((_fixed(4), 6.0), (_fixed(2), 1.5))]
+    largest = max(-ends[0], ends[1])
+    for form, least in ((_bare, 0), (_fixed(1), 1), (_fixed(0), 10), (_power, 1000)):
+        tried += [(font, form, 1.5) for font in fonts if largest >= least]
+    for font, form, room in tried:
+        pen = Pen(painter, font)
+        texts = [re.sub("[0-9]", "0", form(value)) for value in ends] + odd  # 0 is as wide as any digit
+        if max(map(pen.width, texts)) <= grid.cell_width - room:
+            return pen, form
+    return None
+
+
+def _visible(painter: QPainter, start: float, cell: float, count: int, *, vertical: bool) -> slice:
+    """Return which of ``count`` rows or columns from ``start`` on lie in the painter's clip; all without one."""
+    if not painter.hasClipping():
+        return slice(0, count)
+    clip = painter.clipBoundingRect()
+    low, high = (clip.top(), clip.bottom()) if vertical else (clip.left(), clip.right())
+    first = min(max(int((low - start) // cell), 0), count)
+    return slice(first, max(first, min(int((high - start) // cell) + 1, count)))
+
+
+@lru_cache(maxsize=8)
+def _fixed(decimals: int) -> Callable[[float], str]:
+    """Return a way of writing numbers with so many decimals, however large they are."""
+
+    def write(value: float) -> str:
+        return _special(value) or _unsigned_zero(f"{value:.{decimals}f}")
+
+    return write
+
+
+def _bare(value: float) -> str:
+    """Return a number with two decimals and no 0 before the point."""
+    return _special(value) or re.sub(r"^(−?)0\.", r"\1.", _unsigned_zero(f"{value:.2f}"))
+
+
+def _power(value: float) -> str:
+    """Return a number with one digit and a power of ten; below 10 the digit alone."""
+    if abs(value) < 9.5:
+        return _unsigned_zero(f"{value:.0f}")
+    return _special(value) or f"{value:.0e}".replace("e+0", "e").replace("e+", "e").replace("-", "−")
+
+
+def _special(value: float) -> str:
     if value != value:
         return "NaN"
-    if abs(value) == float("inf"):
-        return "∞" if value > 0 else "−∞"
-    text = (
-        f"{value:.{decimals}f}"
-        if abs(value) < 10 ** (5 - min(decimals, 3))
-        else f"{value:.0e}".replace("e+0", "e").replace("e+", "e")
-    )
-    if text.startswith("-") and not text.strip("-0."):
-        text = text[1:]  # a zero has no sign
-    return text.replace("-", "−")
+    return "" if abs(value) != float("inf") else ("∞" if value > 0 else "−∞")
 
 
-def _decimals(grid: Grid, pen: Pen, data: MapData) -> int | None:
-    """Return how many decimals fit into every cell, 4 to 2, or None."""
-    if grid.cell_height < 11 or grid.cell_width < 16:
-        return None
-    low = float(np.nanmin(np.where(np.isfinite(data.values), data.values, 0), initial=0.0))
-    high = data.limit
-    for decimals in (4, 2):
-        widest = max(pen.width(cell_text(low, decimals)), pen.width(cell_text(high, decimals)))
-        if widest <= grid.cell_width - (1.5 if decimals == 2 else 6):
-            return decimals
-    return None
+def _unsigned_zero(text: str) -> str:
+    """Return a number with a proper minus sign, and a zero without one."""
+    return (text[1:] if text.startswith("-") and not text.strip("-0.") else text).replace("-", "−")
+
+
+def cell_text(value: float, decimals: int) -> str:
+    """Return a number for a narrow place: fixed decimals, an exponent when it is long, ∞ and NaN as such."""
+    if not abs(value) < float("inf"):
+        return _special(value)
+    if abs(value) < 10 ** (5 - min(decimals, 3)):
+        return _unsigned_zero(f"{value:.{decimals}f}")
+    return f"{value:.0e}".replace("e+0", "e").replace("e+", "e").replace("-", "−")
 
 
 def draw_labels(
@@ -125,16 +177,24 @@ def draw_labels(
     pen = Pen(painter, font)
     for line in range(grid.lines if grid.label_width else 0):
         _, y = grid.origin(line * grid.per_row)
-        for row in _thinned(grid.rows, grid.cell_height, 11.0, strong[0]):
+        seen = _visible(painter, y, grid.cell_height, grid.rows, vertical=True)
+        for row in _thinned(grid.rows, grid.cell_height, 11.0, strong[0], seen):
             painter.setPen(QColor(palette.ink if row == strong[0] else palette.muted))
             text = pen.elided(data.row_labels[row], grid.label_width - 6)
             pen.draw(grid.x - 6, y + (row + 0.5) * grid.cell_height, text, 1.0)
     if not grid.column_space:
         return
+    flat = all(pen.width(label) <= grid.cell_width - 2 for label in data.column_labels)
     for place in range(min(grid.per_row, grid.count)):
         x, _ = grid.origin(place)
-        flat = all(pen.width(label) <= grid.cell_width - 2 for label in data.column_labels)
-        for column in _thinned(grid.columns, grid.cell_width, 0.0 if flat else 11.0, strong[1]):
+    for place in range(min(grid.per_row, grid.count)):
+        x, _ = grid.origin(place)
+    for place in range(min(grid.per_row, grid.count)):
+        x, _ = grid.origin(place)
+    for place in range(min(grid.per_row, grid.count)):
+        x, _ = grid.origin(place)
+        seen = _visible(painter, x, grid.cell_width, grid.columns, vertical=False)
+        for column in _thinned(grid.columns, grid.cell_width, 0.0 if flat else 11.0, strong[1], seen):
             painter.setPen(QColor(palette.ink if column == strong[1] else palette.muted))
             middle = x + (column + 0.5) * grid.cell_width
             if flat:
@@ -194,6 +254,9 @@ def draw_colour_ends(painter: QPainter, rect: QRectF, data: MapData, palette: Pa
     painter.setPen(QColor(palette.muted))
     pen = Pen(painter, font)
     ends = ("0", "", f"{data.limit:g}") if data.kind == "probability" else (_end(-data.limit), "0", _end(data.limit))
+    widths = [pen.width(text) for text in ends]
+    if sum(widths) + 8 > rect.width():  # the middle is 0 and goes first, then the end that mirrors the other
+        ends = (ends[0] if widths[0] + widths[2] + 4 <= rect.width() else "", "", ends[2])
     for place, text in zip((0.0, 0.5, 1.0), ends, strict=True):
         pen.draw(rect.x() + place * rect.width(), rect.y() + BAR_HEIGHT + 2, text, place, 0.0)
 
@@ -202,10 +265,10 @@ def _end(value: float) -> str:
     return cell_text(value, 2 if abs(value) < 100 else 0)
 
 
-def _thinned(count: int, cell: float, least: float, strong: int | None) -> list[int]:
-    """Return which of ``count`` labels to draw so that they stand ``least`` px apart; the strong one always."""
+def _thinned(count: int, cell: float, least: float, strong: int | None, seen: slice) -> list[int]:
+    """Return which of the labels ``seen`` to draw so that they stand ``least`` px apart; the strong one always."""
     step = max(1, int(np.ceil(least / cell))) if cell else 1
-    chosen = list(range(0, count, step))
+    chosen = list(range(seen.start // step * step, seen.stop, step))
     if strong is not None and strong < count and strong not in chosen:
         chosen = [i for i in chosen if abs(i - strong) >= step] + [strong]
     return chosen

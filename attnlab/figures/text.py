@@ -5,6 +5,9 @@ from functools import lru_cache
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QStaticText
 
+NARROW_EM = 3.0
+"""In fewer widths of the type than this there is no room to spare for an ellipsis: a text is just cut off."""
+
 
 @lru_cache(maxsize=32768)
 def _laid_out(text: str, key: str) -> tuple[QStaticText, float, float]:
@@ -22,8 +25,12 @@ def _laid_out(text: str, key: str) -> tuple[QStaticText, float, float]:
 def _elided(text: str, key: str, width: int) -> str:
     font = QFont()
     font.fromString(key)
-    shown = " ".join(text.split()) or "∅"
-    return QFontMetricsF(font).elidedText(shown[:400], Qt.TextElideMode.ElideRight, width)
+    shown, metrics = " ".join(text.split()) or "∅", QFontMetricsF(font)
+    dots = metrics.horizontalAdvance("…")
+    if width >= NARROW_EM * font.pixelSize():
+        return metrics.elidedText(shown[:400], Qt.TextElideMode.ElideRight, width)
+    fits = metrics.horizontalAdvance(shown) <= width
+    return shown if fits else metrics.elidedText(shown[:400], Qt.TextElideMode.ElideRight, width + dots).rstrip("…")
 
 
 class Pen:

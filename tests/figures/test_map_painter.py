@@ -23,6 +23,7 @@ from attnlab.figures.map_painter import (
 )
 from attnlab.figures.palette import DARK, DARK_INK, LIGHT, LIGHT_INK, PALETTES, Palette, colour_map, contrast
 from attnlab.figures.raster import MAP_OF, NOT_A_NUMBER, indices
+from attnlab.figures.text import _laid_out
 from attnlab.ui.theme import load_fonts
 
 pytestmark = pytest.mark.usefixtures("qapp")
@@ -251,15 +252,87 @@ def test_where_numbers_do_not_fit_there_are_none(face: QFont) -> None:
     assert image == plain
 
 
-def test_the_smaller_font_is_taken_where_only_it_fits(face: QFont) -> None:
+def numbers_alone(values: list[list[float]], cell: float, *fonts: QFont) -> tuple[Grid, QImage, bool]:
+    """Return the grid, the numbers drawn without the cells, and whether there are any."""
+    array = np.array([values], dtype=np.float32)
+    data = data_of(array, limit=float(np.abs(array[np.isfinite(array)]).max()))
+    grid = grid_of(data, cell=cell)
+    answers: list[bool] = []
+
+    def draw(painter: QPainter) -> None:
+        painter.fillRect(0, 0, SIDE, SIDE, QColor(LIGHT.hatch))  # both inks are seen on it
+        answers.append(draw_numbers(painter, grid, data, LIGHT, *fonts))
+
+    image = picture(LIGHT, draw)
+    return grid, image, answers[0]
+
+
+def test_the_smaller_font_is_taken_where_only_it_has_room_for_both_decimals(face: QFont) -> None:
     small = QFont(face)
     small.setPixelSize(7)
-    data = data_of(np.full((1, 4, 4), -0.25, dtype=np.float32))
-    grid = grid_of(data, cell=24)
-    answers: list[bool] = []
-    picture(LIGHT, lambda painter: answers.append(draw_numbers(painter, grid, data, LIGHT, face)))
-    picture(LIGHT, lambda painter: answers.append(draw_numbers(painter, grid, data, LIGHT, face, small)))
-    assert answers == [False, True]
+    values = [[-0.25] * 4] * 4
+    _, first, _ = numbers_alone(values, 24, face)
+    _, both, _ = numbers_alone(values, 24, face, small)
+    _, second, _ = numbers_alone(values, 24, small)
+    assert both == second != first
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [[173.0, 1.46], [88.1704, 2.0]], [[-0.11, 0.38], [1.0, 0.02]], [[-1.31, 0.38], [1.0, 0.02]],
+        [[3.7e5, 1.5], [-12.0, 0.0]], [[3e38, -3e38], [1e-9, 7.0]], [[float("nan"), 0.5], [float("-inf"), 0.25]],
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("cell", [20, 22, 24, 30, 46])
+def test_no_number_reaches_into_the_next_cell(values: list[list[float]], cell: float, face: QFont) -> None:
+    small = QFont(face)
+    small.setPixelSize(9)
+    grid, image, drawn = numbers_alone(values, cell, face, small)
+    blank = QColor(LIGHT.hatch).rgb()
+    edges = [round(grid.x + column * grid.cell_width) for column in (1, 2)]
+    assert {image.pixel(x, y) for x in edges for y in range(SIDE)} == {blank}
+    lines = [round(grid.y + row * grid.cell_height) for row in (1, 2)]
+    assert {image.pixel(x, y) for x in range(SIDE) for y in lines} == {blank}
+    if drawn:
+        shades = [set(colours_in(image, grid.rect(0, row, column))) for row, column in np.ndindex(2, 2)]
+        assert all(len(found) > 1 for found in shades)  # all cells or none
+
+
+def test_a_cell_of_22_pixels_has_room_for_two_decimals_with_or_without_a_sign(face: QFont) -> None:
+    small = QFont(face)
+    small.setPixelSize(9)
+    _, written, drawn = numbers_alone([[1.85, 0.4], [0.02, 1.31]], 22, face, small)
+    _, rounded, _ = numbers_alone([[1.85, 0.4], [0.04, 1.31]], 22, face, small)
+    assert drawn
+    assert written != rounded
+    _, written, drawn = numbers_alone([[-0.11, 0.4], [0.02, 0.31]], 22, face, small)
+    _, rounded, _ = numbers_alone([[-0.12, 0.4], [0.02, 0.31]], 22, face, small)
+    assert drawn
+    assert written != rounded
+
+
+def test_only_what_lies_in_the_clip_is_written(face: QFont) -> None:
+    data = data_of(np.linspace(0.1, 0.9, 2 * 90000, dtype=np.float32).reshape(2, 300, 300))
+    grid = arrange((0, 0, 18000, 18000), 300, 300, 2, Limits(60, 30, 40, 30, 12), square=False)
+    window = QRectF(7000, 60, 300, 200)
+
+    def draw(painter: QPainter) -> None:
+        painter.translate(-window.topLeft())
+        draw_labels(painter, grid, data, LIGHT, face, (None, None))
+        draw_numbers(painter, grid, data, LIGHT, face)
+
+    def clipped(painter: QPainter) -> None:
+        painter.setClipRect(QRectF(0, 0, 300, 200))
+        draw(painter)
+
+    part, before = picture(LIGHT, clipped), _laid_out.cache_info()
+    picture(LIGHT, clipped)
+    after = _laid_out.cache_info()
+    assert after.hits + after.misses - before.hits - before.misses < 1000
+    whole = picture(LIGHT, draw)
+    assert part.copy(0, 0, 300, 200) == whole.copy(0, 0, 300, 200)
+    assert len(colours_in(part, (0, 0, 300, 200))) > 3
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from attnlab.document.document import View
 
 MARGIN, GAP, ROW_GAP = 16.0, 12.0, 28.0
-SMALLEST = QSize(640, 560)
+SMALLEST = QSize(384, 420)
 ZOOM_RANGE = (0.5, 12.0)
 
 
@@ -150,7 +150,7 @@ class Canvas(QWidget):
     def _layout(self) -> dict[str, QRectF]:
         """Return where each card lies at zoom 1; "heads" is the overview."""
         assert self._trace is not None
-        size = self.size().expandedTo(SMALLEST * scale())
+        size = self.size().expandedTo(SMALLEST)
         alone = self._view.alone if self._view is not None else None
         if alone is not None:
             return {alone: QRectF(0, 0, size.width(), size.height()).adjusted(MARGIN, MARGIN, -MARGIN, -MARGIN)}

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 _MOVES = {Qt.Key.Key_Left: (0, -1), Qt.Key.Key_Right: (0, 1), Qt.Key.Key_Up: (-1, 0), Qt.Key.Key_Down: (1, 0)}
 DRAG_START_PX = 4
+PADDING = 8.0
 TOKEN_AXES = ("token", "query", "key")
 
 
@@ -185,7 +186,7 @@ class StageCard(QWidget):
 
     def _area(self) -> QRectF:
         z = self._zoom
-        return QRectF(self.rect()).adjusted(11 * z, 48 * z, -11 * z, -24 * z)
+        return QRectF(self.rect()).adjusted(PADDING * z, 48 * z, -PADDING * z, -24 * z)
 
     def _arrange(self) -> None:
         if self._data is None:
@@ -243,6 +244,7 @@ class StageCard(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        painter.setClipRect(event.rect())  # numbers and labels outside are not even looked at
         outlines, strong = self._outlines()
         self.still.draw(painter, self._still_depends_on(strong), lambda own: self._paint_still(own, strong))
         if self._data is not None and self._grid is not None:

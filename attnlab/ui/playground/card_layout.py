@@ -10,6 +10,7 @@ from attnlab.figures.layout import Grid, Limits, arrange
 from attnlab.ui.playground.still import face
 
 LABEL_SIZE = 0.92
+NARROW_LABEL = 32.0
 NUMBER_CELL = 21.0
 """Cells this wide hold two decimals."""
 
@@ -42,7 +43,7 @@ def _single(shape: tuple[int, int, int], rows: Sequence[str], columns: Sequence[
     widest = _widest(columns, metrics)
     tall = min(widest + 8, 52 * max(z, room.enlarged), height * 0.3)
     grid = _arranged(shape, room, wide, tall)
-    narrow = _arranged(shape, room, min(wide, 36 * z), tall)
+    narrow = _arranged(shape, room, min(wide, NARROW_LABEL * z), tall)
     if grid.cell_width < NUMBER_CELL * z <= narrow.cell_width:
         grid = narrow
     if widest <= grid.cell_width - 2:
