@@ -33,9 +33,11 @@ def limit_of(values: NDArray[np.floating], kind: str) -> float:
 
 def indices(values: NDArray[np.floating], kind: str, limit: float) -> NDArray[np.uint8]:
     """Return the colour map entry of each value; −∞ and NaN get entry 0 and are for the caller to mark."""
-    low, span = (0.0, limit) if kind == "probability" else (-limit, 2 * limit)
-    with np.errstate(invalid="ignore", over="ignore"):
-        scaled = (values - low) * ((LEVELS - 1) / span)
+    middle, share = (0.0, LEVELS - 1.0) if kind == "probability" else ((LEVELS - 1) / 2, (LEVELS - 1) / 2)
+    with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+        scaled = values / limit  # first of all: neither the least nor the largest numbers there are leave the range
+        scaled *= share
+        scaled += middle
         np.fmax(scaled, 0, out=scaled)  # of NaN and 0 this is 0
         np.fmin(scaled, LEVELS - 1, out=scaled)
         scaled += 0.5
