@@ -18,7 +18,8 @@ class Normalizer:
     """One normaliser: ``apply(logits [h, T_q, T_k])`` gives weights of the same shape.
 
     Cells that may not be attended to arrive as -∞ and leave as 0. ``explain(logits [T_k], j, limit)`` writes the
-    weight of key j out. ``code`` is PyTorch that assigns ``weights``, with ``{x}`` standing for the logits.
+    weight of key j out. ``code`` is PyTorch that assigns ``weights``, with ``{x}`` standing for the logits. ``kind`` is
+    "probability" where every weight lies in 0 to 1, else "signed".
     """
 
     name: str
@@ -28,6 +29,7 @@ class Normalizer:
     apply: Callable[[Tensor], Tensor]
     explain: Callable[[Floats, int, int | None], tuple[Line, ...]]
     code: str
+    kind: str = "probability"
 
 
 def _explain_softmax(logits: Floats, j: int, limit: int | None) -> tuple[Line, ...]:
@@ -90,6 +92,7 @@ NORMALIZERS = {
             apply=_by_sum,
             explain=_explain_sum,
             code="weights = {x}.masked_fill({x} == -torch.inf, 0)\nweights = weights / weights.sum(-1, keepdim=True)",
+            kind="signed",
         ),
     )
 }

@@ -303,6 +303,11 @@ STAGES: tuple[Stage, ...] = (
 BY_NAME = {stage.name: stage for stage in STAGES}
 
 
+def kind_of(stage: Stage, e: "Experiment") -> str:
+    """Return "signed" or "probability": what a stage's numbers are in this configuration, as a normaliser may say."""
+    return NORMALIZERS[e.config.normalizer].kind if stage.name == "weights" else stage.kind
+
+
 def sources(stage: Stage, e: "Experiment") -> tuple[Stage, ...]:
     """Return the stages that this one is computed from in this configuration, nearest first.
 

@@ -120,6 +120,7 @@ def map_data(trace: "Trace", stage: str, head: int | str) -> MapData:
         AttnlabError: no such stage or head; the sentence names those that exist.
     """
     from attnlab.attention.explain import axis_label
+    from attnlab.attention.stages import kind_of
 
     if stage not in trace:
         raise AttnlabError(f"There is no stage {stage!r} in this configuration; there are {', '.join(trace.stages)}.")
@@ -138,7 +139,8 @@ def map_data(trace: "Trace", stage: str, head: int | str) -> MapData:
     rows, columns = (
         [axis_label(e, axis, i) for i in range(n)] for axis, n in zip(entry.axes[-2:], values.shape[1:], strict=True)
     )
-    return MapData(values, entry.kind, limit_of(array, entry.kind), trace.shown_mask(stage), rows, columns, titles)
+    kind = kind_of(entry, e)
+    return MapData(values, kind, limit_of(array, kind), trace.shown_mask(stage), rows, columns, titles)
 
 
 def _draw(
