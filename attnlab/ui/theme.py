@@ -1,6 +1,7 @@
 """The look of the program: which palette is on, the application's fonts by role, and the style sheet."""
 
 import re
+from html import escape
 
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPainter, QPainterPath, QPalette, QPen, QRegion
@@ -110,6 +111,11 @@ def restyle(widget: QWidget, sheet: str) -> None:
     """Give a widget a style sheet of its own unless it has it: polishing again for nothing costs a frame."""
     if widget.styleSheet() != sheet:
         widget.setStyleSheet(sheet)
+
+
+def plain_tip(text: str) -> str:
+    """Return a text for a tool tip that shows it as it is: what looks like markup is escaped."""
+    return "<qt>" + escape(text).replace("\n", "<br>") + "</qt>" if "<" in text or "&" in text else text
 
 
 def draw_focus_ring(painter: QPainter, rect: QRectF, palette: Palette, radius: float = 8) -> None:

@@ -8,14 +8,17 @@ import numpy as np
 import pytest
 import torch
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QColor, QTextDocument
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QToolTip
 
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
 from attnlab.attention.explain import Cell
 from attnlab.figures.palette import LIGHT
 
 if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
     from tests.ui.conftest import Person
 
 Key, Mod = Qt.Key, Qt.KeyboardModifier
@@ -162,6 +165,54 @@ def test_arrows_walk_through_the_cells_of_a_card(person: "Person") -> None:
     assert person.document.view.step is None  # the arrows were the card's
 
 
+def test_an_arrow_key_never_lets_go_of_the_cell_it_is_on(person: "Person") -> None:
+    card = person.card("weights")
+    person.click_cell("weights", 0, 0)
+    for key in (Key.Key_Left, Key.Key_Up, Key.Key_Left):
+        person.key(key, widget=card)
+        assert selected(person) == Cell("weights", 0, 0, 0)
+        assert person.document.view.pinned
+
+
+def test_pointing_elsewhere_reads_no_map_anew(person: "Person") -> None:
+    person.point_at("weights", 1, 1)
+    canvas = person.playground.canvas
+    before = {name: card.data for name, card in canvas.cards.items()}
+    of_heads, painted = canvas.heads._data, person.card("inputs").painted
+    person.point_at("weights", 2, 1)
+    assert all(canvas.cards[name].data is data for name, data in before.items())
+    assert canvas.heads._data is of_heads
+    assert outlined(person, "scores") == {(2, 1)}
+    person.card("inputs").grab()
+    assert person.card("inputs").painted > painted
+
+
+def test_the_selected_cell_is_said_aloud_on_its_card_alone(person: "Person") -> None:
+    person.point_at("weights", 2, 1)
+    said = person.card("weights").accessibleDescription()
+    assert said == f"starts → journey: {person.painted('weights')[0, 2, 1]!s}"
+    assert person.card("scores").accessibleDescription() == ""
+    person.leave("weights")
+    assert person.card("weights").accessibleDescription() == ""
+    person.point_at("weights", 2, 1)
+    person.press("Causal")
+    person.settle()
+    assert person.card("weights").accessibleDescription() == (
+        f"starts → journey: {person.painted('weights')[0, 2, 1]!s}"
+    )
+
+
+def test_weights_that_are_no_shares_are_shown_with_their_signs(person: "Person") -> None:
+    person.drag_number(0, 0, 30, -900)
+    person.choose("Weights", "÷ sum")
+    person.settle()
+    data, of_heads = person.card("weights").data, person.playground.canvas.heads._data
+    assert data is not None
+    assert of_heads is not None
+    assert data.kind == of_heads.kind == "signed"
+    assert data.limit == np.abs(data.values).max()
+
+
 # The exact value on hover
 
 
@@ -173,6 +224,13 @@ def test_the_exact_value_is_one_hover_away(person: "Person") -> None:
     person.settle()
     tip = person.tip(person.card("weights"), person.cell("weights", 2, 1))
     assert float(tip.split(": ")[1]) == person.painted("weights")[0, 2, 1]
+
+
+def test_escape_takes_the_tip_away_with_the_selection(person: "Person", qtbot: "QtBot") -> None:
+    person.click_cell("weights", 2, 1)
+    assert person.tip(person.card("weights"), person.cell("weights", 2, 1))
+    person.key(Key.Key_Escape)
+    qtbot.waitUntil(lambda: not QToolTip.isVisible(), timeout=2000)
 
 
 def test_between_cells_and_labels_there_is_no_tip(person: "Person") -> None:
@@ -290,6 +348,14 @@ def test_enter_on_a_card_does_the_same_as_the_double_click(person: "Person") -> 
     assert person.card("weights").isVisible()
 
 
+def test_a_card_that_has_nothing_yet_does_not_take_the_canvas(person: "Person") -> None:
+    person.key(Key.Key_Home)
+    assert person.card("weights").data is None
+    double_click_title(person, "weights")
+    person.key(Key.Key_Return, widget=person.card("weights"))
+    assert person.document.view.alone is None
+
+
 def test_a_card_alone_that_the_layer_loses_gives_the_canvas_back(person: "Person") -> None:
     double_click_title(person, "scaled")
     person.choose("Scale", "none")
@@ -403,7 +469,9 @@ def test_any_script_may_stand_as_a_token(sit_down: Callable[..., "Person"]) -> N
         assert selected(person) == Cell("weights", index, index, 0)
         person.window.grab()
     tip = person.tip(person.card("weights"), person.cell("weights", 12, 0))
-    assert tip.startswith("<b>&amp; → שלום: ")  # as it was typed, and no markup
+    shown = QTextDocument()
+    shown.setHtml(tip)
+    assert shown.toPlainText().startswith("<b>&amp; → שלום: ")  # as it was typed, and no markup
 
 
 def test_a_mirrored_desktop_keeps_queries_left_and_keys_above(sit_down: Callable[..., "Person"]) -> None:

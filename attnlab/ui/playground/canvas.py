@@ -55,6 +55,7 @@ class Canvas(QWidget):
 
     cell_hovered = Signal(object)
     cell_clicked = Signal(object)
+    cell_moved = Signal(object)
     alone_requested = Signal(object)
     head_clicked = Signal(object)
 
@@ -71,6 +72,7 @@ class Canvas(QWidget):
         for card in self.cards.values():
             card.cell_hovered.connect(self.cell_hovered)
             card.cell_clicked.connect(self.cell_clicked)
+            card.cell_moved.connect(self.cell_moved)
             card.title_double_clicked.connect(self._on_title_double_clicked)
         self._palette = LIGHT
         self._trace: Trace | None = None

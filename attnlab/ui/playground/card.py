@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFocusEvent,
+    QFont,
     QHelpEvent,
     QKeyEvent,
     QMouseEvent,
@@ -20,7 +21,7 @@ from PySide6.QtWidgets import QToolTip, QWidget
 from attnlab.attention.arithmetic import number
 from attnlab.attention.explain import Cell
 from attnlab.attention.links import Region, linked
-from attnlab.attention.stages import Stage
+from attnlab.attention.stages import Stage, kind_of
 from attnlab.figures.layout import Grid
 from attnlab.figures.map_painter import (
     MapData,
@@ -39,6 +40,7 @@ from attnlab.figures.text import Pen
 from attnlab.ui.formula import draw_formula
 from attnlab.ui.playground.card_layout import LABEL_SIZE, Room, fit
 from attnlab.ui.playground.still import Still, face
+from attnlab.ui.theme import plain_tip
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
@@ -56,6 +58,8 @@ class StageCard(QWidget):
 
     cell_hovered = Signal(object)
     cell_clicked = Signal(object)
+    cell_moved = Signal(object)
+    """An arrow key chose a cell: unlike a second click it never lets go of it."""
     title_double_clicked = Signal(str)
     panned = Signal(QPointF)
 
@@ -69,6 +73,8 @@ class StageCard(QWidget):
         self._grid: Grid | None = None
         self._heads: tuple[int | None, ...] = (None,)
         self._zoom = 1.0
+        self._framed: tuple[list[Outline], tuple[int | None, int | None]] = ([], (None, None))
+        self._tipped = False
         self._pressed: QPointF | None = None
         self._panning = False
         self.still = Still(self)
@@ -100,15 +106,30 @@ class StageCard(QWidget):
     def show_trace(self, trace: "Trace", view: "View") -> None:
         """Show a stage of a trace as the view asks: one head, the mean, or all; nothing before its step."""
         before, self._trace = self._trace, trace
-        if before is None or view != self._view or not self._same(before, trace):
-            self.show_view(view)
+        if before is None or not self._same(before, trace):
+            self._view = None
+        self.show_view(view)
 
     def show_view(self, view: "View") -> None:
-        """Show the same trace as another view asks."""
-        self._view = view
-        self._data = self._collected() if self._revealed() else None
-        self.setAccessibleName(self._described())
-        self._arrange()
+        """Show the same trace as another view asks; where only the selected cell is another, just its frames."""
+        before, self._view = self._view, view
+        if before is None or (before.head, before.alone, before.step) != (view.head, view.alone, view.step):
+            self._data = self._collected() if self._revealed() else None
+            self.setAccessibleName(self._described())
+            self._arrange()
+        framed, self._framed = self._framed, self._outlines()
+        if framed != self._framed:
+            self.update()
+        if before is None or before.cell != view.cell:
+            self._tell_cell(view.cell)
+
+    def _tell_cell(self, cell: Cell | None) -> None:
+        """Let a screen reader say the selected cell of this card, and take a tip away that Escape let go of."""
+        own = cell is not None and cell.stage == self.stage.name and cell.head in self._heads and self._data is not None
+        self.setAccessibleDescription(self.hover_text(cell) if own and cell is not None else "")
+        if cell is None and self._tipped:
+            self._tipped = False
+            QToolTip.hideText()
 
     def _same(self, before: "Trace", after: "Trace") -> bool:
         """Whether two traces look the same on this card: an edit leaves what lies before it as it was."""
@@ -166,8 +187,9 @@ class StageCard(QWidget):
             allowed = self._trace.experiment.allowed()
             masked = None if allowed is None else ~allowed.numpy()
         labels = [_labels(e, axis, n) for axis, n in zip((rows, columns), values.shape[1:], strict=True)]
-        limit = limit_of(self._trace.array(self.stage.name), self.stage.kind)
-        return MapData(values, self.stage.kind, limit, masked, labels[0], labels[1], titles)
+        kind = kind_of(self.stage, e)
+        limit = limit_of(self._trace.array(self.stage.name), kind)
+        return MapData(values, kind, limit, masked, labels[0], labels[1], titles)
 
     def _described(self) -> str:
         if self._data is None:
@@ -250,13 +272,17 @@ class StageCard(QWidget):
         if self._data is not None and self._grid is not None:
             draw_cells(painter, self._grid, self._data, self._palette)
             draw_titles(painter, self._grid, self._data, self._palette, face("tiny", self._zoom))  # over the frames
-            number_zoom = min(self._zoom, 1.6)
-            fonts = (face("cell", number_zoom), face("tiny", number_zoom))
-            draw_numbers(painter, self._grid, self._data, self._palette, *fonts)
+            draw_numbers(painter, self._grid, self._data, self._palette, *self._number_fonts())
             draw_outlines(painter, self._grid, outlines)
             draw_colour_ends(painter, self._colour_bar(), self._data, self._palette, face("tiny", self._zoom))
         painter.end()
         self.painted += 1
+
+    def _number_fonts(self) -> tuple[QFont, ...]:
+        """Return the fonts numbers may have, largest first: alone on the canvas a card may have large ones."""
+        zoom = min(self._zoom, 1.6)
+        large = tuple(face("number", zoom * k) for k in (1.8, 1.4, 1.0)) if self._alone_factor() > 1 else ()
+        return (*large, face("cell", zoom), face("tiny", zoom))
 
     def _still_depends_on(self, strong: tuple[int | None, int | None]) -> tuple[object, ...]:
         data, known = self._data, self._trace is not None and self.stage.name in self._trace
@@ -307,7 +333,8 @@ class StageCard(QWidget):
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             cell = self.cell_at(QPointF(event.pos()))
-            QToolTip.showText(event.globalPos(), self.hover_text(cell) if cell else "", self)
+            QToolTip.showText(event.globalPos(), plain_tip(self.hover_text(cell)) if cell else "", self)
+            self._tipped = cell is not None
             return True
         return super().event(event)
 
@@ -333,7 +360,7 @@ class StageCard(QWidget):
         self._pressed, self._panning = None, False
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        if event.position().y() < 44 * self._zoom:
+        if event.position().y() < 44 * self._zoom and self._data is not None:
             self.title_double_clicked.emit(self.stage.name)
 
     def leaveEvent(self, event: QEvent) -> None:
@@ -348,13 +375,11 @@ class StageCard(QWidget):
                 event.ignore()
                 return
             if cell is None or cell.stage != self.stage.name:
-                self.cell_clicked.emit(Cell(self.stage.name, 0, 0, self._heads[0]))
+                self.cell_moved.emit(Cell(self.stage.name, 0, 0, self._heads[0]))
                 return
             row, column = self._clamped(cell.row + move[0], cell.column + move[1])
-            moved = Cell(self.stage.name, row, column, cell.head)
-            if moved != cell or not self._view.pinned:  # at the edge it stays; another click would let go of it
-                self.cell_clicked.emit(moved)
-        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.cell_moved.emit(Cell(self.stage.name, row, column, cell.head))
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self._data is not None:
             self.title_double_clicked.emit(self.stage.name)
         else:
             super().keyPressEvent(event)

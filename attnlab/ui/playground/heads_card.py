@@ -7,6 +7,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
+from attnlab.attention.stages import kind_of
 from attnlab.figures.layout import Grid, Limits, arrange
 from attnlab.figures.map_painter import MapData, Outline, draw_cells, draw_outlines, draw_titles
 from attnlab.figures.palette import LIGHT, Palette
@@ -62,24 +63,32 @@ class HeadsCard(QWidget):
 
     def show_trace(self, trace: "Trace", view: "View") -> None:
         """Show the weights of another trace."""
-        self._trace = trace
+        self._trace, self._view = trace, None
         self.show_view(view)
 
     def show_view(self, view: "View") -> None:
         """Mark what another view shows; nothing while the weights are not revealed."""
-        self._view = view
+        before, self._view = self._view, view
+        if before is None or before.step != view.step:
+            self._data = self._collected(view)
+            self._arrange()
+        if before is None or before.head != view.head:
+            assert self._trace is not None
+            self.setAccessibleName(f"Heads: {self._trace.experiment.n_heads}, showing {view.head}")
+            self.update()
+
+    def _collected(self, view: "View") -> MapData | None:
         assert self._trace is not None
-        self._data = None
-        if view.step is None or self._trace.stages.index("weights") < view.step:
-            values = self._trace.array("weights")
-            if len(values) > 1:
-                values = np.concatenate([values, self._trace.mean("weights")[None]])
-            allowed = self._trace.experiment.allowed()
-            masked = None if allowed is None else ~allowed.numpy()
-            titles = tuple("mean" if c == "mean" else f"head {c}" for c in self.choices)
-            self._data = MapData(values, "probability", limit_of(values, "probability"), masked, (), (), titles)
-        self.setAccessibleName(f"Heads: {self._trace.experiment.n_heads}, showing {view.head}")
-        self._arrange()
+        if view.step is not None and self._trace.stages.index("weights") >= view.step:
+            return None
+        e, values = self._trace.experiment, self._trace.array("weights")
+        if len(values) > 1:
+            values = np.concatenate([values, self._trace.mean("weights")[None]])
+        allowed = e.allowed()
+        masked = None if allowed is None else ~allowed.numpy()
+        titles = tuple("mean" if c == "mean" else f"head {c}" for c in self.choices)
+        kind = kind_of(self._trace.stage("weights"), e)
+        return MapData(values, kind, limit_of(values, kind), masked, (), (), titles)
 
     def choice_at(self, position: QPointF) -> int | str | None:
         """Return what the small map under a point stands for."""

@@ -71,6 +71,7 @@ class Playground(QObject):
         self.service.job_done.connect(self._on_job_done)
         canvas.cell_hovered.connect(self._on_cell_hovered)
         canvas.cell_clicked.connect(self._on_cell_clicked)
+        canvas.cell_moved.connect(self._on_cell_moved)
         canvas.alone_requested.connect(self._on_alone_requested)
         canvas.head_clicked.connect(self._on_head_chosen)
         self.explain.cell_clicked.connect(self._on_cell_clicked)
@@ -163,6 +164,10 @@ class Playground(QObject):
     def _on_cell_clicked(self, cell: object) -> None:
         view = self.document.view
         self.document.select(None if view.pinned and view.cell == cell else cell, pin=True)  # type: ignore[arg-type]
+
+    @Slot(object)
+    def _on_cell_moved(self, cell: object) -> None:
+        self.document.select(cell, pin=True)  # type: ignore[arg-type]
 
     @Slot(object)
     def _on_alone_requested(self, name: object) -> None:
