@@ -24,7 +24,7 @@ from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.text import Pen
 from attnlab.ui.playground.card_layout import LABEL_SIZE, Room, fit
 from attnlab.ui.playground.still import face
-from attnlab.ui.theme import scale
+from attnlab.ui.theme import plain_tip, scale
 
 MARGIN = 20
 ENLARGED = 2.0
@@ -174,7 +174,7 @@ class MapSheet(QWidget):
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             cell = self.cell_at(QPointF(event.pos()))
-            QToolTip.showText(event.globalPos(), self.cell_text(cell) if cell is not None else "", self)
+            QToolTip.showText(event.globalPos(), plain_tip(self.cell_text(cell)) if cell is not None else "", self)
             return True
         if event.type() == QEvent.Type.DevicePixelRatioChange:
             self._arrange()

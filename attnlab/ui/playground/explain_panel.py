@@ -21,7 +21,7 @@ from attnlab.attention.stages import BY_NAME
 from attnlab.attention.statistics import RowStatistics, row_statistics
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.playground.rich_text import html_of
-from attnlab.ui.theme import font, restyle
+from attnlab.ui.theme import font, plain_tip, restyle
 from attnlab.ui.widgets.bars import BarList
 
 if TYPE_CHECKING:
@@ -280,7 +280,7 @@ class ExplainPanel(QScrollArea):
         texts = {"total": number(statistics.total), "entropy": entropy, "effective": effective, "strongest": strongest}
         for key, text in texts.items():
             label = self._statistics[key]
-            label.setToolTip(text)
+            label.setToolTip(plain_tip(text))
             label.setAccessibleName(f"Row: {dict(ROWS)[key]}: {text}")
             label.setText(text if len(text) <= 28 else f"{text[:27]}…")
 

@@ -15,7 +15,7 @@ from attnlab.compute.engine import DTYPES
 from attnlab.errors import ExperimentError
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.icons import icon
-from attnlab.ui.theme import font
+from attnlab.ui.theme import font, plain_tip
 from attnlab.ui.widgets.flow_layout import FlowLayout
 from attnlab.ui.widgets.numbers import parse_number
 from attnlab.ui.widgets.pill import Choice, Pill
@@ -151,7 +151,7 @@ class TopBar(QFrame):
             (self.undo_button, "Undo", history.undo_label), (self.redo_button, "Redo", history.redo_label),
         ):  # fmt: skip
             button.setEnabled(label is not None)
-            button.setToolTip(f"{verb} “{label}”" if label else f"Nothing to {verb.lower()}")
+            button.setToolTip(plain_tip(f"{verb} “{label}”") if label else f"Nothing to {verb.lower()}")
         shown = (e.config, e.d_k, e.d_v, scene.device, scene.dtype)
         if shown != self._shown_state:  # a dragged number changes none of it
             self._shown_state = shown

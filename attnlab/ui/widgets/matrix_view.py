@@ -9,6 +9,7 @@ from PySide6.QtGui import QFocusEvent, QHelpEvent, QPainter, QPaintEvent, QResiz
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QToolTip, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.theme import plain_tip
 from attnlab.ui.widgets.matrix_grid import GROUP_GAP, Grid
 from attnlab.ui.widgets.matrix_paint import Look, MatrixPainter
 from attnlab.ui.widgets.matrix_places import cell_name
@@ -257,7 +258,7 @@ class MatrixView(QAbstractScrollArea):
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             hit = self.grid().hit(event.pos())
             area = self.grid().cell(hit.row, hit.column) if hit.region == "cell" else self.viewport().rect()
-            QToolTip.showText(event.globalPos(), self.tool_tip(event.pos()), self.viewport(), area)
+            QToolTip.showText(event.globalPos(), plain_tip(self.tool_tip(event.pos())), self.viewport(), area)
             return True
         if event.type() == QEvent.Type.Leave:
             self._hover(None)

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
-from attnlab.ui.theme import font, px
+from attnlab.ui.theme import font, plain_tip, px
 
 
 class Profile(QWidget):
@@ -77,7 +77,8 @@ class Profile(QWidget):
 
     def _on_mouse_moved(self, position: QPointF) -> None:
         index = self.index_at(position)
-        self.plot.setToolTip("" if index is None else f"{index} {self._labels[index]}: {self._values[index]:.6g}")
+        tip = "" if index is None else f"{index} {self._labels[index]}: {self._values[index]:.6g}"
+        self.plot.setToolTip(plain_tip(tip))
 
     def _on_mouse_clicked(self, event: MouseClickEvent) -> None:
         index = self.index_at(event.scenePos())
