@@ -15,7 +15,7 @@ from attnlab.errors import AttnlabError
 RUNS = 7
 IDLE_MS = 1500
 """How long the program rests before its memory is read."""
-PATIENCE_S = 120
+PATIENCE_S = 45
 BARE = "import torch, PySide6.QtWidgets, pyqtgraph"
 
 _PRELUDE = """
@@ -50,7 +50,7 @@ class Watch(QObject):
         {indent(_MEMORY, " " * 8).strip()}
         self.window.close()
 
-sys.exit(run(on_window=Watch))
+sys.exit(run(size=(1440, 900), on_window=Watch))
 """
 
 

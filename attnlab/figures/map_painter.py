@@ -106,10 +106,10 @@ def _chosen(
     finite = values[np.isfinite(values)]
     ends = [float(finite.min(initial=0.0)), float(finite.max(initial=0.0))]
     odd = ["NaN"] * (len(finite) < values.size)
-    tried = [(font, form, room) for font in fonts for form, room in ((_fixed(4), 6.0), (_fixed(2), 1.5))]
+    tried = [(font, form, room) for font in fonts for form, room in ((_fixed(4), 6.0), (_fixed(2), 1.25))]
     largest = max(-ends[0], ends[1])
     for form, least in ((_bare, 0), (_fixed(1), 1), (_fixed(0), 10), (_power, 1000)):
-        tried += [(font, form, 1.5) for font in fonts if largest >= least]
+        tried += [(font, form, 1.25) for font in fonts if largest >= least]
     for font, form, room in tried:
         pen = Pen(painter, font)
         texts = [re.sub("[0-9]", "0", form(value)) for value in ends] + odd  # 0 is as wide as any digit
@@ -178,7 +178,7 @@ def draw_labels(
     for line in range(grid.lines if grid.label_width else 0):
         _, y = grid.origin(line * grid.per_row)
         seen = _visible(painter, y, grid.cell_height, grid.rows, vertical=True)
-        for row in _thinned(grid.rows, grid.cell_height, 11.0, strong[0], seen):
+        for row in _thinned(grid.rows, grid.cell_height, 1.1 * font.pixelSize(), strong[0], seen):
             painter.setPen(QColor(palette.ink if row == strong[0] else palette.muted))
             text = pen.elided(data.row_labels[row], grid.label_width - 6)
             pen.draw(grid.x - 6, y + (row + 0.5) * grid.cell_height, text, 1.0)
@@ -194,7 +194,7 @@ def draw_labels(
     for place in range(min(grid.per_row, grid.count)):
         x, _ = grid.origin(place)
         seen = _visible(painter, x, grid.cell_width, grid.columns, vertical=False)
-        for column in _thinned(grid.columns, grid.cell_width, 0.0 if flat else 11.0, strong[1], seen):
+        for column in _thinned(grid.columns, grid.cell_width, 0.0 if flat else 1.1 * font.pixelSize(), strong[1], seen):
             painter.setPen(QColor(palette.ink if column == strong[1] else palette.muted))
             middle = x + (column + 0.5) * grid.cell_width
             if flat:

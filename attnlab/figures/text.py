@@ -29,8 +29,10 @@ def _elided(text: str, key: str, width: int) -> str:
     dots = metrics.horizontalAdvance("…")
     if width >= NARROW_EM * font.pixelSize():
         return metrics.elidedText(shown[:400], Qt.TextElideMode.ElideRight, width)
-    fits = metrics.horizontalAdvance(shown) <= width
-    return shown if fits else metrics.elidedText(shown[:400], Qt.TextElideMode.ElideRight, width + dots).rstrip("…")
+    if metrics.horizontalAdvance(shown) <= width:
+        return shown
+    longer = shown[:400] + "………"  # so that it is always shortened, to what fits without the dots
+    return metrics.elidedText(longer, Qt.TextElideMode.ElideRight, width + dots).rstrip("…")
 
 
 class Pen:

@@ -33,6 +33,8 @@ FIRST_SIZE = QSize(1440, 900)
 TITLE_BAR, BORDER = 40, 4
 """Pixels left to the bar above and the border around the window, which nobody knows before it is shown."""
 _SHOWN = QEvent.Type(QEvent.registerEventType())
+MOST_ROUNDS = 20
+"""How often the first painting is waited for, a round of events each; a card out of sight is never painted."""
 _AFTER_PAINTING = Qt.EventPriority.LowEventPriority.value - 1
 """What is painted is painted with low priority; an event below that comes when it is on screen."""
 
@@ -52,6 +54,7 @@ class MainWindow(QMainWindow):
         self._source = source
         self._remember = remember
         self._painted = self._presenting = self._stopped = self._computed = False
+        self._rounds = 0
         self._walkable: tuple[str | None, str | None] | None = None
         self.playground: Playground | None = None
         self.recovery: Recovery | None = None
@@ -323,9 +326,14 @@ class MainWindow(QMainWindow):
             self.first_painted.emit()
 
     def customEvent(self, event: QEvent) -> None:
-        if event.type() == _SHOWN and not self._stopped:
-            self._loader.go_on()
-            self.ready.emit()
+        if event.type() != _SHOWN or self._stopped:
+            return
+        if self._rounds < MOST_ROUNDS and self.playground is not None and not self.playground.canvas.painted:
+            self._rounds += 1  # a layout that was still to be done put the painting off
+            QApplication.postEvent(self, QEvent(_SHOWN), _AFTER_PAINTING)
+            return
+        self._loader.go_on()
+        self.ready.emit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -339,7 +347,6 @@ class MainWindow(QMainWindow):
             self._geometry_settings().setValue("geometry", self.saveGeometry())
         if self.recovery is not None and not self._stopped:
             self.recovery.stop()
-        self.hide()  # before waiting for the threads
         self.stop()
         super().closeEvent(event)
 

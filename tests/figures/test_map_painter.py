@@ -23,7 +23,7 @@ from attnlab.figures.map_painter import (
 )
 from attnlab.figures.palette import DARK, DARK_INK, LIGHT, LIGHT_INK, PALETTES, Palette, colour_map, contrast
 from attnlab.figures.raster import MAP_OF, NOT_A_NUMBER, indices
-from attnlab.figures.text import _laid_out
+from attnlab.figures.text import Pen, _laid_out
 from attnlab.ui.theme import load_fonts
 
 pytestmark = pytest.mark.usefixtures("qapp")
@@ -310,6 +310,18 @@ def test_a_cell_of_22_pixels_has_room_for_two_decimals_with_or_without_a_sign(fa
     _, rounded, _ = numbers_alone([[-0.12, 0.4], [0.02, 0.31]], 22, face, small)
     assert drawn
     assert written != rounded
+
+
+@pytest.mark.parametrize("width", range(8, 60))
+def test_a_shortened_label_is_never_wider_than_its_room(width: int, face: QFont) -> None:
+    image = QImage(8, 8, QImage.Format.Format_RGB32)
+    painter = QPainter(image)
+    pen = Pen(painter, face)
+    shown = [pen.elided(text, width) for text in ("starts", "journey", "Donaudampfschiff")]
+    widths = [pen.width(text) for text in shown]
+    painter.end()
+    assert max(widths) <= width + 0.5
+    assert all(shown)
 
 
 def test_only_what_lies_in_the_clip_is_written(face: QFont) -> None:

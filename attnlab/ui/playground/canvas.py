@@ -91,6 +91,11 @@ class Canvas(QWidget):
         """The present enlargement; 1 shows everything."""
         return self._zoom
 
+    @property
+    def painted(self) -> bool:
+        """Whether every card that is shown has been painted at least once with its numbers."""
+        return all(card.painted for card in self.cards.values() if not card.isHidden())
+
     def set_palette(self, palette: Palette) -> None:
         """Paint in other colours from now on."""
         self._palette = palette

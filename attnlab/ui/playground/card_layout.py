@@ -13,6 +13,8 @@ LABEL_SIZE = 0.92
 NARROW_LABEL = 32.0
 NUMBER_CELL = 21.0
 """Cells this wide hold two decimals."""
+SMALL_CELL = 11.0
+"""Rows closer than this have no room for each one's label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,8 @@ def _single(shape: tuple[int, int, int], rows: Sequence[str], columns: Sequence[
     if widest <= grid.cell_width - 2:
         return _arranged(shape, room, grid.label_width, 14 * z)
     if not room.tokens_across:  # numbers of columns are for large cells only
+        return _arranged(shape, room, grid.label_width, 0.0)
+    if grid.cell_height < SMALL_CELL * z:  # where it is this tight, the names of the rows say enough
         return _arranged(shape, room, grid.label_width, 0.0)
     return grid
 
