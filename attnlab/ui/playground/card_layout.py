@@ -49,7 +49,9 @@ def _single(shape: tuple[int, int, int], rows: Sequence[str], columns: Sequence[
     if grid.cell_width < NUMBER_CELL * z <= narrow.cell_width:
         grid = narrow
     if widest <= grid.cell_width - 2:
-        return _arranged(shape, room, grid.label_width, 14 * z)
+        labelled = _arranged(shape, room, grid.label_width, 14 * z)
+        if room.tokens_across or labelled.cell_height >= SMALL_CELL * z:
+            return labelled
     if not room.tokens_across:  # numbers of columns are for large cells only
         return _arranged(shape, room, grid.label_width, 0.0)
     if grid.cell_height < SMALL_CELL * z:  # where it is this tight, the names of the rows say enough
