@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
-from PySide6.QtCore import QObject, QTimer, Slot
+from PySide6.QtCore import QObject, Qt, QTimer, Slot
 from PySide6.QtGui import QGuiApplication, QIcon, QPixmap
 from PySide6.QtWidgets import QApplication
 
@@ -82,7 +82,8 @@ def run(
     if theme is not None:
         settings = replace(settings, theme=theme)
     window = MainWindow(settings, source or DEFAULT, remember=screenshot is None)
-    if size is not None:
+    if size is not None:  # asked for, so neither the screen nor the last time decides
+        window.setWindowState(Qt.WindowState.WindowNoState)
         window.resize(*size)
     restore = _install_hooks(window)
     interrupt = signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl+C ends it: Python would not hear of it within Qt
