@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
-    QFocusEvent,
     QFont,
     QHelpEvent,
     QKeyEvent,
@@ -22,7 +21,6 @@ from attnlab.attention.arithmetic import number
 from attnlab.attention.explain import Cell
 from attnlab.attention.links import Region, linked
 from attnlab.attention.stages import Stage, kind_of
-from attnlab.figures.layout import Grid
 from attnlab.figures.map_painter import (
     MapData,
     Outline,
@@ -34,12 +32,12 @@ from attnlab.figures.map_painter import (
     draw_outlines,
     draw_titles,
 )  # fmt: skip
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.raster import limit_of
 from attnlab.figures.text import Pen
 from attnlab.ui.formula import draw_formula
+from attnlab.ui.playground.canvas_card import CanvasCard
 from attnlab.ui.playground.card_layout import LABEL_SIZE, Room, fit
-from attnlab.ui.playground.still import Still, face
+from attnlab.ui.playground.still import face
 from attnlab.ui.theme import plain_tip
 
 if TYPE_CHECKING:
@@ -53,7 +51,7 @@ PADDING = 8.0
 TOKEN_AXES = ("token", "query", "key")
 
 
-class StageCard(QWidget):
+class StageCard(CanvasCard):
     """Shows one stage of a trace; pointing, clicking and keys are announced, never acted on here."""
 
     cell_hovered = Signal(object)
@@ -61,47 +59,17 @@ class StageCard(QWidget):
     cell_moved = Signal(object)
     """An arrow key chose a cell: unlike a second click it never lets go of it."""
     title_double_clicked = Signal(str)
-    panned = Signal(QPointF)
 
     def __init__(self, stage: Stage, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(stage.name, parent)
         self.stage = stage
-        self._palette = LIGHT
-        self._trace: Trace | None = None
-        self._view: View | None = None
-        self._data: MapData | None = None
-        self._grid: Grid | None = None
         self._heads: tuple[int | None, ...] = (None,)
-        self._zoom = 1.0
         self._framed: tuple[list[Outline], tuple[int | None, int | None]] = ([], (None, None))
         self._tipped = False
         self._pressed: QPointF | None = None
         self._panning = False
-        self.still = Still(self)
         self.painted = 0
         self.setMouseTracking(True)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setObjectName(f"card-{stage.name}")
-
-    @property
-    def data(self) -> MapData | None:
-        """The maps on the card; None while the stage is not computed or not revealed yet."""
-        return self._data
-
-    @property
-    def grid(self) -> Grid | None:
-        """Where the cells lie."""
-        return self._grid
-
-    def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours from now on."""
-        self._palette = palette
-        self.update()
-
-    def set_zoom(self, zoom: float) -> None:
-        """Enlarge type and spaces; the size of type of the program is part of ``zoom``."""
-        self._zoom = zoom
-        self._arrange()
 
     def show_trace(self, trace: "Trace", view: "View") -> None:
         """Show a stage of a trace as the view asks: one head, the mean, or all; nothing before its step."""
@@ -181,15 +149,10 @@ class StageCard(QWidget):
         assert self._trace is not None
         values, self._heads, titles = self._values()
         e = self._trace.experiment
-        rows, columns = self.stage.axes[-2:]
-        masked = None
-        if e.masked and (self.stage.axes[-2:] == ("query", "key")) and self.stage.name in ("masked", "weights"):
-            allowed = self._trace.experiment.allowed()
-            masked = None if allowed is None else ~allowed.numpy()
-        labels = [_labels(e, axis, n) for axis, n in zip((rows, columns), values.shape[1:], strict=True)]
+        labels = [_labels(e, axis, n) for axis, n in zip(self.stage.axes[-2:], values.shape[1:], strict=True)]
         kind = kind_of(self.stage, e)
         limit = limit_of(self._trace.array(self.stage.name), kind)
-        return MapData(values, kind, limit, masked, labels[0], labels[1], titles)
+        return MapData(values, kind, limit, self._trace.shown_mask(self.stage.name), labels[0], labels[1], titles)
 
     def _described(self) -> str:
         if self._data is None:
@@ -246,14 +209,7 @@ class StageCard(QWidget):
 
     def _paint_header(self, painter: QPainter) -> None:
         z, p = self._zoom, self._palette
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(p.role(self.stage.role)))
-        painter.drawRoundedRect(QRectF(12 * z, 14 * z, 8 * z, 8 * z), 2 * z, 2 * z)
-        pen = Pen(painter, face("title", z))
-        painter.setPen(QColor(p.ink))
-        title = pen.elided(self.stage.title, self.width() - 38 * z)
-        pen.draw(26 * z, 18 * z, title)
-        room = self.width() - 46 * z - pen.width(title)
+        room = self.width() - 20 * z - self._paint_ground(painter, self.stage.title, self.stage.role)
         pen = Pen(painter, face("caption", z))
         painter.setPen(QColor(p.muted))
         shape = self.shape_text()
@@ -293,14 +249,7 @@ class StageCard(QWidget):
     def _paint_still(self, painter: QPainter, strong: tuple[int | None, int | None]) -> None:
         """Paint ground, header, labels and the colours of the bar."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(self._palette.surface))
-        painter.drawRoundedRect(QRectF(self.rect()), 12, 12)
         self._paint_header(painter)
-        if self.hasFocus():
-            painter.setPen(QColor(self._palette.accent))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 11, 11)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         if self._data is not None and self._grid is not None:
             label_font = face("caption", self._zoom * LABEL_SIZE)
@@ -383,12 +332,6 @@ class StageCard(QWidget):
             self.title_double_clicked.emit(self.stage.name)
         else:
             super().keyPressEvent(event)
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        self.update()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        self.update()
 
 
 def _labels(e: "Experiment", axis: str, count: int) -> tuple[str, ...]:

@@ -236,8 +236,8 @@ class ExplainPanel(QScrollArea):
         head = cell.head if cell.head is not None else (self._view.head if self._view is not None else "mean")
         weights = trace.array("weights")[head] if isinstance(head, int) else trace.mean("weights")
         row: NDArray[np.floating] = weights[cell.row]
-        allowed = e.allowed()
-        masked = [False] * e.T_k if allowed is None else (~allowed[cell.row]).tolist()
+        mask = trace.shown_mask("weights")
+        masked = [False] * e.T_k if mask is None else mask[cell.row].tolist()
         title = f"Row of “{axis_label(e, 'query', cell.row)}”"
         if e.n_heads > 1 and not isinstance(head, int):
             title += ", mean of the heads"

@@ -41,9 +41,8 @@ def thumbnail(name: str) -> Thumbnail:
     from attnlab.attention.presets import preset
     from attnlab.compute.engine import compute
 
-    experiment = preset(name)
-    allowed = experiment.allowed()
-    return Thumbnail(compute(experiment).array("weights"), None if allowed is None else ~allowed.numpy())
+    trace = compute(preset(name))
+    return Thumbnail(trace.array("weights"), trace.shown_mask("weights"))
 
 
 def draw_thumbnail(data: Thumbnail, palette: Palette, ratio: float) -> QPixmap:

@@ -8,12 +8,12 @@ from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from attnlab.attention.stages import kind_of
-from attnlab.figures.layout import Grid, Limits, arrange
+from attnlab.figures.layout import Limits, arrange
 from attnlab.figures.map_painter import MapData, Outline, draw_cells, draw_outlines, draw_titles
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.raster import limit_of
 from attnlab.figures.text import Pen
-from attnlab.ui.playground.still import Still, face
+from attnlab.ui.playground.canvas_card import CanvasCard
+from attnlab.ui.playground.still import face
 
 if TYPE_CHECKING:
     from attnlab.attention.trace import Trace
@@ -22,44 +22,19 @@ if TYPE_CHECKING:
 HINT = "One head. Raise Heads and the maps stand here side by side; click one and every card shows it, or their mean."
 
 
-class HeadsCard(QWidget):
+class HeadsCard(CanvasCard):
     """Shows one small map for each head; announces the head, "mean" or "all" that was chosen."""
 
     head_clicked = Signal(object)
-    panned = Signal(QPointF)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._palette = LIGHT
-        self._trace: Trace | None = None
-        self._view: View | None = None
-        self._data: MapData | None = None
-        self._grid: Grid | None = None
-        self._zoom = 1.0
-        self.still = Still(self)
-        self.setObjectName("card-heads")
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        super().__init__("heads", parent)
 
     @property
     def choices(self) -> tuple[int | str, ...]:
         """What each small map stands for: the heads, and with several their mean."""
         n = self._trace.experiment.n_heads if self._trace is not None else 0
         return (*range(n), "mean") if n > 1 else tuple(range(n))
-
-    @property
-    def grid(self) -> Grid | None:
-        """Where the small maps lie."""
-        return self._grid
-
-    def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours from now on."""
-        self._palette = palette
-        self.update()
-
-    def set_zoom(self, zoom: float) -> None:
-        """Enlarge type and spaces; the size of type of the program is part of ``zoom``."""
-        self._zoom = zoom
-        self._arrange()
 
     def show_trace(self, trace: "Trace", view: "View") -> None:
         """Show the weights of another trace."""
@@ -84,11 +59,9 @@ class HeadsCard(QWidget):
         e, values = self._trace.experiment, self._trace.array("weights")
         if len(values) > 1:
             values = np.concatenate([values, self._trace.mean("weights")[None]])
-        allowed = e.allowed()
-        masked = None if allowed is None else ~allowed.numpy()
         titles = tuple("mean" if c == "mean" else f"head {c}" for c in self.choices)
         kind = kind_of(self._trace.stage("weights"), e)
-        return MapData(values, kind, limit_of(values, kind), masked, (), (), titles)
+        return MapData(values, kind, limit_of(values, kind), self._trace.shown_mask("weights"), (), (), titles)
 
     def choice_at(self, position: QPointF) -> int | str | None:
         """Return what the small map under a point stands for."""
@@ -125,18 +98,7 @@ class HeadsCard(QWidget):
         """Paint ground and header."""
         z, p = self._zoom, self._palette
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(p.surface))
-        painter.drawRoundedRect(QRectF(self.rect()), 12, 12)
-        painter.setBrush(QColor(p.neutral))
-        painter.drawRoundedRect(QRectF(12 * z, 14 * z, 8 * z, 8 * z), 2 * z, 2 * z)
-        if self.hasFocus():
-            painter.setPen(QColor(p.accent))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 11, 11)
-        pen = Pen(painter, face("title", z))
-        painter.setPen(QColor(p.ink))
-        pen.draw(26 * z, 18 * z, "Heads")
+        self._paint_ground(painter, "Heads", "neutral")
         pen = Pen(painter, face("caption", z))
         painter.setPen(QColor(p.muted))
         pen.draw(12 * z, 35 * z, pen.elided("weights of every head, at a glance", self.width() - 24 * z))
