@@ -1,0 +1,54 @@
+"""What every lens has: a name, a trace and a view to show while it can be seen, and the worker for what takes long."""
+
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
+
+from attnlab.figures.palette import LIGHT, Palette
+
+if TYPE_CHECKING:
+    from attnlab.attention.trace import Trace
+    from attnlab.document.document import View
+
+Runner = Callable[[Hashable, Callable[[], Any]], None]
+"""Runs a job in the worker when no request waits; its result comes back by its key."""
+
+
+class Lens(QWidget):
+    """A view beside the canvas. It is given traces only while it can be seen, so hidden it costs nothing.
+
+    It holds no copy of the state: an edit is asked for by ``edit_requested(label, function of an Experiment)``.
+    """
+
+    cell_clicked = Signal(object)
+    edit_requested = Signal(str, object)
+    name = ""
+    title = ""
+    about = ""
+
+    def __init__(self, run: Runner, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._run = run
+        self._palette = LIGHT
+        self.setObjectName(f"lens-{self.name}")
+        self.setAccessibleName(self.title)
+
+    def ask(self, key: Hashable, job: Callable[[], Any]) -> None:
+        """Run a job in the worker; its result arrives at ``on_result`` with the key."""
+        self._run(("lens", self.name, key), job)
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours, and the present size of type, from now on."""
+        self._palette = palette
+
+    def show_trace(self, trace: "Trace", view: "View") -> None:
+        """Show another trace."""
+        raise NotImplementedError
+
+    def show_view(self, view: "View") -> None:
+        """Show the same trace as another view asks; most lenses look the same in each."""
+
+    def on_result(self, key: Hashable, result: Any) -> None:
+        """Take the result of a job; one that has been overtaken is to be dropped."""
