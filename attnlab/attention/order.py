@@ -1,0 +1,90 @@
+"""Whether a layer sees the order of its tokens: shuffle them, and see whether the map follows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from attnlab.attention.experiment import Experiment
+from attnlab.attention.sentences import pick
+from attnlab.attention.trace import Trace
+from attnlab.errors import ExperimentError
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OrderBlindness:
+    """What a layer makes of its tokens in both orders; token i of ``shuffled`` was token ``order[i]``.
+
+    ``weights`` [h, T_q, T_k] and ``output`` [T_q, d_out] are of the tokens as they are, ``shuffled_…`` of the shuffled
+    ones, and ``restored_…`` the latter with their rows (and, in self-attention, keys) put back in order.
+    """
+
+    experiment: Experiment
+    shuffled: Experiment
+    order: tuple[int, ...]
+    weights: Tensor
+    shuffled_weights: Tensor
+    restored_weights: Tensor
+    output: Tensor
+    restored_output: Tensor
+
+    @property
+    def difference(self) -> Tensor:
+        """How far the restored weights are from those as they are, [h, T_q, T_k]."""
+        return self.restored_weights - self.weights
+
+    @property
+    def largest(self) -> float:
+        """The largest difference between two weights."""
+        return float(self.difference.abs().max())
+
+    @property
+    def largest_output(self) -> float:
+        """The largest difference between two numbers of the output."""
+        return float((self.restored_output - self.output).abs().max())
+
+
+def random_order(count: int, seed: int) -> tuple[int, ...]:
+    """Return a permutation of ``count`` tokens that depends on the seed alone; never the identity from 2 on."""
+    g = torch.Generator(device="cpu").manual_seed(seed)
+    order = tuple(torch.randperm(count, generator=g).tolist())
+    return order if order != tuple(range(count)) else (*order[1:], *order[:1])
+
+
+def permuted(e: Experiment, order: Sequence[int]) -> Experiment:
+    """Return the experiment with its tokens in another order, token i being the one at ``order[i]``.
+
+    A mask drawn by hand follows its tokens; a second sequence stays as it is.
+
+    Raises:
+        ExperimentError: the order does not hold each index once.
+    """
+    if sorted(order) != list(range(e.T_q)):
+        raise ExperimentError(f"The order is {list(order)}; it needs each number from 0 to {e.T_q - 1} once.")
+    return pick(e, order)
+
+
+def shuffled(e: Experiment, seed: int) -> Experiment:
+    """Return the experiment with its tokens in the random order of a seed."""
+    return permuted(e, random_order(e.T_q, seed))
+
+
+def order_blindness(e: Experiment, order: Sequence[int], dtype: torch.dtype = torch.float64) -> OrderBlindness:
+    """Return what the layer makes of its tokens, and of the same tokens in another order, computed on the CPU.
+
+    Without positions, and without a mask that depends on the order, attention is equivariant to permutations: the map
+    of the shuffled tokens is the shuffled map (Lee et al. 2019), and nothing is left of the difference but rounding.
+
+    Raises:
+        ExperimentError: the order does not hold each index once.
+    """
+    other = permuted(e, order)
+    one, two = Trace(e, torch.device("cpu"), dtype), Trace(other, torch.device("cpu"), dtype)
+    back = torch.tensor(order, device="cpu").argsort()
+    restored = two["weights"][:, back]
+    if e.memory_embeddings is None:  # else the keys were not shuffled
+        restored = restored[:, :, back]
+    return OrderBlindness(
+        e, other, tuple(order), one["weights"], two["weights"], restored, one["output"], two["output"][back]
+    )

@@ -1,0 +1,106 @@
+"""Shuffled tokens: without positions the map follows them exactly, with positions or a causal mask it does not."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor
+
+from attnlab.attention import edits
+from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
+from attnlab.attention.order import order_blindness, permuted, random_order, shuffled
+from attnlab.attention.presets import preset
+from attnlab.errors import ExperimentError
+
+
+def random(seed: int, *size: int) -> Tensor:
+    return torch.randn(*size, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def layer(seed: int, count: int, d_model: int = 4, memory: int = 0, mask: Tensor | None = None) -> Experiment:
+    tables = [random(seed + i, d_model, 4) for i in range(1, 4)]
+    names = tuple(f"m{i}" for i in range(memory)) if memory else None
+    return Experiment(
+        tuple(f"t{i}" for i in range(count)),
+        random(seed, count, d_model),
+        Weights(*tables),
+        AttentionConfig(n_heads=2, mask=mask),
+        names,
+        random(seed + 9, memory, d_model) if memory else None,
+    )
+
+
+seeds, counts = st.integers(0, 10_000), st.integers(2, 12)
+
+
+@given(seeds, st.integers(0, 40))
+def test_a_random_order_holds_each_token_once_and_is_not_the_one_there_was(seed: int, count: int) -> None:
+    order = random_order(count, seed)
+    assert sorted(order) == list(range(count))
+    assert order == random_order(count, seed)
+    assert count < 2 or order != tuple(range(count))
+
+
+def test_other_seeds_give_other_orders() -> None:
+    assert len({random_order(8, seed) for seed in range(20)}) > 15
+
+
+@given(seeds, st.permutations(range(6)))
+def test_tokens_take_their_vectors_along(seed: int, order: list[int]) -> None:
+    e = layer(seed, 6)
+    moved = permuted(e, order)
+    assert moved.tokens == tuple(e.tokens[i] for i in order)
+    assert torch.equal(moved.embeddings, e.embeddings[order])
+
+
+@given(seeds, counts)
+def test_without_positions_the_map_follows_the_tokens(seed: int, count: int) -> None:
+    seen = order_blindness(layer(seed, count), random_order(count, seed))
+    assert seen.largest < 1e-10
+    assert seen.largest_output < 1e-10
+    for i, source in enumerate(seen.order):
+        for j, other in enumerate(seen.order):
+            assert float(seen.shuffled_weights[0, i, j]) == pytest.approx(
+                float(seen.weights[0, source, other]), abs=1e-10
+            )
+
+
+@given(seeds, counts, st.integers(1, 6))
+def test_the_queries_of_cross_attention_are_shuffled_alone(seed: int, count: int, memory: int) -> None:
+    seen = order_blindness(layer(seed, count, memory=memory), random_order(count, seed))
+    assert seen.shuffled.key_tokens == seen.experiment.key_tokens
+    torch.testing.assert_close(seen.shuffled_weights, seen.weights[:, seen.order], rtol=0, atol=1e-10)
+    torch.testing.assert_close(seen.restored_weights, seen.weights, rtol=0, atol=1e-10)
+
+
+@given(seeds, st.integers(3, 8))
+def test_a_mask_drawn_by_hand_goes_with_its_tokens(seed: int, count: int) -> None:
+    mask = random(seed + 4, count, count) > 0
+    seen = order_blindness(layer(seed, count, mask=mask), random_order(count, seed))
+    assert seen.largest < 1e-10
+
+
+@pytest.mark.parametrize("changes", [{"positions": "sinusoidal"}, {"causal": True}])
+def test_positions_and_a_causal_mask_see_the_order(changes: dict[str, object]) -> None:
+    e = edits.configured(layer(3, 6), **changes)
+    seen = order_blindness(e, random_order(6, 1))
+    assert seen.largest > 0.01
+    assert seen.largest_output > 0.01
+    assert float(seen.difference.abs().max()) == seen.largest
+
+
+def test_the_printed_example_is_blind_to_12_decimals() -> None:
+    e = preset("journey")
+    assert order_blindness(e, random_order(e.T_q, 0)).largest < 1e-12
+    assert 0 < order_blindness(e, random_order(e.T_q, 0), torch.float32).largest < 1e-6
+
+
+def test_shuffled_is_the_order_of_the_seed() -> None:
+    e = preset("journey")
+    assert shuffled(e, 5).tokens == tuple(e.tokens[i] for i in random_order(e.T_q, 5))
+
+
+@pytest.mark.parametrize("order", [(0, 0, 1), (0, 1), (0, 1, 3), (1, 2, 3)])
+def test_what_is_no_order_is_refused(order: tuple[int, ...]) -> None:
+    with pytest.raises(ExperimentError, match="each number from 0 to 2 once"):
+        permuted(layer(0, 3), order)
