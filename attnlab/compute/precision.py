@@ -1,0 +1,122 @@
+"""What number formats do: one experiment computed in each of them, and how far every stage is from float64."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnlab.attention.experiment import Experiment
+from attnlab.attention.statistics import is_weights
+from attnlab.attention.trace import Trace
+from attnlab.compute.engine import check_size, compute
+from attnlab.errors import DeviceError
+
+FORMATS = ("float32", "bfloat16", "float16")
+"""The formats that are held against float64, the widest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How far one stage in one format is from the same stage in float64.
+
+    ``absolute`` and ``relative`` are the largest of all cells that are finite in both, the relative one of those
+    that are not 0 in float64; NaN without any. ``moved`` of ``rows`` rows have another strongest target, None where
+    a stage holds no weights. ``non_finite`` counts NaN and ∞, without the −∞ that both formats share: the mask's.
+    """
+
+    stage: str
+    format: str
+    absolute: float
+    relative: float
+    moved: int | None
+    rows: int
+    non_finite: int
+
+
+def precision(e: Experiment, formats: tuple[str, ...] = FORMATS) -> tuple[Difference, ...]:
+    """Compute an experiment on the CPU in float64 and in each format; compare them, a stage at a time.
+
+    Raises:
+        DeviceError: a format is unknown, the experiment too large, or the CPU cannot compute it so.
+    """
+    check_size(e, "float64")
+    exact = compute(e, "cpu", "float64")
+    found: list[Difference] = []
+    for name in formats:
+        try:
+            trace = compute(e, "cpu", name)
+            found += [_difference(exact, trace, stage, name) for stage in trace.stages]
+        except (RuntimeError, MemoryError, NotImplementedError) as error:  # what torch says of a format it lacks
+            sentence = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise DeviceError(f"The CPU could not compute this in {name}: {sentence}") from None
+    return tuple(found)
+
+
+def _difference(exact: Trace, trace: Trace, stage: str, name: str) -> Difference:
+    wanted = exact.array(stage).astype(np.float64)
+    got = trace.array(stage).astype(np.float64)
+    both = np.isfinite(wanted) & np.isfinite(got)
+    gaps, sizes = np.abs(got[both] - wanted[both]), np.abs(wanted[both])
+    relative = gaps[sizes > 0] / sizes[sizes > 0]
+    shared = (got == -np.inf) & (wanted == -np.inf)
+    moved = _moved(wanted, got) if is_weights(trace.stage(stage)) else None
+    return Difference(
+        stage,
+        name,
+        float(gaps.max(initial=0.0)) if gaps.size else math.nan,
+        float(relative.max()) if relative.size else math.nan,
+        moved,
+        math.prod(wanted.shape[:-1]),
+        int((~np.isfinite(got) & ~shared).sum()),
+    )
+
+
+def _moved(wanted: NDArray[np.float64], got: NDArray[np.float64]) -> int:
+    """Count the rows whose strongest key is not among the strongest any more; a tie with it moves nothing."""
+    with np.errstate(invalid="ignore"):
+        there = np.take_along_axis(got, wanted.argmax(-1)[..., None], -1)[..., 0]
+        kept = there >= got.max(-1)  # not so where the row turned to NaN
+    return int((np.isfinite(wanted).all(-1) & ~kept).sum())
+
+
+def summary(differences: tuple[Difference, ...]) -> str:
+    """Say in one sentence what the formats change: strongest targets, overflow, or else how far they are off."""
+    clauses = [
+        clause for name in dict.fromkeys(d.format for d in differences) for clause in _clauses(differences, name)
+    ]
+    if clauses:
+        return "; ".join(clauses) + "."
+    finite = [d for d in differences if not math.isnan(d.absolute)]
+    if not finite:
+        return ""
+    worst = max(finite, key=lambda d: d.absolute)
+    if worst.absolute == 0:
+        return "Every format gives the numbers of float64."
+    return (
+        "Every format keeps the strongest target of each row; "
+        f"{worst.format} is furthest from float64, by {scientific(worst.absolute)} in {worst.stage}."
+    )
+
+
+def _clauses(differences: tuple[Difference, ...], name: str) -> list[str]:
+    mine = [d for d in differences if d.format == name]
+    said = []
+    moved = next((d for d in mine if d.moved), None)
+    if moved is not None:
+        rows = f"{moved.rows} row" + ("s" if moved.rows != 1 else "")
+        said.append(f"changes the strongest target of {moved.moved} of {rows}")
+    overflow = next((d for d in mine if d.non_finite), None)
+    if overflow is not None:
+        said.append(f"overflows in {overflow.stage}")
+    return [f"{name} {' and '.join(said)}"] if said else []
+
+
+def scientific(value: float) -> str:
+    """Return a difference as it is read at a glance, 3.1e−4; nothing at all is 0."""
+    if not math.isfinite(value):
+        return "–" if math.isnan(value) else "∞"
+    if value == 0:
+        return "0"
+    mantissa, exponent = f"{value:.1e}".split("e")
+    return f"{mantissa}e{int(exponent)}".replace("-", "−")
