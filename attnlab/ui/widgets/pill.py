@@ -8,18 +8,25 @@ from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.theme import disabled_ink, draw_focus_ring, font, mixed, px
-from attnlab.ui.widgets.pill_popup import Choice, Entry, PillPopup
+from attnlab.ui.widgets.choice import Choice, same
+from attnlab.ui.widgets.option_fields import Field
+from attnlab.ui.widgets.pill_popup import Entry, PillPopup
 from attnlab.ui.widgets.subscripts import draw_text, text_width
 
-__all__ = ["Choice", "Entry", "Pill"]
+__all__ = ["Choice", "Entry", "Field", "Pill"]
 
 _WIDEST = 220  # a value wider than this is elided, in pixels at 100 %
 
 
 class Pill(QPushButton):
-    """Shows one of several values and asks for another: ``chosen`` says which, ``set_value`` shows the truth."""
+    """Shows one of several values and asks for another: ``chosen`` says which, ``set_value`` shows the truth.
+
+    Settings that belong to the value stand below the choices: ``field_changed`` asks for another value of one by its
+    name, ``set_fields`` shows the truth.
+    """
 
     chosen = Signal(object)
+    field_changed = Signal(str, object)
 
     def __init__(self, label: str, parent: QWidget | None = None, *, name: str = "") -> None:
         """Make a pill; ``name`` says what it is to those who cannot see it, where no label does."""
@@ -29,6 +36,8 @@ class Pill(QPushButton):
         self._choices: tuple[Choice, ...] = ()
         self._entry: Entry | None = None
         self._value: object = None
+        self._text: str | None = None
+        self._fields: tuple[Field, ...] = ()
         self._palette = LIGHT
         self._popup: PillPopup | None = None
         self.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -56,6 +65,23 @@ class Pill(QPushButton):
         self._entry = Entry(prompt, parse, show)
         self._describe()
 
+    def set_fields(self, fields: Sequence[Field]) -> None:
+        """Offer these settings below the choices; a popup that is open shows them in place."""
+        self._fields = tuple(fields)
+        if self._popup is not None:
+            self._popup.set_fields(self._fields)
+        self._describe()
+
+    def complain(self, name: str, sentence: str) -> None:
+        """Say below a setting, in the popup that is open, why what was set there is not taken."""
+        if self._popup is not None:
+            self._popup.options.complain(name, sentence)
+
+    def set_text(self, text: str | None) -> None:
+        """Show this text as the value in force, whatever the value is; None shows the value again."""
+        self._text = text
+        self._describe()
+
     def set_value(self, value: object) -> None:
         """Show the value in force."""
         self._value = value
@@ -63,8 +89,10 @@ class Pill(QPushButton):
 
     def value_text(self) -> str:
         """Return the value in force as it is written."""
+        if self._text is not None:
+            return self._text
         for choice in self._choices:
-            if _same(choice.value, self._value):
+            if same(choice.value, self._value):
                 return choice.title
         if self._value is None:
             return ""
@@ -78,9 +106,10 @@ class Pill(QPushButton):
         """Open the popup of choices below the pill."""
         if self._popup is not None or not self.isEnabled():
             return
-        current = next((i for i, choice in enumerate(self._choices) if _same(choice.value, self._value)), None)
+        current = next((i for i, choice in enumerate(self._choices) if same(choice.value, self._value)), None)
         typed = self.value_text() if current is None and self._entry else ""
-        popup = PillPopup(self._choices, current, self._entry, typed, self._palette, self)
+        popup = PillPopup(self._choices, current, self._entry, typed, self._palette, self, self._fields)
+        popup.options.field_changed.connect(self.field_changed)
         popup.chosen.connect(self._on_chosen)
         popup.closed.connect(self._on_closed)
         self._popup = popup
@@ -89,7 +118,8 @@ class Pill(QPushButton):
 
     def _describe(self) -> None:
         self.setAccessibleName(f"{self._name}: {self.value_text()}")
-        self.setAccessibleDescription("Opens a list of choices")
+        differing = [field.spoken() for field in self._fields if field.differs]
+        self.setAccessibleDescription("; ".join(["Opens a list of choices", *differing]))
         self.updateGeometry()
         self.update()
 
@@ -101,6 +131,10 @@ class Pill(QPushButton):
             value = value[:-1]
         return value + "…"
 
+    def _dot_room(self) -> int:
+        """Return the width of the dot that says that a setting is not as it was."""
+        return px(11) if any(field.differs for field in self._fields) else 0
+
     def _on_chosen(self, value: object) -> None:
         self.chosen.emit(value)
 
@@ -111,7 +145,7 @@ class Pill(QPushButton):
     def sizeHint(self) -> QSize:
         label = text_width(self._label, font("text")) + px(6) if self._label else 0
         value = text_width(self._shown_value(), font("strong"))
-        return QSize(round(px(10) + label + value + px(6) + px(10) + px(8)), px(32))
+        return QSize(round(px(10) + label + value + self._dot_room() + px(6) + px(10) + px(8)), px(32))
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
@@ -153,7 +187,13 @@ class Pill(QPushButton):
             painter.setPen(QColor(p.muted if live else disabled_ink(p)))
             x = draw_text(painter, x, middle, self._label, font("text")) + px(6)
         painter.setPen(QColor(p.ink if live else disabled_ink(p)))
-        x = draw_text(painter, x, middle, self._shown_value(), font("strong")) + px(6)
+        x = draw_text(painter, x, middle, self._shown_value(), font("strong"))
+        if self._dot_room():
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(p.accent if live else disabled_ink(p)))
+            painter.drawEllipse(QRectF(x + px(6), middle - px(5) / 2, px(5), px(5)))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+        x += self._dot_room() + px(6)
         pen = QPen(QColor(p.muted if live else disabled_ink(p)), 1.5 * px(10) / 10)
         pen.setCapStyle(Qt.PenCapStyle.RoundCap)
         painter.setPen(pen)
@@ -171,8 +211,3 @@ def _opens(event: QKeyEvent) -> bool:
     return event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Down, Qt.Key.Key_Up) and not (
         event.modifiers() & Qt.KeyboardModifier.ControlModifier
     )
-
-
-def _same(one: object, other: object) -> bool:
-    """Compare values so that True is not 1 and 1 head is not scale 1.0."""
-    return type(one) is type(other) and one == other

@@ -1,36 +1,20 @@
-"""The popup of a pill: rows of choices, and perhaps a field for a value of one's own that says what is wrong."""
+"""The popup of a pill: rows of choices, a field for a value of one's own, and the settings that belong to them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QCloseEvent,
-    QColor,
-    QEnterEvent,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QPen,
-    QResizeEvent,
-)
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QCloseEvent, QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QRadioButton, QScrollArea, QVBoxLayout, QWidget
 
 from attnlab.errors import AttnlabError
 from attnlab.figures.palette import Palette
-from attnlab.ui.theme import cut_corners, disabled_ink, font, px, round_corners
-from attnlab.ui.widgets.subscripts import draw_text, text_width
+from attnlab.ui.theme import cut_corners, font, px, round_corners
+from attnlab.ui.widgets.choice import Choice
+from attnlab.ui.widgets.option_fields import Field, OptionFields
+from attnlab.ui.widgets.pill_row import PillRow
 
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """One value a pill offers; a disabled one says in its description why."""
-
-    value: object
-    title: str
-    description: str = ""
-    enabled: bool = True
+__all__ = ["Choice", "Entry", "PillPopup"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,70 +26,15 @@ class Entry:
     show: Callable[[object], str]
 
 
-class _Row(QRadioButton):
-    """One choice: a tick if it is in force, its title, and below it a muted description."""
-
-    def __init__(self, choice: Choice, current: bool, palette: Palette, parent: QWidget) -> None:
-        super().__init__(choice.title, parent)
-        self.choice = choice
-        self._palette = palette
-        self.setAutoExclusive(False)
-        self.setChecked(current)
-        self.setEnabled(choice.enabled)
-        self.setAccessibleName(choice.title)
-        self.setAccessibleDescription(choice.description)
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
-
-    def sizeHint(self) -> QSize:
-        widths = text_width(self.choice.title, font("text")), text_width(self.choice.description, font("caption"))
-        return QSize(px(28) + round(max(widths)) + px(14), px(44 if self.choice.description else 30))
-
-    def minimumSizeHint(self) -> QSize:
-        return self.sizeHint()
-
-    def hitButton(self, pos: QPoint) -> bool:
-        return self.rect().contains(pos)
-
-    def enterEvent(self, event: QEnterEvent) -> None:
-        self.setFocus(Qt.FocusReason.MouseFocusReason)
-        super().enterEvent(event)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        p, live = self._palette, self.isEnabled()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if self.hasFocus():
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(p.control))
-            painter.drawRoundedRect(QRectF(self.rect()), px(6), px(6))
-        middle = self.height() / 2 - (px(8) if self.choice.description else 0)
-        if self.isChecked():
-            self._tick(painter, middle)
-        painter.setPen(QColor(p.ink if live else disabled_ink(p)))
-        draw_text(painter, px(28), middle, self.choice.title, font("strong" if self.isChecked() else "text"))
-        if self.choice.description:
-            painter.setPen(QColor(p.muted))
-            draw_text(painter, px(28), middle + px(17), self.choice.description, font("caption"))
-        painter.end()
-
-    def _tick(self, painter: QPainter, middle: float) -> None:
-        pen = QPen(QColor(self._palette.accent), 2 * px(10) / 10)
-        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
-        pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
-        painter.setPen(pen)
-        at = QPoint(px(10), round(middle))
-        painter.drawPolyline([at, at + QPoint(px(3), px(3)), at + QPoint(px(9), -px(4))])
-
-
 class PillPopup(QFrame):
-    """Arrows walk, Enter and Space choose, Esc and a click elsewhere close."""
+    """Arrows walk the rows, Tab goes on to the settings, Enter and Space choose, Esc and a click elsewhere close."""
 
     chosen = Signal(object)
     closed = Signal()
 
     def __init__(
         self, choices: Sequence[Choice], current: int | None, entry: Entry | None, typed: str, palette: Palette,
-        parent: QWidget,
+        parent: QWidget, fields: Sequence[Field] = (),
     ) -> None:  # fmt: skip
         super().__init__(parent, Qt.WindowType.Popup)
         round_corners(self)
@@ -119,6 +48,7 @@ class PillPopup(QFrame):
         self._add_rows(choices)
         self.field, self.complaint = QLineEdit(typed, self), QLabel("", self)
         self._add_entry()
+        self._add_fields(fields)
 
     def rows(self) -> list[QRadioButton]:
         """Return the rows of choices, in order."""
@@ -138,24 +68,28 @@ class PillPopup(QFrame):
             self._focus(usable[0])
         elif self._entry is not None:
             self.field.setFocus(Qt.FocusReason.PopupFocusReason)
+        elif stops := self.options.stops():
+            stops[0].setFocus(Qt.FocusReason.PopupFocusReason)
+
+    def set_fields(self, fields: Sequence[Field]) -> None:
+        """Show these settings below the rows, in place."""
+        self.options.set_fields(fields)
+        self._line.setVisible(bool(fields) and (bool(self._rows) or self._entry is not None))
+        self._options_scroll.setVisible(bool(fields))
+        self._refit()
 
     def _add_rows(self, choices: Sequence[Choice]) -> None:
         inner = QWidget(self)
-        inner.setProperty("ground", "surface")
         column = QVBoxLayout(inner)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        self._rows = [_Row(choice, i == self._current, self._palette, inner) for i, choice in enumerate(choices)]
+        self._rows = [PillRow(choice, i == self._current, self._palette, inner) for i, choice in enumerate(choices)]
         for row in self._rows:
             row.clicked.connect(self._on_row_clicked)
+            row.hovered.connect(self._on_row_hovered)
             row.installEventFilter(self)
             column.addWidget(row)
-        self._scroll = QScrollArea(self)
-        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
-        self._scroll.setWidgetResizable(True)
-        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._scroll.setWidget(inner)
+        self._scroll = self._scrolling(inner)
         self._scroll.setVisible(bool(choices))
         self._column.addWidget(self._scroll)
 
@@ -176,28 +110,89 @@ class PillPopup(QFrame):
         self._column.addWidget(self.field)
         self._column.addWidget(self.complaint)
 
+    def _add_fields(self, fields: Sequence[Field]) -> None:
+        self._line = QFrame(self)
+        self._line.setFixedHeight(1 + 2 * px(5))
+        self.options = OptionFields()
+        self.options.set_palette(self._palette)
+        self.options.given_up.connect(self.close)
+        self._options_scroll = self._scrolling(self.options)
+        self._column.addWidget(self._line)
+        self._column.addWidget(self._options_scroll)
+        self.set_fields(fields)
+        self.options.height_changed.connect(self._refit)
+
+    def _scrolling(self, inner: QWidget) -> QScrollArea:
+        inner.setProperty("ground", "surface")
+        area = QScrollArea(self)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setWidgetResizable(True)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setWidget(inner)
+        return area
+
     def _fit(self, pill: QWidget) -> None:
+        self._resize(pill)
         room = pill.screen().availableGeometry()
-        wanted = sum(row.sizeHint().height() for row in self._rows)
-        tall = min(wanted, round(room.height() * 0.6))
-        self._scroll.setFixedHeight(max(tall, 1))
-        bar = px(12) if tall < wanted else 0
-        widest = max([row.sizeHint().width() for row in self._rows], default=0) + bar
-        self.setFixedWidth(max(widest + 2 * px(5), pill.width(), px(200) if self._entry else 0))
-        self.adjustSize()
         corner = pill.mapToGlobal(QPoint(0, pill.height() + px(4)))
         x = min(corner.x(), room.right() - self.width())
-        below = corner.y() + self.height() <= room.bottom()
-        y = corner.y() if below else pill.mapToGlobal(QPoint(0, -px(4))).y() - self.height()
+        self._above = corner.y() + self.height() > room.bottom()
+        y = pill.mapToGlobal(QPoint(0, -px(4))).y() - self.height() if self._above else corner.y()
         self.move(max(x, room.left()), max(y, room.top()))
+
+    def _refit(self) -> None:
+        """Grow or shrink where the popup stands, within the screen."""
+        pill = self.parentWidget()
+        if pill is None or not self.isVisible():
+            return
+        room, before = pill.screen().availableGeometry(), self.geometry()
+        self._resize(pill)
+        y = before.bottom() + 1 - self.height() if self._above else before.top()
+        x = min(before.left(), room.right() - self.width())
+        self.move(max(x, room.left()), max(min(y, room.bottom() + 1 - self.height()), room.top()))
+
+    def _resize(self, pill: QWidget) -> None:
+        """Take the size that shows everything; what the screen has no room for scrolls."""
+        room, edge, bar = pill.screen().availableGeometry(), 2 * px(5), px(12)
+        wanted = sum(row.sizeHint().height() for row in self._rows)
+        widest = max([row.sizeHint().width() for row in self._rows], default=0)
+        fields_width = self.options.minimumSizeHint().width() if self._options_scroll.isVisibleTo(self) else 0
+        tall = min(wanted, round(room.height() * (0.4 if fields_width else 0.6)))
+        widest = max(widest + (bar if tall < wanted else 0), fields_width)
+        width = max(widest + edge, pill.width(), px(200) if self._entry else 0)
+        self._scroll.setFixedHeight(max(tall, 1))
+        if fields_width:
+            left = room.height() - edge - tall - self._line.height() - self._entry_height(width - edge)
+            fields_wanted = self.options.height_for(width - edge)
+            width += bar if fields_wanted > left else 0
+            self._options_scroll.setFixedHeight(min(fields_wanted, left))
+        self.setFixedWidth(width)
+        self._column.invalidate()
+        self.adjustSize()
+
+    def _entry_height(self, width: int) -> int:
+        if self._entry is None:
+            return 0
+        below = self.complaint.heightForWidth(width) if self.complaint.isVisibleTo(self) else 0
+        return px(4) + self.field.sizeHint().height() + below
 
     def _focus(self, row: QWidget) -> None:
         row.setFocus(Qt.FocusReason.TabFocusReason)
-        self._scroll.ensureWidgetVisible(row, 0, 0)
+        area = self._options_scroll if self.options.isAncestorOf(row) else self._scroll
+        if area.isAncestorOf(row):
+            area.ensureWidgetVisible(row, 0, 0)
 
     def _stops(self) -> list[QWidget]:
         rows: list[QWidget] = [row for row in self._rows if row.isEnabled()]
         return [*rows, self.field] if self._entry is not None else rows
+
+    def _tab_stops(self) -> list[QWidget]:
+        """Return one of the rows, the entry, and every setting."""
+        rows = [row for row in self._rows if row.isEnabled()]
+        one = [row for row in rows if row.hasFocus()] or [row for row in rows if row.isChecked()] or rows
+        entry: list[QWidget] = [self.field] if self._entry is not None else []
+        return [*one[:1], *entry, *self.options.stops()]
 
     def _walk(self, watched: QWidget, step: int) -> None:
         stops = self._stops()
@@ -225,15 +220,30 @@ class PillPopup(QFrame):
         self.field.style().polish(self.field)
         self.field.setAccessibleDescription(sentence)
         self.complaint.setMinimumHeight(self.complaint.heightForWidth(self.width() - 2 * px(5)) if sentence else 0)
-        self.adjustSize()
+        self._refit()
 
     def _on_row_clicked(self) -> None:
         row = self.sender()
-        if isinstance(row, _Row):
+        if isinstance(row, PillRow):
             self._choose(row.choice.value)
+
+    def _on_row_hovered(self) -> None:
+        row, focus = self.sender(), self.focusWidget()
+        typing = focus is not None and self.options.isAncestorOf(focus)  # leaving would take what is half typed
+        if isinstance(row, PillRow) and not typing:
+            row.setFocus(Qt.FocusReason.MouseFocusReason)
 
     def _on_text_edited(self, _text: str) -> None:
         self._complain("")
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        stops, focus = self._tab_stops(), self.focusWidget()
+        at = next((i for i, stop in enumerate(stops) if focus in (stop, stop.focusProxy())), None)
+        if not stops or (len(stops) == 1 and at is not None):
+            return False
+        step = 1 if forward else -1
+        self._focus(stops[(at + step) % len(stops)] if at is not None else stops[0 if forward else -1])
+        return True
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         pill = self.parentWidget()
@@ -248,7 +258,7 @@ class PillPopup(QFrame):
         if key in (Qt.Key.Key_Down, Qt.Key.Key_Up):
             self._walk(watched, 1 if key == Qt.Key.Key_Down else -1)
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            watched.click() if isinstance(watched, _Row) else self._take_typed()
+            watched.click() if isinstance(watched, PillRow) else self._take_typed()
         else:
             return False
         return True
@@ -267,4 +277,8 @@ class PillPopup(QFrame):
         painter.setPen(QPen(QColor(self._palette.hatch), 1))
         painter.setBrush(QColor(self._palette.surface))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), px(8), px(8))
+        if self._line.isVisible():
+            middle = self._line.geometry().center().y() + 0.5
+            painter.setPen(QPen(QColor(self._palette.hairline), 1))
+            painter.drawLine(QPointF(px(10), middle), QPointF(self.width() - px(10), middle))
         painter.end()

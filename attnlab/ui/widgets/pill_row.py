@@ -1,0 +1,73 @@
+"""A row of a pill's popup: one choice, with a tick if it is in force."""
+
+from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QEnterEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QRadioButton, QWidget
+
+from attnlab.figures.palette import Palette
+from attnlab.ui.theme import disabled_ink, font, plain_tip, px
+from attnlab.ui.widgets.choice import Choice
+from attnlab.ui.widgets.subscripts import draw_text, text_width
+
+
+class PillRow(QRadioButton):
+    """One choice: a tick if it is in force, its title, and below it a muted description."""
+
+    hovered = Signal()
+
+    def __init__(self, choice: Choice, current: bool, palette: Palette, parent: QWidget) -> None:
+        super().__init__(choice.title, parent)
+        self.choice = choice
+        self._palette = palette
+        self.setAutoExclusive(False)
+        self.setChecked(current)
+        self.setEnabled(choice.usable)
+        self.setAccessibleName(choice.title)
+        self.setAccessibleDescription(". ".join(filter(None, (choice.description, choice.reason))))
+        self.setToolTip(plain_tip(choice.reason))
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+    def sizeHint(self) -> QSize:
+        widths = text_width(self.choice.title, font("text")), text_width(self.choice.description, font("caption"))
+        return QSize(px(28) + round(max(widths)) + px(14), px(44 if self.choice.description else 30))
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def hitButton(self, pos: QPoint) -> bool:
+        return self.rect().contains(pos)
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        self.update()
+        self.hovered.emit()
+        super().enterEvent(event)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self.update()
+        super().leaveEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        p, live = self._palette, self.isEnabled()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if self.hasFocus() or (live and self.underMouse()):
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(p.control))
+            painter.drawRoundedRect(QRectF(self.rect()), px(6), px(6))
+        middle = self.height() / 2 - (px(8) if self.choice.description else 0)
+        if self.isChecked():
+            self._tick(painter, middle)
+        painter.setPen(QColor(p.ink if live else disabled_ink(p)))
+        draw_text(painter, px(28), middle, self.choice.title, font("strong" if self.isChecked() else "text"))
+        if self.choice.description:
+            painter.setPen(QColor(disabled_ink(p) if self.choice.reason else p.muted))
+            draw_text(painter, px(28), middle + px(17), self.choice.description, font("caption"))
+        painter.end()
+
+    def _tick(self, painter: QPainter, middle: float) -> None:
+        pen = QPen(QColor(self._palette.accent), 2 * px(10) / 10)
+        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+        pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
+        painter.setPen(pen)
+        at = QPoint(px(10), round(middle))
+        painter.drawPolyline([at, at + QPoint(px(3), px(3)), at + QPoint(px(9), -px(4))])
