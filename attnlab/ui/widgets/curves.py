@@ -1,27 +1,26 @@
 """Several named curves or bars in one plot, with their names above it. Loading this file loads pyqtgraph."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Literal
 
 import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QPointF, QSize, Qt
-from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtCore import QPointF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
-from attnlab.ui.theme import font, plain_tip, px
+from attnlab.ui.theme import font, px
+from attnlab.ui.widgets.curve_axes import Floats, Plot, log_ticks, on_axis, padded
 from attnlab.ui.widgets.flow_layout import FlowLayout
+from attnlab.ui.widgets.subscripts import draw_text, spans, text_width
 
 Style = Literal["line", "points", "bars", "dashed"]
 Ticks = Sequence[tuple[float, str]]
-_Floats = NDArray[np.float64]
-_LEFT_ALONE = (
-    QEvent.Type.Wheel, QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonRelease, QEvent.Type.MouseButtonDblClick,
-    QEvent.Type.ContextMenu,
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,24 +35,27 @@ class Curve:
 
 
 class Curves(QWidget):
-    """Shows curves, points and bars; resting on the plot tells the numbers of the nearest point."""
+    """A card with curves, points and bars; resting on the plot tells the numbers of the nearest point."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._title = QLabel(title)
+        self._title.setTextFormat(Qt.TextFormat.PlainText)
+        self._title.setProperty("role", "title")
+        self._title.setVisible(bool(title))
         self._curves: tuple[Curve, ...] = ()
         self._lines: list[pg.PlotDataItem] = []
         self._bars: list[pg.BarGraphItem] = []
         self._labels, self._log, self._x_ticks = ("", ""), (False, False), dict[float, str]()
-        self._points: list[tuple[_Floats, _Floats]] = []
+        self._points: list[tuple[Floats, Floats]] = []
         self._keys: list[_Key] = []
         self._legend = QWidget(self)
         FlowLayout(self._legend, gap=4)
-        self.setProperty("ground", "surface")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.plot = _Plot(self)
+        self.plot = Plot(self.tool_tip, self)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 8, 8, 4)
+        layout.setContentsMargins(12, 12, 12, 8)
         layout.setSpacing(4)
+        layout.addWidget(self._title)
         layout.addWidget(self._legend)
         layout.addWidget(self.plot, 1)
         self.set_palette(LIGHT)
@@ -67,7 +69,8 @@ class Curves(QWidget):
         """Take a theme's colours, and the present size of type."""
         self._palette = palette
         self.plot.set_palette(palette)
-        self.setMinimumHeight(px(160))
+        self.setMinimumHeight(px(220))
+        self.update()
         if self._curves:
             self._draw()
 
@@ -88,7 +91,7 @@ class Curves(QWidget):
         self._curves, self._labels, self._log = tuple(curves), (x_label, y_label), (log_x, log_y)
         self._x_ticks = dict(x_ticks or ())
         self._draw()
-        self.setAccessibleName(f"{y_label} against {x_label}")
+        self.setAccessibleName(self._title.text() or f"{y_label} against {x_label}")
         self.setAccessibleDescription("; ".join(_described(curve) for curve in self._curves))
 
     def tool_tip(self, at: QPointF) -> str:
@@ -108,7 +111,7 @@ class Curves(QWidget):
         x, y = float(curve.x[i]), float(curve.y[i])
         return f"{curve.name}\n{self._labels[0]} {self._x_ticks.get(x, _exact(x))}: {_exact(y)}"
 
-    def _distances(self, x: _Floats, y: _Floats, at: QPointF) -> _Floats:
+    def _distances(self, x: Floats, y: Floats, at: QPointF) -> Floats:
         """Return how many pixels each point is from a place; NaN for those that are not drawn."""
         box = self.plot.getViewBox()
         (left, right), (low, high) = box.viewRange()
@@ -131,19 +134,19 @@ class Curves(QWidget):
         self._draw_axes(x_range, y_range)
         self._draw_keys()
 
-    def _placed(self) -> list[tuple[_Floats, _Floats]]:
+    def _placed(self) -> list[tuple[Floats, Floats]]:
         """Return each curve's points as they lie on the axes; bars of several curves stand beside one another."""
         bars = [curve for curve in self._curves if curve.style == "bars"]
         placed = []
         for curve in self._curves:
-            x, y = _on_axis(curve.x, self._log[0]), _on_axis(curve.y, self._log[1])
+            x, y = on_axis(curve.x, self._log[0]), on_axis(curve.y, self._log[1])
             if curve.style == "bars":
                 x = x + (bars.index(curve) - (len(bars) - 1) / 2) * self._bar_width(curve)
             placed.append((x, np.where(np.isfinite(x), y, np.nan)))
         return placed
 
     def _bar_width(self, curve: Curve) -> float:
-        x = np.unique(_on_axis(curve.x, self._log[0]))
+        x = np.unique(on_axis(curve.x, self._log[0]))
         step = float(np.diff(x[np.isfinite(x)]).min(initial=np.inf))
         return 0.8 * (step if np.isfinite(step) else 1.0) / sum(c.style == "bars" for c in self._curves)
 
@@ -157,7 +160,7 @@ class Curves(QWidget):
         y_low, y_high = (float(y.min()), float(y.max())) if y.size else (0.0, 1.0)
         if not self._log[1]:
             y_low, y_high = min(y_low, 0.0), max(y_high, 0.0)
-        return _padded(x_low, x_high), _padded(y_low, y_high, from_zero=not self._log[1])
+        return padded(x_low, x_high), padded(y_low, y_high, from_zero=bool(room) and not self._log[1])
 
     def _reuse(self, lines: int, bars: int) -> None:
         """Have so many items of each kind: those there are stay, as making one takes longer than drawing it."""
@@ -199,11 +202,11 @@ class Curves(QWidget):
 
     def _draw_axes(self, x_range: tuple[float, float], y_range: tuple[float, float]) -> None:
         bottom, left = self.plot.getAxis("bottom"), self.plot.getAxis("left")
-        bottom.setLabel(self._labels[0])
-        left.setLabel(self._labels[1])
-        ticks = [(_on_axis([x], self._log[0])[0], text) for x, text in self._x_ticks.items()]
-        bottom.setTicks([ticks] if ticks else _log_ticks(*x_range) if self._log[0] else None)
-        left.setTicks(_log_ticks(*y_range) if self._log[1] else None)
+        for axis, label in ((bottom, self._labels[0]), (left, self._labels[1])):
+            axis.setLabel("".join(f"<sub>{escape(s)}</sub>" if low else escape(s) for s, low in spans(label)))
+        ticks = [(on_axis([x], self._log[0])[0], text) for x, text in self._x_ticks.items()]
+        bottom.setTicks([ticks] if ticks else log_ticks(*x_range) if self._log[0] else None)
+        left.setTicks(log_ticks(*y_range) if self._log[1] else None)
 
     def _draw_keys(self) -> None:
         layout = self._legend.layout()
@@ -219,51 +222,13 @@ class Curves(QWidget):
             key.show_curve(curve, self._palette)
         self._legend.setVisible(bool(self._curves))
 
-
-class _Plot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
-    """A plot that stays as it is: buttons, menus and the wheel belong to whoever lies behind it."""
-
-    def __init__(self, owner: Curves) -> None:
-        axes = {"left": _Axis("left"), "bottom": _Axis("bottom")}
-        super().__init__(owner, axisItems=axes)
-        self._owner = owner
-        self.setMenuEnabled(False)
-        self.hideButtons()
-        self.getPlotItem().setMouseEnabled(x=False, y=False)
-        menu = self.getPlotItem().ctrlMenu  # never shown, and without a parent a window that outlives this one
-        menu.setParent(self, menu.windowFlags())
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-
-    def set_palette(self, palette: Palette) -> None:
-        self.setBackground(palette.surface)
-        for name in ("left", "bottom"):
-            axis = self.getAxis(name)
-            axis.setPen(palette.hairline)
-            axis.setTextPen(palette.muted)
-            axis.setTickFont(font("tiny"))
-            axis.label.setFont(font("caption"))
-            axis.setStyle(tickLength=-3, tickTextOffset=4, autoExpandTextSpace=True)
-
-    def viewportEvent(self, event: QEvent) -> bool:
-        if isinstance(event, QHelpEvent):
-            text = self._owner.tool_tip(QPointF(event.pos()))
-            QToolTip.showText(event.globalPos(), plain_tip(text), self)
-            return True
-        if event.type() in _LEFT_ALONE:
-            event.ignore()
-            return False
-        return bool(super().viewportEvent(event))
-
-
-class _Axis(pg.AxisItem):  # type: ignore[misc]
-    """An axis with true minus signs, and no powers of ten put into its label."""
-
-    def __init__(self, orientation: str) -> None:
-        super().__init__(orientation)
-        self.enableAutoSIPrefix(False)
-
-    def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
-        return [text.replace("-", "−") for text in super().tickStrings(values, scale, spacing)]
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(self._palette.surface))
+        painter.drawRoundedRect(self.rect(), 12, 12)
+        painter.end()
 
 
 class _Key(QWidget):
@@ -283,8 +248,8 @@ class _Key(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        metrics = self.fontMetrics()
-        return QSize(px(24) + metrics.horizontalAdvance(self._curve.name) + px(8), metrics.height() + px(4))
+        width = text_width(self._curve.name, self.font())
+        return QSize(px(24) + math.ceil(width) + px(8), self.fontMetrics().height() + px(4))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -303,46 +268,13 @@ class _Key(QWidget):
             )
             painter.drawLine(QPointF(0, middle), QPointF(px(18), middle))
         painter.setPen(QColor(self._palette.muted))
-        area = self.rect().adjusted(px(24), 0, 0, 0)
-        painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, self._curve.name)
+        draw_text(painter, px(24), middle, self._curve.name, self.font())
         painter.end()
 
 
 def colour_of(curve: Curve, palette: Palette) -> str:
     """Return a curve's colour in a theme."""
     return curve.role if curve.role.startswith("#") else palette.role(curve.role)
-
-
-def _on_axis(values: Sequence[float] | NDArray[np.floating], log: bool) -> _Floats:
-    """Return where values lie on an axis; NaN for those that have no place on it."""
-    array = np.asarray(values, dtype=np.float64)
-    array = np.where(np.isfinite(array), array, np.nan)
-    if not log:
-        return array
-    return np.log10(array, where=array > 0, out=np.full_like(array, np.nan))
-
-
-def _padded(low: float, high: float, from_zero: bool = False) -> tuple[float, float]:
-    """Return a range with room at both ends; none at an end that is 0, so that bars stand on the axis."""
-    room = (high - low or abs(high) or 1.0) * 0.05
-    return (low if from_zero and low == 0 < high else low - room), (
-        high if from_zero and high == 0 > low else high + room
-    )
-
-
-def _log_ticks(low: float, high: float) -> list[list[tuple[float, str]]]:
-    """Return the ticks of a logarithmic axis that shows 10^low to 10^high: powers of ten, or 1, 2, 5 for few."""
-    powers = range(int(np.floor(low)), int(np.ceil(high)) + 1)
-    factors = (1, 2, 5) if high - low < 2 else (1,)
-    step = max(1, round((high - low) / 6))
-    shown = [float(f * 10.0**p) for p in powers if p % step == 0 for f in factors]
-    return [[(float(np.log10(v)), _tick(v)) for v in shown if low <= np.log10(v) <= high]]
-
-
-def _tick(value: float) -> str:
-    if 1e-3 <= value < 1e6:
-        return f"{value:g}" if value < 1e4 else f"{value:,.0f}".replace(",", "\u202f")
-    return f"{value:.0e}".replace("e-0", "e−").replace("e-", "e−").replace("e+0", "e").replace("e+", "e")
 
 
 def _exact(value: float) -> str:
