@@ -1,0 +1,202 @@
+"""Why scale: the spread of the scores and softmax's gradient against d_k, random ones and the experiment's own."""
+
+import math
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+
+from attnlab.attention.arithmetic import number, short
+from attnlab.attention.saturation import SIZES, Pair, TraceSaturation, of_random, of_trace
+from attnlab.errors import AttnlabError
+from attnlab.figures.palette import Palette
+from attnlab.ui.playground.lenses.lens import Lens, Runner
+from attnlab.ui.playground.lenses.page import scrolling_column
+from attnlab.ui.theme import font, px
+from attnlab.ui.widgets.curves import Curve, Curves
+from attnlab.ui.widgets.fields import NumberBox
+from attnlab.ui.widgets.side_by_side import SideBySide
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+    from attnlab.attention.trace import Trace
+    from attnlab.document.document import View
+
+LARGEST_SEED = 99_999
+TICKS = tuple((float(d_k), str(d_k)) for d_k in SIZES)
+
+
+class SaturationLens(Lens):
+    """Two plots and a sentence; the experiment's points follow every edit."""
+
+    name = "saturation"
+    title = "Saturation"
+    about = "Why scores are divided by √d_k: their spread and softmax's gradient as d_k grows."
+
+    def __init__(self, run: Runner, parent: QWidget | None = None) -> None:
+        super().__init__(run, parent)
+        self._newest = _Newest()
+        self._wanted: tuple[str, int, int] | None = None
+        self._random: tuple[Pair, ...] = ()
+        self._own: TraceSaturation | None = None
+        self._of: tuple[Trace, View] | None = None
+        self.spread, self.gradient = Curves("Spread of the scores"), Curves("Softmax gradient")
+        column = scrolling_column(self)
+        column.addLayout(self._make_controls())
+        column.addWidget(self._make_text())
+        column.addWidget(SideBySide(self.spread, self.gradient), 1)
+
+    def _make_controls(self) -> QHBoxLayout:
+        self._caption = QLabel("Random queries and keys, standard normal")
+        self._caption.setProperty("role", "muted")
+        self._caption.setWordWrap(True)
+        self.seed = NumberBox()
+        self.seed.setPrefix("seed ")
+        self.seed.setRange(0, LARGEST_SEED)
+        self.seed.setValue(123)
+        self.seed.setKeyboardTracking(False)
+        self.seed.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self.seed.setMinimumWidth(px(104))
+        self.seed.setAccessibleName("Seed of the random queries and keys")
+        self.seed.setToolTip("Another seed draws other random queries and keys")
+        self.seed.valueChanged.connect(self._on_seed_changed)
+        self.seed.refused.connect(self._on_refused)
+        row = QHBoxLayout()
+        row.addWidget(self._caption, 1)
+        row.addWidget(self.seed)
+        return row
+
+    def _make_text(self) -> QLabel:
+        self.text = QLabel()
+        self.text.setTextFormat(Qt.TextFormat.PlainText)
+        self.text.setWordWrap(True)
+        self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.text.setAccessibleName("What is seen")
+        return self.text
+
+    def set_palette(self, palette: Palette) -> None:
+        super().set_palette(palette)
+        self.text.setFont(font("text"))
+        for plot in (self.spread, self.gradient):
+            plot.set_palette(palette)
+
+    def show_trace(self, trace: "Trace", view: "View") -> None:
+        self._of, self._newest.trace = (trace, view), trace
+        self._ask_for_random(trace.experiment.T_k)
+        self.ask(("own", id(trace)), _measuring(trace, self._newest))
+
+    def show_view(self, view: "View") -> None:
+        if self._of is not None:
+            self._of = self._of[0], view
+            self._show()
+
+    def _ask_for_random(self, keys: int) -> None:
+        wanted = ("random", keys, self.seed.value())
+        if wanted != self._wanted:
+            self._wanted = wanted
+            self.ask(wanted, lambda: of_random(wanted[1], wanted[2]))
+
+    def on_result(self, key: Hashable, result: Any) -> None:
+        if key == self._wanted:
+            self._random = result
+        elif isinstance(result, TraceSaturation):
+            self._own = result
+        elif isinstance(result, str):
+            self.text.setText(result)
+            return
+        self._show()
+
+    def _show(self) -> None:
+        if not self._random or self._own is None or self._of is None:
+            return
+        own, by = self._chosen(), _divisor_text(self._of[0].experiment)
+        ticks = TICKS if own.d_k in SIZES else (*TICKS, (float(own.d_k), str(own.d_k)))
+        root = Curve("√d_k", SIZES, [d_k**0.5 for d_k in SIZES], "muted", "dashed")
+        labels: dict[str, Any] = {"x_label": "d_k", "log_x": True, "x_ticks": ticks}
+        spread = [*_curves(self._random, own, by, "spread"), root]
+        self.spread.show_curves(spread, y_label="spread", log_y=True, **labels)
+        self.gradient.show_curves(_curves(self._random, own, by, "gradient"), y_label="norm", **labels)
+        self.text.setText(self._said(own, by))
+
+    def _chosen(self) -> Pair:
+        """Return the experiment's pair: of one head when only that is shown, else their mean."""
+        assert self._own is not None
+        assert self._of is not None
+        head = self._of[1].head
+        return self._own.heads[head] if isinstance(head, int) and head < len(self._own.heads) else self._own.mean
+
+    def _said(self, own: Pair, by: str) -> str:
+        assert self._own is not None
+        assert self._of is not None
+        head, last = self._of[1].head, self._random[-1]
+        where = (
+            "" if len(self._own.heads) == 1 else f", head {head}" if isinstance(head, int) else ", mean of the heads"
+        )
+        tried = "" if self._own.divided else " The experiment does not divide them."
+        return (
+            f"d_k = {own.d_k}{where}: the scores spread by {_n(own.raw.spread)}, ÷ {by} by {_n(own.scaled.spread)}. "
+            f"A row's gradient is {_n(own.raw.gradient)}, with the scale {_n(own.scaled.gradient)}; "
+            f"its largest weight is {_n(own.raw.largest)}, with the scale {_n(own.scaled.largest)}.{tried}\n"
+            f"Random numbers at d_k = {last.d_k} spread by {_n(last.raw.spread)} and leave a gradient of "
+            f"{_n(last.raw.gradient)}; ÷ √d_k they spread by {_n(last.scaled.spread)} and leave "
+            f"{_n(last.scaled.gradient)}."
+        )
+
+    @Slot()
+    def _on_seed_changed(self) -> None:
+        if self._of is not None:
+            self._ask_for_random(self._of[0].experiment.T_k)
+
+    @Slot(str)
+    def _on_refused(self, sentence: str) -> None:
+        self.text.setText(sentence)
+
+
+@dataclass(slots=True)
+class _Newest:
+    """The trace shown last: what the worker reads to leave out those that have been overtaken."""
+
+    trace: "Trace | None" = None
+
+
+def _measuring(trace: "Trace", newest: _Newest) -> Callable[[], TraceSaturation | str | None]:
+    """Return the job for a trace; it holds nothing of the window, which would else end in the worker."""
+
+    def job() -> TraceSaturation | str | None:
+        if newest.trace is not trace:
+            return None
+        try:
+            return of_trace(trace)
+        except AttnlabError as error:
+            return str(error)
+
+    return job
+
+
+def _curves(random: Sequence[Pair], own: Pair, by: str, what: str) -> list[Curve]:
+    """Return the curves of a plot, with and without the scale."""
+    made = []
+    for which, role, name in (("raw", "key", ""), ("scaled", "query", " ÷ ")):
+        values = [getattr(getattr(pair, which), what) for pair in random]
+        made.append(Curve(f"random{name and name + '√d_k'}", SIZES, values, role))
+        here = [getattr(getattr(own, which), what)]
+        made.append(Curve(f"here{name and name + by}", [own.d_k], here, role, "points"))
+    return made
+
+
+def _divisor_text(e: "Experiment") -> str:
+    scale = e.config.scale
+    if not isinstance(scale, str):
+        return short(scale)
+    return "√d_model" if scale == "sqrt_d_model" else "√d_k"
+
+
+def _n(value: float) -> str:
+    """Return a value as it is read in a sentence: two decimals, or two digits of what is smaller."""
+    return (
+        number(value)
+        if not math.isfinite(value) or 0 < abs(value) < 1e-4
+        else f"{value:.2{'f' if value >= 0.1 else 'g'}}"
+    )

@@ -1,0 +1,188 @@
+"""Saturation beside the canvas: its points follow the experiment, its curves the seed, its sentence both."""
+
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from attnlab.attention import edits
+from attnlab.attention.experiment import Experiment
+from attnlab.attention.presets import preset
+from attnlab.attention.saturation import of_random, of_trace
+from attnlab.compute.service import ComputeService, Request, answer
+from attnlab.document.document import View
+from attnlab.figures.palette import DARK
+from attnlab.ui.playground.lenses.saturation_lens import SaturationLens
+from attnlab.ui.widgets.curves import Curve, Curves
+
+PATIENCE_MS = 20_000
+
+
+class Window(QObject):
+    """What a window does for a lens: runs its jobs beside itself, and hands back what came of them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.service = ComputeService()
+        self.lens = SaturationLens(self.service.run)
+        self.arrived = 0
+        self.service.job_done.connect(self._on_job_done)
+
+    @Slot(object, object)
+    def _on_job_done(self, key: tuple[str, str, object], result: object) -> None:
+        assert key[:2] == ("lens", "saturation")
+        self.lens.on_result(key[2], result)
+        self.arrived += 1
+
+    def show(self, e: Experiment, view: View | None = None, dtype: str = "float64") -> None:
+        trace = answer(Request(1, e, "cpu", dtype)).trace
+        assert trace is not None
+        self.lens.show_trace(trace, view or View(head=0))
+
+
+@pytest.fixture
+def window(qtbot: QtBot) -> Iterator[Window]:
+    made = Window()
+    qtbot.addWidget(made.lens)
+    made.lens.resize(760, 560)
+    made.lens.show()
+    yield made
+    made.service.stop()
+
+
+def curve(plot: Curves, name: str) -> Curve:
+    return next(each for each in plot.curves if each.name == name)
+
+
+def drawn(window: Window, name: str = "here") -> Callable[[], bool]:
+    return lambda: any(each.name == name for each in window.lens.gradient.curves)
+
+
+def test_both_plots_show_random_numbers_and_the_experiment_with_and_without_the_scale(
+    window: Window, qtbot: QtBot
+) -> None:
+    e = preset("journey")
+    window.show(e)
+    qtbot.waitUntil(drawn(window), timeout=PATIENCE_MS)
+    random = of_random(6, 123)
+    trace = answer(Request(1, e, "cpu", "float64")).trace
+    assert trace is not None
+    own = of_trace(trace).mean
+    for plot, what in ((window.lens.spread, "spread"), (window.lens.gradient, "gradient")):
+        for name, which in (("random", "raw"), ("random ÷ √d_k", "scaled")):
+            assert curve(plot, name).y == [getattr(getattr(pair, which), what) for pair in random]
+        assert (curve(plot, "here").x, curve(plot, "here").y) == ([2], [getattr(own.raw, what)])
+        assert curve(plot, "here ÷ √d_k").y == [getattr(own.scaled, what)]
+    assert curve(window.lens.spread, "√d_k").y == [d_k**0.5 for d_k in curve(window.lens.spread, "random").x]
+
+
+def test_the_sentence_has_the_numbers_put_in(window: Window, qtbot: QtBot) -> None:
+    window.show(preset("journey"))
+    qtbot.waitUntil(drawn(window), timeout=PATIENCE_MS)
+    text = window.lens.text.text()
+    scores = answer(Request(1, preset("journey"), "cpu", "float64")).trace
+    assert scores is not None
+    spread = scores.array("scores").std()
+    assert text.startswith(f"d_k = 2: the scores spread by {spread:.2f}, ÷ √d_k by {spread / 2**0.5:.2f}. ")
+    assert re.search(
+        r"d_k = 512 spread by 2\d\.\d\d and leave a gradient of 0\.0\d+; ÷ √d_k they spread by [01]\.", text
+    )
+
+
+def test_points_follow_every_edit(window: Window, qtbot: QtBot) -> None:
+    e = preset("journey")
+    window.show(e)
+    qtbot.waitUntil(drawn(window), timeout=PATIENCE_MS)
+    before = curve(window.lens.spread, "here").y[0]
+    for factor in (2.0, 3.0, 4.0):
+        window.show(edits.scale(e, "W_q", factor))
+    qtbot.waitUntil(lambda: curve(window.lens.spread, "here").y[0] == pytest.approx(4 * before), timeout=PATIENCE_MS)
+    assert f"spread by {4 * before:.2f}," in window.lens.text.text()
+    window.show(edits.resize(e, d_k=5))
+    qtbot.waitUntil(lambda: curve(window.lens.spread, "here").x == [5], timeout=PATIENCE_MS)
+
+
+def test_another_seed_draws_other_curves_and_the_same_one_the_same(window: Window, qtbot: QtBot) -> None:
+    window.show(preset("journey"))
+    qtbot.waitUntil(drawn(window), timeout=PATIENCE_MS)
+    box = window.lens.seed
+    for seed in ("7", "123"):
+        box.setFocus()
+        box.selectAll()
+        QTest.keyClicks(box, seed)
+        QTest.keyClick(box, Qt.Key.Key_Return)
+        expected = [pair.raw.spread for pair in of_random(6, int(seed))]
+        qtbot.waitUntil(lambda y=expected: curve(window.lens.spread, "random").y == y, timeout=PATIENCE_MS)  # type: ignore[misc]
+
+
+def test_random_rows_are_as_long_as_the_experiments_own(window: Window, qtbot: QtBot) -> None:
+    window.show(preset("the-cat-sat"))
+    qtbot.waitUntil(drawn(window), timeout=PATIENCE_MS)
+    assert curve(window.lens.gradient, "random").y == [pair.raw.gradient for pair in of_random(3, 123)]
+
+
+def test_a_head_is_shown_alone_and_all_heads_by_their_mean(window: Window, qtbot: QtBot) -> None:
+    window.show(preset("multi-head-8"), View(head="all"))
+    qtbot.waitUntil(drawn(window), timeout=PATIENCE_MS)
+    trace = answer(Request(1, preset("multi-head-8"), "cpu", "float64")).trace
+    assert trace is not None
+    found = of_trace(trace)
+    assert curve(window.lens.spread, "here").y == [found.mean.raw.spread]
+    assert "d_k = 8, mean of the heads: " in window.lens.text.text()
+    window.lens.show_view(View(head=3))
+    assert curve(window.lens.spread, "here").y == [found.heads[3].raw.spread]
+    assert "d_k = 8, head 3: " in window.lens.text.text()
+
+
+@pytest.mark.parametrize(
+    ("scale", "name", "words"),
+    [
+        ("none", "here ÷ √d_k", "The experiment does not divide them."),
+        ("sqrt_d_model", "here ÷ √d_model", "÷ √d_model by "),
+        (10.0, "here ÷ 10.00", "÷ 10.00 by "),
+    ],
+)
+def test_the_experiments_own_scale_is_named(
+    scale: str | float, name: str, words: str, window: Window, qtbot: QtBot
+) -> None:
+    window.show(edits.configured(preset("journey"), scale=scale))
+    qtbot.waitUntil(drawn(window, name), timeout=PATIENCE_MS)
+    assert words in window.lens.text.text()
+
+
+def test_scores_that_overflow_are_told_and_the_curves_stay(window: Window, qtbot: QtBot) -> None:
+    e = edits.scale(edits.scale(preset("journey"), "W_q", 1e30), "W_k", 1e30)
+    window.show(e, dtype="float32")
+    qtbot.waitUntil(lambda: "NaN" in window.lens.text.text(), timeout=PATIENCE_MS)
+    window.lens.grab()
+    assert len(curve(window.lens.spread, "random").y) == 10
+
+
+def test_a_seed_that_is_none_is_refused_in_a_sentence(window: Window, qtbot: QtBot) -> None:
+    window.show(preset("journey"))
+    qtbot.waitUntil(drawn(window), timeout=PATIENCE_MS)
+    box = window.lens.seed
+    box.setFocus()
+    box.selectAll()
+    QTest.keyClicks(box, "many")
+    QTest.keyClick(box, Qt.Key.Key_Return)
+    assert "“many” does not fit here; type a whole number from 0 to 99999." in window.lens.text.text()
+    assert box.value() == 123
+
+
+@pytest.mark.parametrize(("width", "beside"), [(420, False), (1100, True)])
+def test_plots_stand_side_by_side_where_there_is_room_and_nothing_is_cut_off(
+    width: int, beside: bool, window: Window, qtbot: QtBot
+) -> None:
+    window.lens.resize(width, 560)
+    window.lens.set_palette(DARK)
+    window.show(preset("journey"))
+    qtbot.waitUntil(drawn(window), timeout=PATIENCE_MS)
+    left, right = window.lens.spread, window.lens.gradient
+    tops = [plot.mapTo(window.lens, plot.rect().topLeft()).y() for plot in (left, right)]
+    assert (tops[0] == tops[1]) is beside
+    for widget in (left, right, window.lens.seed, window.lens.text):
+        assert widget.mapTo(window.lens, widget.rect().topRight()).x() <= width
