@@ -196,7 +196,7 @@ def _show(argv: list[str]) -> int:
     from attnlab.files.text_table import as_text
 
     one = options.stage is not None
-    tables = [table(trace, name, options.head) for name in ([options.stage] if one else trace.stages)]
+    tables = [table(trace, name, options.head) for name in ([options.stage] if one else trace.all_stages)]
     if options.json:
         texts = [as_json(each) for each in tables]
         say((texts[0] if one else "[" + ",\n ".join(texts) + "]") + "\n")

@@ -247,7 +247,7 @@ def resize(e: Experiment, *, d_model: int | None = None, d_k: int | None = None,
     k, v = d_k or (model // h if follows else e.d_k), d_v or (model // h if follows else e.d_v)
     implied = untrained and model == h * k == h * v
     memory = model if e.memory_embeddings is None else e.memory.shape[1]
-    changes: dict[str, Tensor | None] = {}
+    changes: dict[str, Any] = {}
     for letter, rows, heads, size in (("q", model, h, k), ("k", memory, h_kv, k), ("v", memory, h_kv, v)):
         name = f"W_{letter}"
         if not implied and (rows, heads * size) != shape(e, name):

@@ -1,33 +1,43 @@
 """The state as a value: tokens, embeddings, weights and configuration. Validated here, once, when made."""
 
 import math
+import operator
 import reprlib
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import SupportsFloat, SupportsIndex
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, SupportsFloat, SupportsIndex
 
 import numpy as np
 from torch import Tensor
 
-from attnlab.attention import masks
+from attnlab.attention import masks, registry
 from attnlab.attention.arrays import ArrayLike, take, take_mask
-from attnlab.attention.normalizers import NORMALIZERS
-from attnlab.attention.positions import POSITIONS
-from attnlab.attention.scores import SCORES
+from attnlab.attention.frozen import NOTHING
 from attnlab.attention.validation import (
+    check_ablated,
+    check_entries,
+    check_others,
     check_shapes,
+    check_tables,
     columns,
     match_tokens,
+    take_ablated,
     take_count,
+    take_extra,
+    take_masks,
     take_name,
+    take_options,
     take_scale,
     take_tokens,
 )
 from attnlab.errors import ExperimentError
 
-# The three classes write their own __init__, as a field is given as any kind of array and kept as a tensor. They are
+# The classes write their own __init__, as a field is given as any kind of array and kept as a tensor. They are
 # compared by identity (eq=False): comparing two would compare every number, and the program asks only whether
 # an edit made another one.
+
+PROJECTIONS = ("W_q", "W_k", "W_v", "W_o", "b_q", "b_k", "b_v", "b_o")
+"""The fields of :class:`Weights` besides the tables of registry entries."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
@@ -36,7 +46,8 @@ class Weights:
 
     W_q [d_model, h·d_k], W_k [d_memory, h_kv·d_k], W_v [d_memory, h_kv·d_v], W_o [h·d_v, d_out], and a bias for the
     columns of each. d_memory is d_model without a second sequence. Head i owns columns i·d_k to (i+1)·d_k.
-    Two are equal only when they are the same object.
+    ``extra`` are the tables of registry entries by name ("W_a" of the score "general"); those of entries that are not
+    in use are kept. Two are equal only when they are the same object.
 
     Raises:
         ExperimentError: a field is not finite numbers of the right number of dimensions.
@@ -50,6 +61,7 @@ class Weights:
     b_k: Tensor | None = None
     b_v: Tensor | None = None
     b_o: Tensor | None = None
+    extra: Mapping[str, Tensor] = field(default_factory=dict)
 
     def __init__(
         self,
@@ -61,22 +73,26 @@ class Weights:
         b_k: ArrayLike | None = None,
         b_v: ArrayLike | None = None,
         b_o: ArrayLike | None = None,
+        extra: Mapping[str, ArrayLike] = NOTHING,
     ) -> None:
         matrices = {"W_q": W_q, "W_k": W_k, "W_v": W_v, "W_o": W_o}
         vectors = {"b_q": b_q, "b_k": b_k, "b_v": b_v, "b_o": b_o}
         for given, ndim in ((matrices, 2), (vectors, 1)):
             for name, array in given.items():
                 object.__setattr__(self, name, None if array is None else take(name, array, ndim))
+        object.__setattr__(self, "extra", take_extra(extra) if extra else NOTHING)
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
 class AttentionConfig:
-    """How attention is computed; the names are those of the registries.
+    """How attention is computed; the names are those of the registries (:mod:`attnlab.attention.registry`).
 
     ``scale`` is ``"sqrt_d_k"``, ``"none"``, ``"sqrt_d_model"`` or a positive number by which scores are divided.
     ``mask`` is boolean [T_q, T_k], True where a query may attend; with ``causal`` both must allow.
-    ``n_kv_heads`` None means ``n_heads``. Numbers of NumPy become plain ones. Two are equal only when they are the
-    same object.
+    ``n_kv_heads`` None means ``n_heads``. ``masks`` are more masks, name to number ({"window": 3}). The heads in
+    ``ablated`` are computed but pass nothing on. ``options`` are settings of entries and features by name; they may be
+    given as arguments as well (``temperature=2.0``, ``dropout=0.1``), and those at their default are left out.
+    Numbers of NumPy become plain ones. Two are equal only when they are the same object.
 
     Raises:
         ExperimentError: a value that does not exist or cannot be; the sentence names those that can.
@@ -90,6 +106,10 @@ class AttentionConfig:
     score: str = "dot"
     normalizer: str = "softmax"
     positions: str = "none"
+    qk_norm: str = "none"
+    masks: Mapping[str, int] = field(default_factory=dict)
+    ablated: tuple[int, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     def __init__(
         self,
@@ -101,6 +121,11 @@ class AttentionConfig:
         score: str = "dot",
         normalizer: str = "softmax",
         positions: str = "none",
+        qk_norm: str = "none",
+        masks: Mapping[str, int] = NOTHING,
+        ablated: Iterable[SupportsIndex] = (),
+        options: Mapping[str, Any] = NOTHING,
+        **more: Any,
     ) -> None:
         put = object.__setattr__
         put(self, "n_heads", take_count("n_heads", n_heads))
@@ -114,9 +139,45 @@ class AttentionConfig:
         put(self, "causal", bool(causal))
         put(self, "scale", take_scale(scale))
         put(self, "mask", None if mask is None else take_mask(mask))
-        put(self, "score", take_name("score", score, SCORES))
-        put(self, "normalizer", take_name("normalizer", normalizer, NORMALIZERS))
-        put(self, "positions", take_name("positions", positions, POSITIONS))
+        names = {"score": score, "normalizer": normalizer, "positions": positions, "qk_norm": qk_norm}
+        for choice in registry.CHOICES:
+            put(self, choice.field, take_name(choice.field, names[choice.field], choice.entries))
+        put(self, "masks", take_masks(masks) if masks else NOTHING)
+        put(self, "ablated", take_ablated(ablated) if ablated else ())
+        put(self, "options", take_options({**options, **more}) if options or more else NOTHING)
+
+    def option(self, name: str) -> Any:
+        """Return an option as it is set, or its default; KeyError for one that nothing has."""
+        return self.options[name] if name in self.options else registry.default(name)
+
+
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class Sample:
+    """One sequence of a batch besides the one that is looked at: what differs from sequence to sequence.
+
+    As in :class:`Experiment`; ``length`` says how many of its keys are real, None all.
+
+    Raises:
+        ExperimentError: fields that are wrong or disagree.
+    """
+
+    tokens: tuple[str, ...]
+    embeddings: Tensor
+    memory_tokens: tuple[str, ...] | None = None
+    memory_embeddings: Tensor | None = None
+    length: int | None = None
+
+    def __init__(
+        self,
+        tokens: Iterable[str],
+        embeddings: ArrayLike,
+        memory_tokens: Iterable[str] | None = None,
+        memory_embeddings: ArrayLike | None = None,
+        length: SupportsIndex | None = None,
+    ) -> None:
+        _put_sequence(self, tokens, embeddings)
+        _put_memory(self, memory_tokens, memory_embeddings)
+        object.__setattr__(self, "length", None if length is None else take_count("length", length))
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
@@ -125,7 +186,8 @@ class Experiment:
 
     embeddings [T_q, d_model], one row a token. With ``memory_tokens`` and ``memory_embeddings`` [T_k, d_memory], keys
     and values come from there (cross-attention). Arrays may be tensors, NumPy arrays or nested lists; they are copied.
-    Two are equal only when they are the same object.
+    In a batch, ``others`` are the sequences besides this one, which stands at place ``item`` among them; all have as
+    many tokens and share weights and configuration. Two are equal only when they are the same object.
 
     Raises:
         ExperimentError: fields that are wrong or disagree; the sentence names the field, what it got, what it needs.
@@ -137,6 +199,8 @@ class Experiment:
     config: AttentionConfig = AttentionConfig()
     memory_tokens: tuple[str, ...] | None = None
     memory_embeddings: Tensor | None = None
+    others: tuple[Sample, ...] = ()
+    item: int = 0
 
     def __init__(
         self,
@@ -146,6 +210,8 @@ class Experiment:
         config: AttentionConfig = AttentionConfig(),
         memory_tokens: Iterable[str] | None = None,
         memory_embeddings: ArrayLike | None = None,
+        others: Iterable[Sample] = (),
+        item: SupportsIndex = 0,
     ) -> None:
         if not isinstance(weights, Weights):
             raise ExperimentError(f"weights is {type(weights).__name__}; it needs attnlab.Weights.")
@@ -154,23 +220,15 @@ class Experiment:
         put = object.__setattr__
         put(self, "weights", weights)
         put(self, "config", config)
-        put(self, "tokens", take_tokens("tokens", tokens))
-        put(self, "embeddings", take("embeddings", embeddings, 2))
-        match_tokens("tokens", self.tokens, "embeddings", self.embeddings)
-        self._put_memory(memory_tokens, memory_embeddings)
+        _put_sequence(self, tokens, embeddings)
+        _put_memory(self, memory_tokens, memory_embeddings)
+        put(self, "others", tuple(others))
+        put(self, "item", operator.index(item))
         check_shapes(self)
-
-    def _put_memory(self, tokens: Iterable[str] | None, embeddings: ArrayLike | None) -> None:
-        put = object.__setattr__
-        put(self, "memory_tokens", None if tokens is None else take_tokens("memory_tokens", tokens))
-        put(self, "memory_embeddings", None if embeddings is None else take("memory_embeddings", embeddings, 2))
-        if self.memory_tokens is not None and self.memory_embeddings is not None:
-            match_tokens("memory_tokens", self.memory_tokens, "memory_embeddings", self.memory_embeddings)
-        elif self.memory_tokens is not None or self.memory_embeddings is not None:
-            have, lack = "memory_tokens", "memory_embeddings"
-            if self.memory_tokens is None:
-                have, lack = lack, have
-            raise ExperimentError(f"{have} came without {lack}; cross-attention needs both, self-attention neither.")
+        check_tables(self)
+        check_entries(self)
+        check_ablated(self)
+        check_others(self)
 
     @property
     def memory(self) -> Tensor:
@@ -225,7 +283,12 @@ class Experiment:
     @property
     def masked(self) -> bool:
         """Whether any mask applies."""
-        return self.config.causal or self.config.mask is not None
+        return self.config.causal or self.config.mask is not None or bool(self.config.masks)
+
+    @property
+    def n_items(self) -> int:
+        """How many sequences the batch has; 1 without a batch."""
+        return len(self.others) + 1
 
     @property
     def divisor(self) -> float | None:
@@ -244,4 +307,29 @@ class Experiment:
 
     def hidden(self) -> Tensor | None:
         """Return what is masked, boolean [T_q, T_k], or None without a mask. To be read, never written into."""
-        return masks.hidden(self.T_q, self.T_k, self.config.causal, self.config.mask)
+        hidden = self.hidden_cells()
+        return None if hidden is None else hidden.cells
+
+    def hidden_cells(self) -> masks.Hidden | None:
+        """Return what is masked, and whether a query has nothing left; None without a mask."""
+        return masks.hidden(self.T_q, self.T_k, self.config.causal, self.config.masks, self.config.mask)
+
+
+def _put_sequence(holder: Experiment | Sample, tokens: Iterable[str], embeddings: ArrayLike) -> None:
+    put = object.__setattr__
+    put(holder, "tokens", take_tokens("tokens", tokens))
+    put(holder, "embeddings", take("embeddings", embeddings, 2))
+    match_tokens("tokens", holder.tokens, "embeddings", holder.embeddings)
+
+
+def _put_memory(holder: Experiment | Sample, tokens: Iterable[str] | None, embeddings: ArrayLike | None) -> None:
+    put = object.__setattr__
+    put(holder, "memory_tokens", None if tokens is None else take_tokens("memory_tokens", tokens))
+    put(holder, "memory_embeddings", None if embeddings is None else take("memory_embeddings", embeddings, 2))
+    if holder.memory_tokens is not None and holder.memory_embeddings is not None:
+        match_tokens("memory_tokens", holder.memory_tokens, "memory_embeddings", holder.memory_embeddings)
+    elif holder.memory_tokens is not None or holder.memory_embeddings is not None:
+        have, lack = "memory_tokens", "memory_embeddings"
+        if holder.memory_tokens is None:
+            have, lack = lack, have
+        raise ExperimentError(f"{have} came without {lack}; cross-attention needs both, self-attention neither.")

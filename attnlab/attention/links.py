@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from attnlab.attention.explain import Cell
+from attnlab.attention.explanation import Cell
 from attnlab.attention.stages import BY_NAME, Stage
 
 if TYPE_CHECKING:
@@ -34,6 +34,9 @@ def coordinates(e: "Experiment", cell: Cell) -> Coordinates:
     """Return what a cell points at; a token of the inputs is a query."""
     axes = BY_NAME[cell.stage].axes
     at = {axes[-2]: cell.row, axes[-1]: cell.column}
+    if "merged" in at:
+        head, at["d_v"] = divmod(cell.column, e.d_v)
+        return Coordinates(cell.row, None, at["d_v"], head)
     return Coordinates(at.get("query", at.get("token")), at.get("key"), at.get("d_v"), cell.head)
 
 
@@ -49,6 +52,8 @@ def linked(e: "Experiment", cell: Cell, stage: Stage) -> tuple[Region, ...]:
         return tuple(Region(token, None, None, role) for token, role in both if token is not None)
     row = {"query": at.query, "key": at.key}.get(stage.axes[-2])
     column = {"key": at.key, "d_v": at.d_v}.get(stage.axes[-1])
+    if stage.axes[-1] == "merged" and at.d_v is not None and at.head is not None:
+        column = at.head * e.d_v + at.d_v
     if row is None and column is None:
         return ()
     return (Region(row, column, at.head if stage.has_heads else None, stage.role),)

@@ -1,38 +1,56 @@
 """Normalisers: from the scores of a row to weights. One entry each."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from attnlab.attention.arithmetic import Floats, Line, Span, joined, line, number, short, shown, signed
+from attnlab.attention.entries import Entry, Option
 
 LARGE = 30.0
 """From this size on, exponentials are written with the largest score subtracted, as they are computed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Normalizer:
-    """One normaliser: ``apply(logits [h, T_q, T_k])`` gives weights of the same shape.
+TEMPERATURE = Option(
+    "temperature",
+    "Temperature",
+    "Scores are divided by it first: below 1 sharpens the weights, above 1 evens them out",
+    "number",
+    1.0,
+    least=0,
+    above=True,
+)
 
-    Cells that may not be attended to arrive as -∞ and leave as 0. ``explain(logits [T_k], j, limit)`` writes the
-    weight of key j out. ``code`` is PyTorch that assigns ``weights``, with ``{x}`` standing for the logits. ``kind`` is
-    "probability" where every weight lies in 0 to 1, else "signed".
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Normalizer(Entry):
+    """One normaliser: ``apply(logits [h, T_q, T_k], p)`` gives weights of the same shape.
+
+    ``p`` holds the entry's tables and options by name. Cells that may not be attended to arrive as -∞ and leave as 0.
+    ``explain(logits [T_k], j, p, limit)`` writes the weight of key j out. ``code`` is PyTorch that assigns ``weights``,
+    with ``{x}`` standing for the logits. ``kind`` is "probability" where every weight lies in 0 to 1, else "signed".
+    ``competes`` says whether the keys of a row share a whole, so that a sink can take a part of it. An entry with the
+    option :data:`TEMPERATURE` gets its logits divided by it already.
     """
 
-    name: str
-    title: str
-    about: str
     formula: str
-    apply: Callable[[Tensor], Tensor]
-    explain: Callable[[Floats, int, int | None], tuple[Line, ...]]
+    apply: Callable[[Tensor, Mapping[str, Any]], Tensor]
+    explain: Callable[[Floats, int, Mapping[str, Any], int | None], tuple[Line, ...]]
     code: str
     kind: str = "probability"
+    competes: bool = True
+
+    @property
+    def tempered(self) -> bool:
+        """Whether the entry takes a temperature."""
+        return TEMPERATURE in self.options
 
 
-def _explain_softmax(logits: Floats, j: int, limit: int | None) -> tuple[Line, ...]:
+def _explain_softmax(logits: Floats, j: int, p: Mapping[str, Any], limit: int | None) -> tuple[Line, ...]:
     logits = np.asarray(logits, dtype=np.float64)
     largest = float(logits.max())
     if not np.isfinite(largest):  # all −∞ counts too: 0 ÷ 0
@@ -54,12 +72,12 @@ def _explain_softmax(logits: Floats, j: int, limit: int | None) -> tuple[Line, .
     return tuple(lines)
 
 
-def _by_sum(logits: Tensor) -> Tensor:
+def _by_sum(logits: Tensor, p: Mapping[str, Any]) -> Tensor:
     kept = logits.masked_fill(logits == -torch.inf, 0)
     return kept / kept.sum(-1, keepdim=True)
 
 
-def _explain_sum(logits: Floats, j: int, limit: int | None) -> tuple[Line, ...]:
+def _explain_sum(logits: Floats, j: int, p: Mapping[str, Any], limit: int | None) -> tuple[Line, ...]:
     logits = np.asarray(logits, dtype=np.float64)
     if logits[j] == -np.inf:
         return (line("masked: counts as 0"),)
@@ -79,8 +97,9 @@ NORMALIZERS = {
             name="softmax",
             title="softmax",
             about="Exponentials divided by their sum: positive, and each row sums to 1.",
+            options=(TEMPERATURE,),
             formula=r"\mathrm{softmax}",
-            apply=lambda logits: torch.softmax(logits, -1),
+            apply=lambda logits, p: torch.softmax(logits, -1),
             explain=_explain_softmax,
             code="weights = torch.softmax({x}, dim=-1)",
         ),
@@ -93,6 +112,7 @@ NORMALIZERS = {
             explain=_explain_sum,
             code="weights = {x}.masked_fill({x} == -torch.inf, 0)\nweights = weights / weights.sum(-1, keepdim=True)",
             kind="signed",
+            competes=False,
         ),
     )
 }

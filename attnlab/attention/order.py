@@ -11,18 +11,23 @@ from attnlab.attention.sentences import pick
 from attnlab.attention.trace import Trace
 from attnlab.errors import ExperimentError
 
+_APPLIED = ("dropped", "zeroed", "weights")
+"""Stages by whose numbers the values are mixed: the first that a configuration has."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OrderBlindness:
     """What a layer makes of its tokens in both orders; token i of ``shuffled`` was token ``order[i]``.
 
-    ``weights`` [h, T_q, T_k] and ``output`` [T_q, d_out] are of the tokens as they are, ``shuffled_…`` of the shuffled
-    ones, and ``restored_…`` the latter with their rows (and, in self-attention, keys) put back in order.
+    ``weights`` [h, T_q, T_k], what the values are mixed by, and ``output`` [T_q, d_out] are of the tokens as they are,
+    ``shuffled_…`` of the shuffled ones, and ``restored_…`` the latter with their rows (in self-attention: and keys) put
+    back in order. ``stage`` names the stage that the weights are.
     """
 
     experiment: Experiment
     shuffled: Experiment
     order: tuple[int, ...]
+    stage: str
     weights: Tensor
     shuffled_weights: Tensor
     restored_weights: Tensor
@@ -43,6 +48,10 @@ class OrderBlindness:
     def largest_output(self) -> float:
         """The largest difference between two numbers of the output."""
         return float((self.restored_output - self.output).abs().max())
+
+    def restored(self, maps: Tensor) -> Tensor:
+        """Return maps [..., T_q, T_k] of the shuffled tokens in the order there was."""
+        return _restored(self.experiment, maps, self.order)
 
 
 def random_order(count: int, seed: int) -> tuple[int, ...]:
@@ -81,10 +90,16 @@ def order_blindness(e: Experiment, order: Sequence[int], dtype: torch.dtype = to
     """
     other = permuted(e, order)
     one, two = Trace(e, torch.device("cpu"), dtype), Trace(other, torch.device("cpu"), dtype)
-    back = torch.tensor(order, device="cpu").argsort()
-    restored = two["weights"][:, back]
-    if e.memory_embeddings is None:  # else the keys were not shuffled
-        restored = restored[:, :, back]
-    return OrderBlindness(
-        e, other, tuple(order), one["weights"], two["weights"], restored, one["output"], two["output"][back]
-    )
+    stage = next(name for name in _APPLIED if name in one)
+    restored = _restored(e, two[stage], order)
+    output = two["output"][_back(order)]
+    return OrderBlindness(e, other, tuple(order), stage, one[stage], two[stage], restored, one["output"], output)
+
+
+def _back(order: Sequence[int]) -> Tensor:
+    return torch.tensor(order, device="cpu").argsort()
+
+
+def _restored(e: Experiment, maps: Tensor, order: Sequence[int]) -> Tensor:
+    rows = maps[..., _back(order), :]
+    return rows if e.memory_embeddings is not None else rows[..., _back(order)]  # else the keys stood still

@@ -74,18 +74,18 @@ def _journey(weights: Weights, scale: str = "sqrt_d_k") -> Experiment:
 
 def _journey_trainable() -> Experiment:
     draws = _Draws(123)
-    return _journey(Weights(*(draws.uniform(3, 2) for _ in range(3))))
+    return _journey(Weights(draws.uniform(3, 2), draws.uniform(3, 2), draws.uniform(3, 2)))
 
 
 def _journey_linear() -> Experiment:
     draws = _Draws(789)
-    return _journey(Weights(*(draws.linear(3, 2) for _ in range(3))))
+    return _journey(Weights(draws.linear(3, 2), draws.linear(3, 2), draws.linear(3, 2)))
 
 
 def _random_4x8() -> Experiment:
     draws = _Draws(42)
-    x, *w = (draws.normal(4, 8), *(draws.normal(8, 8) for _ in range(3)))
-    return Experiment(_words(4), x, Weights(*w))
+    x = draws.normal(4, 8)
+    return Experiment(_words(4), x, Weights(draws.normal(8, 8), draws.normal(8, 8), draws.normal(8, 8)))
 
 
 def _the_cat_sat() -> Experiment:

@@ -1,18 +1,30 @@
 """What one experiment computes: its stages, evaluated on demand and each at most once."""
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from attnlab.attention.stages import STAGES, Stage, always, before_mask, positioned
+from attnlab.attention.entries import Entry
+from attnlab.attention.frozen import NOTHING
+from attnlab.attention.masks import Hidden
+from attnlab.attention.presence import has, sources
+from attnlab.attention.stages import STAGES, Stage
 from attnlab.errors import DeviceError
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
+
+_SHOWS_MASK = {
+    "-inf": ("masked", "weights", "dropped"),
+    "-1e9": ("masked",),
+    "0": (),
+    "after": ("zeroed", "dropped"),
+}
 
 
 class Trace:
@@ -28,17 +40,22 @@ class Trace:
         self.experiment = experiment
         self.device = device
         self.dtype = dtype
-        self._present = {stage.name: stage for stage in STAGES if stage.present is always or stage.present(experiment)}
+        self._present = {stage.name: stage for stage in STAGES if has(experiment, stage.name)}
         self._tensors: dict[str, Tensor] = {}
         self._arrays: dict[str, NDArray[np.floating]] = {}
         self._kind = device.type
         self._as_given = self._kind == "cpu"  # where experiments are
-        self._memory: Tensor | None = None
+        self._masks: Hidden | None = None
         self._hidden: Tensor | None = None
 
     @property
     def stages(self) -> tuple[str, ...]:
-        """The names of the stages that this configuration has, in order."""
+        """The names of the stages that this configuration has, in order, but for those that stand beside."""
+        return tuple(name for name, stage in self._present.items() if not stage.beside)
+
+    @property
+    def all_stages(self) -> tuple[str, ...]:
+        """The names of all stages that this configuration has, in order: those beside too (memory, merged)."""
         return tuple(self._present)
 
     def __getitem__(self, name: str) -> Tensor:
@@ -86,14 +103,21 @@ class Trace:
             tensor = tensor.detach()
         return tensor if self._as_given and tensor.dtype is self.dtype else tensor.to(self.device, self.dtype)
 
-    @property
-    def memory(self) -> Tensor:
-        """Where keys and values come from, positions added, [T_k, d_memory]: the second sequence, or the inputs."""
-        if self.experiment.memory_embeddings is None:
-            return self["inputs"]
-        if self._memory is None:
-            self._memory = positioned(self, self.experiment.memory_embeddings)
-        return self._memory
+    def parameters(self, entry: Entry) -> Mapping[str, Any]:
+        """Return the tables of an entry as tensors on this trace's device, and its options, by name."""
+        if not entry.tables and not entry.options:
+            return NOTHING
+        e = self.experiment
+        tables = {table.name: self.take(e.weights.extra[table.name]) for table in entry.tables}
+        return tables | {option.name: e.config.option(option.name) for option in entry.options}
+
+    def plain_parameters(self, entry: Entry) -> Mapping[str, Any]:
+        """Return the tables of an entry as float64 arrays, as they are computed with, and its options, by name."""
+        given = self.parameters(entry)
+        return {
+            name: value.to("cpu", torch.float64).numpy() if isinstance(value, Tensor) else value
+            for name, value in given.items()
+        }
 
     @property
     def allowed(self) -> Tensor | None:
@@ -104,24 +128,39 @@ class Trace:
     @property
     def hidden(self) -> Tensor | None:
         """What is masked, the opposite of ``allowed``. To be read, never written into: traces share it."""
-        if self._hidden is None and self.experiment.masked:
-            hidden = self.experiment.hidden()
-            self._hidden = hidden if hidden is None or self._as_given else hidden.to(self.device)
+        masks = self._mask()
+        if self._hidden is None and masks is not None:
+            self._hidden = masks.cells if self._as_given else masks.cells.to(self.device)
         return self._hidden
 
+    @property
+    def has_empty_rows(self) -> bool:
+        """Whether the mask leaves a query nothing to attend to."""
+        masks = self._mask()
+        return masks is not None and masks.has_empty_rows
+
+    def _mask(self) -> Hidden | None:
+        if self._masks is None and self.experiment.masked:
+            self._masks = self.experiment.hidden_cells()
+        return self._masks
+
     def shown_mask(self, name: str) -> NDArray[np.bool_] | None:
-        """Return which cells of a stage are shown as masked, [T_q, T_k] on the CPU; None where the mask has no part."""
-        if name not in ("masked", "weights"):
+        """Return which cells of a stage are shown as masked, [T_q, T_k] on the CPU; None where the mask has no part.
+
+        Where masked scores are 0 or −1e9 the weights are what they are, masked or not, and shown as such.
+        """
+        masks = self._mask()
+        if masks is None or name not in _SHOWS_MASK[self.experiment.config.option("fill")]:
             return None
-        hidden = self.experiment.hidden()
-        return None if hidden is None else hidden.numpy().copy()  # traces share it
+        return masks.cells.numpy().copy()  # traces share it
 
     @property
     def empty_rows(self) -> tuple[tuple[int, int], ...]:
-        """The rows with nothing left to attend to, as (head, query)."""
-        if self.experiment.config.mask is None or self.hidden is None:
+        """The rows with nothing left to attend to, as (head, query); a fill of −1e9 or 0 leaves them something."""
+        masks = self._mask()
+        if masks is None or not masks.has_empty_rows or self.experiment.config.option("fill") in ("-1e9", "0"):
             return ()
-        queries = self.hidden.all(-1).nonzero().flatten().tolist()
+        queries = masks.cells.all(-1).nonzero().flatten().tolist()
         return tuple((head, query) for head in range(self.experiment.n_heads) for query in queries)
 
     @property
@@ -130,7 +169,7 @@ class Trace:
         found: list[str] = []
         suspect = {name for name in self._present if not math.isfinite(self[name].sum().item())}
         for name in self._present:
-            if name not in suspect or (name == "masked" and before_mask(self.experiment) not in suspect):
+            if name not in suspect or (name == "masked" and sources(self.experiment, name)[0] not in suspect):
                 continue  # a finite sum has finite terms, and is had in a tenth of the time
             bad = ~torch.isfinite(self[name])
             if name == "masked" and self.hidden is not None:

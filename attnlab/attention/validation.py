@@ -9,6 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
+from attnlab.attention import registry
+from attnlab.attention.arrays import take
+from attnlab.attention.axes import SIZES, size
+from attnlab.attention.frozen import Frozen
+from attnlab.attention.masks import MASKS
 from attnlab.errors import ExperimentError
 
 if TYPE_CHECKING:
@@ -95,11 +100,11 @@ def check_shapes(e: "Experiment") -> None:
     _check_heads("W_v", columns(w.W_v, d_memory), heads, h_kv)
     _check_rows("W_o", w.W_o, h * e.d_v, "the heads side by side have")
     sizes = {"b_q": h * e.d_k, "b_k": h_kv * e.d_k, "b_v": h_kv * e.d_v, "b_o": e.d_out}
-    for name, size in sizes.items():
+    for name, need in sizes.items():
         bias = getattr(w, name)
-        if bias is not None and len(bias) != size:
+        if bias is not None and len(bias) != need:
             raise ExperimentError(
-                f"{name} has {len(bias)} numbers; it needs {size}, one for each column of W_{name[-1]}."
+                f"{name} has {len(bias)} numbers; it needs {need}, one for each column of W_{name[-1]}."
             )
     mask = e.config.mask
     if mask is not None and tuple(mask.shape) != (e.T_q, e.T_k):
@@ -117,3 +122,108 @@ def _check_heads(name: str, n_columns: int, heads: str, count: int) -> None:
     if n_columns % count:
         fits = ", ".join(str(n) for n in range(1, n_columns + 1) if n_columns % n == 0)
         raise ExperimentError(f"{heads} is {count}; it needs to divide the {n_columns} columns of {name}: {fits}.")
+
+
+def take_options(given: Any) -> Mapping[str, Any]:
+    """Return options by name as plain values, without those at their default."""
+    if not isinstance(given, Mapping):
+        raise ExperimentError(f"options is {reprlib.repr(given)}; it needs names and values, {{'temperature': 2.0}}.")
+    known, taken = registry.all_options(), {}
+    for name, value in given.items():
+        if name not in known:
+            raise ExperimentError(f"There is no option {reprlib.repr(name)}; there are {', '.join(known)}.")
+        plain = known[name].take(value)
+        if plain != known[name].default:
+            taken[name] = plain
+    return Frozen(taken)
+
+
+def take_masks(given: Any) -> Mapping[str, int]:
+    """Return the masks besides the causal and the painted one, name to number, in the order of the registry."""
+    if not isinstance(given, Mapping):
+        raise ExperimentError(f"masks is {reprlib.repr(given)}; it needs names and numbers, {{'window': 3}}.")
+    others = [name for name in MASKS if name != "causal"]
+    for name in given:
+        if name not in others:
+            raise ExperimentError(f"masks has {reprlib.repr(name)}; it needs some of {', '.join(others)}.")
+    taken = {}
+    for name in (name for name in others if name in given):
+        option = registry.mask_option(name)
+        taken[name] = 1 if option is None else option.take(given[name])
+    return Frozen(taken)
+
+
+def take_ablated(given: Any) -> tuple[int, ...]:
+    """Return the numbers of the heads that are switched off, each once, in order."""
+    try:
+        heads = sorted({operator.index(head) for head in given})
+    except TypeError:
+        raise ExperimentError(f"ablated is {reprlib.repr(given)}; it needs numbers of heads, such as (0, 2).") from None
+    if heads and heads[0] < 0:
+        raise ExperimentError(f"ablated has head {heads[0]}; heads count from 0.")
+    return tuple(heads)
+
+
+def take_extra(given: Any) -> Mapping[str, Tensor]:
+    """Return tables of registry entries by name as owned tensors."""
+    if not isinstance(given, Mapping):
+        raise ExperimentError(f"extra is {reprlib.repr(given)}; it needs names and arrays, {{'W_a': [[...]]}}.")
+    known = registry.all_tables()
+    for name in given:
+        if name not in known:
+            raise ExperimentError(f"extra has {reprlib.repr(name)}; it needs some of {', '.join(known)}.")
+    return Frozen({name: take(name, array, len(known[name].axes)) for name, array in given.items()})
+
+
+def check_tables(e: "Experiment") -> None:
+    """Check that the tables of the entries in use are there and of the right sizes."""
+    free: dict[str, tuple[str, int]] = {}
+    for entry in registry.chosen(e.config):
+        for table in entry.tables:
+            array = e.weights.extra.get(table.name)
+            axes = ", ".join(table.axes)
+            if array is None:
+                raise ExperimentError(
+                    f"{entry.name} needs {table.name} [{axes}], which is missing; give it in Weights(extra=...)."
+                )
+            for axis, got in zip(table.axes, array.shape, strict=True):
+                known, need = free.get(axis, ("", got)) if axis not in SIZES else (axis, size(e, axis))
+                if got != need and not (table.may_be_longer and got > need):
+                    because = f"as {known} has" if axis not in SIZES else f"which is {axis}"
+                    shape = list(array.shape)
+                    raise ExperimentError(f"{table.name} has shape {shape}; [{axes}] needs {need} there, {because}.")
+                free.setdefault(axis, (table.name, got))
+
+
+def check_entries(e: "Experiment") -> None:
+    """Check that the entries chosen go with the rest."""
+    for entry in registry.chosen(e.config):
+        problem = entry.check(e)
+        if problem:
+            raise ExperimentError(problem)
+
+
+def check_ablated(e: "Experiment") -> None:
+    """Check that the heads that are switched off exist."""
+    if e.config.ablated and e.config.ablated[-1] >= e.n_heads:
+        raise ExperimentError(f"ablated has head {e.config.ablated[-1]}; there are heads 0 to {e.n_heads - 1}.")
+
+
+def check_others(e: "Experiment") -> None:
+    """Check the other sequences of a batch against this one."""
+    if not 0 <= e.item < e.n_items:
+        raise ExperimentError(f"item is {e.item}; it needs a place from 0 to {e.n_items - 1} in the batch.")
+    for place, other in enumerate(e.others):
+        sizes = (len(other.tokens), other.embeddings.shape[1])
+        if sizes != (e.T_q, e.d_model):
+            raise ExperimentError(
+                f"others[{place}] is {sizes[0]} tokens by {sizes[1]} numbers; it needs {e.T_q} by {e.d_model}, "
+                "as every sequence of a batch."
+            )
+        if (other.memory_tokens is None) != (e.memory_tokens is None):
+            raise ExperimentError(f"others[{place}] and this sequence need a memory both, or neither.")
+        memory = other.embeddings if other.memory_embeddings is None else other.memory_embeddings
+        if memory.shape != e.memory.shape:
+            raise ExperimentError(
+                f"others[{place}] has a memory of shape {list(memory.shape)}; it needs {list(e.memory.shape)}."
+            )

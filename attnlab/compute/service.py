@@ -55,14 +55,14 @@ def answer(request: Request, stopped: Callable[[], bool] = lambda: False) -> Rep
         start = time.perf_counter()
         check_size(request.experiment, request.dtype)
         trace = compute(request.experiment, request.device, request.dtype)
-        for name in trace.stages:
+        for name in trace.all_stages:
             if stopped():
                 return Reply(request, None, error="The computation was stopped.")
             trace[name]
         if trace.device.type == "cuda":
             torch.cuda.synchronize(trace.device)
         elapsed_ms = (time.perf_counter() - start) * 1e3
-        for name in trace.stages if request.stages is None else request.stages.intersection(trace.stages):
+        for name in trace.all_stages if request.stages is None else request.stages.intersection(trace.all_stages):
             if stopped():
                 return Reply(request, None, error="The computation was stopped.")
             trace.array(name)

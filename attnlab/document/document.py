@@ -6,8 +6,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
+from attnlab.attention.axes import size
 from attnlab.attention.experiment import Experiment
-from attnlab.attention.explain import Cell
+from attnlab.attention.explanation import Cell
 from attnlab.attention.stages import BY_NAME, STAGES
 from attnlab.document.history import History
 from attnlab.document.scene import Scene
@@ -159,11 +160,7 @@ def fitted(view: View, e: Experiment, *, first: bool = False) -> View:
 
 
 def _exists(cell: Cell, e: Experiment, present: list[str]) -> bool:
-    sizes = {
-        "token": e.T_q, "query": e.T_q, "key": e.T_k, "d_model": e.d_model, "d_k": e.d_k, "d_v": e.d_v,
-        "d_out": e.d_out,
-    }  # fmt: skip
     if cell.stage not in present:
         return False
     *_, rows, cols = BY_NAME[cell.stage].axes
-    return cell.row < sizes[rows] and cell.column < sizes[cols] and (cell.head or 0) < e.n_heads
+    return cell.row < size(e, rows) and cell.column < size(e, cols) and (cell.head or 0) < e.n_heads

@@ -119,11 +119,11 @@ def map_data(trace: "Trace", stage: str, head: int | str) -> MapData:
     Raises:
         AttnlabError: no such stage or head; the sentence names those that exist.
     """
-    from attnlab.attention.explain import axis_label
+    from attnlab.attention.axes import labels
     from attnlab.attention.stages import kind_of
 
     if stage not in trace:
-        raise AttnlabError(f"There is no stage {stage!r} in this configuration; there are {', '.join(trace.stages)}.")
+        raise AttnlabError(f"There is no stage {stage!r} in this configuration; there are {', '.join(trace.all_stages)}.")
     entry, e = trace.stage(stage), trace.experiment
     array = trace.array(stage)
     if not entry.has_heads:
@@ -137,10 +137,10 @@ def map_data(trace: "Trace", stage: str, head: int | str) -> MapData:
     else:
         raise AttnlabError(f"There is no head {head}; there are heads 0 to {len(array) - 1}, all and mean.")
     rows, columns = (
-        [axis_label(e, axis, i) for i in range(n)] for axis, n in zip(entry.axes[-2:], values.shape[1:], strict=True)
+        labels(e, axis, n) for axis, n in zip(entry.axes[-2:], values.shape[1:], strict=True)
     )
     kind = kind_of(entry, e)
-    return MapData(values, kind, limit_of(array, kind), trace.shown_mask(stage), rows, columns, titles)
+    return MapData(values, kind, limit_of(array, kind, trace.shown_mask(stage)), trace.shown_mask(stage), rows, columns, titles)
 
 
 def _draw(

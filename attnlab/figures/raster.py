@@ -9,18 +9,20 @@ NOT_A_NUMBER = 0xFFE0218A
 """ARGB of NaN and ∞, which no map holds."""
 
 LONG_ROW = 32
-MAP_OF = {"signed": "diverging", "probability": "sequential"}
+MAP_OF = {"signed": "diverging", "probability": "sequential", "positive": "sequential"}
 
 
-def limit_of(values: NDArray[np.floating], kind: str) -> float:
+def limit_of(values: NDArray[np.floating], kind: str, masked: NDArray[np.bool_] | None = None) -> float:
     """Return the end of the colour scale of maps [..., rows, columns].
 
     Probabilities end at 1; where a row has more than ``LONG_ROW`` of them, at the largest, rounded up to one digit, as
-    on a scale to 1 a row of hundreds is all one colour. Signed numbers end at the largest finite magnitude, or at 1 if
-    that is 0.
+    on a scale to 1 a row of hundreds is all one colour. Positive numbers end at the largest, but not below 1. Signed
+    numbers end at the largest finite magnitude, or at 1 if that is 0. What is ``masked`` does not count.
     """
     if kind == "probability" and values.shape[-1] <= LONG_ROW:
         return 1.0
+    if masked is not None and kind == "signed" and np.isfinite(values[..., masked]).any():  # −1e9 instead of −∞
+        values = np.where(masked, 0, values)
     with np.errstate(invalid="ignore"):
         largest = float(max(values.max(initial=0.0), -values.min(initial=0.0)))  # without a copy of a large map
     if not np.isfinite(largest):
@@ -28,12 +30,12 @@ def limit_of(values: NDArray[np.floating], kind: str) -> float:
     if kind == "probability" and largest:
         digit = 10.0 ** np.floor(np.log10(largest))
         return min(1.0, float(np.ceil(largest / digit - 1e-9) * digit))
-    return largest or 1.0
+    return max(largest, 1.0) if kind == "positive" else largest or 1.0
 
 
 def indices(values: NDArray[np.floating], kind: str, limit: float) -> NDArray[np.uint8]:
     """Return the colour map entry of each value; −∞ and NaN get entry 0 and are for the caller to mark."""
-    middle, share = (0.0, LEVELS - 1.0) if kind == "probability" else ((LEVELS - 1) / 2, (LEVELS - 1) / 2)
+    middle, share = (0.0, LEVELS - 1.0) if MAP_OF[kind] == "sequential" else ((LEVELS - 1) / 2, (LEVELS - 1) / 2)
     with np.errstate(invalid="ignore", over="ignore", under="ignore"):
         scaled = values / limit  # first of all: neither the least nor the largest numbers there are leave the range
         scaled *= share

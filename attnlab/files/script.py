@@ -2,13 +2,13 @@
 
 import base64
 import zlib
-from dataclasses import fields
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from attnlab.attention.experiment import Experiment, Weights
+from attnlab.attention.experiment import PROJECTIONS, Experiment
+from attnlab.attention.registry import tables
 from attnlab.attention.stages import STAGES
 
 LITERAL_LIMIT = 2048
@@ -42,8 +42,9 @@ def script(e: Experiment, title: str, dtype: str = "float32") -> str:
 
 
 def _arrays(e: Experiment) -> dict[str, Tensor | None]:
-    weights = {field.name: getattr(e.weights, field.name) for field in fields(Weights)}
-    return {"embeddings": e.embeddings, "memory": e.memory_embeddings, **weights, "mask": e.config.mask}
+    given = {name: getattr(e.weights, name) for name in PROJECTIONS}
+    used = {name: e.weights.extra[name] for name in tables(e.config)}
+    return {"embeddings": e.embeddings, "memory": e.memory_embeddings, **given, **used, "mask": e.config.mask}
 
 
 def _stage_lines(e: Experiment) -> list[str]:

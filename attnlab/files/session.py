@@ -16,7 +16,7 @@ from safetensors.torch import load as read_tensors
 from safetensors.torch import save as tensor_bytes
 from torch import Tensor
 
-from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
+from attnlab.attention.experiment import PROJECTIONS, AttentionConfig, Experiment, Sample, Weights
 from attnlab.errors import AttnlabError, FileError
 from attnlab.files.atomic import unwritable, why, write_bytes
 
@@ -25,9 +25,10 @@ MANIFEST, TENSORS = "manifest.json", "tensors.safetensors"
 MANIFEST_LIMIT, TOTAL_LIMIT = 16 << 20, 512 << 20
 """Bytes that the manifest, and everything together, may take when unpacked."""
 
-_WEIGHTS = tuple(field.name for field in fields(Weights))
 _SETTINGS = tuple(field.name for field in fields(AttentionConfig) if field.name != "mask")
-_TENSORS = frozenset({"embeddings", "memory_embeddings", "mask", *_WEIGHTS})
+_TENSORS = frozenset({"embeddings", "memory_embeddings", "mask", *PROJECTIONS})
+_EXTRA, _OTHERS = "extra/", "others/"
+"""How the names of tables of registry entries, and of arrays of the other sequences of a batch, begin."""
 _DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
 _DAMAGE = (
     zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, SafetensorError, OSError, EOFError, RuntimeError, ValueError,
@@ -65,9 +66,10 @@ def save_scene(e: Experiment, path: str | os.PathLike[str], view: Mapping[str, A
         "version": VERSION,
         "tokens": e.tokens,
         "memory_tokens": e.memory_tokens,
-        "config": {name: getattr(e.config, name) for name in _SETTINGS},
+        "config": _settings(e.config),
         "sha256": hashlib.sha256(tensors).hexdigest(),
         "view": dict(view),
+        **_batch(e),
     }
     text = json.dumps(manifest, ensure_ascii=False, allow_nan=False, indent=1).encode("utf-8", "surrogatepass")
     if len(text) > MANIFEST_LIMIT or len(text) + len(tensors) > TOTAL_LIMIT:
@@ -100,9 +102,29 @@ def load_scene(path: str | os.PathLike[str]) -> tuple[Experiment, dict[str, Any]
         raise FileError(f"{name} is damaged or not an attnlab session: {why(error)}.") from None
 
 
+def _settings(config: AttentionConfig) -> dict[str, Any]:
+    """Return the configuration as JSON; what is empty is left out, so that older programs read what they know."""
+    plain = {name: getattr(config, name) for name in _SETTINGS}
+    plain |= {"masks": dict(config.masks), "options": dict(config.options), "ablated": list(config.ablated)}
+    newer = ("masks", "options", "ablated")
+    return {n: v for n, v in plain.items() if not (n in newer and not v) and (n, v) != ("qk_norm", "none")}
+
+
+def _batch(e: Experiment) -> dict[str, Any]:
+    """Return what the manifest says of the other sequences of a batch; nothing without one."""
+    if not e.others:
+        return {}
+    others = [{"tokens": o.tokens, "memory_tokens": o.memory_tokens, "length": o.length} for o in e.others]
+    return {"others": others, "item": e.item}
+
+
 def _tensors_of(e: Experiment) -> dict[str, Tensor]:
-    given = {name: getattr(e.weights, name) for name in _WEIGHTS}
-    given |= {"embeddings": e.embeddings, "memory_embeddings": e.memory_embeddings, "mask": e.config.mask}
+    given = {"embeddings": e.embeddings, "memory_embeddings": e.memory_embeddings, "mask": e.config.mask}
+    given |= {name: getattr(e.weights, name) for name in PROJECTIONS}
+    given |= {f"{_EXTRA}{name}": tensor for name, tensor in e.weights.extra.items()}
+    for place, other in enumerate(e.others):
+        given[f"{_OTHERS}{place}/embeddings"] = other.embeddings
+        given[f"{_OTHERS}{place}/memory_embeddings"] = other.memory_embeddings
     # a copy of each, as safetensors refuses tensors that share their memory
     return {name: t.clone(memory_format=torch.contiguous_format) for name, t in given.items() if t is not None}
 
@@ -166,23 +188,44 @@ def _check_manifest(manifest: Any, name: str) -> None:
     unknown = set(manifest["config"]) - set(_SETTINGS)
     if unknown:
         raise ValueError(f"it has settings that this attnlab does not know: {', '.join(sorted(unknown))}")
+    kinds_of = {"masks": dict, "options": dict, "ablated": list}
     for key, value in manifest["config"].items():
-        if not isinstance(value, str | int | float | None):
+        if not isinstance(value, kinds_of.get(key, str | int | float | None)):
             raise ValueError(f"the setting {key} is of the wrong kind")
+    others = manifest.get("others", [])
+    if not isinstance(others, list) or not all(isinstance(other, dict) for other in others):
+        raise ValueError("the other sequences of its batch are of the wrong kind")
+    if type(manifest.get("item", 0)) is not int:
+        raise ValueError("the place of its sequence in the batch is of the wrong kind")
 
 
 def _experiment(manifest: dict[str, Any], tensors: dict[str, Tensor]) -> Experiment:
-    unknown = set(tensors) - _TENSORS
+    others = manifest.get("others", [])
+    of_batch = {f"{_OTHERS}{i}/{name}" for i in range(len(others)) for name in ("embeddings", "memory_embeddings")}
+    unknown = {name for name in tensors if not name.startswith(_EXTRA)} - _TENSORS - of_batch
     if unknown:
         raise ValueError(f"it has arrays that this attnlab does not know: {', '.join(sorted(unknown))}")
     for name, tensor in tensors.items():
         if name != "mask" and tensor.dtype not in _DTYPES:
             raise ValueError(f"{name} is {str(tensor.dtype).removeprefix('torch.')}, not a number format of attnlab")
+    extra = {name.removeprefix(_EXTRA): tensor for name, tensor in tensors.items() if name.startswith(_EXTRA)}
     return Experiment(
         tokens=manifest["tokens"],
         embeddings=tensors["embeddings"],
-        weights=Weights(**{name: tensors.get(name) for name in _WEIGHTS}),
+        weights=Weights(**{name: tensors.get(name) for name in PROJECTIONS}, extra=extra),
         config=AttentionConfig(**manifest["config"], mask=tensors.get("mask")),
         memory_tokens=manifest["memory_tokens"],
         memory_embeddings=tensors.get("memory_embeddings"),
+        others=[_sample(other, place, tensors) for place, other in enumerate(others)],
+        item=manifest.get("item", 0),
+    )
+
+
+def _sample(other: dict[str, Any], place: int, tensors: dict[str, Tensor]) -> Sample:
+    return Sample(
+        tokens=other["tokens"],
+        embeddings=tensors[f"{_OTHERS}{place}/embeddings"],
+        memory_tokens=other.get("memory_tokens"),
+        memory_embeddings=tensors.get(f"{_OTHERS}{place}/memory_embeddings"),
+        length=other.get("length"),
     )

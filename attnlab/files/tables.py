@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from attnlab.attention.explain import axis_label
+from attnlab.attention.axes import labels
 from attnlab.attention.trace import Trace
 from attnlab.errors import AttnlabError
 
@@ -45,7 +45,9 @@ def table(trace: Trace, stage: str, head: int | str = "all") -> Table:
         AttnlabError: no such stage or head; the sentence names those that exist.
     """
     if stage not in trace:
-        raise AttnlabError(f"There is no stage {stage!r} in this configuration; there are {', '.join(trace.stages)}.")
+        raise AttnlabError(
+            f"There is no stage {stage!r} in this configuration; there are {', '.join(trace.all_stages)}."
+        )
     entry, e = trace.stage(stage), trace.experiment
     values = _chosen(trace, stage, head) if entry.has_heads else trace.array(stage)
     rows, columns = values.shape[-2:]
@@ -55,9 +57,9 @@ def table(trace: Trace, stage: str, head: int | str = "all") -> Table:
         about=entry.about,
         axes=entry.axes[-values.ndim :],
         values=values,
-        masked=trace.shown_mask(stage),
-        row_labels=tuple(axis_label(e, row_axis, i) for i in range(rows)),
-        column_labels=tuple(axis_label(e, column_axis, i) for i in range(columns)),
+        masked=trace.shown_mask(stage) if e.config.option("fill") == "-inf" else None,
+        row_labels=labels(e, row_axis, rows),
+        column_labels=labels(e, column_axis, columns),
         query_tokens=e.tokens,
         key_tokens=e.key_tokens,
     )

@@ -15,7 +15,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 import attnlab
 from attnlab.attention.arithmetic import LIMIT, number, plain, short
-from attnlab.attention.explain import Cell, Explanation, axis_label, explain
+from attnlab.attention.axes import label
+from attnlab.attention.explain import Cell, Explanation, explain
 from attnlab.attention.normalizers import LARGE
 
 # --- reading the page back ------------------------------------------------------------------------------------------
@@ -403,8 +404,8 @@ def test_a_stage_that_is_not_there_raises() -> None:
 
 def test_axes_are_named_by_tokens_and_numbers() -> None:
     e = attnlab.Experiment(["q"], [[1.0]], memory_tokens=["k0", "k1"], memory_embeddings=[[1.0], [2.0]])
-    assert [axis_label(e, "query", 0), axis_label(e, "token", 0), axis_label(e, "key", 1)] == ["q", "q", "k1"]
-    assert axis_label(e, "d_k", 5) == "5"
+    assert [label(e, "query", 0), label(e, "token", 0), label(e, "key", 1)] == ["q", "q", "k1"]
+    assert label(e, "d_k", 5) == "5"
 
 
 @pytest.mark.parametrize(

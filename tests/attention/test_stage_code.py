@@ -30,7 +30,7 @@ def by_code(e: attnlab.Experiment) -> dict[str, torch.Tensor]:
 
 def assert_code_makes_the_stages(e: attnlab.Experiment, dtype: str = "float64") -> None:
     trace, made = attnlab.compute(e, dtype=dtype), by_code(e)
-    assert tuple(made) == trace.stages
+    assert tuple(made) == trace.all_stages
     for name, tensor in made.items():
         assert tensor.dtype == trace[name].dtype, name
         torch.testing.assert_close(

@@ -1,0 +1,62 @@
+"""The sizes of a layer by the names of its axes, and what the places along an axis are called."""
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+
+SIZES = (
+    "token", "query", "key", "position", "head", "d_model", "d_memory", "d_k", "two_d_k", "d_v", "d_out", "merged",
+)  # fmt: skip
+TOKENS = ("token", "query", "key")
+
+
+def size(e: "Experiment", axis: str) -> int:
+    """Return how many places an axis has; KeyError for one that is no size of the layer.
+
+    ``position`` are as many as the longer sequence needs, ``merged`` are the columns of the heads side by side.
+    """
+    match axis:
+        case "token" | "query":
+            return e.T_q
+        case "key":
+            return e.T_k
+        case "position":
+            return max(e.T_q, e.T_k)
+        case "head":
+            return e.n_heads
+        case "d_model":
+            return e.d_model
+        case "d_memory":
+            return int(e.memory.shape[1])
+        case "d_k":
+            return e.d_k
+        case "two_d_k":
+            return 2 * e.d_k
+        case "d_v":
+            return e.d_v
+        case "d_out":
+            return e.d_out
+        case "merged":
+            return e.n_heads * e.d_v
+    raise KeyError(axis)
+
+
+def labels(e: "Experiment", axis: str, count: int) -> tuple[str, ...]:
+    """Return what the places along an axis are called; tokens without a copy, as they are asked for with each edit."""
+    if axis in ("token", "query"):
+        return e.tokens
+    return e.key_tokens if axis == "key" else _numbers(count)
+
+
+@lru_cache(maxsize=32)
+def _numbers(count: int) -> tuple[str, ...]:
+    return tuple(map(str, range(count)))
+
+
+def label(e: "Experiment", axis: str, index: int) -> str:
+    """Return the token at ``index`` of a token axis, or the number of a column."""
+    if axis in ("query", "token"):
+        return e.tokens[index]
+    return e.key_tokens[index] if axis == "key" else str(index)

@@ -1,0 +1,33 @@
+"""A mapping that cannot be changed, but copied and sent to another process."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class Frozen(Mapping[str, T]):
+    """Names to values, read only; two are equal when they hold the same."""
+
+    __slots__ = ("_given",)
+
+    def __init__(self, given: Mapping[str, T] | None = None) -> None:
+        self._given = dict(given or {})
+
+    def __getitem__(self, name: str) -> T:
+        return self._given[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._given)
+
+    def __len__(self) -> int:
+        return len(self._given)
+
+    def __repr__(self) -> str:
+        return repr(self._given)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Frozen, (self._given,)
+
+
+NOTHING: Frozen[Any] = Frozen()
