@@ -7,7 +7,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attnlab.attention import registry
 from attnlab.attention.arrays import dtype_name
+from attnlab.attention.assemble import assemble
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.validation import columns
 from attnlab.errors import ExperimentError
@@ -21,6 +23,11 @@ MAX_COLUMNS = 4096
 
 def shape(e: Experiment, name: str) -> tuple[int, int]:
     """Return the rows and columns that a table has, a bias being one row; also when it is None."""
+    if name == "memory_embeddings":
+        return e.T_k, e.memory.shape[1]
+    if name in e.weights.extra:
+        extra = e.weights.extra[name]
+        return (1, len(extra)) if extra.ndim == 1 else (extra.shape[0], extra.shape[1])
     d_memory = e.memory.shape[1]
     wide = {"q": e.n_heads * e.d_k, "k": e.n_kv_heads * e.d_k, "v": e.n_kv_heads * e.d_v, "o": e.d_out}
     if name == "embeddings":
@@ -36,11 +43,26 @@ def table(e: Experiment, name: str) -> Tensor:
 
     The tensor may be the experiment's own: it is to be read, not written into.
     """
-    tensor: Tensor | None = e.embeddings if name == "embeddings" else getattr(e.weights, name)
+    tensor: Tensor | None = _given(e, name)
     if tensor is not None:
         return tensor if tensor.ndim == 2 else tensor[None]
     rows, cols = shape(e, name)
     return zeros(e, 1, cols) if name.startswith("b_") else identity(e, rows, cols)
+
+
+def _given(e: Experiment, name: str) -> Tensor | None:
+    if name in ("embeddings", "memory_embeddings"):
+        given: Tensor | None = getattr(e, name)
+        return given
+    return e.weights.extra[name] if name in e.weights.extra else getattr(e.weights, name)
+
+
+def tables(e: Experiment) -> tuple[str, ...]:
+    """Return the names of the tables that there are to edit: embeddings, projections, biases, tables of entries."""
+    given = [name for name in ("memory_embeddings", "W_o", *BIASES) if _given(e, name) is not None]
+    memory = [name for name in given if name == "memory_embeddings"]
+    rest = [name for name in given if name != "memory_embeddings"]
+    return ("embeddings", *memory, "W_q", "W_k", "W_v", *rest, *registry.tables(e.config))
 
 
 def array(e: Experiment, name: str) -> np.ndarray[Any, np.dtype[np.floating]]:
@@ -70,12 +92,16 @@ def with_table(e: Experiment, name: str, numbers: Any) -> Experiment:
     Raises:
         ExperimentError: a number that is not finite in the table's dtype, or a shape that does not fit.
     """
-    if numbers is not None and name in BIASES:
+    if numbers is not None and (name in BIASES or (name in e.weights.extra and e.weights.extra[name].ndim == 1)):
         rows = len(numbers)
         if rows != 1:
             raise ExperimentError(f"{name} was given {rows} rows; it needs one, [1, n].")
         numbers = numbers[0]
-    return replace(e, embeddings=numbers) if name == "embeddings" else with_weights(e, **{name: numbers})
+    if name in e.weights.extra:
+        return with_weights(e, extra={**e.weights.extra, name: numbers})
+    if name in ("embeddings", "memory_embeddings"):
+        return replace(e, **{name: numbers})
+    return with_weights(e, **{name: numbers})
 
 
 def with_weights(e: Experiment, **changes: Any) -> Experiment:
@@ -184,9 +210,20 @@ def rounded(e: Experiment, name: str, decimals: int) -> Experiment:
 
 
 def configured(e: Experiment, **changes: Any) -> Experiment:
-    """Return the experiment with fields of its configuration changed; the same one if they are so already."""
-    changes = {name: value for name, value in changes.items() if not _is(getattr(e.config, name), value)}
-    return replace(e, config=replace(e.config, **changes)) if changes else e
+    """Return the experiment with fields or options of its configuration changed; the same one if they are so already.
+
+    The tables that an entry needs are made. A value None of ``masks`` {name: number} switches that mask off.
+    """
+    if "masks" in changes:
+        masks = {**e.config.masks, **changes["masks"]}
+        changes["masks"] = {name: number for name, number in masks.items() if number is not None}
+    changes = {name: value for name, value in changes.items() if not _is(setting(e, name), value)}
+    return assemble(e, config=replace(e.config, **changes)) if changes else e
+
+
+def setting(e: Experiment, name: str) -> Any:
+    """Return a field or an option of the configuration."""
+    return getattr(e.config, name) if hasattr(e.config, name) else e.config.option(name)
 
 
 def _is(old: Any, new: Any) -> bool:
@@ -254,7 +291,7 @@ def resize(e: Experiment, *, d_model: int | None = None, d_k: int | None = None,
             changes[name] = _heads_resized(grown(table(e, name), rows, shape(e, name)[1]), heads, size)
         changes[f"b_{letter}"] = _bias_resized(getattr(w, f"b_{letter}"), heads, size)
     changes |= _output_resized(e, model, v)
-    return replace(e, embeddings=grown(e.embeddings, e.T_q, model), weights=replace(w, **changes))
+    return assemble(e, embeddings=grown(e.embeddings, e.T_q, model), weights=replace(w, **changes))
 
 
 def _output_resized(e: Experiment, d_model: int, d_v: int) -> dict[str, Tensor | None]:

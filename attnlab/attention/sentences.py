@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from attnlab.attention.arrays import own
+from attnlab.attention.assemble import assemble
 from attnlab.attention.edits import dtype
 from attnlab.attention.experiment import Experiment
 from attnlab.errors import ExperimentError
@@ -193,7 +194,7 @@ def _arranged(e: Experiment, tokens: tuple[str, ...], sources: Sequence[int | No
         rows.append(word_vector(token, e.d_model).to(dtype(e)) if known is None else e.embeddings[known])
     mask = None if e.config.mask is None else _mask_arranged(e, e.config.mask, sources)
     config = e.config if mask is None else replace(e.config, mask=mask)
-    return replace(e, tokens=tokens, embeddings=own(torch.stack(rows)), config=config)
+    return assemble(e, tokens=tokens, embeddings=own(torch.stack(rows)), config=config)
 
 
 def _mask_arranged(e: Experiment, mask: Tensor, sources: Sequence[int | None]) -> Tensor:
