@@ -67,8 +67,9 @@ def _free_sizes(e: Experiment, config: AttentionConfig, entry: Entry) -> dict[st
 
 def _fitted(e: Experiment, table: Table, sizes: list[int]) -> Tensor:
     known = e.weights.extra.get(table.name)
-    if known is not None and (list(known.shape) == sizes or (table.may_be_longer and known.shape[0] >= sizes[0])):
-        if list(known.shape[1:]) == sizes[1:]:
+    if known is not None and list(known.shape[1:]) == sizes[1:]:
+        rows = known.shape[0]
+        if rows == sizes[0] or (table.may_be_longer and rows > sizes[0]):
             return known
     made = filled(table, sizes).to(e.embeddings.dtype)
     if known is not None:

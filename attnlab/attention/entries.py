@@ -76,9 +76,10 @@ class Option:
 class Table:
     """One table of learned numbers: ``axes`` name its sizes (see :mod:`attnlab.attention.axes`), one or two of them.
 
-    An axis that is no size of the layer, such as "hidden", is free: all tables of an entry that have it agree in it.
-    ``fill`` is what it begins as: identity, zeros, ones or normal (divided by √rows, seeded by its name).
-    ``role`` colours it: query, key, value, attention, neutral. ``rows`` whether more rows than needed may be given.
+    An axis that is no size of the layer, such as "hidden", is free: all tables of an entry that have it agree in it,
+    and ``free`` may name the option that gives it its size: (("bucket", "t5_buckets"),).
+    ``fill`` is what it begins as: identity, zeros, ones or normal (divided by √(last size), seeded by its name).
+    ``role`` colours it: query, key, value, attention, neutral. ``may_be_longer``: more rows than needed may be given.
     """
 
     name: str
@@ -87,6 +88,7 @@ class Table:
     fill: str = "normal"
     role: str = "neutral"
     may_be_longer: bool = False
+    free: tuple[tuple[str, str], ...] = ()
 
 
 def fits(e: "Experiment") -> str:
