@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from attnlab.attention.experiment import Experiment
+from attnlab.attention.presence import sources
 from attnlab.attention.sentences import MAX_TOKENS, resize_tokens
 from attnlab.attention.trace import Trace
 from attnlab.compute.engine import BUDGET, check_size, compute, needed
@@ -114,19 +115,19 @@ def _bytes(trace: Trace) -> int:
 
 
 def against_loops(trace: Trace) -> Loops:
-    """Return both times of softmax(Q Kᵀ ÷ divisor) V, without masks, on a trace's own queries, keys and values.
+    """Return both times of softmax(Q Kᵀ ÷ divisor) V, without masks, on a trace's own Q, K and V.
 
     Both run on the CPU: the loops in Python's float64, the matrix product in the trace's dtype. Of much, only so many
     heads and tokens are taken that the loops end soon.
     """
-    q, k, v = (trace[name].cpu() for name in ("queries", "keys", "values"))
+    q, k, v = (trace[name].cpu() for name in (*sources(trace.experiment, "scores"), "values"))
     heads, T = _fitting(q, k, v)
     cut = (heads, min(T, q.shape[1]), min(T, k.shape[1])) != (len(q), q.shape[1], k.shape[1])
     q, k, v = q[:heads, :T], k[:heads, :T], v[:heads, :T]
     divisor = trace.experiment.divisor or 1.0
     lists = [tensor.tolist() for tensor in (q, k, v)]
     start = time.perf_counter()
-    slow = [_looped(*head, divisor) for head in zip(*lists, strict=True)]
+    slow = [_looped(*head) for head in zip(*lists, [divisor] * heads, strict=True)]
     loops_ms = (time.perf_counter() - start) * 1e3
     fast = _multiplied(q, k, v, divisor)
     matrix_ms = statistics.median(_times(lambda: _multiplied(q, k, v, divisor)))

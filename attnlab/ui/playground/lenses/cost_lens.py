@@ -1,0 +1,259 @@
+"""What the experiment costs: milliseconds and bytes on each device, against T, and against plain loops; measured."""
+
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any, Literal
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QHideEvent
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QWidget
+
+from attnlab.attention.arithmetic import number
+from attnlab.compute import cost
+from attnlab.compute.cost import Cost, Loops
+from attnlab.compute.engine import devices
+from attnlab.errors import AttnlabError
+from attnlab.figures.palette import Palette
+from attnlab.ui.playground.lenses.lens import Lens, Runner
+from attnlab.ui.playground.lenses.page import scrolling_column
+from attnlab.ui.theme import font
+from attnlab.ui.widgets.curves import Curve, Curves, Style
+from attnlab.ui.widgets.side_by_side import SideBySide
+
+if TYPE_CHECKING:
+    from attnlab.attention.trace import Trace
+    from attnlab.document.document import View
+
+Step = tuple[Literal["now", "loops", "curve"], str, int]
+"""What is measured, on which device, and for which T; 0 where that is the experiment's own."""
+ROLES = ("attention", "value", "query", "key", "neutral")
+LINE: Style = "line"
+POINTS: Style = "points"
+HEADS = ("Device", "Time", "Written")
+
+
+class CostLens(Lens):
+    """A table, two plots and two sentences. It measures when first seen and by its button, never with an edit."""
+
+    name = "cost"
+    title = "Cost"
+    about = "Milliseconds and bytes, measured: on each device, against T, and against plain loops."
+
+    def __init__(self, run: Runner, parent: QWidget | None = None) -> None:
+        super().__init__(run, parent)
+        self._trace: Trace | None = None
+        self._measured: Trace | None = None
+        self._steps: list[Step] = []
+        self._round = 0
+        self._costs: dict[Step, Cost | str] = {}
+        self._cells: dict[tuple[str, int], QLabel] = {}
+        self.milliseconds, self.bytes = Curves("Time"), Curves("Memory written")
+        self.state, self.loops, self.growth = (_label(name) for name in ("Measured for", "Loops", "Growth"))
+        column = scrolling_column(self)
+        column.addLayout(self._make_controls())
+        self._grid = QGridLayout()
+        self._grid.setHorizontalSpacing(24)
+        self._grid.setVerticalSpacing(4)
+        self._grid.setColumnStretch(len(HEADS), 1)
+        column.addLayout(self._grid)
+        column.addWidget(self.loops)
+        column.addWidget(self.growth)
+        column.addWidget(SideBySide(self.milliseconds, self.bytes), 1)
+
+    def _make_controls(self) -> QHBoxLayout:
+        self.button = QPushButton("Measure")
+        self.button.setAccessibleName("Measure")
+        self.button.setToolTip("Measure the experiment as it is now")
+        self.button.clicked.connect(self._on_measure)
+        row = QHBoxLayout()
+        row.addWidget(self.state, 1)
+        row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignTop)
+        return row
+
+    def set_palette(self, palette: Palette) -> None:
+        super().set_palette(palette)
+        for plot in (self.milliseconds, self.bytes):
+            plot.set_palette(palette)
+        for (_, column), label in self._cells.items():
+            label.setFont(font("number" if column else "text"))
+
+    def show_trace(self, trace: "Trace", view: "View") -> None:
+        self._trace = trace
+        if self._measured is None:
+            self._on_measure()
+        self._say_state()
+
+    @Slot()
+    def _on_measure(self) -> None:
+        if self._trace is None:
+            return
+        self._measured, self._costs = self._trace, {}
+        self._round += 1
+        found = devices()
+        self._steps = [("now", device, 0) for device in found]
+        self._steps.append(("loops", "cpu", 0))
+        self._steps += [("curve", device, T) for T in cost.SIZES for device in found]
+        self.loops.clear()
+        self._say_state()
+        self._ask_next()
+
+    def _ask_next(self) -> None:
+        """Measure one thing more: between two of them the worker answers what the window asks."""
+        if self._steps and self._measured is not None:
+            self.ask((self._round, self._steps[0]), _job(self._measured, self._steps[0]))
+
+    def on_result(self, key: Hashable, result: Any) -> None:
+        if not self._steps or key != (self._round, self._steps[0]):
+            return
+        step = self._steps.pop(0)
+        if isinstance(result, Loops):
+            self.loops.setText(_loops_text(result))
+        elif step[0] == "loops":
+            self.loops.setText(result)
+        elif result is None or (step[0] == "curve" and isinstance(result, str)):
+            self._steps = [each for each in self._steps if each[1] != step[1]]  # what is larger does not fit either
+        else:
+            self._costs[step] = result
+        self._show()
+        self._ask_next()
+
+    def _show(self) -> None:
+        self._say_state()
+        self._show_table()
+        by_device = {device: self._curve_of(device) for _, device, _ in self._costs}
+        shown = [(device, costs) for device, costs in by_device.items() if costs]
+        T = "T_q" if self._crosses() else "T"
+        axes: dict[str, Any] = {
+            "x_label": T,
+            "log_x": True,
+            "log_y": True,
+            "x_ticks": [(t, str(t)) for t in cost.SIZES],
+        }
+        for plot, field, label in ((self.milliseconds, "milliseconds", "ms"), (self.bytes, "bytes", "KiB")):
+            unit = 1024 if field == "bytes" else 1
+            curves = [
+                Curve(name, [c.T for c in costs], [getattr(c, field) / unit for c in costs], role, style)
+                for (device, curve), role in zip(shown, ROLES, strict=False)
+                for name, costs, style in ((device, curve, LINE), (f"here, {device}", self._here(device), POINTS))
+            ]
+            plot.show_curves(curves, y_label=label, **axes)
+        self._say_growth(shown[0][1] if shown else [])
+
+    def _crosses(self) -> bool:
+        """Return whether keys come from a second sequence, which stays as it is when T grows."""
+        return self._measured is not None and self._measured.experiment.memory_embeddings is not None
+
+    def _here(self, device: str) -> list[Cost]:
+        found = self._costs.get(("now", device, 0))
+        return [found] if isinstance(found, Cost) else []
+
+    def _curve_of(self, device: str) -> list[Cost]:
+        return [
+            c for (kind, on, _), c in self._costs.items() if kind == "curve" and on == device and isinstance(c, Cost)
+        ]
+
+    def _show_table(self) -> None:
+        for column, text in enumerate(HEADS):
+            self._cell("", column).setText(text)
+        for (kind, device, _), found in self._costs.items():
+            if kind == "now":
+                told = (_ms(found.milliseconds), size_text(found.bytes)) if isinstance(found, Cost) else (found, "")
+                for column, text in enumerate((device, *told)):
+                    self._cell(device, column).setText(text)
+
+    def _cell(self, device: str, column: int) -> QLabel:
+        if (device, column) not in self._cells:
+            label = _label("")
+            label.setWordWrap(False)
+            label.setFont(font("number" if column else "text"))
+            if not device:
+                label.setProperty("role", "caption")
+            row = len({name for name, _ in self._cells} | {device}) - 1
+            self._grid.addWidget(label, row, column)
+            self._cells[device, column] = label
+        return self._cells[device, column]
+
+    def _say_state(self) -> None:
+        self.button.setEnabled(not self._steps)
+        self.button.setText("Measuring…" if self._steps else "Measure")
+        if self._measured is None or self._trace is None:
+            return
+        text = f"{'Measuring' if self._steps else 'Measured for'} {_shape_text(self._measured)}."
+        if _shape(self._measured) != _shape(self._trace):
+            text += f" It is now {_shape_text(self._trace)}: press Measure for its numbers."
+        self.state.setText(text)
+
+    def _say_growth(self, costs: list[Cost]) -> None:
+        self.growth.setVisible(len(costs) > 1)
+        if len(costs) > 1:
+            few, many = costs[-2:]
+            alone = "2 times, as T_k stays" if self._crosses() else "4 times, with T²"
+            self.growth.setText(
+                f"From T = {few.T} to {many.T}, the stages write {many.bytes / few.bytes:.2f} times as much: "
+                f"{size_text(few.bytes)} → {size_text(many.bytes)}. The maps alone grow {alone}."
+            )
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        if self._steps:
+            self._steps, self._measured = [], None  # and it begins anew when it is seen again
+
+
+def _job(trace: "Trace", step: Step) -> Callable[[], Cost | Loops | str | None]:
+    """Return the job of a step; it holds nothing of the window, and every fault of a device becomes a sentence."""
+    kind, device, T = step
+    e, dtype = trace.experiment, str(trace.dtype).removeprefix("torch.")
+
+    def job() -> Cost | Loops | str | None:
+        try:
+            if kind == "loops":
+                return cost.against_loops(trace)
+            return cost.measure_at(e, T, device, dtype) if kind == "curve" else cost.measure(e, device, dtype)
+        except AttnlabError as error:
+            return str(error)
+        except (RuntimeError, MemoryError, NotImplementedError) as error:  # what torch says of a device that fails
+            return f"{device} could not compute this in {dtype}: {str(error).splitlines()[0] if str(error) else error}"
+
+    return job
+
+
+def _shape(trace: "Trace") -> tuple[object, ...]:
+    e = trace.experiment
+    sizes = (e.T_q, e.T_k, e.d_model, e.d_k, e.d_v, e.d_out, e.n_heads, e.n_kv_heads)
+    return (*sizes, trace.all_stages, str(trace.dtype))
+
+
+def _shape_text(trace: "Trace") -> str:
+    e = trace.experiment
+    T = f"T = {e.T_q}" if e.memory_embeddings is None else f"T_q = {e.T_q}, T_k = {e.T_k}"
+    heads = f"{e.n_heads} head{'s' if e.n_heads > 1 else ''}"
+    return f"{T}, {heads}, d_k = {e.d_k}, {len(trace.all_stages)} stages in {str(trace.dtype).removeprefix('torch.')}"
+
+
+def _loops_text(found: Loops) -> str:
+    what = f"{found.heads} head{'s' if found.heads > 1 else ''} of {found.T_q} × {found.T_k} tokens"
+    cut = " (not all of the experiment: loops would take too long)" if found.cut else ""
+    return (
+        f"Loops {_ms(found.loops_ms)}, matrix product {_ms(found.matrix_ms)}: {found.times_faster:.0f} times faster; "
+        f"largest difference {number(found.difference)}. On the CPU, without masks, {what}{cut}."
+    )
+
+
+def _ms(value: float) -> str:
+    return f"{value:.0f} ms" if value >= 100 else f"{value:.3g} ms"
+
+
+def size_text(count: int) -> str:
+    """Return a number of bytes in the unit that it is read in."""
+    for unit, power in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if count >= 1 << power:
+            return f"{count / (1 << power):.2f} {unit}"
+    return f"{count} B"
+
+
+def _label(name: str) -> QLabel:
+    label = QLabel()
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setWordWrap(True)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    if name:
+        label.setAccessibleName(name)
+    return label

@@ -1,0 +1,205 @@
+"""Cost beside the canvas: what is measured and of which experiment, when it begins, and what is said of it."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtWidgets import QLabel
+from pytestqt.qtbot import QtBot
+
+from attnlab.attention import edits, sentences
+from attnlab.attention.experiment import Experiment, Weights
+from attnlab.attention.presets import preset
+from attnlab.compute import cost
+from attnlab.compute.engine import devices
+from attnlab.compute.service import ComputeService, Request, answer
+from attnlab.document.document import View
+from attnlab.figures.palette import DARK
+from attnlab.ui.playground.lenses import cost_lens
+from attnlab.ui.playground.lenses.cost_lens import CostLens, size_text
+from attnlab.ui.widgets.curves import Curve, Curves
+
+PATIENCE_MS = 30_000
+MANY_HEADS = preset("multi-head-8")
+
+
+class Window(QObject):
+    """What a window does for a lens: runs its jobs beside itself, and hands back what came of them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.service = ComputeService()
+        self.lens = CostLens(self.service.run)
+        self.jobs: list[object] = []
+        self.hides_after = 0
+        self.service.job_done.connect(self._on_job_done)
+
+    @Slot(object, object)
+    def _on_job_done(self, key: tuple[str, str, object], result: object) -> None:
+        assert key[:2] == ("lens", "cost")
+        self.jobs.append(key[2])
+        self.lens.on_result(key[2], result)
+        if len(self.jobs) == self.hides_after:
+            self.lens.hide()
+
+    def show(self, e: Experiment, dtype: str = "float32") -> None:
+        trace = answer(Request(1, e, "cpu", dtype)).trace
+        assert trace is not None
+        self.lens.show_trace(trace, View(head=0))
+
+    def done(self) -> bool:
+        return self.lens.button.text() == "Measure" and self.lens.state.text().startswith("Measured for")
+
+
+@pytest.fixture
+def window(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[Window]:
+    monkeypatch.setattr(cost, "MOST_RUNS", 1)
+    made = Window()
+    qtbot.addWidget(made.lens)
+    made.lens.resize(760, 560)
+    made.lens.show()
+    yield made
+    made.service.stop()
+
+
+def texts(window: Window) -> list[str]:
+    return [label.text() for label in window.lens.findChildren(QLabel) if label.isVisible() and label.text()]
+
+
+def curve(plot: Curves, name: str = "cpu") -> Curve:
+    return next(each for each in plot.curves if each.name == name)
+
+
+def test_it_measures_when_first_seen_on_every_device_and_for_every_t(window: Window, qtbot: QtBot) -> None:
+    window.show(preset("journey"))
+    assert window.lens.button.text() == "Measuring…"
+    assert not window.lens.button.isEnabled()
+    qtbot.waitUntil(window.done, timeout=PATIENCE_MS)
+    assert window.lens.state.text() == "Measured for T = 6, 1 head, d_k = 2, 9 stages in float32."
+    for device in devices():
+        assert device in texts(window)
+        assert list(curve(window.lens.bytes, device).x) == [4, 8, 16, 32, 64, 128, 256, 512]
+        assert all(ms > 0 for ms in curve(window.lens.milliseconds, device).y)
+    assert len(set(window.jobs)) == len(window.jobs) == 1 + 9 * len(devices())  # each a job of its own
+
+
+def test_bytes_are_those_that_the_engine_writes(window: Window, qtbot: QtBot) -> None:
+    e = preset("journey")
+    window.show(e)
+    qtbot.waitUntil(window.done, timeout=PATIENCE_MS)
+    written = cost.measure(e).bytes
+    assert size_text(written) in texts(window)
+    assert curve(window.lens.bytes, "here, cpu").y == [written / 1024]
+    at_64 = cost.measure(sentences.resize_tokens(e, 64)).bytes
+    assert curve(window.lens.bytes).y[4] == at_64 / 1024
+    small, large = (round(1024 * float(kib)) for kib in curve(window.lens.bytes).y[-2:])
+    assert window.lens.growth.text() == (
+        f"From T = 256 to 512, the stages write {large / small:.2f} times as much: "
+        f"{size_text(small)} → {size_text(large)}. The maps alone grow 4 times, with T²."
+    )
+
+
+def test_loops_and_the_matrix_product_are_told_with_their_difference(window: Window, qtbot: QtBot) -> None:
+    window.show(preset("journey"), dtype="float64")
+    qtbot.waitUntil(window.done, timeout=PATIENCE_MS)
+    text = window.lens.loops.text()
+    found = re.match(
+        r"Loops [\d.]+ ms, matrix product [\d.]+ ms: (\d+) times faster; largest difference (\S+)\. ", text
+    )
+    assert found is not None, text
+    assert float(found[2].replace("−", "-")) < 1e-12
+    assert text.endswith("On the CPU, without masks, 1 head of 6 × 6 tokens.")
+
+
+def test_loops_of_a_part_are_said_to_be_of_a_part(
+    window: Window, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cost, "MOST_PRODUCTS", 3 * 10 * 10 * 16)
+    window.show(MANY_HEADS)
+    qtbot.waitUntil(window.done, timeout=PATIENCE_MS)
+    assert "3 heads of 10 × 10 tokens (not all of the experiment: " in window.lens.loops.text()
+
+
+def test_edits_are_not_measured_and_another_shape_makes_it_stale_until_asked(window: Window, qtbot: QtBot) -> None:
+    e = preset("journey")
+    window.show(e)
+    qtbot.waitUntil(window.done, timeout=PATIENCE_MS)
+    jobs, state = len(window.jobs), window.lens.state.text()
+    window.show(edits.scale(e, "W_q", 2.0))
+    assert window.lens.state.text() == state
+    window.show(sentences.resize_tokens(e, 9))
+    assert window.lens.state.text() == (
+        f"{state} It is now T = 9, 1 head, d_k = 2, 9 stages in float32: press Measure for its numbers."
+    )
+    assert window.done()
+    assert len(window.jobs) == jobs
+    qtbot.mouseClick(window.lens.button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: window.done() and len(window.jobs) > jobs, timeout=PATIENCE_MS)
+    assert window.lens.state.text() == "Measured for T = 9, 1 head, d_k = 2, 9 stages in float32."
+    assert curve(window.lens.bytes, "here, cpu").x == [9]
+
+
+def test_the_dtype_on_show_is_the_one_that_is_measured(window: Window, qtbot: QtBot) -> None:
+    window.show(preset("journey"), dtype="float64")
+    qtbot.waitUntil(window.done, timeout=PATIENCE_MS)
+    assert size_text(cost.measure(preset("journey"), "cpu", "float64").bytes) in texts(window)
+
+
+def test_hidden_it_stops_and_begins_anew_when_seen_again(window: Window, qtbot: QtBot) -> None:
+    e = preset("journey")
+    window.show(e)
+    window.hides_after = 2
+    qtbot.waitUntil(window.lens.isHidden, timeout=PATIENCE_MS)
+    window.service.run(("lens", "cost", "last"), lambda: None)
+    qtbot.waitUntil(lambda: "last" in window.jobs, timeout=PATIENCE_MS)
+    assert len(window.jobs) == 4  # the third was under way
+    assert window.lens.bytes.curves == ()
+    window.lens.show()
+    window.show(e)
+    qtbot.waitUntil(window.done, timeout=PATIENCE_MS)
+    assert len(curve(window.lens.bytes).x) == 8
+
+
+def test_a_device_that_fails_is_told_in_its_row_and_the_others_are_measured(
+    window: Window, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cost_lens, "devices", lambda: ("cuda:88", "cpu"))
+    window.show(preset("journey"))
+    qtbot.waitUntil(window.done, timeout=PATIENCE_MS)
+    assert any(text.startswith("The device 'cuda:88' is not there") for text in texts(window))
+    assert [each.name for each in window.lens.bytes.curves] == ["cpu", "here, cpu"]
+
+
+def test_the_curve_ends_where_a_window_does(window: Window, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cost, "BUDGET", 100_000)
+    window.show(preset("journey"))
+    qtbot.waitUntil(window.done, timeout=PATIENCE_MS)
+    assert list(curve(window.lens.bytes).x) == [4, 8, 16, 32, 64]
+
+
+def test_of_a_second_sequence_only_the_queries_grow(window: Window, qtbot: QtBot) -> None:
+    e, w = preset("journey"), preset("journey").weights
+    both = Experiment(e.tokens, e.embeddings, Weights(w.W_q, w.W_k, w.W_v), e.config, ("a", "b"), e.embeddings[:2])
+    window.show(both)
+    qtbot.waitUntil(window.done, timeout=PATIENCE_MS)
+    assert window.lens.state.text().startswith("Measured for T_q = 6, T_k = 2, ")
+    assert window.lens.growth.text().endswith("The maps alone grow 2 times, as T_k stays.")
+
+
+@pytest.mark.parametrize(
+    ("count", "text"), [(696, "696 B"), (1024, "1.00 KiB"), (3 << 19, "1.50 MiB"), (1 << 31, "2.00 GiB")]
+)
+def test_bytes_are_read_in_their_unit(count: int, text: str) -> None:
+    assert size_text(count) == text
+
+
+@pytest.mark.parametrize("width", [420, 760])
+def test_nothing_is_cut_off(width: int, window: Window, qtbot: QtBot) -> None:
+    window.lens.resize(width, 560)
+    window.lens.set_palette(DARK)
+    window.show(MANY_HEADS)
+    qtbot.waitUntil(window.done, timeout=PATIENCE_MS)
+    lens = window.lens
+    for widget in (lens.state, lens.button, lens.loops, lens.milliseconds, lens.bytes):
+        assert widget.mapTo(lens, widget.rect().topRight()).x() <= width
