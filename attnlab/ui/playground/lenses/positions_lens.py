@@ -1,0 +1,116 @@
+"""The positions explorer: the sinusoidal encoding, its rotation, and whether attention sees the order of the tokens."""
+
+from collections.abc import Callable, Hashable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from attnlab.figures.palette import Palette
+from attnlab.ui.playground.lenses.lens import Lens, Runner
+from attnlab.ui.playground.lenses.positions_encoding import EncodingPage
+from attnlab.ui.playground.lenses.positions_order import OrderPage
+from attnlab.ui.playground.lenses.positions_parts import Page
+from attnlab.ui.playground.lenses.positions_rotation import RotationPage
+from attnlab.ui.playground.tab_button import TabButton
+
+if TYPE_CHECKING:
+    from attnlab.attention.trace import Trace
+    from attnlab.document.document import View
+
+
+class PositionsLens(Lens):
+    """Three pages under three tabs; only the page that is open has anything computed."""
+
+    name = "positions"
+    title = "Positions"
+    about = "How positions are encoded, and whether attention sees the order of the tokens"
+
+    def __init__(self, run: Runner, parent: QWidget | None = None) -> None:
+        super().__init__(run, parent)
+        self.encoding, self.rotation, self.order = EncodingPage(), RotationPage(), OrderPage()
+        self._pages: dict[str, Page] = {p.name: p for p in (self.encoding, self.rotation, self.order)}
+        self._asked: dict[str, Hashable] = {}
+        self._newest = dict.fromkeys(self._pages, 0)
+        self._stack = QStackedWidget()
+        self.tabs: dict[str, TabButton] = {}
+        row = QHBoxLayout()
+        row.setContentsMargins(16, 12, 16, 4)
+        row.setSpacing(4)
+        for place, page in enumerate((self.encoding, self.rotation, self.order)):
+            tab = TabButton(page.title)
+            tab.setAccessibleName(f"Positions: {page.title}")
+            tab.setToolTip(page.about)
+            tab.clicked.connect(partial(self._open, place))
+            page.changed.connect(self._on_changed)
+            self.tabs[page.name] = tab
+            row.addWidget(tab)
+            self._stack.addWidget(page)
+        row.addStretch(1)
+        self.order.shuffle_requested.connect(self._on_shuffle_requested)
+        self.tabs["encoding"].setChecked(True)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(row)
+        column.addWidget(self._stack, 1)
+        self.setProperty("ground", "ground")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+
+    def set_palette(self, palette: Palette) -> None:
+        super().set_palette(palette)
+        for tab in self.tabs.values():
+            tab.set_palette(palette)
+        for page in self._pages.values():
+            page.set_palette(palette)
+
+    def show_trace(self, trace: "Trace", view: "View") -> None:
+        self.order.show_experiment(trace.experiment, view.head)
+        self._refresh()
+
+    def show_view(self, view: "View") -> None:
+        self.order.show_head(view.head)
+
+    def on_result(self, key: Hashable, result: Any) -> None:
+        assert isinstance(key, tuple)
+        name, number = key
+        if number == self._newest[name]:
+            self._pages[name].show_result(result)
+
+    def _open(self, place: int, _checked: bool = False) -> None:
+        self._stack.setCurrentIndex(place)
+        self._refresh()
+
+    def _refresh(self) -> None:
+        """Ask for what the open page is to show, unless that was asked for already."""
+        page = self._stack.currentWidget()
+        assert isinstance(page, Page)
+        wanted = page.wanted()
+        if wanted is None or self._asked.get(page.name) == wanted:
+            return
+        self._asked[page.name] = wanted
+        self._newest[page.name] += 1
+        number = self._newest[page.name]
+        self.ask((page.name, number), partial(_unless_overtaken, self._newest, page.name, number, page.job()))
+
+    @Slot()
+    def _on_changed(self) -> None:
+        self._refresh()
+
+    @Slot(object)
+    def _on_shuffle_requested(self, change: Callable[..., Any]) -> None:
+        self.edit_requested.emit("Shuffle the tokens", change)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._refresh()
+
+
+def _unless_overtaken(newest: dict[str, int], name: str, number: int, job: Callable[[], Any]) -> Any:
+    """Run a job that is still the newest of its page: of those that wait meanwhile, only the last is worth the time.
+
+    Knows the numbers and not the lens, as a widget must not die in the worker.
+    """
+    return job() if newest[name] == number else None

@@ -1,0 +1,156 @@
+"""One map of the positions explorer: its title, labels or counts, numbers where there is room, and a colour bar."""
+
+from dataclasses import replace
+
+import numpy as np
+from PySide6.QtCore import QEvent, QPointF, QRectF
+from PySide6.QtGui import QColor, QFontMetricsF, QHelpEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from attnlab.figures.layout import Grid, Limits, arrange
+from attnlab.figures.map_painter import (
+    MapData,
+    cell_text,
+    draw_cells,
+    draw_colour_bar,
+    draw_labels,
+    draw_numbers,
+    draw_titles,
+)
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.figures.text import Pen
+from attnlab.ui.playground.card_layout import LABEL_SIZE, Room, fit
+from attnlab.ui.playground.still import face
+from attnlab.ui.theme import plain_tip, px, scale
+
+BAR = 32
+"""Height of the colour bar below a map, with the room above it."""
+STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+
+
+class MapFigure(QWidget):
+    """One map, or one a head, with labels, numbers where there is room, and a colour bar; a tool tip tells each number.
+
+    ``tokens`` says that rows and columns are as wide as high and have a label each; else they are counted in steps, and
+    called ``names``.
+    """
+
+    def __init__(self, title: str = "", names: tuple[str, str] = ("", ""), parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._title, self._names = title, names
+        self._palette = LIGHT
+        self._data: MapData | None = None
+        self._grid: Grid | None = None
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setAccessibleName(title)
+        self.set_palette(LIGHT)
+
+    @property
+    def data(self) -> MapData | None:
+        """The map shown."""
+        return self._data
+
+    @property
+    def tokens(self) -> bool:
+        """Whether rows and columns are tokens, or few enough to be named one by one."""
+        return not any(self._names)
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours and the present size of type."""
+        self._palette = palette
+        self.setMinimumSize(px(112), px(160))
+        self._arrange()
+
+    def show_map(self, data: MapData | None) -> None:
+        """Show another map, or none."""
+        self._data = data
+        if data is not None:
+            _, rows, columns = data.values.shape
+            self.setAccessibleDescription(f"{rows} by {columns}")
+        self._arrange()
+
+    def cell_rect(self, row: int, column: int) -> QRectF:
+        """Return where a cell lies, in pixels."""
+        assert self._grid is not None
+        return QRectF(*self._grid.rect(0, row, column))
+
+    def tool_tip(self, at: QPointF) -> str:
+        """Return what the tool tip says at a point: row, column and number, "" outside."""
+        hit = self._grid.hit(at.x(), at.y()) if self._grid is not None else None
+        if self._data is None or hit is None:
+            return ""
+        index, row, column = hit
+        data, (down, across) = self._data, self._names
+        value = data.values[index, row, column]
+        number = f"{value:.6g}".replace("-", "−") if np.isfinite(value) else cell_text(float(value), 4)
+        if self.tokens:
+            which = f"{data.titles[index]}, " if len(data.titles) > 1 else ""
+            return f"{which}{data.row_labels[row] or '∅'} → {data.column_labels[column] or '∅'}: {number}"
+        return f"{down} {row}, {across} {column}: {number}"
+
+    def _arrange(self) -> None:
+        if self._data is not None and not self.size().isEmpty():
+            z = scale()
+            top = 24 * z if self._title else 0.0
+            area = QRectF(self.rect()).adjusted(0, top, 0, -BAR * z)
+            self._grid = self._fitted(self._data, area) if self.tokens else self._counted(self._data, area)
+        self.update()
+
+    def _fitted(self, data: MapData, area: QRectF) -> Grid:
+        room = Room((area.x(), area.y(), area.width(), area.height()), scale(), 1.6 * scale(), 1.0, True, True)
+        room = replace(room, ratio=self.devicePixelRatioF())
+        return fit(data.values.shape, tuple(data.row_labels[:64]), tuple(data.column_labels[:64]), room)
+
+    def _counted(self, data: MapData, area: QRectF) -> Grid:
+        z, (_, rows, columns) = scale(), data.values.shape
+        metrics = QFontMetricsF(face("caption", z * LABEL_SIZE))
+        limits = Limits(52 * z, 30 * z, metrics.horizontalAdvance(str(rows)) + 8, metrics.height() + 4)
+        rect = (area.x(), area.y(), area.width(), area.height())
+        grid = arrange(rect, rows, columns, 1, limits, False, self.devicePixelRatioF())
+        if grid.cell_width >= 3:  # whole pixels would leave a fifth of the room empty
+            grid = replace(grid, cell_width=min((area.width() - limits.label_width) / columns, limits.cell_width))
+        return grid
+
+    def _paint_counts(self, painter: QPainter, grid: Grid) -> None:
+        """Write the number of every tenth or so row and column."""
+        pen = Pen(painter, face("caption", scale() * LABEL_SIZE))
+        painter.setPen(QColor(self._palette.muted))
+        high, wide = 14 * scale(), pen.width(str(grid.columns)) + 8
+        for row in range(0, grid.rows, _step(high / grid.cell_height)):
+            pen.draw(grid.x - 6, grid.y + (row + 0.5) * grid.cell_height, str(row), 1.0)
+        for column in range(0, grid.columns, _step(wide / grid.cell_width)):
+            pen.draw(grid.x + (column + 0.5) * grid.cell_width, grid.y - 4, str(column), 0.5, 1.0)
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            QToolTip.showText(event.globalPos(), plain_tip(self.tool_tip(QPointF(event.pos()))), self)
+            return True
+        if event.type() == QEvent.Type.DevicePixelRatioChange:
+            self._arrange()
+        return super().event(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._arrange()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter, z, data, grid = QPainter(self), scale(), self._data, self._grid
+        painter.setPen(QColor(self._palette.muted))
+        pen = Pen(painter, face("caption", z))
+        pen.draw(0, 8 * z, pen.elided(self._title, self.width()) if self._title else "")
+        if data is not None and grid is not None:
+            draw_cells(painter, grid, data, self._palette)
+            draw_numbers(painter, grid, data, self._palette, *(face(role, z) for role in ("number", "cell", "tiny")))
+            small = face("caption", z * LABEL_SIZE)
+            if self.tokens:
+                draw_labels(painter, grid, data, self._palette, small, (None, None))
+                draw_titles(painter, grid, data, self._palette, face("tiny", z))
+            else:
+                self._paint_counts(painter, grid)
+            bar = QRectF(grid.x, grid.y + grid.height + 12 * z, min(grid.width, 160 * z), 16 * z)
+            draw_colour_bar(painter, bar, data, self._palette, small)
+        painter.end()
+
+
+def _step(least: float) -> int:
+    """Return the round number of rows that is at least so many."""
+    return next((step for step in STEPS if step >= least), STEPS[-1])

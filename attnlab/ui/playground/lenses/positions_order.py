@@ -1,0 +1,215 @@
+"""The page of the order: the open experiment's map, that of its shuffled tokens, put back, and what then differs."""
+
+from collections.abc import Callable, Hashable
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
+
+from attnlab.attention import edits
+from attnlab.attention.order import OrderBlindness, order_blindness, random_order, shuffled
+from attnlab.attention.positions import POSITIONS
+from attnlab.attention.stages import BY_NAME, kind_of
+from attnlab.compute.engine import check_size
+from attnlab.errors import AttnlabError
+from attnlab.figures.map_painter import MapData
+from attnlab.figures.palette import Palette
+from attnlab.figures.raster import limit_of
+from attnlab.ui.playground.lenses.positions_map import MapFigure
+from attnlab.ui.playground.lenses.positions_parts import Card, Page, sentence_label
+from attnlab.ui.theme import font, restyle
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from attnlab.attention.experiment import Experiment
+
+TITLES = ("as it is", "tokens shuffled", "put back in order", "difference")
+BLIND = 1e-9
+"""What float64 leaves of a difference that is none."""
+ONE_TOKEN = "One token has only one order; add a second word to shuffle them."
+Blindness = tuple[tuple[str, OrderBlindness], ...]
+
+
+def sentence(scheme: str, seen: OrderBlindness) -> str:
+    """Return what a shuffling shows, in words, for a scheme of positions."""
+    blind = seen.largest < BLIND
+    title = "Without positions" if scheme == "none" else f"With {POSITIONS[scheme].title} positions"
+    where = " in any head" if seen.experiment.n_heads > 1 else ""
+    text = f"{title}: the largest difference{where} is {'0.0000' if blind else _decimals(seen.largest)}: "
+    if scheme == "none" and blind:
+        return (
+            text
+            + "attention does not see the order"
+            + ("; the mask goes with its tokens." if seen.experiment.masked else ".")
+        )
+    if scheme == "none":
+        seer = "the mask sees the order" if _mask_sees(seen) else "something else in this layer sees the order"
+        return text + f"attention alone would not, but {seer}."
+    if blind:
+        return text + "with these numbers the positions make no difference."
+    return text + "attention sees the order" + (", by its positions and its mask." if _mask_sees(seen) else ".")
+
+
+def _mask_sees(seen: OrderBlindness) -> bool:
+    """Tell whether the mask hides other pairs of tokens when they are shuffled."""
+    hidden, other = seen.experiment.hidden(), seen.shuffled.hidden()
+    return hidden is not None and other is not None and not bool(seen.restored(other).equal(hidden))
+
+
+def _decimals(value: float) -> str:
+    return "NaN" if value != value else f"{value:.4f}" if value >= 5e-5 else f"{value:.1e}".replace("-", "−")
+
+
+class OrderPage(Page):
+    """Shows both rows of maps; the button asks for the same shuffling as an edit."""
+
+    shuffle_requested = Signal(object)
+    """A function from the experiment to the shuffled one."""
+    name = "order"
+    title = "Order"
+    about = "Shuffle the tokens of the open experiment, and see whether its map follows"
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._experiment: Experiment | None = None
+        self._head: int | str = 0
+        self._seed = 0
+        self._result: Blindness | str = ""
+        self._column.addLayout(self._make_buttons())
+        self.sentences = [sentence_label() for _ in range(2)]
+        self.rows = [[MapFigure(title) for title in TITLES] for _ in range(2)]
+        self._cards = [Card(), Card()]
+        for card, label, maps in zip(self._cards, self.sentences, self.rows, strict=True):
+            card.column.addWidget(label)
+            row = QHBoxLayout()
+            row.setSpacing(12)
+            for figure in maps:
+                row.addWidget(figure, 1)
+            card.column.addLayout(row, 1)
+            self._column.addWidget(card, 1)
+
+    def _make_buttons(self) -> QHBoxLayout:
+        self.shuffle = QPushButton("Shuffle")
+        self.shuffle.setToolTip("Compare with another order of the tokens; the experiment stays as it is")
+        self.shuffle.clicked.connect(self._on_shuffle_clicked)
+        self.edit = QPushButton("Shuffle the tokens of the experiment")
+        self.edit.setToolTip("Put the tokens of the open experiment in the order shown here; undo takes it back")
+        self.edit.clicked.connect(self._on_edit_clicked)
+        self.caption = sentence_label()
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(self.shuffle)
+        row.addWidget(self.edit)
+        row.addWidget(self.caption, 1)
+        return row
+
+    def set_palette(self, palette: Palette) -> None:
+        for label in self.sentences:
+            label.setFont(font("strong"))
+        self.caption.setFont(font("text"))
+        restyle(self.caption, f"color: {palette.muted}")
+        for card in self._cards:
+            card.set_palette(palette)
+        for figure in (*self.rows[0], *self.rows[1]):
+            figure.set_palette(palette)
+
+    def show_experiment(self, e: "Experiment", head: int | str) -> None:
+        """Take the experiment that is open; its maps come when they have been computed."""
+        self._experiment = e
+        self.show_head(head)
+
+    def show_head(self, head: int | str) -> None:
+        """Show another head; of all together the mean."""
+        if head != self._head:
+            self._head = head
+            self.show_result(self._result)
+
+    def wanted(self) -> Hashable:
+        return None if self._experiment is None else (self._experiment, self._seed)
+
+    def job(self) -> Callable[[], Blindness | str]:
+        assert self._experiment is not None
+        return partial(_computed, self._experiment, self._seed)
+
+    def show_result(self, result: Blindness | str) -> None:
+        self._result = result
+        told = isinstance(result, str)
+        for button in (self.shuffle, self.edit):
+            button.setEnabled(result != ONE_TOKEN)
+        self._cards[1].setVisible(not told)
+        for figure in self.rows[0]:
+            figure.setVisible(not told)
+        if isinstance(result, str):
+            self.sentences[0].setText(result)
+            self.caption.setText("")
+            return
+        self._caption(result[0][1])
+        left = [float(np.abs(_one(seen.difference, self._head)).max()) for _, seen in result]
+        end = max([largest for largest in left if largest >= BLIND], default=1.0)
+        for (scheme, seen), label, figures in zip(result, self.sentences, self.rows, strict=True):
+            label.setText(sentence(scheme, seen))
+            label.setToolTip(f"The largest difference of the output is {_decimals(seen.largest_output)}.")
+            for figure, data in zip(figures, _maps(seen, self._head, end), strict=True):
+                figure.show_map(data)
+
+    def _caption(self, seen: OrderBlindness) -> None:
+        heads = seen.experiment.n_heads
+        which = (
+            "" if heads == 1 else f", head {self._head}" if isinstance(self._head, int) else f", mean of {heads} heads"
+        )
+        self.caption.setText(f"order {self._seed}{which}, float64")
+
+    @Slot()
+    def _on_shuffle_clicked(self) -> None:
+        self._seed += 1
+        self.changed.emit()
+
+    @Slot()
+    def _on_edit_clicked(self) -> None:
+        self.shuffle_requested.emit(partial(shuffled, seed=self._seed))
+
+
+def _computed(e: "Experiment", seed: int) -> Blindness | str:
+    """Shuffle the experiment without positions, and with those it has or else sinusoidal ones."""
+    if e.T_q < 2:
+        return ONE_TOKEN
+    scheme = e.config.positions if e.config.positions != "none" else "sinusoidal"
+    order = random_order(e.T_q, seed)
+    try:
+        check_size(e, "float64")
+        return tuple((name, order_blindness(edits.configured(e, positions=name), order)) for name in ("none", scheme))
+    except AttnlabError as error:
+        return str(error)
+
+
+def _maps(seen: OrderBlindness, head: int | str, end: float) -> tuple[MapData, ...]:
+    """Return the four maps of a shuffling; ``end`` is that of the scale of the difference."""
+    e, other = seen.experiment, seen.shuffled
+    kind = kind_of(BY_NAME[seen.stage], e)
+    shown = [_one(t, head) for t in (seen.weights, seen.shuffled_weights, seen.restored_weights, seen.difference)]
+    limit = limit_of(np.stack(shown[:3]), kind)
+    hidden = other.hidden()
+    back = None if hidden is None else seen.restored(hidden)
+    return (
+        MapData(shown[0], kind, limit, _array(e.hidden()), e.tokens, e.key_tokens),
+        MapData(shown[1], kind, limit, _array(hidden), other.tokens, other.key_tokens),
+        MapData(shown[2], kind, limit, _array(back), e.tokens, e.key_tokens),
+        MapData(shown[3], "signed", end, None, e.tokens, e.key_tokens),
+    )
+
+
+def _one(maps: "Tensor", head: int | str) -> NDArray[np.float64]:
+    """Return one head's map, or the mean of all, [1, T_q, T_k]."""
+    array: NDArray[np.float64] = maps.numpy()
+    if isinstance(head, int) and head < len(array):
+        return array[head : head + 1]
+    mean: NDArray[np.float64] = array.mean(0, keepdims=True)
+    return mean
+
+
+def _array(hidden: "Tensor | None") -> NDArray[np.bool_] | None:
+    return None if hidden is None else hidden.numpy().copy()  # traces share it

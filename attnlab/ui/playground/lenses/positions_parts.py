@@ -1,0 +1,217 @@
+"""What the pages of the positions explorer are made of: boxes with names, sentences, panels that enlarge."""
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import (
+    QAbstractScrollArea,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QScrollArea,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.icons import icon
+from attnlab.ui.theme import font, px, restyle
+from attnlab.ui.widgets.fields import NumberBox
+
+
+class Page(QScrollArea):
+    """One page of the explorer: it says what it wants computed, and shows the result when it comes."""
+
+    changed = Signal()
+    """What is wanted is something else now."""
+    name = ""
+    title = ""
+    about = ""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setWidgetResizable(True)
+        self._body = QWidget()
+        self._body.setProperty("ground", "ground")
+        self._column = QVBoxLayout(self._body)
+        self._column.setContentsMargins(16, 8, 16, 16)
+        self._column.setSpacing(16)
+        self.setWidget(self._body)
+
+    def wanted(self) -> Hashable:
+        """Return what the page is to show, as a value to compare; None when there is nothing to compute."""
+        raise NotImplementedError
+
+    def job(self) -> Callable[[], Any]:
+        """Return the function, for the worker, of what is wanted now."""
+        raise NotImplementedError
+
+    def show_result(self, result: Any) -> None:
+        """Show what came of the job."""
+        raise NotImplementedError
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours and the present size of type."""
+        raise NotImplementedError
+
+
+class Fields(QWidget):
+    """A row of whole numbers with their names, and one sentence when a number typed does not fit."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._row = QHBoxLayout()
+        self._row.setSpacing(8)
+        self._names: list[QLabel] = []
+        self._message = QLabel()
+        self._message.setTextFormat(Qt.TextFormat.PlainText)
+        self._message.setWordWrap(True)
+        self._message.setProperty("role", "error")
+        self._message.setAccessibleName("Message about the numbers")
+        self._message.hide()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        column.addLayout(self._row)
+        column.addWidget(self._message)
+        self._row.addStretch(1)
+
+    def add(self, name: str, title: str, tip: str, ends: tuple[int, int], value: int) -> NumberBox:
+        """Add a box for a number between two ends, called ``name`` by those who cannot see its ``title``."""
+        box, label = NumberBox(), QLabel(title)
+        box.setRange(*ends)
+        box.setValue(value)
+        box.setKeyboardTracking(False)
+        box.setAlignment(Qt.AlignmentFlag.AlignRight)
+        box.setAccessibleName(name)
+        box.setToolTip(tip)
+        box.valueChanged.connect(self._on_value_changed)
+        box.refused.connect(self._on_refused)
+        label.setBuddy(box)
+        self._names.append(label)
+        at = self._row.count() - 1
+        self._row.insertWidget(at, label)
+        self._row.insertWidget(at + 1, box)
+        return box
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours and the present size of type."""
+        for label in self._names:
+            restyle(label, f"color: {palette.muted}")
+            label.setFont(font("text"))
+
+    @property
+    def message(self) -> str:
+        """The sentence about a number that does not fit, "" for none."""
+        return self._message.text()
+
+    @Slot()
+    def _on_value_changed(self) -> None:
+        self._say("")
+        self.changed.emit()
+
+    @Slot(str)
+    def _on_refused(self, sentence: str) -> None:
+        sender = self.sender()
+        self._say(f"{sender.accessibleName()}: {sentence}" if isinstance(sender, NumberBox) else sentence)
+
+    def _say(self, sentence: str) -> None:
+        self._message.setText(sentence)
+        self._message.setVisible(bool(sentence))
+
+
+class Card(QWidget):
+    """A ground with round corners for what lies on it in a column."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._palette = LIGHT
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(12, 12, 12, 12)
+        self.column.setSpacing(4)
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours."""
+        self._palette = palette
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(self._palette.surface))
+        painter.drawRoundedRect(self.rect(), 12, 12)
+        painter.end()
+
+
+class Panel(Card):
+    """A card with a picture and its title; a click on it, or on its button, asks for it alone, or for all again."""
+
+    clicked = Signal()
+
+    def __init__(self, name: str, content: QWidget, inset: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._name, self.content, self._large = name, content, False
+        self.title = QLabel()
+        self.title.setTextFormat(Qt.TextFormat.PlainText)
+        self.title.setWordWrap(True)
+        self.button = QToolButton()
+        self.button.clicked.connect(self.clicked)
+        head = QHBoxLayout()
+        head.setContentsMargins(12, 0, 8, 0)
+        head.addWidget(self.title, 1)
+        head.addWidget(self.button, 0, Qt.AlignmentFlag.AlignTop)
+        body = QVBoxLayout()
+        body.setContentsMargins(inset, 0, inset, inset)
+        body.addWidget(content)
+        self.column.setContentsMargins(0, 8, 0, 0)
+        self.column.setSpacing(0)
+        self.column.addLayout(head)
+        self.column.addLayout(body, 1)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        for area in content.findChildren(QAbstractScrollArea):  # a plot keeps clicks to itself
+            area.viewport().installEventFilter(self)
+        self.set_large(False)
+
+    def set_palette(self, palette: Palette) -> None:
+        super().set_palette(palette)
+        self.title.setFont(font("title"))
+        self.button.setIcon(icon("shrink" if self._large else "expand", palette, px(16)))
+        self.button.setIconSize(QSize(px(16), px(16)))
+
+    def set_large(self, large: bool) -> None:
+        """Say whether the panel stands alone."""
+        self._large = large
+        text = "Show all four plots" if large else "Enlarge this plot"
+        self.button.setToolTip(text)
+        self.button.setAccessibleName(f"{text}: {self._name}")
+        self.set_palette(self._palette)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.MouseButtonRelease and isinstance(event, QMouseEvent):
+            if event.button() == Qt.MouseButton.LeftButton:
+                self.clicked.emit()
+            return True
+        return super().eventFilter(watched, event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        event.setAccepted(event.button() == Qt.MouseButton.LeftButton)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
+            self.clicked.emit()
+
+
+def sentence_label(text: str = "") -> QLabel:
+    """Return a label for sentences, which may hold the user's tokens: plain, wrapped, to be copied."""
+    label = QLabel(text)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setWordWrap(True)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return label

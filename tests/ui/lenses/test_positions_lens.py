@@ -1,0 +1,431 @@
+"""The positions explorer as a person meets it: the encoding in four plots, its rotation, and tokens shuffled."""
+
+import gc
+import math
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QWidget
+from pytestqt.qtbot import QtBot
+
+from attnlab.attention import edits
+from attnlab.attention.experiment import AttentionConfig, Experiment
+from attnlab.attention.positions import sinusoidal
+from attnlab.attention.presets import preset
+from attnlab.compute.engine import compute
+from attnlab.compute.service import ComputeService
+from attnlab.document.document import View
+from attnlab.figures.palette import DARK, LIGHT, Palette
+from attnlab.ui.playground.lenses.positions_lens import PositionsLens
+from attnlab.ui.playground.lenses.positions_map import MapFigure
+from attnlab.ui.widgets.curves import Curve, Curves
+from attnlab.ui.widgets.fields import NumberBox
+
+PATIENCE_MS = 20_000
+
+
+class Reader:
+    """Sits at the lens alone, with a real worker behind it."""
+
+    def __init__(self, lens: PositionsLens, service: ComputeService, qtbot: QtBot) -> None:
+        self.lens, self.service, self.qtbot = lens, service, qtbot
+        self.edits: list[tuple[str, Callable[[Experiment], Experiment]]] = []
+        self.asked: list[Any] = []
+        lens.edit_requested.connect(lambda label, change: self.edits.append((label, change)))
+
+    def open(self, e: Experiment, head: int | str = 0) -> None:
+        self.lens.show_trace(compute(e), View(head=head))
+        self.settle()
+
+    def settle(self) -> None:
+        """Wait until the worker has done all that was asked."""
+        with self.qtbot.waitSignal(
+            self.service.job_done, timeout=PATIENCE_MS, check_params_cb=lambda key, _: key == "last"
+        ):
+            self.service.run("last", lambda: None)
+
+    def click(self, widget: QWidget, at: QPoint | None = None) -> None:
+        QTest.mouseClick(widget, Qt.MouseButton.LeftButton, pos=widget.rect().center() if at is None else at)
+
+    def press(self, name: str) -> None:
+        found = [
+            button
+            for button in self.lens.findChildren(QAbstractButton)
+            if button.isVisible() and name in (button.accessibleName(), button.text())
+        ]
+        assert len(found) == 1, f"{len(found)} buttons are called {name!r}"
+        self.click(found[0])
+        self.settle()
+
+    def type(self, box: NumberBox, text: str) -> None:
+        box.setFocus()
+        box.selectAll()
+        QTest.keyClicks(box, text)
+        QTest.keyClick(box, Qt.Key.Key_Return)
+        self.settle()
+
+    def sentences(self) -> list[str]:
+        return [label.text() for label in self.lens.order.sentences if label.isVisible()]
+
+
+@pytest.fixture
+def reader(qtbot: QtBot) -> Iterator[Reader]:
+    gc.disable()  # as in the program: a widget must not die in the worker
+    service = ComputeService()
+    lens = PositionsLens(service.run)
+    service.job_done.connect(lambda key, result: lens.on_result(key[2], result) if key != "last" else None)
+    qtbot.addWidget(lens)
+    lens.set_palette(LIGHT)
+    lens.resize(1100, 760)
+    made = Reader(lens, service, qtbot)
+    with qtbot.waitExposed(lens):
+        lens.show()
+    made.settle()
+    yield made
+    service.stop()
+    lens.close()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+    gc.enable()
+
+
+def curve(plot: Curves, name: str) -> Curve:
+    return next(curve for curve in plot.curves if curve.name == name)
+
+
+def values(figure: MapFigure) -> NDArray[np.floating]:
+    assert figure.data is not None
+    return figure.data.values[0]
+
+
+# The encoding
+
+
+def test_it_opens_with_the_four_plots_of_128_dimensions_and_100_positions(reader: Reader) -> None:
+    page, encoding = reader.lens.encoding, sinusoidal(100, 128).numpy()
+    assert (page.d_model.value(), page.positions.value()) == (128, 100)
+    assert [panel.isVisible() for panel in page.panels] == [True] * 4
+    assert [c.name for c in page.rows.curves] == [f"position {t}" for t in (0, 10, 20, 50)]
+    for t in (0, 10, 20, 50):
+        np.testing.assert_array_equal(curve(page.rows, f"position {t}").y, encoding[t, :64])
+    np.testing.assert_array_equal(values(page.map), encoding[:50])
+    assert [c.name for c in page.columns.curves] == [f"dimension {d}" for d in (0, 2, 4, 8, 16)]
+    for d in (0, 2, 4, 8, 16):
+        np.testing.assert_array_equal(curve(page.columns, f"dimension {d}").y, encoding[:, d])
+    assert [(c.name, c.style) for c in page.bars.curves] == [("position 10", "bars"), ("position 20", "bars")]
+    np.testing.assert_array_equal(curve(page.bars, "position 20").y, encoding[20, :8])
+    assert page.panels[0].title.text() == "Positions 0, 10, 20 and 50 over the first 64 dimensions"
+
+
+def test_the_values_are_those_of_the_formula(reader: Reader) -> None:
+    shown = values(reader.lens.encoding.map)
+    for t, i in ((0, 0), (3, 1), (17, 5), (49, 63)):
+        angle = t / 10000 ** (2 * i / 128)
+        assert shown[t, 2 * i] == pytest.approx(math.sin(angle), abs=1e-10)
+        assert shown[t, 2 * i + 1] == pytest.approx(math.cos(angle), abs=1e-10)
+
+
+def test_fewer_positions_and_an_odd_width_show_what_there_is(reader: Reader) -> None:
+    page = reader.lens.encoding
+    reader.type(page.d_model, "5")
+    reader.type(page.positions, "15")
+    assert [c.name for c in page.rows.curves] == ["position 0", "position 10"]
+    assert [c.name for c in page.columns.curves] == ["dimension 0", "dimension 2", "dimension 4"]
+    assert [(c.name, len(c.y)) for c in page.bars.curves] == [("position 10", 5)]
+    np.testing.assert_array_equal(values(page.map), sinusoidal(15, 5).numpy())
+    assert page.panels[0].title.text() == "Positions 0 and 10 over the first 5 dimensions"
+    assert page.panels[3].title.text() == "Position 10 over 5 dimensions"
+    reader.type(page.positions, "1")
+    assert page.bars.curves == ()
+    assert page.panels[3].title.text() == "Positions 10 and 20 are not among the first 1"
+    reader.lens.grab()  # painting raises nothing
+
+
+def test_a_click_on_a_plot_enlarges_it_and_a_second_brings_the_four_back(reader: Reader) -> None:
+    panels = reader.lens.encoding.panels
+    for i, panel in enumerate(panels):
+        small = panel.width()
+        inside = panel.content.plot.viewport() if isinstance(panel.content, Curves) else panel.content
+        reader.click(inside)
+        assert [p.isVisible() for p in panels] == [p is panel for p in panels]
+        reader.qtbot.waitUntil(lambda panel=panel, small=small: panel.width() > 1.5 * small)  # type: ignore[misc]
+        reader.click(inside)
+        assert [p.isVisible() for p in panels] == [True] * 4, i
+
+
+def test_the_button_of_a_plot_enlarges_it_too(reader: Reader) -> None:
+    reader.press("Enlarge this plot: map")
+    assert [panel.isVisible() for panel in reader.lens.encoding.panels] == [False, True, False, False]
+    reader.press("Show all four plots: map")
+    assert all(panel.isVisible() for panel in reader.lens.encoding.panels)
+
+
+def test_a_number_that_does_not_fit_is_explained_and_changes_nothing(reader: Reader) -> None:
+    page = reader.lens.encoding
+    reader.type(page.d_model, "1")
+    assert page.fields.message == "d_model: “1” does not fit here; type a whole number from 2 to 1024."
+    assert page.d_model.value() == 128
+    assert values(page.map).shape == (50, 128)
+    reader.type(page.d_model, "6")
+    assert page.fields.message == ""
+
+
+def test_pointing_at_the_map_tells_position_dimension_and_number(reader: Reader) -> None:
+    figure = reader.lens.encoding.map
+    told = figure.tool_tip(figure.cell_rect(3, 1).center())
+    assert told == f"position 3, dimension 1: {math.cos(3):.6g}".replace("-", "−")
+    assert figure.tool_tip(figure.rect().topLeft().toPointF()) == ""
+
+
+# The rotation
+
+
+def test_the_rotation_page_tells_both_errors(reader: Reader) -> None:
+    reader.press("Positions: Rotation")
+    told = reader.lens.rotation.error.text()
+    found = re.fullmatch(r"The largest error over positions 0 to 100 is (\S+) in float32 and (\S+) in float64\.", told)
+    assert found is not None, told
+    float32, float64 = (float(text.replace("−", "-")) for text in found.groups())
+    assert 1e-8 < float32 < 1e-6
+    assert 0 < float64 < 1e-13
+
+
+def test_the_matrix_shown_takes_one_position_to_the_next(reader: Reader) -> None:
+    reader.press("Positions: Rotation")
+    page = reader.lens.rotation
+    reader.type(page.d_model, "8")
+    reader.type(page.offset, "7")
+    encoding = sinusoidal(60, 8).numpy()
+    np.testing.assert_allclose(encoding[:50] @ values(page.map), encoding[7:57], atol=1e-10)
+
+
+def test_the_points_on_the_circle_are_the_pair_at_both_positions(reader: Reader) -> None:
+    reader.press("Positions: Rotation")
+    page = reader.lens.rotation
+    reader.type(page.d_model, "4")
+    reader.type(page.pair, "1")
+    reader.type(page.position, "20")
+    reader.type(page.offset, "30")
+    at, later = (f"({math.sin(angle):.4f}, {math.cos(angle):.4f}) at t" for angle in (0.2, 0.5))
+    assert f"from {at} = 20 to {later} + φ = 50." in page.caption.text()
+    assert "ω·φ = 0.0100 · 30 = 0.3000 rad, 17.2°" in page.caption.text()
+    assert "t + φ = 50" in page.circle.accessibleDescription()
+    middle = (page.circle.place((1, 0)) + page.circle.place((-1, 0))) / 2
+    point = page.circle.place((math.sin(0.5), math.cos(0.5))) - middle
+    assert point.x() > 0 > point.y()  # right of the middle and above it
+    reader.lens.grab()
+
+
+def test_a_narrower_encoding_has_fewer_pairs(reader: Reader) -> None:
+    reader.press("Positions: Rotation")
+    page = reader.lens.rotation
+    reader.type(page.pair, "60")
+    reader.type(page.d_model, "5")
+    assert (page.pair.maximum(), page.pair.value()) == (1, 1)
+    assert values(page.map).shape == (4, 4)
+    assert page.error.text().endswith("Column 4 is a sine without its cosine; it has no part.")
+    assert page.caption.text().startswith("Pair 1 turns")
+
+
+def test_no_turn_at_all_is_the_identity(reader: Reader) -> None:
+    reader.press("Positions: Rotation")
+    reader.type(reader.lens.rotation.offset, "0")
+    np.testing.assert_array_equal(values(reader.lens.rotation.map), np.eye(8))
+    reader.lens.grab()
+
+
+# The order
+
+
+def test_without_positions_the_map_follows_its_tokens(reader: Reader) -> None:
+    e = preset("journey")
+    reader.open(e)
+    reader.press("Positions: Order")
+    first, second = reader.sentences()
+    assert first == "Without positions: the largest difference is 0.0000: attention does not see the order."
+    assert re.fullmatch(
+        r"With sinusoidal positions: the largest difference is 0\.[0-9]{4}: attention sees the order\.", second
+    )
+    as_it_is, moved, restored, difference = reader.lens.order.rows[0]
+    weights = compute(e, dtype="float64").array("weights")[0]
+    np.testing.assert_allclose(values(as_it_is), weights, atol=1e-12)
+    assert moved.data is not None
+    order = [e.tokens.index(token) for token in moved.data.row_labels]
+    assert order != sorted(order)
+    assert moved.data.column_labels == moved.data.row_labels
+    np.testing.assert_allclose(values(moved), weights[order][:, order], atol=1e-12)
+    np.testing.assert_allclose(values(restored), weights, atol=1e-12)
+    assert restored.data is not None
+    assert restored.data.row_labels == e.tokens
+    np.testing.assert_allclose(values(difference), 0, atol=1e-12)
+
+
+def test_with_positions_what_is_told_is_the_largest_difference_shown(reader: Reader) -> None:
+    reader.open(preset("journey"))
+    reader.press("Positions: Order")
+    as_it_is, _, restored, difference = reader.lens.order.rows[1]
+    np.testing.assert_allclose(values(difference), values(restored) - values(as_it_is), atol=1e-15)
+    told = re.search(r"is (\d\.\d{4})", reader.sentences()[1])
+    assert told is not None
+    assert float(told[1]) == pytest.approx(float(np.abs(values(difference)).max()), abs=5e-5)
+    assert float(told[1]) > 0.01
+
+
+def test_shuffle_shows_another_order_and_leaves_the_experiment_alone(reader: Reader) -> None:
+    reader.open(preset("journey"))
+    reader.press("Positions: Order")
+    seen = set()
+    for _ in range(4):
+        data = reader.lens.order.rows[0][1].data
+        assert data is not None
+        seen.add(tuple(data.row_labels))
+        reader.press("Shuffle")
+    assert len(seen) > 2
+    assert reader.edits == []
+
+
+def test_the_tokens_of_the_experiment_take_the_order_that_is_shown(reader: Reader) -> None:
+    e = preset("journey")
+    reader.open(e)
+    reader.press("Positions: Order")
+    reader.press("Shuffle")
+    reader.press("Shuffle the tokens of the experiment")
+    [(label, change)] = reader.edits
+    assert label == "Shuffle the tokens"
+    data = reader.lens.order.rows[0][1].data
+    assert data is not None
+    assert change(e).tokens == tuple(data.row_labels)
+
+
+def test_a_causal_mask_is_said_to_see_the_order(reader: Reader) -> None:
+    reader.open(edits.configured(preset("journey"), causal=True))
+    reader.press("Positions: Order")
+    first, second = reader.sentences()
+    assert re.search(r"is 0\.[0-9]{4}: attention alone would not, but the mask sees the order\.$", first)
+    assert second.endswith("attention sees the order, by its positions and its mask.")
+    moved, restored = (figure.data for figure in reader.lens.order.rows[0][1:3])
+    assert moved is not None
+    assert moved.masked is not None
+    assert moved.masked[0].tolist() == [False, True, True, True, True, True]
+    assert restored is not None
+    assert restored.masked is not None
+    assert restored.masked.sum() == 15
+    assert not np.array_equal(restored.masked, moved.masked)
+
+
+def test_a_mask_drawn_by_hand_goes_with_its_tokens(reader: Reader) -> None:
+    mask = torch.eye(6, dtype=torch.bool).roll(1, 0) | torch.eye(6, dtype=torch.bool)
+    reader.open(edits.configured(preset("journey"), mask=mask))
+    reader.press("Positions: Order")
+    assert reader.sentences()[0].endswith("attention does not see the order; the mask goes with its tokens.")
+
+
+def test_the_present_scheme_is_compared_with_none(reader: Reader) -> None:
+    reader.open(edits.configured(preset("journey"), positions="sinusoidal"))
+    reader.press("Positions: Order")
+    first, second = reader.sentences()
+    assert first.startswith("Without positions: the largest difference is 0.0000")
+    assert second.startswith("With sinusoidal positions: ")
+
+
+def test_positions_that_make_no_difference_are_not_said_to(reader: Reader) -> None:
+    e = preset("journey")
+    reader.open(edits.with_table(e, "W_q", torch.zeros(3, 2)))
+    reader.press("Positions: Order")
+    assert reader.sentences()[1].endswith("is 0.0000: with these numbers the positions make no difference.")
+
+
+def test_of_cross_attention_only_the_queries_are_shuffled(reader: Reader) -> None:
+    memory = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])
+    embeddings = torch.tensor([[1.0, 2.0], [0.0, 1.0]])
+    reader.open(Experiment(("a", "b"), embeddings, memory_tokens=("x", "y", "z"), memory_embeddings=memory))
+    reader.press("Positions: Order")
+    data = reader.lens.order.rows[0][1].data
+    assert data is not None
+    assert (tuple(data.row_labels), tuple(data.column_labels)) == (("b", "a"), ("x", "y", "z"))
+    assert reader.sentences()[0].endswith("attention does not see the order.")
+
+
+def test_the_head_that_is_looked_at_is_shown(reader: Reader) -> None:
+    e = preset("multi-head-8")
+    weights = compute(e, dtype="float64").array("weights")
+    reader.open(e, 3)
+    reader.press("Positions: Order")
+    figure = reader.lens.order.rows[0][0]
+    np.testing.assert_allclose(values(figure), weights[3], atol=1e-12)
+    reader.lens.show_view(View(head="all"))
+    np.testing.assert_allclose(values(figure), weights.mean(0), atol=1e-12)
+    assert "mean of 8 heads" in reader.lens.order.caption.text()
+    assert "the largest difference in any head is" in reader.sentences()[0]
+
+
+def test_one_token_has_nothing_to_shuffle(reader: Reader) -> None:
+    reader.open(Experiment(("alone",), torch.ones(1, 2), config=AttentionConfig()))
+    reader.press("Positions: Order")
+    assert reader.sentences() == ["One token has only one order; add a second word to shuffle them."]
+    assert not reader.lens.order.shuffle.isEnabled()
+    assert not reader.lens.order.edit.isEnabled()
+    reader.open(preset("journey"))
+    assert len(reader.sentences()) == 2
+    assert reader.lens.order.shuffle.isEnabled()
+    assert all(figure.isVisible() for figure in reader.lens.order.rows[0])
+
+
+# All of it
+
+
+def test_only_the_page_that_is_open_has_anything_computed(reader: Reader) -> None:
+    keys: list[Any] = []
+    reader.service.job_done.connect(lambda key, _: keys.append(key))
+    reader.open(preset("journey"))
+    reader.open(preset("the-cat-sat"))
+    assert [key for key in keys if key != "last"] == []
+    reader.press("Positions: Order")
+    assert [key[2][0] for key in keys if key != "last"] == ["order"]
+
+
+def test_of_many_experiments_only_the_last_is_shown(reader: Reader) -> None:
+    reader.open(preset("journey"))
+    reader.press("Positions: Order")
+    e = preset("journey")
+    for number in range(30):
+        e = edits.set_block(e, "W_q", 0, 0, [[number / 10]])
+        reader.lens.show_trace(compute(e), View(head=0))
+    reader.settle()
+    weights = compute(e, dtype="float64").array("weights")[0]
+    np.testing.assert_allclose(values(reader.lens.order.rows[0][0]), weights, atol=1e-12)
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK])
+@pytest.mark.parametrize("size", [(360, 260), (560, 420), (1100, 760)])
+def test_every_page_paints_at_any_size_in_both_themes(reader: Reader, palette: Palette, size: tuple[int, int]) -> None:
+    reader.lens.set_palette(palette)
+    reader.open(preset("multi-head-causal"), "all")
+    reader.lens.resize(*size)
+    lens = reader.lens
+    shown = {"Encoding": lens.encoding.map, "Rotation": lens.rotation.circle, "Order": lens.order.rows[0][0]}
+    for name, figure in shown.items():
+        reader.press(f"Positions: {name}")
+        card = figure.parentWidget()
+        reader.qtbot.waitUntil(lambda card=card, figure=figure: card.rect().contains(figure.geometry()))  # type: ignore[misc]
+        image = card.grab().toImage()
+        assert image.pixelColor(4, image.height() // 2).name().upper() == palette.surface
+        lens.grab()
+
+
+def test_every_control_says_what_it_is_and_does(reader: Reader) -> None:
+    reader.open(preset("journey"))
+    for name in ("Encoding", "Rotation", "Order"):
+        reader.press(f"Positions: {name}")
+        controls = [w for kind in (QAbstractButton, NumberBox) for w in reader.lens.findChildren(kind) if w.isVisible()]
+        assert controls
+        for control in controls:
+            said = control.accessibleName() or (control.text() if isinstance(control, QAbstractButton) else "")
+            assert said
+            assert control.toolTip(), said
