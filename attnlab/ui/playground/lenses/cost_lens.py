@@ -232,9 +232,15 @@ def _loops_text(found: Loops) -> str:
     what = f"{found.heads} head{'s' if found.heads > 1 else ''} of {found.T_q} × {found.T_k} tokens"
     cut = " (not all of the experiment: loops would take too long)" if found.cut else ""
     return (
-        f"Loops {_ms(found.loops_ms)}, matrix product {_ms(found.matrix_ms)}: {found.times_faster:.0f} times faster; "
+        f"Loops {_ms(found.loops_ms)}, matrix product {_ms(found.matrix_ms)}: {_faster(found.times_faster)}; "
         f"largest difference {number(found.difference)}. On the CPU, without masks, {what}{cut}."
     )
+
+
+def _faster(times: float) -> str:
+    if times < 1:
+        return f"{1 / times:.1f} times slower"
+    return f"{times:.0f} times faster" if times >= 10 else f"{times:.1f} times faster"
 
 
 def _ms(value: float) -> str:
