@@ -1,9 +1,10 @@
 """The one routine that draws maps of numbers: on the screen, into a picture and into vector files."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +18,18 @@ from attnlab.figures.text import Pen
 
 RADIUS = 3.0
 BAR_HEIGHT = 4.0
+LEAST_GROUPED = 3.0
+"""Columns narrower than this, in pixels, have no line between their groups."""
+NOTHING_KEPT: Mapping[int, float] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MapData:
-    """Maps to draw: ``values`` [n, rows, columns], ``masked`` [rows, columns] or None, and the end of their scale."""
+    """Maps to draw: ``values`` [n, rows, columns], ``masked`` [rows, columns] or None, and the end of their scale.
+
+    With ``column_group`` columns come in groups of so many, as heads do side by side: a line stands between two groups,
+    and above each its own of ``group_labels`` in the place of the columns'.
+    """
 
     values: NDArray[np.floating]
     kind: str
@@ -30,6 +38,8 @@ class MapData:
     row_labels: Sequence[str]
     column_labels: Sequence[str]
     titles: Sequence[str] = ()
+    column_group: int = 0
+    group_labels: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +64,15 @@ def draw_cells(painter: QPainter, grid: Grid, data: MapData, palette: Palette) -
         values = reduced(values, rows, cols)
     if data.masked is not None:
         for index in range(grid.count):
-            painter.fillRect(QRectF(*grid.rect(index, None, None)), _hatch(palette))
+            painter.fillRect(QRectF(*grid.rect(index, None, None)), hatching(palette))
     image = colours(values, data.kind, data.limit, palette, masked)
+    _draw_image(painter, grid, data, palette, image)
+    if data.column_group:
+        _draw_group_lines(painter, grid, data.column_group, palette)
+
+
+def _draw_image(painter: QPainter, grid: Grid, data: MapData, palette: Palette, image: NDArray[np.uint32]) -> None:
+    """Draw the colours of all maps: as one image where each cell has its own, else map by map."""
     gap = grid.gap
     if image.shape[1:] != data.values.shape[1:]:
         for index in range(grid.count):
@@ -67,6 +84,19 @@ def draw_cells(painter: QPainter, grid: Grid, data: MapData, palette: Palette) -
         ratio = painter.device().devicePixelRatioF()
         tile = _frame(grid.cell_width, grid.cell_height, ratio, palette.surface)
         painter.drawTiledPixmap(QRectF(grid.x, grid.y, grid.width, grid.height), tile)
+
+
+def _draw_group_lines(painter: QPainter, grid: Grid, group: int, palette: Palette) -> None:
+    """Draw a thin line between two groups of columns, in a gap where cells have one: where these are wide enough."""
+    if grid.cell_width < LEAST_GROUPED:
+        return
+    for index in range(grid.count):
+        x, y, _, height = grid.rect(index, None, None)
+        for column in range(group, grid.columns, group):
+            left = x + column * grid.cell_width
+            if grid.framed:
+                painter.fillRect(QRectF(left - 2, y, 4, height), QColor(palette.surface))
+            painter.fillRect(QRectF(left - 1, y, 1, height), QColor(palette.hatch))
 
 
 def draw_numbers(painter: QPainter, grid: Grid, data: MapData, palette: Palette, *fonts: QFont) -> bool:
@@ -184,13 +214,10 @@ def draw_labels(
             pen.draw(grid.x - 6, y + (row + 0.5) * grid.cell_height, text, 1.0)
     if not grid.column_space:
         return
+    if data.column_group:
+        _draw_group_labels(painter, grid, data, palette, pen, strong[1])
+        return
     flat = all(pen.width(label) <= grid.cell_width - 2 for label in data.column_labels)
-    for place in range(min(grid.per_row, grid.count)):
-        x, _ = grid.origin(place)
-    for place in range(min(grid.per_row, grid.count)):
-        x, _ = grid.origin(place)
-    for place in range(min(grid.per_row, grid.count)):
-        x, _ = grid.origin(place)
     for place in range(min(grid.per_row, grid.count)):
         x, _ = grid.origin(place)
         seen = _visible(painter, x, grid.cell_width, grid.columns, vertical=False)
@@ -204,8 +231,35 @@ def draw_labels(
                 pen.draw_upwards(middle, grid.y - 4, text)
 
 
-def draw_titles(painter: QPainter, grid: Grid, data: MapData, palette: Palette, font: QFont) -> None:
-    """Draw each map's title above it, and above the column labels where there are any."""
+def _draw_group_labels(
+    painter: QPainter, grid: Grid, data: MapData, palette: Palette, pen: Pen, strong: int | None
+) -> None:
+    """Draw each group's label above the middle of its columns, if all of them have room; else none."""
+    group = data.column_group
+    if any(pen.width(label) > group * grid.cell_width - 4 for label in data.group_labels):
+        return
+    for place in range(min(grid.per_row, grid.count)):
+        x, _ = grid.origin(place)
+        for index, label in enumerate(data.group_labels):
+            painter.setPen(QColor(palette.ink if strong is not None and strong // group == index else palette.muted))
+            pen.draw(x + (index + 0.5) * group * grid.cell_width, grid.y - 4, label, 0.5, 1.0)
+
+
+def draw_titles(
+    painter: QPainter,
+    grid: Grid,
+    data: MapData,
+    palette: Palette,
+    font: QFont,
+    *,
+    kept: Mapping[int, float] = NOTHING_KEPT,
+    struck: Container[int] = (),
+) -> None:
+    """Draw each map's title above it, and above the column labels where there are any.
+
+    Of "head 12 · columns 24–31" all is drawn, or "head 12 · 24–31", or "head 12", or "12": what has room beside the
+    pixels that are ``kept`` free at the right of a map. The titles of the maps in ``struck`` are crossed out.
+    """
     if grid.count < 2 or grid.title_height < 8:
         return
     pen = Pen(painter, font)
@@ -214,8 +268,21 @@ def draw_titles(painter: QPainter, grid: Grid, data: MapData, palette: Palette, 
         x, y = grid.origin(index)
         lift = grid.column_space if index < grid.per_row else 0.0
         room = (grid.columns + grid.gap[1]) * grid.cell_width
-        title = title if pen.width(title) <= room else title.split(" ")[-1]  # "head 12" as 12
-        pen.draw(x, y - lift - 2, pen.elided(title, room), 0.0, 1.0)
+        if kept.get(index):
+            room = grid.columns * grid.cell_width - kept[index]
+        shown = _title_for(title, pen, room)
+        pen.draw(x, y - lift - 2, shown, 0.0, 1.0)
+        if index in struck:
+            middle = round(y - lift - 2 - 0.6 * font.pixelSize())
+            painter.drawLine(QPointF(x - 1, middle), QPointF(x + min(pen.width(shown), room) + 1, middle))
+
+
+def _title_for(title: str, pen: Pen, room: float) -> str:
+    """Return as much of a title as has room."""
+    name, _, span = title.partition(" · ")
+    texts = (title, f"{name} · {span.split(' ')[-1]}" if span else name, name)
+    fits = (text for text in texts if pen.width(text) <= room)
+    return next(fits, "") or pen.elided(name.split(" ")[-1], room)  # "head 12" as 12
 
 
 def draw_outlines(painter: QPainter, grid: Grid, outlines: Sequence[Outline]) -> None:
@@ -312,7 +379,7 @@ def _frame(width: float, height: float, ratio: float, colour: str) -> QPixmap:
 
 
 @lru_cache(maxsize=8)
-def _hatch(palette: Palette) -> QBrush:
+def hatching(palette: Palette) -> QBrush:
     """Return the fine diagonal lines that stand for masked cells."""
     tile = QPixmap(6, 6)
     tile.fill(QColor(palette.control))

@@ -18,6 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
+from attnlab.attention import axes
 from attnlab.attention.stages import STAGES, Stage, sources
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.playground.card import StageCard
@@ -58,12 +59,16 @@ class Canvas(QWidget):
     cell_moved = Signal(object)
     alone_requested = Signal(object)
     head_clicked = Signal(object)
+    head_ablated = Signal(int)
+    mask_painted = Signal(object, int)
+    """The brush came over a cell; and the number of its stroke, from press to release, in which a cell comes once."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.cards = {stage.name: StageCard(stage, self) for stage in STAGES}
         self.heads = HeadsCard(self)
         self.heads.head_clicked.connect(self.head_clicked)
+        self.heads.head_ablated.connect(self.head_ablated)
         self._all: dict[str, StageCard | HeadsCard] = {**self.cards, "heads": self.heads}
         for each in self._all.values():
             each.hide()
@@ -74,6 +79,8 @@ class Canvas(QWidget):
             card.cell_clicked.connect(self.cell_clicked)
             card.cell_moved.connect(self.cell_moved)
             card.title_double_clicked.connect(self._on_title_double_clicked)
+            card.brushed.connect(self._on_brushed)
+            card.stroke_ended.connect(self._on_stroke_ended)
         self._palette = LIGHT
         self._trace: Trace | None = None
         self._view: View | None = None
@@ -81,6 +88,8 @@ class Canvas(QWidget):
         self._places: dict[str, QRectF] = {}
         self._ground: QPixmap | None = None
         self._pressed: QPointF | None = None
+        self._painting = False
+        self._strokes, self._brushing, self._outdated = 0, False, False
         self.setMinimumSize(240, 200)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
@@ -95,6 +104,17 @@ class Canvas(QWidget):
     def painted(self) -> bool:
         """Whether every card that is shown has been painted at least once with its numbers."""
         return all(card.painted for card in self.cards.values() if not card.isHidden())
+
+    @property
+    def painting(self) -> bool:
+        """Whether the left button paints the mask."""
+        return self._painting
+
+    def set_painting(self, on: bool) -> None:
+        """Let the left button paint the mask on every map of query by key; panning there is the middle button's."""
+        self._painting = on
+        for card in self.cards.values():
+            card.set_painting(on)
 
     def set_palette(self, palette: Palette) -> None:
         """Paint in other colours from now on."""
@@ -111,7 +131,8 @@ class Canvas(QWidget):
             if name in trace:
                 card.show_trace(trace, view)
         self.heads.show_trace(trace, view)
-        if before is None or self._shape(before) != self._shape(trace):
+        self._outdated |= before is None or self._shape(before) != self._shape(trace)
+        if self._outdated and not self._brushing:  # a mask may add a card, but none moves away under the brush
             self._place()
 
     def show_view(self, view: "View") -> None:
@@ -129,7 +150,7 @@ class Canvas(QWidget):
     @staticmethod
     def _shape(trace: "Trace") -> tuple[object, ...]:
         e = trace.experiment
-        return trace.stages, e.T_q, e.T_k, e.d_model, e.d_k, e.d_v, e.d_out, e.n_heads
+        return trace.all_stages, e.T_q, e.T_k, e.d_model, e.d_k, e.d_v, e.d_out, e.n_heads
 
     @Slot()
     def fit(self) -> None:
@@ -184,8 +205,7 @@ class Canvas(QWidget):
         """Return how wide a card wants to be against the others: wide matrices somewhat more, never too much."""
         assert self._trace is not None
         e = self._trace.experiment
-        columns = {"d_model": e.d_model, "d_k": e.d_k, "d_v": e.d_v, "d_out": e.d_out, "key": e.T_k}[stage.axes[-1]]
-        rows = e.T_k if stage.axes[-2] == "key" else e.T_q
+        rows, columns = (axes.size(e, axis) for axis in stage.axes[-2:])
         several = self._view is not None and self._view.head == "all" and e.n_heads > 1 and stage.has_heads
         return min(max(columns / rows, 1.2 if several else 0.8), 1.6)
 
@@ -193,7 +213,7 @@ class Canvas(QWidget):
         """Move every card to where zoom and offset put it, and draw the ground anew."""
         if self._trace is None:
             return
-        self._places = {}
+        self._places, self._outdated = {}, False
         z = self._zoom
         for name, rect in self._layout().items():
             self._places[name] = QRectF(
@@ -278,6 +298,18 @@ class Canvas(QWidget):
     def _on_title_double_clicked(self, name: str) -> None:
         alone = self._view.alone if self._view is not None else None
         self.alone_requested.emit(None if alone == name else name)
+
+    @Slot(object, bool)
+    def _on_brushed(self, cell: object, first: bool) -> None:
+        self._brushing = True
+        self._strokes += first
+        self.mask_painted.emit(cell, self._strokes)
+
+    @Slot()
+    def _on_stroke_ended(self) -> None:
+        self._brushing = False
+        if self._outdated:
+            self._place()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)

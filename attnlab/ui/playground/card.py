@@ -1,23 +1,16 @@
 """One stage as a card: title, formula, shape, maps, labels, colour bar, and the cells of the selection."""
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QFont,
-    QHelpEvent,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-)
+from PySide6.QtGui import QColor, QFont, QHelpEvent, QHideEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from attnlab.attention.arithmetic import number
+from attnlab.attention.axes import TOKENS
+from attnlab.attention.axes import labels as labels_along
 from attnlab.attention.explain import Cell
 from attnlab.attention.links import Region, linked
 from attnlab.attention.stages import Stage, kind_of
@@ -35,20 +28,20 @@ from attnlab.figures.map_painter import (
 from attnlab.figures.raster import limit_of
 from attnlab.figures.text import Pen
 from attnlab.ui.formula import draw_formula
-from attnlab.ui.playground.canvas_card import CanvasCard
-from attnlab.ui.playground.card_layout import LABEL_SIZE, Room, fit
+from attnlab.ui.playground.canvas_card import Brush, CanvasCard
+from attnlab.ui.playground.card_layout import LABEL_SIZE, Room, fit, head_titles
 from attnlab.ui.playground.still import face
 from attnlab.ui.theme import plain_tip
 
 if TYPE_CHECKING:
-    from attnlab.attention.experiment import Experiment
     from attnlab.attention.trace import Trace
     from attnlab.document.document import View
 
 _MOVES = {Qt.Key.Key_Left: (0, -1), Qt.Key.Key_Right: (0, 1), Qt.Key.Key_Up: (-1, 0), Qt.Key.Key_Down: (1, 0)}
 DRAG_START_PX = 4
 PADDING = 8.0
-TOKEN_AXES = ("token", "query", "key")
+MASK_AXES = ("query", "key")
+PAINTING = "painting the mask"
 
 
 class StageCard(CanvasCard):
@@ -59,6 +52,9 @@ class StageCard(CanvasCard):
     cell_moved = Signal(object)
     """An arrow key chose a cell: unlike a second click it never lets go of it."""
     title_double_clicked = Signal(str)
+    brushed = Signal(object, bool)
+    """The brush came over a cell for the first time in its stroke; and whether the cell is the first of the stroke."""
+    stroke_ended = Signal()
 
     def __init__(self, stage: Stage, parent: QWidget | None = None) -> None:
         super().__init__(stage.name, parent)
@@ -68,6 +64,8 @@ class StageCard(CanvasCard):
         self._tipped = False
         self._pressed: QPointF | None = None
         self._panning = False
+        self._painting = False
+        self._brush: Brush | None = None
         self.painted = 0
         self.setMouseTracking(True)
 
@@ -111,6 +109,30 @@ class StageCard(CanvasCard):
             and np.array_equal(before.array(name), after.array(name))
         )
 
+    def set_painting(self, on: bool) -> None:
+        """Make the left button a brush, or no longer, where the cells are those of a mask."""
+        on = on and self.stage.axes[-2:] == MASK_AXES
+        if on == self._painting:
+            return
+        self._end_stroke()
+        self._painting = on
+        self.setCursor(Qt.CursorShape.CrossCursor if on else Qt.CursorShape.ArrowCursor)
+        self.setAccessibleName(self._described())
+        self.update()
+
+    def _brush_to(self, position: QPointF) -> None:
+        """Announce the cells that the brush comes over on its way to a point."""
+        brush = self._brush
+        for index, row, column in brush.move(self._grid, position) if brush and self._grid else ():
+            if brush and brush is self._brush:  # whoever hears of a cell may end the stroke
+                first, brush.used = not brush.used, True
+                self.brushed.emit(Cell(self.stage.name, row, column, self._heads[index]), first)
+
+    def _end_stroke(self) -> None:
+        if self._brush is not None:
+            self._brush = None
+            self.stroke_ended.emit()
+
     def cell_at(self, position: QPointF) -> Cell | None:
         """Return the cell under a point of the card."""
         hit = self._grid.hit(position.x(), position.y()) if self._grid else None
@@ -128,7 +150,7 @@ class StageCard(CanvasCard):
         if self._trace is None or self._view is None or self.stage.name not in self._trace:
             return False
         step = self._view.step
-        return step is None or self._trace.stages.index(self.stage.name) < step
+        return step is None or self._trace.all_stages.index(self.stage.name) < step
 
     def _values(self) -> tuple[NDArray[np.floating], tuple[int | None, ...], tuple[str, ...]]:
         """Return the maps shown [n, rows, columns], the head of each, and their titles."""
@@ -141,7 +163,8 @@ class StageCard(CanvasCard):
             return self._trace.mean(self.stage.name)[None], (None,), ("mean",)
         if head == "all":
             array = self._trace.array(self.stage.name)
-            return array, tuple(range(len(array))), tuple(f"head {i}" for i in range(len(array)))
+            titles = head_titles(self._trace.experiment, self.stage.axes, array.shape[-1])
+            return array, tuple(range(len(array))), titles
         assert isinstance(head, int)
         return self._trace.array(self.stage.name)[head : head + 1], (head,), (f"head {head}",)
 
@@ -149,17 +172,21 @@ class StageCard(CanvasCard):
         assert self._trace is not None
         values, self._heads, titles = self._values()
         e = self._trace.experiment
-        labels = [_labels(e, axis, n) for axis, n in zip(self.stage.axes[-2:], values.shape[1:], strict=True)]
+        labels = [labels_along(e, axis, n) for axis, n in zip(self.stage.axes[-2:], values.shape[1:], strict=True)]
         kind = kind_of(self.stage, e)
         limit = limit_of(self._trace.array(self.stage.name), kind)
-        return MapData(values, kind, limit, self._trace.shown_mask(self.stage.name), labels[0], labels[1], titles)
+        mask = self._trace.shown_mask(self.stage.name)
+        if self.stage.axes[-1] != "merged" or e.n_heads == 1:
+            return MapData(values, kind, limit, mask, labels[0], labels[1], titles)
+        return MapData(values, kind, limit, mask, labels[0], labels[1], titles, e.d_v, head_titles(e))
 
     def _described(self) -> str:
         if self._data is None:
             return f"{self.stage.title}: not computed yet"
         count, rows, columns = self._data.values.shape
         heads = f"{count} heads, " if count > 1 else ""
-        return f"{self.stage.title}: {heads}{rows} by {columns}. {self.stage.about}"
+        painting = " Painting the mask: Space paints the held cell." if self._painting else ""
+        return f"{self.stage.title}: {heads}{rows} by {columns}. {self.stage.about}{painting}"
 
     def shape_text(self) -> str:
         """Return the shape as the header shows it: ``8 × 6×6``, or ``6×6`` without heads."""
@@ -180,10 +207,11 @@ class StageCard(CanvasCard):
             return
         area, axes = self._area(), self.stage.axes[-2:]
         rect = (area.x(), area.y(), area.width(), area.height())
-        tokens = [axis in TOKEN_AXES for axis in axes]
-        room = Room(rect, self._zoom, self._alone_factor(), self.devicePixelRatioF(), *tokens)
-        data = self._data
-        self._grid = fit(data.values.shape, tuple(data.row_labels), tuple(data.column_labels), room)
+        data, across = self._data, self._data.group_labels or self._data.column_labels
+        down, over = (axis in TOKENS for axis in axes)
+        ratio, group = self.devicePixelRatioF(), data.column_group or 1
+        room = Room(rect, self._zoom, self._alone_factor(), ratio, down, over, group)
+        self._grid = fit(data.values.shape, tuple(data.row_labels), tuple(across), room)
         self.update()
 
     def _alone_factor(self) -> float:
@@ -211,11 +239,12 @@ class StageCard(CanvasCard):
         z, p = self._zoom, self._palette
         room = self.width() - 20 * z - self._paint_ground(painter, self.stage.title, self.stage.role)
         pen = Pen(painter, face("caption", z))
-        painter.setPen(QColor(p.muted))
         shape = self.shape_text()
-        shape = shape if pen.width(shape) <= room else shape.split(" × ")[-1]
-        if pen.width(shape) <= room:
-            pen.draw(self.width() - 12 * z, 18 * z, shape, 1.0)
+        texts = (*([PAINTING] if self._painting else []), shape, shape.split(" × ")[-1])
+        text = next((text for text in texts if pen.width(text) <= room), "")
+        painter.setPen(QColor(p.accent if text == PAINTING else p.muted))
+        pen.draw(self.width() - 12 * z, 18 * z, text, 1.0)
+        painter.setPen(QColor(p.muted))
         if self._trace is not None and self.stage.name in self._trace:
             formula = self.stage.formula(self._trace.experiment)
             draw_formula(painter, QPointF(12 * z, 28 * z), formula, 13 * z, p.muted, self.width() - 24 * z)
@@ -242,14 +271,19 @@ class StageCard(CanvasCard):
 
     def _still_depends_on(self, strong: tuple[int | None, int | None]) -> tuple[object, ...]:
         data, known = self._data, self._trace is not None and self.stage.name in self._trace
-        labels = (data.row_labels, data.column_labels) if data is not None else ()
+        labels = (data.row_labels, data.group_labels or data.column_labels) if data is not None else ()
         formula = self.stage.formula(self._trace.experiment) if self._trace is not None and known else ""
-        return (self._palette, self._zoom, self.hasFocus(), self.shape_text(), formula, self._grid, labels, strong)
+        mode = (self._palette, self._zoom, self.hasFocus(), self._painting)
+        return (*mode, self.shape_text(), formula, self._grid, labels, strong)
 
     def _paint_still(self, painter: QPainter, strong: tuple[int | None, int | None]) -> None:
         """Paint ground, header, labels and the colours of the bar."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._paint_header(painter)
+        if self._painting and not self.hasFocus():  # whose own frame is whole
+            painter.setPen(QPen(QColor(self._palette.accent), 1, Qt.PenStyle.DashLine))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 11, 11)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         if self._data is not None and self._grid is not None:
             label_font = face("caption", self._zoom * LABEL_SIZE)
@@ -261,6 +295,11 @@ class StageCard(CanvasCard):
         z = self._zoom
         width = min(max(self._grid.width, 72 * z), self.width() - self._grid.x - 12 * z)
         return QRectF(self._grid.x, self.height() - 22 * z, width, 16 * z)
+
+    def _held(self) -> Cell | None:
+        """Return the cell of this card that is held, None without one."""
+        cell = self._view.cell if self._view is not None and self._view.pinned else None
+        return cell if cell is not None and cell.stage == self.stage.name else None
 
     def _clamped(self, row: int, column: int) -> tuple[int, int]:
         assert self._data is not None
@@ -288,11 +327,20 @@ class StageCard(CanvasCard):
         return super().event(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
+        if self._painting and event.button() == Qt.MouseButton.LeftButton:
+            self._end_stroke()
+            self._brush = Brush()
+            self._brush_to(event.position())
+            return
         self._pressed = event.globalPosition()
         self._panning = False
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        if self._pressed is not None and event.buttons() & Qt.MouseButton.LeftButton:
+        if self._brush is not None and not event.buttons() & Qt.MouseButton.LeftButton:
+            self._end_stroke()  # its release went elsewhere
+        if self._brush is not None:
+            self._brush_to(event.position())
+        elif self._pressed is not None and event.buttons() & (Qt.MouseButton.LeftButton | Qt.MouseButton.MiddleButton):
             moved = event.globalPosition() - self._pressed
             if self._panning or moved.manhattanLength() >= DRAG_START_PX:
                 self._panning = True
@@ -302,7 +350,10 @@ class StageCard(CanvasCard):
         self.cell_hovered.emit(self.cell_at(event.position()))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        if self._pressed is not None and not self._panning:
+        if self._brush is not None and event.button() == Qt.MouseButton.LeftButton:
+            self._end_stroke()
+            return
+        if self._pressed is not None and not self._panning and event.button() == Qt.MouseButton.LeftButton:
             cell = self.cell_at(event.position())
             if cell is not None:
                 self.cell_clicked.emit(cell)
@@ -311,16 +362,20 @@ class StageCard(CanvasCard):
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         if event.position().y() < 44 * self._zoom and self._data is not None:
             self.title_double_clicked.emit(self.stage.name)
+        elif self._painting:
+            self.mousePressEvent(event)  # the second of two quick strokes
 
     def leaveEvent(self, event: QEvent) -> None:
         self.cell_hovered.emit(None)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        self._end_stroke()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         move = _MOVES.get(Qt.Key(event.key()))
         if self._data is not None and self._view is not None and move is not None:
             cell = self._view.cell
-            here = self._view.pinned and cell is not None and cell.stage == self.stage.name
-            if not here and move[0] == 0:  # they walk the steps, until a cell of this card is held
+            if self._held() is None and move[0] == 0:  # they walk the steps, until a cell of this card is held
                 event.ignore()
                 return
             if cell is None or cell.stage != self.stage.name:
@@ -330,17 +385,8 @@ class StageCard(CanvasCard):
             self.cell_moved.emit(Cell(self.stage.name, row, column, cell.head))
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self._data is not None:
             self.title_double_clicked.emit(self.stage.name)
+        elif self._painting and event.key() in (Qt.Key.Key_Space, Qt.Key.Key_M) and self._held() is not None:
+            self.brushed.emit(self._held(), True)
+            self.stroke_ended.emit()
         else:
             super().keyPressEvent(event)
-
-
-def _labels(e: "Experiment", axis: str, count: int) -> tuple[str, ...]:
-    """Return the labels of an axis, those of tokens without a copy: they are asked for with every edit."""
-    if axis in ("token", "query"):
-        return e.tokens
-    return e.key_tokens if axis == "key" else _numbers(count)
-
-
-@lru_cache(maxsize=16)
-def _numbers(count: int) -> tuple[str, ...]:
-    return tuple(map(str, range(count)))

@@ -1,13 +1,18 @@
-"""Where the maps of a card lie: as large as the card allows, with labels and numbers where these can be read."""
+"""Where the maps of a card lie: as large as the card allows, with labels and numbers where these can be read; and
+what heads are called."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QFontMetricsF
 
 from attnlab.figures.layout import Grid, Limits, arrange
 from attnlab.ui.playground.still import face
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
 
 LABEL_SIZE = 0.92
 NARROW_LABEL = 32.0
@@ -20,7 +25,7 @@ SMALL_CELL = 11.0
 @dataclass(frozen=True, slots=True)
 class Room:
     """What a card offers: its ``area`` (x, y, width, height), zoom, how much larger cells may be when it stands alone,
-    device pixels a pixel, and whether rows and columns are tokens."""
+    device pixels a pixel, whether rows and columns are tokens, and to how many columns each column label belongs."""
 
     area: tuple[float, float, float, float]
     zoom: float
@@ -28,6 +33,7 @@ class Room:
     ratio: float
     tokens_down: bool
     tokens_across: bool
+    column_group: int = 1
 
 
 @lru_cache(maxsize=64)
@@ -48,7 +54,7 @@ def _single(shape: tuple[int, int, int], rows: Sequence[str], columns: Sequence[
     narrow = _arranged(shape, room, min(wide, NARROW_LABEL * z), tall)
     if grid.cell_width < NUMBER_CELL * z <= narrow.cell_width:
         grid = narrow
-    if widest <= grid.cell_width - 2:
+    if widest <= room.column_group * grid.cell_width - (2 if room.column_group == 1 else 4):
         labelled = _arranged(shape, room, grid.label_width, 14 * z)
         if room.tokens_across or labelled.cell_height >= SMALL_CELL * z:
             return labelled
@@ -86,3 +92,19 @@ def _arranged(
 def _widest(labels: Sequence[str], metrics: QFontMetricsF) -> float:
     """Return the width of the widest of the first labels; a long one counts by its beginning."""
     return max((metrics.horizontalAdvance(label[:40] or "∅") for label in labels[:64]), default=0.0)
+
+
+def head_titles(e: "Experiment", axes: tuple[str, ...] = ("", ""), columns: int = 0) -> tuple[str, ...]:
+    """Return the titles of all heads; of what has d_k or d_v ``columns`` a head, with those that are its own of all.
+
+    Heads that share their keys and values have the same columns.
+    """
+    shared = e.n_heads // (e.config.n_kv_heads or e.n_heads) if axes[-2] == "key" else 1
+    return _titles(e.n_heads, shared, columns if axes[-1] in ("d_k", "d_v") else 0)
+
+
+@lru_cache(maxsize=32)
+def _titles(heads: int, shared: int, columns: int) -> tuple[str, ...]:
+    firsts = [head // shared * columns for head in range(heads)]
+    spans = [f" · column {first}" if columns == 1 else f" · columns {first}–{first + columns - 1}" for first in firsts]
+    return tuple(f"head {head}{spans[head] if columns else ''}" for head in range(heads))

@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QToolTip, QWidget
 
 from attnlab.attention.stages import kind_of
 from attnlab.figures.layout import Limits, arrange
@@ -14,6 +14,8 @@ from attnlab.figures.raster import limit_of
 from attnlab.figures.text import Pen
 from attnlab.ui.playground.canvas_card import CanvasCard
 from attnlab.ui.playground.still import face
+from attnlab.ui.theme import px
+from attnlab.ui.widgets.token_chips import draw_eye
 
 if TYPE_CHECKING:
     from attnlab.attention.trace import Trace
@@ -26,9 +28,19 @@ class HeadsCard(CanvasCard):
     """Shows one small map for each head; announces the head, "mean" or "all" that was chosen."""
 
     head_clicked = Signal(object)
+    head_ablated = Signal(int)
+    """A person asks for a head to be taken out, or for one that is out to be put back."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("heads", parent)
+        self._hovered: int | None = None
+        self._pressed: int | None = None
+        self.setMouseTracking(True)
+
+    @property
+    def ablated(self) -> tuple[int, ...]:
+        """The heads that are taken out."""
+        return self._trace.experiment.config.ablated if self._trace is not None else ()
 
     @property
     def choices(self) -> tuple[int | str, ...]:
@@ -49,12 +61,13 @@ class HeadsCard(CanvasCard):
             self._arrange()
         if before is None or before.head != view.head:
             assert self._trace is not None
-            self.setAccessibleName(f"Heads: {self._trace.experiment.n_heads}, showing {view.head}")
+            off = "".join(f", head {head} off" for head in self.ablated)
+            self.setAccessibleName(f"Heads: {self._trace.experiment.n_heads}, showing {view.head}{off}")
             self.update()
 
     def _collected(self, view: "View") -> MapData | None:
         assert self._trace is not None
-        if view.step is not None and self._trace.stages.index("weights") >= view.step:
+        if view.step is not None and self._trace.all_stages.index("weights") >= view.step:
             return None
         e, values = self._trace.experiment, self._trace.array("weights")
         if len(values) > 1:
@@ -72,6 +85,33 @@ class HeadsCard(CanvasCard):
                 return choice
         return None
 
+    def control_at(self, position: QPointF) -> int | None:
+        """Return the head that a click at a point takes out or puts back."""
+        return next((head for head in self._heads() if self.control_rect(head).contains(position)), None)
+
+    def control_rect(self, head: int) -> QRectF:
+        """Return where a head's control lies: right in the line of its title, and never too small to be hit."""
+        area, side = self._whole(head), max(px(14), self._title())
+        return QRectF(area.right() - side, area.top(), side, side)
+
+    def _heads(self) -> range:
+        """Return the heads that can be taken out; a single one cannot."""
+        n = self._trace.experiment.n_heads if self._trace is not None else 0
+        return range(n if self._grid is not None and n > 1 else 0)
+
+    def _title(self) -> float:
+        return 14 * self._zoom
+
+    def _whole(self, index: int) -> QRectF:
+        """Return where a small map lies together with its title."""
+        assert self._grid is not None
+        return QRectF(*self._grid.rect(index, None, None)).adjusted(0, -self._title(), 0, 0)
+
+    def _shown_controls(self) -> list[int]:
+        """Return the heads whose control is drawn: those that are out, and those pointed at or under the keyboard."""
+        head = self._view.head if self._view is not None and self.hasFocus() else None
+        return [each for each in self._heads() if each in self.ablated or each in (head, self._hovered)]
+
     def _arrange(self) -> None:
         self._grid = None
         if self._data is not None:
@@ -80,7 +120,7 @@ class HeadsCard(CanvasCard):
             if count == 1:
                 area.setWidth(min(area.width() * 0.4, area.height()))
             side = 16 * z
-            title = 12 * z if count > 1 else 0.0
+            title = self._title() if count > 1 else 0.0
             limits = Limits(side, side, 0, title, title)
             rect = (area.x(), area.y(), area.width(), area.height())
             self._grid = arrange(rect, rows, columns, count, limits, True, self.devicePixelRatioF())
@@ -110,7 +150,13 @@ class HeadsCard(CanvasCard):
         assert self._data is not None
         assert self._grid is not None
         draw_cells(painter, self._grid, self._data, self._palette)
-        draw_titles(painter, self._grid, self._data, self._palette, face("tiny", self._zoom))
+        controls, off = self._shown_controls(), self.ablated
+        for head in off:
+            painter.fillRect(QRectF(*self._grid.rect(head, None, None)), _faded(self._palette.surface))
+        kept = {head: self.control_rect(head).width() for head in controls}
+        draw_titles(painter, self._grid, self._data, self._palette, face("tiny", self._zoom), kept=kept, struck=off)
+        for head in controls:
+            self._paint_control(painter, head)
         if self._grid.count == 1:
             left = self._grid.x + self._grid.width + 16
             painter.setPen(QColor(self._palette.muted))
@@ -121,19 +167,68 @@ class HeadsCard(CanvasCard):
             index = self.choices.index(self._view.head)
             draw_outlines(painter, self._grid, [Outline(index, None, None, self._palette.accent, 2.5)])
 
+    def _paint_control(self, painter: QPainter, head: int) -> None:
+        pointed = head == self._hovered
+        draw_eye(painter, self.control_rect(head), self._palette.ink if pointed else self._palette.muted,
+                 shut=head in self.ablated)  # fmt: skip
+
+    def _hover(self, position: QPointF | None) -> None:
+        """Remember which head is pointed at, and show its control."""
+        found = (head for head in self._heads() if position is not None and self._whole(head).contains(position))
+        hovered = next(found, None)
+        if hovered != self._hovered:
+            self._hovered = hovered
+            self.update()
+
+    def _tip(self, position: QPointF) -> str:
+        head = self.control_at(position)
+        if head is None:
+            return ""
+        out = head in self.ablated
+        return f"Put head {head} back  (Delete)" if out else f"Take head {head} out: its context becomes 0  (Delete)"
+
     def _choose(self, choice: int | str) -> None:
         current = self._view.head if self._view is not None else None
         self.head_clicked.emit("all" if choice == current else choice)
 
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            QToolTip.showText(event.globalPos(), self._tip(QPointF(event.pos())), self)
+            return True
+        return super().event(event)
+
     def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._pressed = self.control_at(event.position())
         choice = self.choice_at(event.position())
-        if choice is not None and len(self.choices) > 1:
+        if self._pressed is None and choice is not None and len(self.choices) > 1:
             self._choose(choice)
 
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        self._hover(event.position())
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        pressed, self._pressed = self._pressed, None
+        if pressed is not None and pressed == self.control_at(event.position()):
+            self.head_ablated.emit(pressed)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self._hover(None)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        head = self._view.head if self._view is not None else None
+        if event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_X) and head in self._heads():
+            self.head_ablated.emit(head)
+            return
         step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()))
         if step is None or len(self.choices) < 2 or self._view is None:
             super().keyPressEvent(event)
             return
         choices = ("all", *self.choices)
         self.head_clicked.emit(choices[(choices.index(self._view.head) + step) % len(choices)])
+
+
+def _faded(surface: str) -> QColor:
+    """Return what lies over the map of a head that is out."""
+    colour = QColor(surface)
+    colour.setAlphaF(0.7)
+    return colour

@@ -2,14 +2,16 @@
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPoint, QRect, QRectF, Qt
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPainterPath, QPen
 
+from attnlab.figures.map_painter import hatching
 from attnlab.figures.palette import Palette
 from attnlab.ui.theme import draw_focus_ring, font, mixed, px, text_on
 from attnlab.ui.widgets.flow_layout import flow
 
 PLUS = "+"
+INSIDE, EYE, BESIDE_EYE = 9, 15, 3  # room beside a text; an eye and what is left at the other side make up the same
 _LONGEST = 160  # a chip's text is elided beyond this, in pixels at 100 %
 _VISIBLE = str.maketrans({"\n": "⏎", "\r": "⏎", "\t": "⇥", "\v": "⏎", "\f": "⏎", "\0": "␀"})
 
@@ -50,8 +52,8 @@ class Chips:
     @staticmethod
     def lay_out(tokens: tuple[str, ...], texts: ChipTexts, width: int) -> "Chips":
         """Put the chips of the tokens, and one with a plus, into rows of a width."""
-        high, gap, inside = px(24), px(6), 2 * px(9)
-        widths = [max(texts[token][1], px(8)) + inside for token in tokens] + [px(26)]
+        high, gap, inside = px(24), px(6), 2 * px(INSIDE)
+        widths = [max(texts[token][1], px(12)) + inside for token in tokens] + [px(26)]
         return Chips(tuple(flow(((wide, high) for wide in widths), width, gap)), high + gap)
 
     def rows(self) -> int:
@@ -108,6 +110,33 @@ class ChipLook:
     hovered: bool = False
     focused: bool = False
     faded: bool = False
+    masked: bool = False
+    eye: bool = False
+
+
+def eye_rect(place: QRect) -> QRect:
+    """Return where the eye of a chip lies: at its right end."""
+    return QRect(place.right() + 1 - px(EYE), place.top(), px(EYE), place.height())
+
+
+def draw_eye(painter: QPainter, place: QRectF, colour: str, *, shut: bool) -> None:
+    """Draw an eye of 10 px in the middle of a place; shut, it is crossed out."""
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.translate(place.center())
+    unit = px(10) / 10
+    painter.setPen(QPen(QColor(colour), 1.1 * unit, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    lids = QPainterPath(QPointF(-5 * unit, 0))
+    lids.quadTo(QPointF(0, -6 * unit), QPointF(5 * unit, 0))
+    lids.quadTo(QPointF(0, 6 * unit), QPointF(-5 * unit, 0))
+    painter.drawPath(lids)
+    if shut:
+        painter.drawLine(QPointF(-4 * unit, 4 * unit), QPointF(4 * unit, -4 * unit))
+    else:
+        painter.setBrush(QColor(colour))
+        painter.drawEllipse(QPointF(0, 0), 1.2 * unit, 1.2 * unit)
+    painter.restore()
 
 
 def draw_chip(painter: QPainter, place: QRect, text: str, look: ChipLook, palette: Palette) -> None:
@@ -122,14 +151,17 @@ def draw_chip(painter: QPainter, place: QRect, text: str, look: ChipLook, palett
     if look.hovered:
         fills = [mixed(fill, palette.ink, 0.08) for fill in fills]
     painter.fillPath(path, QColor(fills[0]))
+    if look.masked and not roles:
+        painter.fillPath(path, hatching(palette))
     if len(fills) == 2:
         painter.setClipRect(QRectF(box.center().x(), box.y(), box.width(), box.height()))
         painter.fillPath(path, QColor(fills[1]))
         painter.setClipping(False)
     plain = palette.muted if text in (PLUS, "∅") else palette.ink
-    painter.setPen(QPen(QColor(text_on(fills[0]) if roles else plain)))
-    painter.setFont(font("text"))
-    painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter) | int(Qt.TextFlag.TextSingleLine), text)
+    plain = text_on(fills[0]) if roles else plain
+    _draw_text(painter, box.adjusted(px(BESIDE_EYE), 0, -px(EYE), 0) if look.eye else box, text, plain, look.masked)
+    if look.eye:
+        draw_eye(painter, QRectF(eye_rect(place)), text_on(fills[-1]) if roles else plain, shut=look.masked)
     if look.focused:
         painter.setOpacity(1.0)
         if roles:  # the accent does not stand out from a role's colour
@@ -138,3 +170,11 @@ def draw_chip(painter: QPainter, place: QRect, text: str, look: ChipLook, palett
             painter.drawRoundedRect(box.adjusted(2.5, 2.5, -2.5, -2.5), radius - 2, radius - 2)
         draw_focus_ring(painter, box, palette, radius)
     painter.restore()
+
+
+def _draw_text(painter: QPainter, box: QRectF, text: str, colour: str, struck: bool) -> None:
+    written = font("text")
+    written.setStrikeOut(struck)
+    painter.setPen(QPen(QColor(colour)))
+    painter.setFont(written)
+    painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter) | int(Qt.TextFlag.TextSingleLine), text)

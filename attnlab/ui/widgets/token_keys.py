@@ -30,10 +30,12 @@ _KEYS: dict[tuple[Qt.Key, Qt.KeyboardModifier], str] = {
     (Qt.Key.Key_Delete, _None): "remove",
     (Qt.Key.Key_Backspace, _None): "remove",
     (Qt.Key.Key_Insert, _None): "add",
+    (Qt.Key.Key_H, _None): "mask",
 }
+MASK, UNMASK = "Mask: no query may attend to it", "Unmask: queries may attend to it"
 _ENTRIES = (
     ("edit", "Rename"), ("duplicate", "Duplicate"), ("move_left", "Move left"), ("move_right", "Move right"),
-    ("remove", "Remove"), ("", ""), ("add", "Add a token"),
+    ("mask", MASK), ("remove", "Remove"), ("", ""), ("add", "Add a token"),
 )  # fmt: skip
 
 
@@ -43,8 +45,8 @@ def command_for(event: QKeyEvent) -> str | None:
     return _KEYS.get((Qt.Key(event.key()), modifiers))
 
 
-def context_menu(parent: QWidget, *, on_token: bool, obey: Callable[[str], None]) -> QMenu:
-    """Make a menu that calls ``obey`` with what was chosen and is gone once closed.
+def context_menu(parent: QWidget, *, on_token: bool, masked: bool | None, obey: Callable[[str], None]) -> QMenu:
+    """Make a menu that calls ``obey`` with what was chosen and is gone once closed; ``masked`` None: it cannot be.
 
     Keys are written as text: as shortcuts they would take the keys from the window while the menu exists.
     """
@@ -57,8 +59,8 @@ def context_menu(parent: QWidget, *, on_token: bool, obey: Callable[[str], None]
             continue
         key, modifiers = next(keys for keys, meaning in _KEYS.items() if meaning == command)
         text = QKeySequence(QKeyCombination(modifiers, key)).toString(QKeySequence.SequenceFormat.NativeText)
-        action = menu.addAction(f"{title}\t{text}")
+        action = menu.addAction(f"{UNMASK if command == 'mask' and masked else title}\t{text}")
         action.setData(command)
-        action.setEnabled(on_token or command == "add")
+        action.setEnabled((on_token or command == "add") and (command != "mask" or masked is not None))
     menu.triggered.connect(lambda action: obey(action.data()))
     return menu

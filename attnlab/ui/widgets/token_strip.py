@@ -18,11 +18,12 @@ from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QFrame, QMenu, 
 
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.theme import px
-from attnlab.ui.widgets.token_chips import PLUS, ChipLook, Chips, ChipTexts, draw_chip, visible
+from attnlab.ui.widgets.token_chips import PLUS, ChipLook, Chips, ChipTexts, draw_chip, eye_rect, visible
 from attnlab.ui.widgets.token_editor import TokenEditor
-from attnlab.ui.widgets.token_keys import command_for, context_menu
+from attnlab.ui.widgets.token_keys import MASK, UNMASK, command_for, context_menu
 
 MOST_ROWS = 4
+SAID = "masked: no query may attend to it"
 
 
 class TokenStrip(QAbstractScrollArea):
@@ -37,18 +38,22 @@ class TokenStrip(QAbstractScrollArea):
     token_duplicated = Signal(int)
     token_added = Signal()
     token_clicked = Signal(int)
+    token_masked = Signal(int)
+    """A person asks that no query may attend to a token, or, of one that is masked, that queries may again."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._tokens: tuple[str, ...] = ()
         self._query: int | None = None
         self._key: int | None = None
+        self._masked: frozenset[int] | None = frozenset()
         self._palette = LIGHT
         self._texts = ChipTexts()
         self._chips = Chips.lay_out((), self._texts, 100)
         self._current = 0
         self._hovered: int | None = None
         self._pressed: tuple[int, QPoint] | None = None
+        self._pressed_eye: int | None = None
         self._dropped_at: QPoint | None = None
         self._edit_added = False
         self._editor = TokenEditor(self.viewport())
@@ -93,6 +98,13 @@ class TokenStrip(QAbstractScrollArea):
             self._describe()
             self.viewport().update()
 
+    def set_masked(self, indices: frozenset[int] | None) -> None:
+        """Cross out the tokens that no query may attend to; None where tokens are no keys and none can be masked."""
+        if indices != self._masked:
+            self._masked = indices
+            self._describe()
+            self.viewport().update()
+
     def tokens(self) -> tuple[str, ...]:
         """Return the tokens shown."""
         return self._tokens
@@ -113,7 +125,8 @@ class TokenStrip(QAbstractScrollArea):
 
     def menu(self) -> QMenu:
         """Make the context menu for the current chip; it is gone once closed."""
-        return context_menu(self, on_token=self._current < len(self._tokens), obey=self.obey)
+        masked = None if self._masked is None else self._current in self._masked
+        return context_menu(self, on_token=self._current < len(self._tokens), masked=masked, obey=self.obey)
 
     def obey(self, command: str) -> None:
         """Do what a key or a line of the menu says, to the current chip."""
@@ -136,6 +149,8 @@ class TokenStrip(QAbstractScrollArea):
             self.edit(here)
         elif command == "remove":
             self.token_removed.emit(here)
+        elif command == "mask" and self._masked is not None:
+            self.token_masked.emit(here)
         elif command == "duplicate":
             self.token_duplicated.emit(here)
         elif command in ("move_left", "move_right"):
@@ -182,7 +197,8 @@ class TokenStrip(QAbstractScrollArea):
         else:
             roles = [r for r, at in (("query", self._query), ("key", self._key)) if at == self._current]
             token = self._tokens[self._current][:200] or "empty"
-            said = ", ".join([f"Token {self._current + 1} of {len(self._tokens)}: {token}", *roles])
+            masked = [SAID] if self._current in (self._masked or ()) else []
+            said = ", ".join([f"Token {self._current + 1} of {len(self._tokens)}: {token}", *roles, *masked])
         if said != self.accessibleDescription():
             self.setAccessibleDescription(said)
 
@@ -198,6 +214,12 @@ class TokenStrip(QAbstractScrollArea):
     def _inside(self, event: QMouseEvent | QHelpEvent) -> QPoint:
         position = event.position().toPoint() if isinstance(event, QMouseEvent) else event.pos()
         return position + QPoint(0, self.verticalScrollBar().value())
+
+    def _eye_at(self, point: QPoint) -> int | None:
+        """Return the token whose eye lies at a point."""
+        at = self._chips.at(point) if self._masked is not None else None
+        on = at is not None and at < len(self._tokens) and eye_rect(self._chips.places[at]).contains(point)
+        return at if on else None
 
     def _cancel_drag(self) -> None:
         self._pressed = self._dropped_at = None
@@ -219,9 +241,11 @@ class TokenStrip(QAbstractScrollArea):
             return
         if at == len(self._tokens):
             text = "Add a token  (Insert)"
+        elif self._eye_at(self._inside(event)) is not None:
+            text = f"{UNMASK if at in (self._masked or ()) else MASK}  (H)"
         else:
-            token = self._tokens[at][:2000]
-            text = f"<qt>{escape(token if token.strip() else visible(token))}<br>position {at + 1}</qt>"
+            token, masked = self._tokens[at][:2000], f", {SAID}" if at in (self._masked or ()) else ""
+            text = f"<qt>{escape(token if token.strip() else visible(token))}<br>position {at + 1}{masked}</qt>"
         QToolTip.showText(event.globalPos(), text, self.viewport(), self.chip_rect(at))
 
     def viewportEvent(self, event: QEvent) -> bool:
@@ -239,6 +263,7 @@ class TokenStrip(QAbstractScrollArea):
             self._go_to(at)
             if event.button() == Qt.MouseButton.LeftButton:
                 self._pressed = at, event.position().toPoint()
+                self._pressed_eye = self._eye_at(self._inside(event))
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         if self._pressed is not None and self._pressed[0] < len(self._tokens):
@@ -261,18 +286,27 @@ class TokenStrip(QAbstractScrollArea):
             self._move(start, gap - (1 if gap > start else 0))
         elif self._chips.at(self._inside(event)) == start:
             self._current = start
-            self.obey("click")
+            on_eye = self._pressed_eye == start == self._eye_at(self._inside(event))
+            self.obey("mask" if on_eye else "click")
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         at = self._chips.at(self._inside(event))
         if event.button() == Qt.MouseButton.LeftButton and at is not None:
-            self.edit(at) if at < len(self._tokens) else self.mousePressEvent(event)
+            again = at == len(self._tokens) or self._eye_at(self._inside(event)) is not None
+            self.mousePressEvent(event) if again else self.edit(at)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         where = event.globalPos()
         if event.reason() == QContextMenuEvent.Reason.Keyboard:
             where = self.viewport().mapToGlobal(self.chip_rect(self._current).bottomLeft())
         self.menu().popup(where)
+
+    def _mask_look(self, index: int, dragged: int | None) -> tuple[bool, bool]:
+        """Return whether a chip is drawn as masked, and whether with its eye: always then, else where one points."""
+        if self._masked is None or index >= len(self._tokens):
+            return False, False
+        pointed = (index == self._hovered and dragged is None) or (index == self._current and self.hasFocus())
+        return index in self._masked, pointed or index in self._masked
 
     # The keyboard
 
@@ -324,7 +358,7 @@ class TokenStrip(QAbstractScrollArea):
             text = self._texts[self._tokens[i]][0] if i < len(self._tokens) else PLUS
             look = ChipLook(
                 i == self._query, i == self._key, i == self._hovered and dragged is None,
-                i == self._current and self.hasFocus(), i == dragged,
+                i == self._current and self.hasFocus(), i == dragged, *self._mask_look(i, dragged),
             )  # fmt: skip
             draw_chip(painter, place, text, look, self._palette)
         if self._dropped_at is not None:
