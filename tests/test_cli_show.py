@@ -25,7 +25,7 @@ def shown(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
 def test_show_prints_the_numbers_of_every_stage(preset: str, capsys: pytest.CaptureFixture[str]) -> None:
     trace = attnlab.compute(attnlab.preset(preset))
     stages = shown(capsys, f"preset:{preset}")
-    assert [stage["stage"] for stage in stages] == list(trace.stages)
+    assert [stage["stage"] for stage in stages] == list(trace.all_stages)
     for stage in stages:
         array = trace.array(stage["stage"])
         assert stage["shape"] == list(array.shape)

@@ -221,6 +221,30 @@ def configured(e: Experiment, **changes: Any) -> Experiment:
     return assemble(e, config=replace(e.config, **changes)) if changes else e
 
 
+def with_setting(e: Experiment, **changes: Any) -> Experiment:
+    """Return the experiment with settings changed; another number of key heads changes W_k and W_v with it.
+
+    Fewer key heads keep the first of each group; more are copies of the one that they shared, so that nothing changes.
+    """
+    heads = changes.get("n_kv_heads")
+    if heads is None or heads == e.n_kv_heads:
+        return configured(e, **{name: value for name, value in changes.items() if name != "n_kv_heads"})
+    w = e.weights
+    sizes = {"W_k": e.d_k, "W_v": e.d_v, "b_k": e.d_k, "b_v": e.d_v}
+    tables = {name: table(e, name) for name in sizes if name[0] == "W" or getattr(w, name) is not None}
+    grouped = {name: _regrouped(numbers, e.n_kv_heads, heads, sizes[name]) for name, numbers in tables.items()}
+    given: dict[str, Any] = {name: numbers if name[0] == "W" else numbers[0] for name, numbers in grouped.items()}
+    config = replace(e.config, n_kv_heads=None if heads == e.n_heads else heads)
+    return assemble(e, weights=replace(w, **given), config=config)
+
+
+def _regrouped(matrix: Tensor, before: int, after: int, size: int) -> Tensor:
+    """Return a matrix [rows, before·size] for another number of heads: of each group the first, or copies of it."""
+    heads = matrix.reshape(matrix.shape[0], before, size)
+    picked = [i * before // after for i in range(after)]
+    return heads[:, picked].flatten(1).contiguous()
+
+
 def setting(e: Experiment, name: str) -> Any:
     """Return a field or an option of the configuration."""
     return getattr(e.config, name) if hasattr(e.config, name) else e.config.option(name)

@@ -19,6 +19,7 @@ class Option:
     """One setting of an entry: a "number", a "whole" number, a "switch" or a "choice".
 
     ``least`` and ``most`` bound a number, ``above`` leaves ``least`` itself out. ``choices`` are (value, title, about).
+    ``under`` names another option without which this one does nothing.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Option:
     most: float = math.inf
     above: bool = False
     choices: tuple[tuple[str, str, str], ...] = ()
+    under: str = ""
 
     def take(self, value: Any) -> Any:
         """Return a value as a plain one.

@@ -20,19 +20,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One switch: the field of AttentionConfig, what it is called, and the entries to choose among."""
+    """One switch: the field of AttentionConfig, what it is called, and the entries to choose among.
+
+    ``within`` names the switch that it is a part of, "" for one of its own.
+    """
 
     field: str
     title: str
     about: str
     entries: Mapping[str, Entry]
+    within: str = ""
 
 
 CHOICES = (
     Choice("score", "Score", "Score function: how well a query fits a key", SCORES),
     Choice("normalizer", "Weights", "From scores to weights", NORMALIZERS),
     Choice("positions", "Positions", "How tokens know where they stand", POSITIONS),
-    Choice("qk_norm", "QK norm", "Queries and keys made of like size before they meet", NORMS),
+    Choice("qk_norm", "QK norm", "Queries and keys made of like size before they meet", NORMS, "heads"),
 )
 
 

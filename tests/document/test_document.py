@@ -214,7 +214,7 @@ def test_a_fitted_view_can_always_be_shown(view: View, config: AttentionConfig, 
     assert fitted(shown, e) == shown
     assert shown.head in ("mean", "all") or 0 <= int(shown.head) < e.n_heads
     assert shown.alone is None or shown.alone in trace
-    assert shown.step is None or 1 <= shown.step <= len(trace.stages)
+    assert shown.step is None or 1 <= shown.step <= len(trace.all_stages)
     if shown.cell is not None:
         explain(trace, shown.cell)  # raises when there is no such cell
     else:

@@ -124,7 +124,7 @@ class Person:
         self.settle()
         scene, view, e = self.document.scene, self.document.view, self.experiment
         fresh = compute(e, scene.device, scene.dtype)
-        revealed = fresh.stages if view.step is None else fresh.stages[: view.step]
+        revealed = fresh.all_stages if view.step is None else fresh.all_stages[: view.step]
         for name, card in self.playground.canvas.cards.items():
             if name not in revealed or (view.alone is not None and name != view.alone):
                 assert card.isHidden() or card.data is None, f"{name} is shown"

@@ -74,7 +74,7 @@ def test_a_click_opens_it_with_its_numbers(sit_down: Callable[..., "Person"], na
     assert not person.playground.gallery.isVisible()
     person.settle()
     fresh = attnlab.compute(attnlab.preset(name))
-    for stage in fresh.stages:
+    for stage in fresh.all_stages:
         expected = fresh[stage].numpy()
         np.testing.assert_array_equal(person.painted(stage), expected if expected.ndim == 3 else expected[None])
     assert person.document.view.head == ("all" if attnlab.preset(name).config.n_heads > 1 else 0)

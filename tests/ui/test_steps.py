@@ -170,7 +170,7 @@ def test_presenting_shows_canvas_and_explanation_large_on_the_full_screen(person
     assert window.isFullScreen()
     playground = person.playground
     assert (playground.inputs.isVisible(), window.rail.isVisible()) == (False, False)
-    assert playground.top_bar.causal.isVisible()
+    assert playground.top_bar.switches.causal.isVisible()
     assert (playground.canvas.isVisible(), playground.explain.isVisible()) == (True, True)
     assert window.font().pixelSize() == round(before * 1.3)
     person.key(Key.Key_Left, widget=window)

@@ -140,7 +140,7 @@ class StepBar(QFrame):
         trace = reply.trace
         if trace is None:
             return
-        self._names = tuple((s, trace.stage(s).title, trace.stage(s).about) for s in trace.stages)
+        self._names = tuple((s, trace.stage(s).title, trace.stage(s).about) for s in trace.all_stages)
         self._shape.setText(str(list(trace["weights"].shape)))
         self._shape.setToolTip("heads, queries, keys")
         self._time.setText(f"{reply.elapsed_ms:.2f} ms · {reply.request.device} {reply.request.dtype}")

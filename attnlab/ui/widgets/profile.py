@@ -25,7 +25,8 @@ class Profile(QWidget):
         self.plot.setMenuEnabled(False)
         self.plot.hideButtons()
         self.plot.getPlotItem().setMouseEnabled(x=True, y=False)
-        self.plot.getPlotItem().ctrlMenu.setParent(self.plot)  # never shown, and else a window that outlives this one
+        menu = self.plot.getPlotItem().ctrlMenu  # never shown, and without a parent a window that outlives this one
+        menu.setParent(self.plot, menu.windowFlags())
         self._bars = pg.BarGraphItem(x=[0], height=[0], width=1.0, pen=None)
         self._marker = pg.InfiniteLine(angle=90, movable=False)
         self.plot.addItem(self._bars)

@@ -1,0 +1,93 @@
+"""What the registries offer, as choices and fields of the switches: what an experiment has, what it could have."""
+
+from typing import TYPE_CHECKING, Any
+
+from attnlab.attention import registry
+from attnlab.attention.entries import Option
+from attnlab.attention.features import FEATURES
+from attnlab.attention.masks import MASKS
+from attnlab.ui.widgets.choice import Choice
+from attnlab.ui.widgets.option_field import Field
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+
+KV_HEADS = "n_kv_heads"
+MASK = "mask "
+"""Before the name of a mask: its field's name, as a mask and an option may be called alike."""
+
+
+def choices(e: "Experiment", choice: registry.Choice) -> list[Choice]:
+    """Return the entries of a switch; one that does not go with the experiment says why."""
+    current = getattr(e.config, choice.field)
+    return [
+        Choice(entry.name, entry.title, entry.about, reason="" if entry.name == current else entry.check(e))
+        for entry in choice.entries.values()
+    ]
+
+
+def fields(e: "Experiment", group: str) -> list[Field]:
+    """Return the fields of a switch: the options of its entry, and of the features that belong to it."""
+    found = [_entry_field(e, choice) for choice in registry.CHOICES if choice.within == group]
+    for choice in registry.CHOICES:
+        if group in (choice.field, choice.within):
+            entry = choice.entries[getattr(e.config, choice.field)]
+            found += [_field(e, option) for option in entry.options]
+    for feature in FEATURES.values():
+        if feature.group == group:
+            reason = "" if feature.on(e.config) else feature.check(e)
+            found += [_field(e, option, reason) for option in feature.options]
+    return found
+
+
+def _entry_field(e: "Experiment", choice: registry.Choice) -> Field:
+    first = next(iter(choice.entries))
+    value = getattr(e.config, choice.field)
+    return Field(choice.field, choice.title, choice.about, "choice", value, first, choices=tuple(choices(e, choice)))
+
+
+def _field(e: "Experiment", option: Option, reason: str = "") -> Field:
+    if option.under and e.config.option(option.under) == registry.default(option.under):
+        reason = f"It does nothing without {registry.all_options()[option.under].title.lower()}."
+    return Field(
+        option.name, option.title, option.about, _kind(option), e.config.option(option.name), option.default,
+        option.least, option.most, option.above, tuple(Choice(*choice) for choice in option.choices), reason,
+    )  # fmt: skip
+
+
+def _kind(option: Option) -> Any:
+    return option.kind
+
+
+def mask_fields(e: "Experiment") -> list[Field]:
+    """Return a field for each mask but the causal one, whose switch stands alone, and what masked scores become."""
+    found = []
+    for mask in MASKS.values():
+        option = registry.mask_option(mask.name)
+        if mask.name == "causal":
+            continue
+        if option is None:
+            found.append(Field(MASK + mask.name, mask.title, mask.about, "switch", mask.name in e.config.masks, False))
+            continue
+        most = min(option.most, e.T_k) if mask.name == "padding" else option.most
+        value = e.config.masks.get(mask.name)
+        found.append(
+            Field(MASK + mask.name, mask.title, mask.about, "counted", value, option.default, option.least, most)
+        )
+    return [*found, *fields(e, "masks")]
+
+
+def mask_text(e: "Experiment") -> str:
+    """Return the masks that are on besides the causal one, in few words."""
+    words = [f"{MASKS[name].title.lower()} {number}" for name, number in e.config.masks.items()]
+    return " · ".join([*words, *(["painted"] if e.config.mask is not None else [])]) or "none"
+
+
+def kv_field(e: "Experiment") -> Field:
+    """Return the field of key heads: as many as heads, fewer that divide them, down to one for all."""
+    counts = [n for n in range(1, e.n_heads + 1) if e.n_heads % n == 0]
+    words = {e.n_heads: "a key head for each", 1: "multi-query: one for all"}
+    options = tuple(Choice(n, str(n), words.get(n, f"grouped: {e.n_heads // n} heads share one")) for n in counts)
+    about = "How many heads keys and values have: fewer are shared by groups of query heads (Ainslie et al. 2023)"
+    reason = "" if e.n_heads > 1 else "One head has nobody to share its keys with."
+    return Field(KV_HEADS, "Key heads", about, "choice", e.n_kv_heads, e.n_heads, choices=options, reason=reason)

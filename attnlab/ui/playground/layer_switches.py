@@ -1,0 +1,194 @@
+"""Every switch of the layer as a pill, with its settings below its choices. Turns choices into edits."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QWidget
+
+from attnlab.attention import edits, registry
+from attnlab.errors import AttnlabError, ExperimentError
+from attnlab.figures.palette import Palette
+from attnlab.ui.playground import layer_fields
+from attnlab.ui.widgets.flow_layout import FlowLayout
+from attnlab.ui.widgets.numbers import parse_number
+from attnlab.ui.widgets.pill import Choice, Pill
+from attnlab.ui.widgets.switch import Switch
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+    from attnlab.document.document import Document, View
+
+SCALES = (
+    Choice("sqrt_d_k", "1/√d_k", "Divided by the root of one head's columns (Vaswani et al. 2017)"),
+    Choice("none", "none", "Scores as they are"),
+    Choice("sqrt_d_model", "1/√d_model", "Divided by the root of the embeddings' columns: a common mistake"),
+)
+
+
+class LayerSwitches(QWidget):
+    """Shows and edits the document's configuration; announces which heads are to be shown."""
+
+    head_chosen = Signal(object)
+
+    def __init__(self, document: "Document", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._shown_state: tuple[object, ...] = ()
+        self._row = FlowLayout()
+        self.setLayout(self._row)
+        self.causal = Switch("Causal")
+        self.causal.setToolTip("Causal mask: no query sees the keys after it")
+        self.causal.clicked.connect(self._on_causal)
+        self._row.addWidget(self.causal)
+        self.masks = self._pill("Mask", "Masks besides the causal one, and what masked scores become")
+        self.scale = self._pill("Scale", "What scores are divided by")
+        self.scale.set_choices(SCALES)
+        self.scale.set_entry("divide by …", _divisor, lambda scale: f"÷ {scale:g}")
+        self.scale.chosen.connect(self._on_scale)
+        self.heads = self._pill("Heads", "How many heads, and what happens in each")
+        self.heads.set_entry("number of heads …", self._head_count)
+        self.heads.chosen.connect(self._on_heads)
+        self.shown = self._pill("Show", "Which heads the cards show")
+        self.shown.chosen.connect(self.head_chosen)
+        self.pills: dict[str, Pill] = {}
+        for choice in registry.CHOICES:
+            if not choice.within:
+                pill = self.pills[choice.field] = self._pill(choice.title, choice.about)
+                pill.setProperty("field", choice.field)
+                pill.chosen.connect(self._on_registry)
+        document.scene_changed.connect(self.refresh)
+        document.view_changed.connect(self._on_view_changed)
+        self.refresh()
+
+    def _pill(self, title: str, about: str) -> Pill:
+        pill = Pill(title, self)
+        pill.setToolTip(about)
+        pill.field_changed.connect(self._on_field)
+        self._row.addWidget(pill)
+        return pill
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours from now on."""
+        self.causal.set_palette(palette)
+        for pill in (self.masks, self.scale, self.heads, self.shown, *self.pills.values()):
+            pill.set_palette(palette)
+
+    @Slot()
+    def refresh(self) -> None:
+        """Show what the document has; a dragged number changes none of it."""
+        e = self._document.experiment
+        shown = (e.config, e.T_q, e.T_k, e.d_model, e.d_k, e.d_v, e.memory.shape)
+        if shown == self._shown_state:
+            return
+        self._shown_state = shown
+        self.causal.setChecked(e.config.causal)
+        self.masks.set_text(layer_fields.mask_text(e))
+        self.masks.set_fields(layer_fields.mask_fields(e))
+        self.scale.set_value(e.config.scale)
+        self.heads.set_choices([Choice(n, str(n), f"d_k = {e.d_k * e.n_heads // n}") for n in edits.fitting_heads(e)])
+        self.heads.set_value(e.n_heads)
+        self.heads.set_fields([layer_fields.kv_field(e), *layer_fields.fields(e, "heads")])
+        for choice in registry.CHOICES:
+            if not choice.within:
+                pill = self.pills[choice.field]
+                pill.set_choices(layer_fields.choices(e, choice))
+                pill.set_value(getattr(e.config, choice.field))
+                pill.set_fields(layer_fields.fields(e, choice.field))
+        heads = [Choice("all", "all heads", "Small multiples"), Choice("mean", "mean", "Their average")]
+        self.shown.set_choices([*heads, *(Choice(i, f"head {i}", "") for i in range(e.n_heads))])
+        self.shown.setVisible(e.n_heads > 1)
+        self._on_view_changed(self._document.view)
+
+    @Slot(object)
+    def _on_view_changed(self, view: "View") -> None:
+        self.shown.set_value(view.head)
+
+    @Slot(bool)
+    def _on_causal(self, on: bool) -> None:
+        self._document.edit(f"Causal {'on' if on else 'off'}", lambda e: edits.configured(e, causal=on))
+
+    @Slot(object)
+    def _on_scale(self, scale: object) -> None:
+        title = next((choice.title for choice in SCALES if choice.value == scale), f"÷ {scale}")
+        self._configure(f"Scale {title}", scale=scale)
+
+    def _configure(self, label: str, **changes: object) -> bool:
+        """Change the configuration; choosing what is there already is no step."""
+        before = self._document.experiment
+        done = self._document.edit(label, lambda e: edits.configured(e, **changes))
+        return done and self._document.experiment is not before
+
+    def _head_count(self, text: str) -> int:
+        """Return a typed head count.
+
+        Raises:
+            ExperimentError: not a count, or one that does not divide; the sentence names those that do.
+        """
+        count, e = _whole(text), self._document.experiment
+        fitting = edits.fitting_heads(e)
+        if e.config.n_kv_heads is None and count >= 1 and count not in fitting:
+            raise ExperimentError(_misfit(count, e, fitting))
+        edits.configured(e, n_heads=count)
+        return count
+
+    @Slot(object)
+    def _on_heads(self, count: object) -> None:
+        if self._configure(f"Heads {count}", n_heads=count):
+            self.head_chosen.emit("all" if self._document.experiment.n_heads > 1 else 0)
+
+    @Slot(object)
+    def _on_registry(self, value: object) -> None:
+        sender = self.sender()
+        if isinstance(sender, Pill):
+            field = str(sender.property("field"))
+            self._configure(f"{field.capitalize()} {value}", **{field: value})
+
+    @Slot(str, object)
+    def _on_field(self, name: str, value: object) -> None:
+        """Take what was set in a popup; what cannot be is said below its field."""
+        sender = self.sender()
+        changes, title = self._changes(name, value)
+        try:
+            edits.with_setting(self._document.experiment, **changes)
+        except AttnlabError as error:
+            if isinstance(sender, Pill):
+                sender.complain(name, str(error))
+            return
+        word = "off" if value is None or value is False else "on" if value is True else f"{value}"
+        self._document.edit(f"{title} {word}".replace("-", "−"), lambda e: edits.with_setting(e, **changes))
+
+    def _changes(self, name: str, value: object) -> tuple[dict[str, object], str]:
+        """Return the fields of the configuration that a field changes, and what it is called."""
+        if name.startswith(layer_fields.MASK):
+            mask = name.removeprefix(layer_fields.MASK)
+            number = {True: 1, False: None}[value] if isinstance(value, bool) else value
+            return {"masks": {mask: number}}, mask.capitalize()
+        if name == layer_fields.KV_HEADS:
+            return {name: value}, "Key heads"
+        option = registry.all_options().get(name)
+        choice = next((choice for choice in registry.CHOICES if choice.field == name), None)
+        return {name: value}, option.title if option else choice.title if choice else name
+
+
+def _divisor(text: str) -> float:
+    """Return a typed number to divide by; raises AttnlabError for what is not a positive number."""
+    number = parse_number(text)
+    if number <= 0:
+        raise ExperimentError(f"Scores cannot be divided by {f'{number:g}'.replace('-', '−')}; type a number above 0.")
+    return number
+
+
+def _misfit(count: int, e: "Experiment", fitting: Sequence[int]) -> str:
+    """Return why so many heads do not divide the columns, and which counts do."""
+    wide = {name: edits.shape(e, name)[1] for name in ("W_q", "W_v")}
+    name = next((name for name, columns in wide.items() if columns % count), "W_q")
+    counts = " or ".join([*([", ".join(map(str, fitting[:-1]))] if fitting[:-1] else []), str(fitting[-1])])
+    head = "head" if fitting[-1] == 1 else "heads"
+    return f"{count} heads do not fit: the {wide[name]} columns of {name} divide among {counts} {head}."
+
+
+def _whole(text: str) -> int:
+    if not text.strip().isdecimal():
+        raise ExperimentError(f"“{text.strip()}” is not a number of heads; type a whole number, 1 or more.")
+    return int(text)
