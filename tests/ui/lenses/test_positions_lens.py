@@ -16,8 +16,8 @@ from PySide6.QtWidgets import QAbstractButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from attnlab.attention import edits
-from attnlab.attention.experiment import AttentionConfig, Experiment
-from attnlab.attention.positions import sinusoidal
+from attnlab.attention.experiment import Experiment, Weights
+from attnlab.attention.positions import POSITIONS, Position, sinusoidal
 from attnlab.attention.presets import preset
 from attnlab.compute.engine import compute
 from attnlab.compute.service import ComputeService
@@ -162,7 +162,7 @@ def test_a_click_on_a_plot_enlarges_it_and_a_second_brings_the_four_back(reader:
 def test_the_button_of_a_plot_enlarges_it_too(reader: Reader) -> None:
     reader.press("Enlarge this plot: map")
     assert [panel.isVisible() for panel in reader.lens.encoding.panels] == [False, True, False, False]
-    reader.press("Show all four plots: map")
+    reader.press("Show all plots: map")
     assert all(panel.isVisible() for panel in reader.lens.encoding.panels)
 
 
@@ -181,6 +181,48 @@ def test_pointing_at_the_map_tells_position_dimension_and_number(reader: Reader)
     told = figure.tool_tip(figure.cell_rect(3, 1).center())
     assert told == f"position 3, dimension 1: {math.cos(3):.6g}".replace("-", "−")
     assert figure.tool_tip(figure.rect().topLeft().toPointF()) == ""
+
+
+@pytest.mark.parametrize("name", ["none", "sinusoidal"])
+def test_the_scheme_of_the_open_experiment_is_told_with_its_formula(reader: Reader, name: str) -> None:
+    e = edits.configured(preset("journey"), positions=name)
+    reader.open(e)
+    row = reader.lens.encoding.scheme
+    assert row.isVisible()
+    assert row.scheme.text() == f"This experiment: {name}"
+    assert row.about.text() == POSITIONS[name].about
+    assert row.latex == compute(e).stage("inputs").formula(e)
+    assert row.formula.pixmap().width() > 5
+    assert not reader.lens.encoding.bias_panel.isVisible()
+
+
+def test_what_a_scheme_adds_to_the_scores_is_shown_for_each_head(
+    reader: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def bias(heads: int, t_q: int, t_k: int, p: Any) -> torch.Tensor:
+        distance = torch.arange(t_k)[None] - torch.arange(t_q)[:, None]
+        return -torch.arange(1, heads + 1)[:, None, None] * distance.abs()
+
+    tried = Position(name="tried", title="tried", about="Far is less.", formula="S - |i - j|", bias=bias)
+    monkeypatch.setitem(POSITIONS, "tried", tried)
+    e = edits.configured(preset("multi-head-8"), positions="tried")
+    reader.open(e)
+    page = reader.lens.encoding
+    assert page.bias_panel.isVisible()
+    assert page.bias_panel.title.text() == "What its positions add to the scores, in each head"
+    data = page.bias.data
+    assert data is not None
+    assert data.titles == tuple(f"head {i}" for i in range(8))
+    trace = compute(e, dtype="float64")
+    np.testing.assert_allclose(data.values, trace.array("biased") - trace.array("scaled"), atol=1e-10)
+    reader.click(page.bias)
+    assert not any(panel.isVisible() for panel in page.panels)
+    reader.open(preset("journey"))
+    assert all(panel.isVisible() for panel in page.panels)
+    assert not page.bias_panel.isVisible()
+    reader.open(e)
+    reader.press("Positions: Order")
+    assert reader.sentences()[1].startswith("With tried positions: the largest difference in any head is 0.")
 
 
 # The rotation
@@ -365,8 +407,26 @@ def test_the_head_that_is_looked_at_is_shown(reader: Reader) -> None:
     assert "the largest difference in any head is" in reader.sentences()[0]
 
 
+def test_until_the_maps_are_there_it_is_told_that_they_come(reader: Reader) -> None:
+    reader.lens.show_trace(compute(preset("multi-head-8")), View(head="all"))
+    reader.click(reader.lens.tabs["order"])
+    assert reader.sentences() == ["The tokens are being shuffled…"]
+    reader.settle()
+    assert len(reader.sentences()) == 2
+
+
+def test_what_is_too_large_is_a_sentence_in_place_of_the_maps(reader: Reader) -> None:
+    e, one = preset("journey"), torch.ones(1, 1)
+    many = Experiment(("a",) * 9000, torch.ones(9000, 1), Weights(one, one, one))
+    reader.lens.order.show_experiment(many, 0)
+    reader.press("Positions: Order")
+    assert reader.sentences()[0].startswith("9000 queries by 9000 keys in 1 head take about 3.0 GiB")
+    reader.open(e)
+    assert len(reader.sentences()) == 2
+
+
 def test_one_token_has_nothing_to_shuffle(reader: Reader) -> None:
-    reader.open(Experiment(("alone",), torch.ones(1, 2), config=AttentionConfig()))
+    reader.open(Experiment(("alone",), torch.ones(1, 2)))
     reader.press("Positions: Order")
     assert reader.sentences() == ["One token has only one order; add a second word to shuffle them."]
     assert not reader.lens.order.shuffle.isEnabled()

@@ -1,7 +1,9 @@
-"""The page of the sinusoidal encoding: its values as curves, bars and a map, each of which can stand alone."""
+"""The page of the sinusoidal encoding: its values as curves, bars and a map, each of which can stand alone; and what
+positions the open experiment has."""
 
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +15,11 @@ from attnlab.figures.map_painter import MapData
 from attnlab.figures.palette import Palette
 from attnlab.ui.playground.lenses.positions_map import MapFigure
 from attnlab.ui.playground.lenses.positions_parts import Fields, Page, Panel
+from attnlab.ui.playground.lenses.positions_scheme import SchemeRow, bias_maps, has_bias
 from attnlab.ui.widgets.curves import Curve, Curves
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
 
 Floats = NDArray[np.float64]
 ROLES = ("query", "key", "value", "attention", "neutral")
@@ -36,33 +42,51 @@ class EncodingPage(Page):
         self.positions = self.fields.add("positions", "positions", "positions: how many, 1 to 1000", (1, 1000), 100)
         self.fields.changed.connect(self.changed)
         self.rows, self.columns, self.bars = Curves(), Curves(), Curves()
-        self.map = MapFigure("", ("position", "dimension"))
+        self.map, self.bias = MapFigure("", ("position", "dimension")), MapFigure()
+        self.scheme = SchemeRow()
+        self._experiment: Experiment | None = None
         contents = (("positions", self.rows), ("map", self.map), ("dimensions", self.columns), ("bars", self.bars))
         self.panels = [Panel(name, content, 12 if content is self.map else 0) for name, content in contents]
-        self._large: int | None = None
+        self.bias_panel = Panel("bias", self.bias, 12)
+        self._large: Panel | None = None
         self._column.addWidget(self.fields)
-        for line in (self.panels[:2], self.panels[2:]):
+        for line in (self.panels[:2], self.panels[2:], [self.bias_panel]):
             row = QHBoxLayout()
             row.setSpacing(16)
             for panel in line:
                 row.addWidget(panel, 1)
                 panel.clicked.connect(self._on_clicked)
             self._column.addLayout(row, 1)
+        self._column.insertWidget(1, self.scheme)
+        self._arrange()
 
     def set_palette(self, palette: Palette) -> None:
         self.fields.set_palette(palette)
-        for panel in self.panels:
+        self.scheme.set_palette(palette)
+        for panel in (*self.panels, self.bias_panel):
             panel.set_palette(palette)
-        for plot in (self.rows, self.map, self.columns, self.bars):
+        for plot in (self.rows, self.map, self.columns, self.bars, self.bias):
             plot.set_palette(palette)
 
+    def show_experiment(self, e: "Experiment") -> None:
+        """Take the experiment that is open: its scheme is named, and its biases are shown if it has any."""
+        self._experiment = e if has_bias(e) else None
+        self.scheme.show_experiment(e)
+        self._arrange()
+
     def wanted(self) -> Hashable:
-        return self.positions.value(), self.d_model.value()
+        return self.positions.value(), self.d_model.value(), self._experiment
 
-    def job(self) -> Callable[[], Floats]:
-        return partial(_encoding, self.positions.value(), self.d_model.value())
+    def job(self) -> Callable[[], tuple[Floats, MapData | None]]:
+        return partial(_computed, self.positions.value(), self.d_model.value(), self._experiment)
 
-    def show_result(self, result: Floats) -> None:
+    def show_result(self, result: tuple[Floats, MapData | None]) -> None:
+        encoding, bias = result
+        self._show_encoding(encoding)
+        self.bias_panel.title.setText("What its positions add to the scores" + (", in each head" * _several(bias)))
+        self.bias.show_map(bias)
+
+    def _show_encoding(self, result: Floats) -> None:
         count, width = result.shape
         self._show_positions(result)
         first = min(FIRST_POSITIONS, count)
@@ -93,18 +117,30 @@ class EncodingPage(Page):
         curves = [Curve(f"position {t}", x, encoding[t, :width], ROLES[IN_BARS.index(t) + 1], "bars") for t in there]
         self.bars.show_curves(curves, x_label="dimension", y_label="value")
 
+    def _arrange(self) -> None:
+        """Show all panels, or the one that stands alone; that of the biases only where there are some."""
+        there = [*self.panels, *([self.bias_panel] if self._experiment is not None else [])]
+        if self._large not in there:
+            self._large = None
+        for panel in (*self.panels, self.bias_panel):
+            panel.setVisible(panel in there and self._large in (None, panel))
+            panel.set_large(panel is self._large)
+
     @Slot()
     def _on_clicked(self) -> None:
-        clicked = next(i for i, panel in enumerate(self.panels) if panel is self.sender())
+        clicked = next(panel for panel in (*self.panels, self.bias_panel) if panel is self.sender())
         self._large = clicked if self._large is None else None
-        for i, panel in enumerate(self.panels):
-            panel.setVisible(self._large in (None, i))
-            panel.set_large(self._large == i)
+        self._arrange()
 
 
-def _encoding(count: int, d_model: int) -> Floats:
+def _computed(count: int, d_model: int, e: "Experiment | None") -> tuple[Floats, MapData | None]:
+    """Return the encoding [count, d_model], and the biases of an experiment that has some."""
     encoding: Floats = sinusoidal(count, d_model).numpy()
-    return encoding
+    return encoding, None if e is None else bias_maps(e)
+
+
+def _several(maps: MapData | None) -> bool:
+    return maps is not None and len(maps.values) > 1
 
 
 def _listed(kind: str, numbers: Sequence[int]) -> str:

@@ -67,6 +67,7 @@ class PositionsLens(Lens):
             page.set_palette(palette)
 
     def show_trace(self, trace: "Trace", view: "View") -> None:
+        self.encoding.show_experiment(trace.experiment)
         self.order.show_experiment(trace.experiment, view.head)
         self._refresh()
 

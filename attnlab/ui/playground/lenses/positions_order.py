@@ -78,7 +78,7 @@ class OrderPage(Page):
         self._experiment: Experiment | None = None
         self._head: int | str = 0
         self._seed = 0
-        self._result: Blindness | str = ""
+        self._result: Blindness | str = "The tokens are being shuffled…"
         self._column.addLayout(self._make_buttons())
         self.sentences = [sentence_label() for _ in range(2)]
         self.rows = [[MapFigure(title) for title in TITLES] for _ in range(2)]
@@ -91,6 +91,7 @@ class OrderPage(Page):
                 row.addWidget(figure, 1)
             card.column.addLayout(row, 1)
             self._column.addWidget(card, 1)
+        self.show_result(self._result)
 
     def _make_buttons(self) -> QHBoxLayout:
         self.shuffle = QPushButton("Shuffle")
@@ -139,7 +140,7 @@ class OrderPage(Page):
         self._result = result
         told = isinstance(result, str)
         for button in (self.shuffle, self.edit):
-            button.setEnabled(result != ONE_TOKEN)
+            button.setEnabled(not told or result != ONE_TOKEN)
         self._cards[1].setVisible(not told)
         for figure in self.rows[0]:
             figure.setVisible(not told)

@@ -188,7 +188,7 @@ class Panel(Card):
     def set_large(self, large: bool) -> None:
         """Say whether the panel stands alone."""
         self._large = large
-        text = "Show all four plots" if large else "Enlarge this plot"
+        text = "Show all plots" if large else "Enlarge this plot"
         self.button.setToolTip(text)
         self.button.setAccessibleName(f"{text}: {self._name}")
         self.set_palette(self._palette)

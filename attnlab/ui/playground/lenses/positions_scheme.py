@@ -1,0 +1,88 @@
+"""How the open experiment knows the order of its tokens: its scheme's formula and words, and the biases it adds."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+
+from attnlab.attention.positions import POSITIONS
+from attnlab.attention.stages import BY_NAME
+from attnlab.attention.trace import Trace
+from attnlab.figures.map_painter import MapData
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.figures.raster import limit_of
+from attnlab.ui.formula import formula_pixmap
+from attnlab.ui.playground.lenses.positions_parts import sentence_label
+from attnlab.ui.theme import font, px, restyle
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+
+
+class SchemeRow(QWidget):
+    """One row: the name of the scheme, the formula of the stage that it changes, and what it does."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._palette = LIGHT
+        self.latex = ""
+        self.scheme, self.formula, self.about = QLabel(), QLabel(), sentence_label()
+        self.formula.setAccessibleName("Formula of the positions")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(12)
+        row.addWidget(self.scheme)
+        row.addWidget(self.formula)
+        row.addWidget(self.about, 1)
+        for label in (self.scheme, self.formula):
+            label.setTextFormat(Qt.TextFormat.PlainText)
+        self.hide()
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours and the present size of type."""
+        self._palette = palette
+        self.scheme.setFont(font("strong"))
+        self.about.setFont(font("text"))
+        restyle(self.about, f"color: {palette.muted}")
+        self._draw()
+
+    def show_experiment(self, e: "Experiment") -> None:
+        """Show the scheme of an experiment."""
+        scheme = POSITIONS[e.config.positions]
+        latex = BY_NAME[_stage(e)].formula(e)
+        self.scheme.setText(f"This experiment: {scheme.title}")
+        self.about.setText(scheme.about)
+        self.show()
+        if latex != self.latex:
+            self.latex = latex
+            self._draw()
+
+    def _draw(self) -> None:
+        if self.latex:
+            ratio = self.devicePixelRatioF()
+            self.formula.setPixmap(formula_pixmap(self.latex, px(14), self._palette.ink, ratio))
+
+
+def _stage(e: "Experiment") -> str:
+    """Return the stage that the scheme of an experiment changes."""
+    scheme = POSITIONS[e.config.positions]
+    return "rotated_queries" if scheme.rotate is not None else "biased" if scheme.bias is not None else "inputs"
+
+
+def has_bias(e: "Experiment") -> bool:
+    """Return whether the scheme of an experiment adds to its scores."""
+    return POSITIONS[e.config.positions].bias is not None
+
+
+def bias_maps(e: "Experiment") -> MapData:
+    """Return what the scheme of an experiment adds to its scores, one map a head, in float64."""
+    scheme = POSITIONS[e.config.positions]
+    assert scheme.bias is not None
+    trace = Trace(e, torch.device("cpu"), torch.float64)
+    bias = trace.take(scheme.bias(e.n_heads, e.T_q, e.T_k, trace.parameters(scheme)))
+    values: NDArray[np.float64] = bias.expand(e.n_heads, e.T_q, e.T_k).numpy()
+    titles = tuple(f"head {head}" for head in range(e.n_heads))
+    return MapData(values, "signed", limit_of(values, "signed"), None, e.tokens, e.key_tokens, titles)
