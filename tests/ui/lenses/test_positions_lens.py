@@ -183,17 +183,19 @@ def test_pointing_at_the_map_tells_position_dimension_and_number(reader: Reader)
     assert figure.tool_tip(figure.rect().topLeft().toPointF()) == ""
 
 
-@pytest.mark.parametrize("name", ["none", "sinusoidal"])
+@pytest.mark.parametrize("name", sorted(POSITIONS))
 def test_the_scheme_of_the_open_experiment_is_told_with_its_formula(reader: Reader, name: str) -> None:
-    e = edits.configured(preset("journey"), positions=name)
+    e, scheme = edits.configured(preset("journey"), positions=name), POSITIONS[name]
     reader.open(e)
     row = reader.lens.encoding.scheme
     assert row.isVisible()
-    assert row.scheme.text() == f"This experiment: {name}"
-    assert row.about.text() == POSITIONS[name].about
-    assert row.latex == compute(e).stage("inputs").formula(e)
+    assert row.scheme.text() == f"This experiment: {scheme.title}"
+    assert row.about.text() == scheme.about
+    stages = {stage: compute(e).stage(stage).formula(e) for stage in compute(e).stages}
+    changed = "rotated_queries" if scheme.rotate else "biased" if scheme.bias else "inputs"
+    assert row.latex == stages[changed]
     assert row.formula.pixmap().width() > 5
-    assert not reader.lens.encoding.bias_panel.isVisible()
+    assert reader.lens.encoding.bias_panel.isVisible() == (scheme.bias is not None)
 
 
 def test_what_a_scheme_adds_to_the_scores_is_shown_for_each_head(

@@ -1,5 +1,6 @@
 """One map of the positions explorer: its title, labels or counts, numbers where there is room, and a colour bar."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -97,9 +98,9 @@ class MapFigure(QWidget):
         self.update()
 
     def _fitted(self, data: MapData, area: QRectF) -> Grid:
-        room = Room((area.x(), area.y(), area.width(), area.height()), scale(), 1.6 * scale(), 1.0, True, True)
-        room = replace(room, ratio=self.devicePixelRatioF())
-        return fit(data.values.shape, tuple(data.row_labels[:64]), tuple(data.column_labels[:64]), room)
+        rect, z = (area.x(), area.y(), area.width(), area.height()), scale()
+        room = Room(rect, z, 1.6 * z, self.devicePixelRatioF(), True, True)
+        return fit(data.values.shape, _longest(data.row_labels), _longest(data.column_labels), room)
 
     def _counted(self, data: MapData, area: QRectF) -> Grid:
         z, (_, rows, columns) = scale(), data.values.shape
@@ -149,6 +150,11 @@ class MapFigure(QWidget):
             bar = QRectF(grid.x, grid.y + grid.height + 12 * z, min(grid.width, 160 * z), 16 * z)
             draw_colour_bar(painter, bar, data, self._palette, small)
         painter.end()
+
+
+def _longest(labels: Sequence[str]) -> tuple[str, ...]:
+    """Return the labels that need most room, which is all that the layout asks of them."""
+    return tuple(sorted(labels, key=len, reverse=True)[:64])
 
 
 def _step(least: float) -> int:
