@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from attnlab.figures.palette import DARK, LIGHT, Palette, contrast
 from attnlab.ui.theme import text_on
-from attnlab.ui.widgets.token_chips import Chips, ChipTexts, visible
+from attnlab.ui.widgets.token_chips import Chips, ChipTexts, eye_rect, visible
 from attnlab.ui.widgets.token_strip import MOST_ROWS, TokenStrip
 
 Key, Button = Qt.Key, Qt.MouseButton
@@ -41,7 +41,9 @@ class Owner:
         self.strip.token_duplicated.connect(self._on("duplicated", lambda t, i: (*t[: i + 1], *t[i:])))
         self.strip.token_added.connect(self._on("added", lambda t: (*t, "")))
         self.strip.token_moved.connect(self._on("moved", _moved))
+        self.strip.token_masked.connect(self._on_masked)
         self.strip.token_clicked.connect(lambda i: self.said.append(("clicked", i)))
+        self.masked: frozenset[int] = frozenset()
         self.strip.set_tokens(tokens)
         qtbot.addWidget(self.window)
         self.window.show()
@@ -56,6 +58,31 @@ class Owner:
             self.strip.set_tokens(change(self.strip.tokens(), *args))
 
         return obey
+
+    def _on_masked(self, index: int) -> None:
+        self.said.append(("masked", index))
+        self.masked ^= {index}
+        self.strip.set_masked(self.masked)
+
+    def eye(self, index: int) -> QPoint:
+        return eye_rect(self.strip.chip_rect(index)).center()
+
+    def click_eye(self, index: int) -> None:
+        QTest.mouseClick(self.strip.viewport(), Button.LeftButton, pos=self.eye(index))
+
+    def point(self, at: QPoint) -> None:
+        place, none = QPointF(self.strip.viewport().mapToGlobal(at)), Button.NoButton
+        move = QMouseEvent(QEvent.Type.MouseMove, QPointF(at), place, none, none, Qt.KeyboardModifier.NoModifier)
+        QApplication.sendEvent(self.strip.viewport(), move)
+
+    def ink(self, index: int) -> int:
+        """Count the dark pixels of a chip in the light theme."""
+        place, image = self.strip.chip_rect(index), self.image()
+        return sum(
+            image.pixelColor(x, y).lightnessF() < 0.4
+            for x in range(place.left(), place.right() + 1)
+            for y in range(place.top(), place.bottom() + 1)
+        )
 
     def _on_stolen(self) -> None:
         self.stolen += 1
@@ -395,3 +422,126 @@ def test_looking_at_a_very_long_token_changes_nothing(qtbot: QtBot) -> None:
     owner.after.setFocus()
     assert owner.strip.tokens() == ("x" * 5000, "b")
     assert owner.said == []
+
+
+# Masking
+
+
+def test_a_click_on_the_eye_masks_the_word_and_another_unmasks_it(owner: Owner) -> None:
+    owner.click_eye(1)
+    owner.click_eye(3)
+    assert owner.masked == {1, 3}
+    owner.click_eye(1)
+    assert owner.masked == {3}
+    assert owner.said == [("masked", 1), ("masked", 3), ("masked", 1)]  # and nothing was selected
+
+
+def test_two_quick_clicks_on_the_eye_mask_and_unmask_and_open_nothing(owner: Owner) -> None:
+    owner.click_eye(2)
+    QTest.mouseDClick(owner.strip.viewport(), Button.LeftButton, pos=owner.eye(2))
+    owner.release(owner.eye(2))
+    assert owner.said == [("masked", 2), ("masked", 2)]
+    assert not owner.editor().isVisible()
+
+
+def test_the_middle_of_the_shortest_chip_is_no_eye(qtbot: QtBot) -> None:
+    owner = Owner(qtbot, ("a", "", "."))
+    for index in range(3):
+        owner.click(index)
+    assert owner.said == [("clicked", 0), ("clicked", 1), ("clicked", 2)]
+
+
+def test_a_drag_may_begin_on_the_eye_and_a_press_that_leaves_it_masks_nothing(owner: Owner) -> None:
+    place = owner.strip.chip_rect(3)
+    owner.press(owner.eye(0))
+    owner.drag_to(owner.eye(0) + QPoint(12, 0))
+    owner.drag_to(QPoint(place.left() + 2, place.center().y()))
+    owner.release(QPoint(place.left() + 2, place.center().y()))
+    assert owner.said == [("moved", 0, 2)]
+    owner.press(owner.eye(1))
+    owner.release(owner.strip.chip_rect(1).center() - QPoint(8, 0))
+    assert owner.said[1:] == [("clicked", 1)]
+
+
+def test_the_eye_is_seen_where_one_points_and_the_words_stay_where_they_are(owner: Owner) -> None:
+    owner.after.setFocus()
+    places, plain = [owner.strip.chip_rect(i) for i in range(7)], owner.ink(2)
+    owner.point(owner.strip.chip_rect(2).center())
+    assert owner.ink(2) > plain
+    assert [owner.strip.chip_rect(i) for i in range(7)] == places
+    QApplication.sendEvent(owner.strip.viewport(), QEvent(QEvent.Type.Leave))
+    assert owner.ink(2) == plain
+    owner.strip.setFocus()
+    owner.key(Key.Key_Home)
+    with_eye = owner.ink(0)
+    owner.strip.set_masked(None)
+    assert owner.ink(0) < with_eye
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
+def test_a_masked_word_is_crossed_out_on_a_hatch_and_said(owner: Owner, palette: Palette) -> None:
+    owner.strip.set_palette(palette)
+    place, colours = owner.strip.chip_rect(3), owner.colours_of(3)
+
+    def longest_line() -> int:
+        """Return the longest run of pixels in a row that read as text does."""
+        image, runs = owner.image(), [0]
+        for y in range(place.top() + 4, place.bottom() - 4):
+            for x in range(place.left() + 4, place.right() - 4):
+                reads = contrast(image.pixelColor(x, y).name(), palette.control) > 4.5
+                runs.append(runs[-1] + 1 if reads else 0)
+        return max(runs)
+
+    assert longest_line() < 10
+    owner.strip.set_masked(frozenset({3}))
+    assert longest_line() > 20
+    assert len(owner.colours_of(3)) > len(colours) + 3  # the hatch
+    for _ in range(3):
+        owner.key(Key.Key_Right)
+    assert owner.strip.accessibleDescription() == "Token 4 of 6: with, masked: no query may attend to it"
+    owner.strip.set_masked(frozenset())
+    assert owner.strip.accessibleDescription() == "Token 4 of 6: with"
+
+
+def test_a_key_masks_the_word_and_the_window_does_not_hear_of_it(owner: Owner) -> None:
+    owner.key(Key.Key_H)
+    owner.key(Key.Key_Right)
+    owner.key(Key.Key_H)
+    owner.key(Key.Key_End)
+    owner.key(Key.Key_H)  # there is no word under the plus
+    assert owner.said == [("masked", 0), ("masked", 1)]
+    assert owner.stolen == 0
+
+
+def test_the_menu_masks_and_unmasks(owner: Owner) -> None:
+    for expected in ("Mask: no query may attend to it\tH", "Unmask: queries may attend to it\tH"):
+        menu = owner.strip.menu()
+        action = next(action for action in menu.actions() if action.data() == "mask")
+        assert action.text() == expected
+        action.trigger()
+        menu.close()
+    assert owner.said == [("masked", 0), ("masked", 0)]
+
+
+def test_where_tokens_are_no_keys_nothing_offers_to_mask_them(owner: Owner) -> None:
+    owner.strip.set_masked(None)
+    owner.click_eye(1)
+    owner.key(Key.Key_H)
+    assert owner.said == [("clicked", 1)]
+    menu = owner.strip.menu()
+    assert not next(action for action in menu.actions() if action.data() == "mask").isEnabled()
+    menu.close()
+
+
+def test_two_strips_keep_apart(owner: Owner) -> None:
+    other = TokenStrip(owner.window)
+    other.setGeometry(10, 150, 300, 100)
+    other.set_tokens(("le", "chat"))
+    other.set_masked(frozenset({0}))
+    other.show()
+    owner.key(Key.Key_Home)
+    assert owner.strip.accessibleDescription() == "Token 1 of 6: Your"
+    QTest.mouseClick(other.viewport(), Button.LeftButton, pos=eye_rect(other.chip_rect(1)).center())
+    assert owner.said == []
+    assert owner.masked == frozenset()
+    assert other.accessibleDescription() == "Token 2 of 2: chat"
