@@ -67,6 +67,7 @@ class NumberEdit(QAbstractSpinBox):
         self._value: float | None = None
         self._palette = LIGHT
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # and not by the wheel that scrolls past
+        self.lineEdit().setTextMargins(px(6), 0, 0, 0)
         self.lineEdit().textEdited.connect(self._on_text_edited)
 
     def set_palette(self, palette: Palette) -> None:
@@ -101,7 +102,7 @@ class NumberEdit(QAbstractSpinBox):
         return True
 
     def _take(self, value: float) -> None:
-        changed = not same(value, self._value)
+        changed = value != self._value
         self._value = value
         self.put_back()
         if changed:
@@ -126,6 +127,9 @@ class NumberEdit(QAbstractSpinBox):
         self._mark(False)
         self.edited.emit()
 
+    def _gives_up(self, event: QKeyEvent) -> bool:
+        return event.key() == Qt.Key.Key_Escape and self.lineEdit().isModified()
+
     def stepEnabled(self) -> QAbstractSpinBox.StepEnabledFlag:
         flags = QAbstractSpinBox.StepEnabledFlag
         if self._value is None or self._field is None:
@@ -140,8 +144,7 @@ class NumberEdit(QAbstractSpinBox):
         return QValidator.State.Acceptable, text, position
 
     def event(self, event: QEvent) -> bool:
-        asked = event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent)
-        if asked and event.key() == Qt.Key.Key_Escape and self.lineEdit().isModified():
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._gives_up(event):
             event.accept()  # or the window lets go of what is selected
             return True
         return super().event(event)
@@ -153,7 +156,7 @@ class NumberEdit(QAbstractSpinBox):
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.take_typed()
             self.lineEdit().selectAll()
-        elif event.key() == Qt.Key.Key_Escape and self.lineEdit().isModified():
+        elif self._gives_up(event):
             self.edited.emit()
             self.put_back()
             self.given_up.emit()

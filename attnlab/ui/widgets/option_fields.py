@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
+from itertools import pairwise
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QToolButton, QWidget
@@ -84,14 +85,26 @@ class OptionFields(QWidget):
         raise KeyError(name)
 
     def _rebuild(self, fields: Sequence[Field]) -> None:
-        for row in self._rows:
-            row.remove()
-        self._rows = [_Row(field, i, self._palette, self, self._grid) for i, field in enumerate(fields)]
-        for row in self._rows:
-            row.changed.connect(self.field_changed)
-            row.control.given_up.connect(self.given_up)
-            row.complained.connect(self.height_changed)
+        """Make rows for what is new, and keep those of what stays, with focus and all."""
+        kept = {(row.field.name, row.field.kind): row for row in self._rows}
+        wanted = [(field.name, field.kind) for field in fields]
+        self._rows = [kept[key] if key in kept else self._made(f) for key, f in zip(wanted, fields, strict=True)]
+        for key, row in kept.items():
+            if key not in wanted:
+                row.remove(self._grid)
+        for i, row in enumerate(self._rows):
+            row.place(self._grid, i)
+        every = [stop for row in self._rows for stop in (*row.control.stops(), row.reset)]
+        for one, following in pairwise(every):
+            QWidget.setTabOrder(one, following)
         self.height_changed.emit()
+
+    def _made(self, field: Field) -> "_Row":
+        row = _Row(field, self._palette, self)
+        row.changed.connect(self.field_changed)
+        row.control.given_up.connect(self.given_up)
+        row.complained.connect(self.height_changed)
+        return row
 
 
 class _Row(QObject):
@@ -100,7 +113,7 @@ class _Row(QObject):
     changed = Signal(str, object)
     complained = Signal()
 
-    def __init__(self, field: Field, at: int, palette: Palette, parent: QWidget, grid: QGridLayout) -> None:
+    def __init__(self, field: Field, palette: Palette, parent: QWidget) -> None:
         super().__init__(parent)
         self.field = self._given = field
         self.title = QLabel(parent)
@@ -108,17 +121,19 @@ class _Row(QObject):
         self.control = CONTROLS[field.kind](field, palette, parent)
         self.reset = _reset_button(parent)
         self.complaint = _complaint_label(parent)
-        right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        grid.addWidget(self.title, 2 * at, 0)
-        grid.addWidget(self.control, 2 * at, 1, right)
-        grid.addWidget(self.reset, 2 * at, 2)
-        grid.addWidget(self.complaint, 2 * at + 1, 0, 1, 3)
-        for widget in (self.title, self.control):
-            widget.setVisible(True)
         self.control.taken.connect(self._on_taken)
         self.control.refused.connect(self.say)
         self.control.edited.connect(self._on_edited)
         self.reset.clicked.connect(self._on_reset)
+
+    def place(self, grid: QGridLayout, at: int) -> None:
+        """Stand at this place of the column."""
+        grid.addWidget(self.title, 2 * at, 0)
+        grid.addWidget(self.control, 2 * at, 1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        grid.addWidget(self.reset, 2 * at, 2)
+        grid.addWidget(self.complaint, 2 * at + 1, 0, 1, 3)
+        for widget in (self.title, self.control):
+            widget.setVisible(True)
 
     def show_field(self, field: Field) -> None:
         """Show the field as it is now; a sentence about a value that is in force no longer goes."""
@@ -145,9 +160,10 @@ class _Row(QObject):
         self._describe()
         self.complained.emit()
 
-    def remove(self) -> None:
+    def remove(self, grid: QGridLayout) -> None:
         """Take the field's widgets away."""
         for widget in (self.title, self.control, self.reset, self.complaint):
+            grid.removeWidget(widget)  # or it keeps its room until it is gone
             widget.hide()
             widget.deleteLater()
         self.deleteLater()

@@ -119,7 +119,8 @@ class Pill(QPushButton):
     def _describe(self) -> None:
         self.setAccessibleName(f"{self._name}: {self.value_text()}")
         differing = [field.spoken() for field in self._fields if field.differs]
-        self.setAccessibleDescription("; ".join(["Opens a list of choices", *differing]))
+        opens = "Opens a list of choices" if self._choices or self._entry or not self._fields else "Opens settings"
+        self.setAccessibleDescription("; ".join([opens, *differing]))
         self.updateGeometry()
         self.update()
 

@@ -163,7 +163,8 @@ class PillPopup(QFrame):
         width = max(widest + edge, pill.width(), px(200) if self._entry else 0)
         self._scroll.setFixedHeight(max(tall, 1))
         if fields_width:
-            left = room.height() - edge - tall - self._line.height() - self._entry_height(width - edge)
+            others = edge + tall + self._line.height() + self._entry_height(width - edge)
+            left = max(room.height() - others, px(64))
             fields_wanted = self.options.height_for(width - edge)
             width += bar if fields_wanted > left else 0
             self._options_scroll.setFixedHeight(min(fields_wanted, left))
@@ -228,8 +229,8 @@ class PillPopup(QFrame):
             self._choose(row.choice.value)
 
     def _on_row_hovered(self) -> None:
-        row, focus = self.sender(), self.focusWidget()
-        typing = focus is not None and self.options.isAncestorOf(focus)  # leaving would take what is half typed
+        row = self.sender()
+        typing = any(stop.hasFocus() for stop in self.options.stops())  # leaving would take what is half typed
         if isinstance(row, PillRow) and not typing:
             row.setFocus(Qt.FocusReason.MouseFocusReason)
 

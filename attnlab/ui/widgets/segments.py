@@ -51,7 +51,7 @@ class Segments(QWidget):
                 button.hide()
                 button.deleteLater()
                 continue
-            kept.append(button if button is not None else self._added())
+            kept.append(button if button is not None else self._added(kept[-1] if kept else self))
             kept[-1].set_choice(choice)
         self._buttons = kept
         self._show_value()
@@ -77,11 +77,14 @@ class Segments(QWidget):
             self._choose(usable[at + step])
             usable[at + step].setFocus(Qt.FocusReason.TabFocusReason)
 
-    def _added(self) -> "_Segment":
+    def _added(self, before: QWidget) -> "_Segment":
         button = _Segment(self)
         button.set_palette(self._palette)
         button.clicked.connect(self._on_clicked)
         self._row.addWidget(button)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # or it has no place in the order to be put behind
+        QWidget.setTabOrder(before, button)  # and not behind all that the window has by now
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         button.setVisible(True)
         return button
 
@@ -92,7 +95,8 @@ class Segments(QWidget):
         stop = stop or next((b for b in self._buttons if b.isEnabled()), None)
         for button in self._buttons:
             button.setFocusPolicy(Qt.FocusPolicy.StrongFocus if button is stop else Qt.FocusPolicy.ClickFocus)
-        self.setFocusProxy(stop)
+        if stop is not None:
+            self.setFocusProxy(stop)
 
     def _choose(self, button: "_Segment") -> None:
         asked, before = button.choice.value, self._value

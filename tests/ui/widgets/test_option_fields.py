@@ -1,0 +1,534 @@
+"""Settings in fields and in a pill's popup: typed, stepped, switched, chosen, reset, and refused with a sentence."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QHelpEvent, QWheelEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QLabel, QLineEdit, QToolTip, QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
+
+from attnlab.figures.palette import DARK
+from attnlab.ui.widgets.choice import Choice
+from attnlab.ui.widgets.numbers import parse_number
+from attnlab.ui.widgets.option_controls import Chosen, Counted, Number, OnOff
+from attnlab.ui.widgets.option_field import written
+from attnlab.ui.widgets.option_fields import Field, OptionFields
+from attnlab.ui.widgets.pill import Pill
+from attnlab.ui.widgets.pill_popup import PillPopup
+from attnlab.ui.widgets.segments import Segments
+from attnlab.ui.widgets.switch import Switch
+
+Key, Button, Shift = Qt.Key, Qt.MouseButton, Qt.KeyboardModifier.ShiftModifier
+FILLS = (Choice("-inf", "−∞"), Choice("-1e9", "−1e9"), Choice("0", "0", reason="Only before the softmax."))
+KINDS = tuple(Choice(i, f"a kind with a long name {i}") for i in range(3))
+TEMPERATURE = Field("temperature", "Temperature", "Divides the scores", "number", 1.0, 1.0, least=0, open_least=True)
+DROPOUT = Field("dropout", "Dropout", "Share of weights set to 0", "number", 0.1, 0.0, least=0, most=1)
+SEED = Field("seed", "Dropout seed", "Draws the dropout", "whole", 123, 123, least=0)
+TRAINING = Field("training", "Training", "Dropout is drawn", "switch", False, False)
+WINDOW = Field("window", "Window", "Keys within reach", "counted", None, 2, least=1, most=64)
+FILL = Field("fill", "Masked scores are", "Before the softmax", "choice", "-inf", "-inf", choices=FILLS)
+KIND = Field("kind", "Kind of d_k", "Of many", "choice", 0, 0, choices=KINDS)
+ALL = (TEMPERATURE, DROPOUT, SEED, TRAINING, WINDOW, FILL, KIND)
+
+
+def focus() -> QWidget:
+    """Return where the keyboard is."""
+    found = QApplication.focusWidget()
+    assert found is not None
+    return found
+
+
+class Form:
+    """A window with settings, and what was asked for; ``obey`` shows it as the truth, as the owner of a form does."""
+
+    def __init__(self, qtbot: QtBot) -> None:
+        self.asked: list[tuple[str, object]] = []
+        self.fields: tuple[Field, ...] = ALL
+        self.window = QWidget()
+        column = QVBoxLayout(self.window)
+        self.options, self.elsewhere = OptionFields(), QLineEdit()
+        column.addWidget(self.options)
+        column.addWidget(self.elsewhere)
+        self.options.set_fields(ALL)
+        self.options.field_changed.connect(self._on_field_changed)
+        qtbot.addWidget(self.window)
+        self.window.show()
+        self.window.activateWindow()
+        qtbot.waitUntil(self.window.isActiveWindow)
+
+    def _on_field_changed(self, name: str, value: object) -> None:
+        self.asked.append((name, value))
+        self.set(name, value=value)
+
+    def set(self, name: str, **changes: object) -> None:
+        self.fields = tuple(replace(f, **changes) if f.name == name else f for f in self.fields)  # type: ignore[arg-type]
+        self.options.set_fields(self.fields)
+
+    def edit(self, name: str) -> QAbstractSpinBox:
+        control = self.options.control(name)
+        assert isinstance(control, Number | Counted)
+        return control.edit
+
+    def text(self, name: str) -> str:
+        return self.edit(name).lineEdit().text()
+
+    def type(self, name: str, text: str, then: Qt.Key | None = Key.Key_Return) -> None:
+        edit = self.edit(name)
+        edit.setFocus()
+        edit.selectAll()
+        QTest.keyClicks(edit, text) if text else QTest.keyClick(edit, Key.Key_Delete)
+        if then is not None:
+            QTest.keyClick(edit, then)
+
+    def switch(self, name: str) -> Switch:
+        control = self.options.control(name)
+        assert isinstance(control, OnOff | Counted)
+        return control.switch
+
+    def chosen(self, name: str) -> Chosen:
+        control = self.options.control(name)
+        assert isinstance(control, Chosen)
+        return control
+
+
+@pytest.fixture
+def form(qtbot: QtBot) -> Form:
+    return Form(qtbot)
+
+
+@pytest.mark.parametrize(
+    ("name", "typed", "value"),
+    [
+        ("temperature", "2", 2.0),
+        ("temperature", "0,5", 0.5),
+        ("temperature", "1e-3", 0.001),
+        ("temperature", "½", 0.5),
+        ("dropout", "1", 1.0),
+        ("dropout", "0", 0.0),
+        ("seed", "7", 7),
+        ("seed", "9007199254740993", 9007199254740993),
+        ("seed", "4.0", 4),
+    ],
+)
+def test_a_number_is_taken_with_enter(form: Form, name: str, typed: str, value: float) -> None:
+    form.type(name, typed)
+    assert form.asked == [(name, value)]
+    assert type(form.asked[0][1]) is type(value)
+    assert form.options.complaint(name) == ""
+
+
+def test_a_number_is_taken_when_its_field_is_left(form: Form) -> None:
+    form.type("temperature", "3", then=None)
+    assert form.asked == []
+    form.elsewhere.setFocus()
+    assert form.asked == [("temperature", 3.0)]
+
+
+@pytest.mark.parametrize(
+    ("name", "typed", "sentence"),
+    [
+        ("temperature", "-1", "Temperature is −1; it needs a number above 0."),
+        ("temperature", "0", "Temperature is 0; it needs a number above 0."),
+        ("temperature", "warm", "Temperature: 'warm' is not a number; type one such as 0.25."),
+        ("temperature", "nan", "Temperature: 'nan' is not a finite number; type one such as 0.25."),
+        ("temperature", "", "Temperature: nothing is typed here; type a number such as 0.25."),
+        ("dropout", "1.5", "Dropout is 1.5; it needs a number from 0 to 1."),
+        ("seed", "2.5", "Dropout seed is 2.5; it needs a whole number of at least 0."),
+        ("seed", "-3", "Dropout seed is −3; it needs a whole number of at least 0."),
+    ],
+)
+def test_what_does_not_do_is_said_below_the_field(form: Form, name: str, typed: str, sentence: str) -> None:
+    form.type(name, typed)
+    assert form.asked == []
+    said = next(label for label in form.options.findChildren(QLabel) if label.text() == sentence)
+    assert said.isVisible()
+    assert form.options.complaint(name) == sentence
+    assert form.edit(name).accessibleDescription() == sentence
+    assert form.text(name) == typed  # to be mended
+    before = next(f for f in ALL if f.name == name)
+    form.elsewhere.setFocus()
+    assert form.text(name) == before.text(before.value)  # what is in force
+    assert form.asked == []
+    form.type(name, "0.5" if before.kind == "number" else "5")
+    assert form.options.complaint(name) == ""
+    assert len(form.asked) == 1
+
+
+def test_arrows_step_a_temperature_by_about_a_tenth_and_back(form: Form) -> None:
+    edit = form.edit("temperature")
+    edit.setFocus()
+    for key in (Key.Key_Up, Key.Key_Up, Key.Key_Down, Key.Key_Down, Key.Key_Down):
+        QTest.keyClick(edit, key)
+    assert [value for _, value in form.asked] == [1.1, 1.2, 1.1, 1.0, 0.9]
+    form.asked.clear()
+    form.set("temperature", value=2.0)
+    QTest.keyClick(edit, Key.Key_Up, Shift)
+    QTest.keyClick(edit, Key.Key_Down, Shift)
+    assert [value for _, value in form.asked] == [2.02, 2.0]
+
+
+def test_arrows_step_a_share_by_a_twentieth_and_end_at_its_ends(form: Form) -> None:
+    edit = form.edit("dropout")
+    edit.setFocus()
+    for _ in range(4):
+        QTest.keyClick(edit, Key.Key_Down)
+    assert [value for _, value in form.asked] == [0.05, 0.0]
+    QTest.keyClick(edit, Key.Key_Up, Shift)
+    assert form.asked[-1] == ("dropout", 0.005)
+
+
+def test_arrows_step_from_what_is_typed(form: Form) -> None:
+    form.type("seed", "7", then=Key.Key_Up)
+    assert form.asked == [("seed", 8)]
+
+
+def test_the_wheel_turns_the_field_that_has_the_focus_only(form: Form) -> None:
+    edit = form.edit("seed")
+
+    def turn() -> None:
+        at = QPointF(edit.rect().center())
+        none = Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase
+        QApplication.sendEvent(edit, QWheelEvent(at, edit.mapToGlobal(at), QPoint(), QPoint(0, 120), *none, False))
+
+    form.elsewhere.setFocus()
+    turn()
+    assert form.asked == []
+    edit.setFocus()
+    turn()
+    assert form.asked == [("seed", 124)]
+
+
+@given(value=st.floats(1e-6, 1e6), steps=st.sampled_from([1, -1, 10, -10]), fine=st.booleans())
+def test_a_step_moves_on_and_stays_above_zero(value: float, steps: int, fine: bool) -> None:
+    moved = TEMPERATURE.stepped(value, steps, fine)
+    assert (moved > value) if steps > 0 else (0 < moved < value)
+    if abs(steps) == 1:
+        assert 0.85 < moved / value < 1.2
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False, width=32))
+def test_what_is_written_reads_back(value: float) -> None:
+    assert parse_number(written(value)) == value
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.1, "0.1"), (-0.0, "0"), (10000.0, "10000"), (-1e9, "−1e9"), (1e-9, "1e-9"), (2.0, "2"), (-3, "−3")],
+)
+def test_numbers_are_written_short(value: float, text: str) -> None:
+    assert written(value) == text.replace("-", "−")
+
+
+def test_a_switch_is_turned(form: Form) -> None:
+    QTest.mouseClick(form.switch("training"), Button.LeftButton)
+    assert form.asked == [("training", True)]
+    form.switch("training").setFocus()
+    QTest.keyClick(form.switch("training"), Key.Key_Space)
+    assert form.asked[1:] == [("training", False)]
+
+
+def test_a_counted_switch_takes_its_default_and_then_another_number(form: Form) -> None:
+    assert not form.edit("window").isVisible()
+    QTest.mouseClick(form.switch("window"), Button.LeftButton)
+    assert form.asked == [("window", 2)]
+    assert form.edit("window").isVisible()
+    form.type("window", "5")
+    form.type("window", "65")
+    assert form.options.complaint("window") == "Window is 65; it needs a whole number from 1 to 64."
+    QTest.mouseClick(form.switch("window"), Button.LeftButton)
+    assert form.asked[1:] == [("window", 5), ("window", None)]
+    assert form.options.complaint("window") == ""
+    assert not form.edit("window").isVisible()
+
+
+def test_a_few_short_choices_stand_side_by_side(form: Form) -> None:
+    fill = form.chosen("fill")
+    assert [button.text() for button in fill.segments.buttons()] == ["−∞", "−1e9", "0"]
+    QTest.mouseClick(fill.segments.buttons()[2], Button.LeftButton)
+    assert form.asked == []
+    QTest.mouseClick(fill.segments.buttons()[1], Button.LeftButton)
+    assert form.asked == [("fill", "-1e9")]
+    assert not fill.list.isVisible()
+
+
+def test_long_choices_fold_into_a_list(form: Form) -> None:
+    kind = form.chosen("kind")
+    assert kind.list.isVisible()
+    assert not kind.segments.isVisible()
+    kind.list.setFocus()
+    QTest.keyClick(kind.list, Key.Key_Down)
+    assert form.asked == [("kind", 1)]
+    assert kind.list.currentText() == KINDS[1].title
+
+
+def test_reset_is_there_when_a_setting_is_not_at_rest(form: Form) -> None:
+    assert not form.options.reset_button("temperature").isVisible()
+    reset = form.options.reset_button("dropout")
+    assert reset.isVisible()
+    assert reset.accessibleName() == "Reset Dropout to 0"
+    QTest.mouseClick(reset, Button.LeftButton)
+    assert form.asked == [("dropout", 0.0)]
+    assert not reset.isVisible()
+    assert form.text("dropout") == "0"
+
+
+def test_reset_outdoes_what_is_half_typed(form: Form) -> None:
+    form.type("dropout", "0.7", then=None)
+    QTest.mouseClick(form.options.reset_button("dropout"), Button.LeftButton)
+    assert form.asked == [("dropout", 0.0)]
+    assert form.text("dropout") == "0"
+    form.elsewhere.setFocus()
+    assert len(form.asked) == 1
+
+
+def test_live_changes_leave_what_is_half_typed(form: Form) -> None:
+    form.type("temperature", "2.", then=None)
+    form.set("dropout", value=0.3)
+    form.set("temperature", value=4.0)
+    assert form.text("temperature") == "2."
+    assert form.edit("temperature").hasFocus()
+    assert form.text("dropout") == "0.3"
+    QTest.keyClick(form.edit("temperature"), Key.Key_Escape)
+    assert form.text("temperature") == "4"
+    assert form.asked == []
+
+
+def test_other_settings_take_the_place_of_these_and_those_that_stay_keep_the_focus(form: Form) -> None:
+    form.edit("seed").setFocus()
+    before = form.options.height_for(400)
+    form.options.set_fields([FILL, SEED])
+    assert form.edit("seed").hasFocus()
+    assert form.options.height_for(400) < before / 2
+    with pytest.raises(KeyError):
+        form.options.control("temperature")
+    titles = [label.text() for label in form.options.findChildren(QLabel) if label.isVisible()]
+    assert sorted(titles) == ["Dropout seed", "Masked scores are"]
+
+
+def test_a_setting_that_cannot_be_used_says_why(form: Form) -> None:
+    form.set("seed", reason="Nothing is drawn in evaluation.")
+    edit = form.edit("seed")
+    assert not edit.isEnabled()
+    assert edit.accessibleDescription() == "Nothing is drawn in evaluation."
+    QApplication.sendEvent(edit, QHelpEvent(QHelpEvent.Type.ToolTip, QPoint(5, 5), edit.mapToGlobal(QPoint(5, 5))))
+    assert QToolTip.text() == "Nothing is drawn in evaluation."
+    QToolTip.hideText()
+    form.set("seed", reason="")
+    form.type("seed", "4")
+    assert form.asked == [("seed", 4)]
+
+
+def test_what_the_owner_refuses_is_said_and_put_back(form: Form) -> None:
+    form.options.field_changed.disconnect()
+    form.options.field_changed.connect(lambda name, _value: form.options.complain(name, "123 is the only seed."))
+    form.type("seed", "7")
+    assert form.options.complaint("seed") == "123 is the only seed."
+    assert form.text("seed") == "123"
+    form.options.set_fields(ALL)
+    assert form.options.complaint("seed") == "123 is the only seed."
+    form.type("seed", "8", then=None)
+    assert form.options.complaint("seed") == ""
+
+
+def test_every_control_has_a_name_and_a_tip(form: Form) -> None:
+    form.set("window", value=3)
+    stops = form.options.stops()
+    assert len(stops) == 10  # seven settings, the number of the window, two that can be reset
+    for stop in stops:
+        assert stop.accessibleName()
+        assert stop.toolTip()
+
+
+# In the popup of a pill
+
+
+class Bar:
+    """A window with a pill that has choices and settings, and what was asked for."""
+
+    def __init__(self, qtbot: QtBot, choices: bool = True) -> None:
+        self.asked: list[tuple[str, object]] = []
+        self.chosen: list[object] = []
+        self.window = QWidget()
+        self.window.resize(600, 500)
+        self.pill = Pill("Weights", self.window)
+        if choices:
+            self.pill.set_choices(
+                [Choice("softmax", "softmax"), Choice("sparsemax", "sparsemax", "sparse"),
+                 Choice("entmax", "entmax", "between", reason="entmax needs float64.")]
+            )  # fmt: skip
+            self.pill.set_value("softmax")
+        self.fields: tuple[Field, ...] = (TEMPERATURE, TRAINING)
+        self.pill.set_fields(self.fields)
+        self.pill.field_changed.connect(self._on_field_changed)
+        self.pill.chosen.connect(self.chosen.append)
+        qtbot.addWidget(self.window)
+        self.window.show()
+        self.window.activateWindow()
+        qtbot.waitUntil(self.window.isActiveWindow)
+
+    def _on_field_changed(self, name: str, value: object) -> None:
+        self.asked.append((name, value))
+        self.fields = tuple(replace(f, value=value) if f.name == name else f for f in self.fields)
+        self.pill.set_fields(self.fields)
+
+    def open(self) -> PillPopup:
+        if self.pill.popup() is None:
+            QTest.mouseClick(self.pill, Button.LeftButton)
+        popup = self.pill.popup()
+        assert popup is not None
+        return popup
+
+    def edit(self) -> QAbstractSpinBox:
+        control = self.open().options.control("temperature")
+        assert isinstance(control, Number)
+        return control.edit
+
+    def type(self, text: str) -> None:
+        self.edit().setFocus()
+        self.edit().selectAll()
+        QTest.keyClicks(self.edit(), text)
+
+
+@pytest.fixture
+def bar(qtbot: QtBot) -> Bar:
+    return Bar(qtbot)
+
+
+@pytest.fixture
+def make_bar(qtbot: QtBot) -> Callable[[bool], Bar]:
+    return lambda choices: Bar(qtbot, choices)
+
+
+def test_changing_a_setting_leaves_the_popup_open_and_choosing_closes_it(bar: Bar) -> None:
+    popup = bar.open()
+    bar.type("2")
+    QTest.keyClick(bar.edit(), Key.Key_Return)
+    assert bar.asked == [("temperature", 2.0)]
+    assert popup.isVisible()
+    QTest.mouseClick(popup.rows()[1], Button.LeftButton)
+    assert bar.chosen == ["sparsemax"]
+    assert bar.pill.popup() is None
+
+
+def test_a_pill_tells_which_settings_are_not_at_rest(bar: Bar) -> None:
+    assert bar.pill.accessibleDescription() == "Opens a list of choices"
+    before, narrow = bar.pill.grab().toImage(), bar.pill.sizeHint().width()
+    bar.pill.set_fields([replace(TEMPERATURE, value=2.0), replace(TRAINING, value=True), WINDOW])
+    assert bar.pill.accessibleDescription() == "Opens a list of choices; temperature 2; training on"
+    assert bar.pill.sizeHint().width() > narrow
+    assert bar.pill.grab().toImage() != before
+
+
+def test_an_open_popup_follows_in_place(bar: Bar) -> None:
+    popup = bar.open()
+    edit = bar.edit()
+    edit.setFocus()
+    top, low = popup.geometry().topLeft(), popup.height()
+    bar.pill.set_fields([replace(TEMPERATURE, value=3.0), replace(TRAINING, reason="There is nothing to drop.")])
+    assert edit.lineEdit().text() == "3"
+    assert edit.hasFocus()
+    control = popup.options.control("training")
+    assert isinstance(control, OnOff)
+    assert not control.switch.isEnabled()
+    bar.pill.set_fields([TEMPERATURE, TRAINING, SEED, WINDOW])
+    assert popup.height() > low + 40
+    assert popup.geometry().topLeft() == top
+    assert edit.hasFocus()
+    bar.pill.set_fields([TEMPERATURE, TRAINING])
+    assert popup.height() == low
+    popup.close()
+
+
+def test_a_sentence_makes_room_for_itself(bar: Bar) -> None:
+    popup = bar.open()
+    low = popup.height()
+    bar.type("-1")
+    QTest.keyClick(bar.edit(), Key.Key_Return)
+    said = next(label for label in popup.findChildren(QLabel) if label.text().startswith("Temperature is −1"))
+    assert popup.height() > low
+    assert popup.rect().contains(said.geometry().translated(popup.options.mapTo(popup, QPoint())))
+    assert said.height() >= said.heightForWidth(said.width())
+    bar.pill.complain("temperature", "A sentence that is too long for one line of the popup goes on in the next. " * 2)
+    assert said.height() >= said.heightForWidth(said.width())
+    popup.close()
+
+
+def test_tab_walks_one_row_and_every_setting(bar: Bar) -> None:
+    popup = bar.open()
+    assert popup.rows()[0].hasFocus()
+    seen = []
+    for _ in range(4):
+        QTest.keyClick(focus(), Key.Key_Tab)
+        seen.append(focus().accessibleName())
+    assert seen == ["Temperature", "Training", "softmax", "Temperature"]
+    QTest.keyClick(focus(), Key.Key_Backtab)
+    assert popup.rows()[0].hasFocus()
+    QTest.keyClick(popup.rows()[0], Key.Key_Down)
+    assert popup.rows()[1].hasFocus()
+    popup.close()
+
+
+@pytest.mark.parametrize("typed", ["", "2"])
+def test_escape_closes_and_takes_nothing(bar: Bar, typed: str) -> None:
+    bar.edit().setFocus()
+    if typed:
+        bar.type(typed)
+    QTest.keyClick(bar.edit(), Key.Key_Escape)
+    assert bar.pill.popup() is None
+    assert bar.asked == []
+
+
+def test_what_is_typed_is_taken_when_a_click_elsewhere_closes(bar: Bar) -> None:
+    popup = bar.open()
+    bar.type("2")
+    QTest.mouseClick(popup, Button.LeftButton, pos=QPoint(popup.width() + 50, popup.height() + 50))
+    assert bar.pill.popup() is None
+    assert bar.asked == [("temperature", 2.0)]
+
+
+def test_a_pill_of_settings_alone_shows_a_text(make_bar: Callable[[bool], Bar]) -> None:
+    bar = make_bar(False)
+    bar.pill.set_text("τ 1")
+    assert bar.pill.accessibleName() == "Weights: τ 1"
+    assert bar.pill.accessibleDescription() == "Opens settings"
+    popup = bar.open()
+    assert bar.edit().hasFocus()
+    QTest.keyClick(bar.edit(), Key.Key_Up)
+    assert bar.asked == [("temperature", 1.1)]
+    popup.close()
+
+
+def test_a_choice_that_cannot_be_chosen_says_why(bar: Bar) -> None:
+    popup = bar.open()
+    row = popup.rows()[2]
+    QTest.mouseClick(row, Button.LeftButton)
+    assert bar.chosen == []
+    assert row.accessibleDescription() == "between. entmax needs float64."
+    QApplication.sendEvent(row, QHelpEvent(QHelpEvent.Type.ToolTip, QPoint(5, 5), row.mapToGlobal(QPoint(5, 5))))
+    assert QToolTip.text() == "entmax needs float64."
+    QToolTip.hideText()
+    popup.close()
+
+
+def test_more_settings_than_the_screen_has_room_for_scroll(bar: Bar) -> None:
+    bar.pill.set_fields([replace(SEED, name=f"seed{i}", title=f"Seed {i}") for i in range(80)])
+    popup = bar.open()
+    assert bar.pill.screen().availableGeometry().contains(popup.geometry())
+    last = popup.options.stops()[-1]
+    QTest.keyClick(focus(), Key.Key_Backtab)
+    assert last.hasFocus()
+    assert popup.rect().contains(last.mapTo(popup, last.rect().center()))
+    popup.close()
+
+
+def test_colours_follow_the_theme(form: Form) -> None:
+    before = form.options.control("fill").grab().toImage()
+    form.options.set_palette(DARK)
+    segments = form.options.findChildren(Segments)
+    assert segments
+    assert form.options.control("fill").grab().toImage() != before

@@ -1,0 +1,130 @@
+"""A row of segments: chosen from by mouse and by arrows, one stop of Tab, and what cannot be chosen says why."""
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QAccessible, QColor, QHelpEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLineEdit, QToolTip, QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
+
+from attnlab.figures.palette import DARK, LIGHT, Palette
+from attnlab.ui.widgets.choice import Choice
+from attnlab.ui.widgets.segments import Segments
+
+Key, Button = Qt.Key, Qt.MouseButton
+CHOICES = (
+    Choice("present", "Present", "what is computed now"),
+    Choice("pinned", "Pinned", reason="Nothing is pinned yet."),
+    Choice("difference", "Difference"),
+)
+
+
+def focus() -> QWidget:
+    """Return where the keyboard is."""
+    found = QApplication.focusWidget()
+    assert found is not None
+    return found
+
+
+class Row:
+    """A window with segments between two fields."""
+
+    def __init__(self, qtbot: QtBot) -> None:
+        self.chosen: list[object] = []
+        self.window = QWidget()
+        column = QVBoxLayout(self.window)
+        self.before, self.segments, self.after = QLineEdit(), Segments("View"), QLineEdit()
+        for widget in (self.before, self.segments, self.after):
+            column.addWidget(widget)
+        self.segments.set_choices(CHOICES)
+        self.segments.set_value("present")
+        self.segments.chosen.connect(self.chosen.append)
+        qtbot.addWidget(self.window)
+        self.window.show()
+        self.window.activateWindow()
+        qtbot.waitUntil(self.window.isActiveWindow)
+
+    def checked(self) -> list[str]:
+        return [button.text() for button in self.segments.buttons() if button.isChecked()]
+
+
+@pytest.fixture
+def row(qtbot: QtBot) -> Row:
+    return Row(qtbot)
+
+
+def test_a_click_chooses(row: Row) -> None:
+    assert row.checked() == ["Present"]
+    QTest.mouseClick(row.segments.buttons()[2], Button.LeftButton)
+    assert row.chosen == ["difference"]
+    assert row.checked() == ["Difference"]
+
+
+def test_what_is_chosen_already_is_not_asked_for_again(row: Row) -> None:
+    QTest.mouseClick(row.segments.buttons()[0], Button.LeftButton)
+    assert row.chosen == []
+    assert row.checked() == ["Present"]
+
+
+def test_showing_the_truth_asks_for_nothing(row: Row) -> None:
+    row.segments.set_value("difference")
+    assert row.checked() == ["Difference"]
+    row.segments.set_value("nobody's")
+    assert row.checked() == []
+    assert row.chosen == []
+
+
+def test_arrows_pass_over_what_cannot_be_chosen_and_stop_at_the_ends(row: Row) -> None:
+    row.segments.setFocus()
+    QTest.keyClick(focus(), Key.Key_Right)
+    assert row.chosen == ["difference"]
+    QTest.keyClick(focus(), Key.Key_Right)
+    assert row.chosen == ["difference"]
+    QTest.keyClick(focus(), Key.Key_Left)
+    assert row.chosen == ["difference", "present"]
+    assert row.segments.buttons()[0].hasFocus()
+
+
+def test_it_is_one_stop_of_the_tab_key(row: Row) -> None:
+    row.segments.set_value("difference")
+    row.before.setFocus()
+    QTest.keyClick(row.before, Key.Key_Tab)
+    assert row.segments.buttons()[2].hasFocus()
+    QTest.keyClick(focus(), Key.Key_Tab)
+    assert row.after.hasFocus()
+    QTest.keyClick(row.after, Key.Key_Backtab)
+    assert row.segments.buttons()[2].hasFocus()
+
+
+def test_what_cannot_be_chosen_says_why(row: Row) -> None:
+    pinned = row.segments.buttons()[1]
+    QTest.mouseClick(pinned, Button.LeftButton)
+    assert row.chosen == []
+    QApplication.sendEvent(pinned, QHelpEvent(QHelpEvent.Type.ToolTip, QPoint(5, 5), pinned.mapToGlobal(QPoint(5, 5))))
+    assert QToolTip.text() == "Nothing is pinned yet."
+    QToolTip.hideText()
+    interface = QAccessible.queryAccessibleInterface(pinned)
+    assert interface.text(QAccessible.Text.Description) == "Nothing is pinned yet."
+    assert interface.state().disabled
+
+
+def test_other_choices_take_the_place_of_these(row: Row) -> None:
+    row.segments.buttons()[0].setFocus()
+    row.segments.set_choices([Choice("present", "Now"), Choice("pinned", "Then")])
+    assert [button.text() for button in row.segments.buttons()] == ["Now", "Then"]
+    assert row.segments.buttons()[0].hasFocus()
+    QTest.mouseClick(row.segments.buttons()[1], Button.LeftButton)
+    assert row.chosen == ["pinned"]
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
+def test_the_one_in_force_stands_out(row: Row, palette: Palette) -> None:
+    row.segments.set_palette(palette)
+    row.segments.set_value("difference")
+    row.after.setFocus()
+    grounds = []
+    for at in (0, 2):
+        image = row.segments.buttons()[at].grab().toImage()
+        grounds.append(image.pixelColor(image.width() // 2, 3).name())
+    assert grounds[0] != grounds[1]
+    assert grounds[1] != QColor(palette.surface).name()
