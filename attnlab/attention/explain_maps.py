@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
+import torch
 
 from attnlab.attention import masks
 from attnlab.attention.arithmetic import Line, Span, line, number, products, short, signed
@@ -126,7 +127,8 @@ def _normalizer_lines(trace: "Trace", cell: Cell, limit: int | None) -> tuple[Li
     e = trace.experiment
     normalizer = NORMALIZERS[e.config.normalizer]
     row = np.asarray(trace.array(source(e, "weights"))[cell.head or 0, cell.row], dtype=np.float64)
-    p, lines = trace.plain_parameters(normalizer), []
+    p = {**trace.plain_parameters(normalizer), "finfo": torch.finfo(trace.dtype)}
+    lines: list[Line] = []
     if normalizer.tempered and p["temperature"] != 1:
         row = row / p["temperature"]
         lines.append(line("all scores ÷ temperature ", Span(short(p["temperature"]), style="strong")))
