@@ -20,12 +20,13 @@ FORMATS = ("float32", "bfloat16", "float16")
 class Difference:
     """How far one stage in one format is from the same stage in float64.
 
-    ``absolute`` and ``relative`` are the largest of all cells that are finite in both, the relative one of those
-    that are not 0 in float64; NaN without any. ``moved`` of ``rows`` rows have another strongest target, None where
+    ``title`` is the stage's. ``absolute`` and ``relative`` are the largest of all cells that are finite in both, the
+    relative one of those that are not 0 in float64; NaN without any. ``moved`` of ``rows`` rows have another strongest target, None where
     a stage holds no weights. ``non_finite`` counts NaN and ∞, without the −∞ that both formats share: the mask's.
     """
 
     stage: str
+    title: str
     format: str
     absolute: float
     relative: float
@@ -46,7 +47,7 @@ def precision(e: Experiment, formats: tuple[str, ...] = FORMATS) -> tuple[Differ
     for name in formats:
         try:
             trace = compute(e, "cpu", name)
-            found += [_difference(exact, trace, stage, name) for stage in trace.stages]
+            found += [_difference(exact, trace, stage, name) for stage in trace.all_stages]
         except (RuntimeError, MemoryError, NotImplementedError) as error:  # what torch says of a format it lacks
             sentence = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise DeviceError(f"The CPU could not compute this in {name}: {sentence}") from None
@@ -63,6 +64,7 @@ def _difference(exact: Trace, trace: Trace, stage: str, name: str) -> Difference
     moved = _moved(wanted, got) if is_weights(trace.stage(stage)) else None
     return Difference(
         stage,
+        trace.stage(stage).title,
         name,
         float(gaps.max(initial=0.0)) if gaps.size else math.nan,
         float(relative.max()) if relative.size else math.nan,

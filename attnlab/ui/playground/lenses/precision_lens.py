@@ -1,0 +1,150 @@
+"""The precision lens: the same experiment in four number formats, and how far each stage is from float64."""
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from attnlab.compute.precision import FORMATS, Difference, precision, scientific, summary
+from attnlab.errors import AttnlabError
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.playground.lenses.lens import Lens, Runner
+from attnlab.ui.playground.tab_button import TabButton
+from attnlab.ui.theme import font, restyle
+from attnlab.ui.widgets.number_table import Column, NumberTable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from attnlab.attention.experiment import Experiment
+    from attnlab.attention.trace import Trace
+    from attnlab.document.document import View
+
+_LOOKS = {
+    "absolute": ("Difference", "The largest difference from float64"),
+    "relative": ("Relative", "The largest difference from float64, as a share of the number there"),
+    "moved": ("Other targets", "How many rows of weights have another strongest target than in float64"),
+    "non_finite": ("NaN, ∞", "How many numbers are NaN or ∞; masked ones aside"),
+}
+_TINTS = (-8.0, 0.0)
+"""Powers of ten between which a difference takes colour."""
+
+
+class PrecisionLens(Lens):
+    """A table of stages by formats, measured in the worker, under a sentence that sums it up."""
+
+    name = "precision"
+    title = "Precision"
+    about = "The same numbers in float32, bfloat16 and float16, held against float64."
+
+    def __init__(self, run: Runner, parent: QWidget | None = None) -> None:
+        super().__init__(run, parent)
+        self._experiment: Experiment | None = None
+        self._newest = [0]  # read by jobs in the worker, which must not hold on to a widget
+        self._differences: tuple[Difference, ...] = ()
+        self.sentence = QLabel()
+        self.sentence.setTextFormat(Qt.TextFormat.PlainText)
+        self.sentence.setWordWrap(True)
+        self._looks = {look: TabButton(title) for look, (title, _) in _LOOKS.items()}
+        self._looks["absolute"].setChecked(True)
+        bar = QHBoxLayout()
+        bar.setSpacing(4)
+        for look, button in self._looks.items():
+            button.setAccessibleName(f"Precision: {_LOOKS[look][0]}")
+            button.setToolTip(_LOOKS[look][1])
+            button.toggled.connect(self._on_look_toggled)
+            bar.addWidget(button)
+        bar.addStretch(1)
+        self.table = NumberTable("Against float64")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 12, 16, 12)
+        column.setSpacing(8)
+        column.addLayout(bar)
+        column.addWidget(self.sentence)
+        column.addWidget(self.table, 1)
+        self._say("")
+        self.set_palette(LIGHT)
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours, and the present size of type, from now on."""
+        super().set_palette(palette)
+        self.table.set_palette(palette)
+        for button in self._looks.values():
+            button.set_palette(palette)
+        self.sentence.setFont(font("text"))
+        restyle(self.sentence, f"color: {palette.ink}")
+
+    def show_trace(self, trace: "Trace", view: "View") -> None:
+        """Measure the trace's experiment, unless it has been asked for: heads and devices change nothing."""
+        e = trace.experiment
+        if e is self._experiment:
+            return
+        self._experiment = e
+        newest, key = self._newest, self._newest[0] + 1
+        newest[0] = key
+        if not self._differences:
+            self._say("Computing in four number formats …")
+        self.ask(key, lambda: _measure(e) if newest[0] == key else None)
+
+    def on_result(self, key: Any, result: Any) -> None:
+        """Show what was measured; what an edit has overtaken is dropped."""
+        if key != self._newest[0]:
+            return
+        if isinstance(result, str):
+            self._differences = ()
+            self._say(result)
+        else:
+            self._differences = result
+            self._say(summary(result))
+        self._refresh()
+
+    def _say(self, sentence: str) -> None:
+        self.sentence.setText(sentence)
+        self.sentence.setAccessibleName(f"Precision: {sentence}")
+
+    def _refresh(self) -> None:
+        look = next(look for look, button in self._looks.items() if button.isChecked())
+        titles = {d.stage: d.title for d in self._differences}
+        measured = {(d.stage, d.format): getattr(d, look) for d in self._differences}
+        columns = [Column("stage", list(titles.values()))]
+        for name in FORMATS:
+            found = (measured[stage, name] for stage in titles)
+            values = np.array([math.nan if value is None else value for value in found], dtype=np.float64)
+            columns.append(Column(name, values, _writer(look), _LOOKS[look][1], _tints(look, values)))
+        self.table.set_columns(columns, tuple(titles))
+
+    @Slot(bool)
+    def _on_look_toggled(self, on: bool) -> None:
+        if on:
+            self._refresh()
+
+
+def _measure(e: "Experiment") -> tuple[Difference, ...] | str:
+    """Return the differences, or the sentence on why there are none. Runs in the worker."""
+    try:
+        return precision(e)
+    except AttnlabError as error:
+        return str(error)
+
+
+def _writer(look: str) -> "Callable[[float], str]":
+    return scientific if look in ("absolute", "relative") else _count
+
+
+def _count(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.0f}"
+
+
+def _tints(look: str, values: "NDArray[np.float64]") -> "NDArray[np.float64]":
+    """Return how strongly cells are coloured: differences by their power of ten, counts wherever there are any."""
+    sized = np.nan_to_num(values, nan=0.0, posinf=1.0)
+    if look in ("moved", "non_finite"):
+        return np.where(sized > 0, 1.0, 0.0)
+    low, high = _TINTS
+    with np.errstate(divide="ignore"):
+        powers = np.log10(sized)
+    return np.clip((powers - low) / (high - low), 0.0, 1.0)

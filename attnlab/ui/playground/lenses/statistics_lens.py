@@ -1,0 +1,186 @@
+"""The statistics lens: what every row of weights does, head by head, and the range of every stage, as tables."""
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
+
+from attnlab.attention.arithmetic import number
+from attnlab.attention.explain import Cell
+from attnlab.attention.statistics import WeightsStatistics, stage_summary, statistics_of
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.playground.lenses.lens import Lens, Runner
+from attnlab.ui.playground.tab_button import TabButton
+from attnlab.ui.widgets.number_table import Column, NumberTable
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from attnlab.attention.trace import Trace
+    from attnlab.document.document import View
+
+_MEASURES = (
+    ("total", "sum", "Σ of the row's weights"),
+    ("entropy", "entropy", "How spread the row is, in nats: 0 for one target"),
+    ("effective", "effective", "Effective number of tokens: the exponential of the entropy"),
+    ("largest", "largest", "The largest weight of the row"),
+    ("distance", "distance", "How many tokens away the row attends on average: Σ w·|i − j| ÷ Σ w"),
+)
+
+
+class StatisticsLens(Lens):
+    """Two tables, the rows of weights (or the means of the heads) and the stages; a row activated is a cell clicked."""
+
+    name = "statistics"
+    title = "Statistics"
+    about = "Sum, entropy, targets and distance of every row of weights; the range of every stage."
+
+    def __init__(self, run: Runner, parent: QWidget | None = None) -> None:
+        super().__init__(run, parent)
+        self._trace: Trace | None = None
+        self._view: View | None = None
+        self._targets: list[Cell] = []
+        self._looks = {"rows": TabButton("Rows"), "heads": TabButton("Heads")}
+        self._looks["rows"].setToolTip("One line for each row of weights")
+        self._looks["heads"].setToolTip("One line for each head: the mean of its rows")
+        self._looks["rows"].setChecked(True)
+        bar = QHBoxLayout()
+        bar.setSpacing(4)
+        for look in self._looks.values():
+            look.setAccessibleName(f"Statistics of {look.text().lower()}")
+            look.toggled.connect(self._on_look_toggled)
+            bar.addWidget(look)
+        bar.addStretch(1)
+        self.rows, self.heads, self.stages = (NumberTable(t) for t in ("Rows of weights", "Means of heads", "Stages"))
+        self.rows.view.setToolTip("Double click or press Enter to see a row's strongest weight explained")
+        self.rows.row_activated.connect(self._on_row_activated)
+        self.heads.hide()
+        split = QSplitter(Qt.Orientation.Vertical)
+        split.setChildrenCollapsible(False)
+        split.setHandleWidth(1)
+        for table, share in ((self._upper(), 3), (_with_margin(self.stages), 2)):
+            split.addWidget(table)
+            split.setStretchFactor(split.count() - 1, share)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 12, 16, 12)
+        column.setSpacing(8)
+        column.addLayout(bar)
+        column.addWidget(split, 1)
+        self.set_palette(LIGHT)
+
+    def _upper(self) -> QWidget:
+        upper = QWidget()
+        column = QVBoxLayout(upper)
+        column.setContentsMargins(0, 0, 0, 8)
+        column.addWidget(self.rows)
+        column.addWidget(self.heads)
+        return upper
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours, and the present size of type, from now on."""
+        super().set_palette(palette)
+        for table in (self.rows, self.heads, self.stages):
+            table.set_palette(palette)
+        for look in self._looks.values():
+            look.set_palette(palette)
+
+    def show_trace(self, trace: "Trace", view: "View") -> None:
+        """Describe another trace, in the order and with the selection there was."""
+        self._trace, self._view = trace, view
+        self._refresh()
+
+    def show_view(self, view: "View") -> None:
+        """Describe another head."""
+        other = self._view is None or self._view.head != view.head
+        self._view = view
+        if other:
+            self._refresh()
+
+    def _refresh(self) -> None:
+        if self._trace is None or self._view is None:
+            return
+        if self._looks["heads"].isChecked():
+            self._show_heads(self._trace)
+        else:
+            self._show_rows(self._trace, self._view.head)
+        self._show_stages(self._trace, self._view.head)
+
+    def _show_rows(self, trace: "Trace", head: int | str) -> None:
+        e, s = trace.experiment, statistics_of(trace, "weights", head)
+        heads: list[int | None]
+        heads = [head] if isinstance(head, int) else list(range(e.n_heads)) if head == "all" else [None]
+        strongest = s.strongest.ravel().tolist()
+        places = [(h, query) for h in heads for query in range(e.T_q)]
+        self._targets = [
+            Cell("weights", query, max(key, 0), h if isinstance(h, int) else None)
+            for (h, query), key in zip(places, strongest, strict=True)
+        ]
+        targets = [e.key_tokens[key] or "∅" if key >= 0 else "none" for key in strongest]
+        columns = [
+            Column("head", ["mean"] * e.T_q) if head == "mean" else _head_column(np.array([h for h, _ in places])),
+            Column("query", [e.tokens[query] or "∅" for _, query in places], about="The token that asks"),
+        ]
+        columns += _measured(s)
+        columns.insert(6, Column("strongest", targets, about="The token with the largest weight"))
+        self.rows.set_columns(columns, places)
+
+    def _show_heads(self, trace: "Trace") -> None:
+        s = statistics_of(trace, "weights", "all")
+        heads = np.arange(trace.experiment.n_heads)
+        means = [
+            Column(title, s.mean(name), number, f"{about}; the mean of the rows that attend to something")
+            for name, title, about in _MEASURES
+        ]
+        self.heads.set_columns([_head_column(heads), *means])
+
+    def _show_stages(self, trace: "Trace", head: int | str) -> None:
+        found = [stage_summary(trace, name, head) for name in trace.all_stages]
+        self.stages.set_columns(
+            [
+                Column("stage", [trace.stage(name).title for name in trace.all_stages]),
+                Column("shape", ["×".join(map(str, s.shape)) for s in found], about="Heads, rows and columns"),
+                Column("smallest", np.array([s.smallest for s in found]), number, "The least finite number"),
+                Column("largest", np.array([s.largest for s in found]), number, "The largest finite number"),
+                Column("mean", np.array([s.mean for s in found]), number, "The mean of the finite numbers"),
+                Column("NaN", np.array([s.nans for s in found]), _count, "How many are not a number"),
+                Column(
+                    "∞", np.array([s.infinities for s in found]), _count, "How many are infinite; masked ones aside"
+                ),
+            ],
+            trace.all_stages,
+        )
+
+    @Slot(bool)
+    def _on_look_toggled(self, on: bool) -> None:
+        if on:
+            heads = self._looks["heads"].isChecked()
+            self.rows.setVisible(not heads)
+            self.heads.setVisible(heads)
+            self._refresh()
+
+    @Slot(int)
+    def _on_row_activated(self, row: int) -> None:
+        self.cell_clicked.emit(self._targets[row])
+
+
+def _measured(s: WeightsStatistics) -> list[Column]:
+    return [Column(title, getattr(s, name).ravel(), number, about) for name, title, about in _MEASURES]
+
+
+def _head_column(heads: "NDArray[np.integer]") -> Column:
+    return Column("head", heads, _count, "Heads count from 0")
+
+
+def _count(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.0f}"
+
+
+def _with_margin(table: NumberTable) -> QWidget:
+    """Return a widget with a table that keeps its distance from the splitter's line."""
+    lower = QWidget()
+    column = QVBoxLayout(lower)
+    column.setContentsMargins(0, 8, 0, 0)
+    column.addWidget(table)
+    return lower
