@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from attnlab.attention import registry
-from attnlab.attention.arrays import dtype_name
+from attnlab.attention.arrays import dtype_name, own
 from attnlab.attention.assemble import assemble
-from attnlab.attention.experiment import Experiment
+from attnlab.attention.experiment import Experiment, Sample
 from attnlab.attention.validation import columns
 from attnlab.errors import ExperimentError
 
@@ -283,11 +283,19 @@ def toggle_biases(e: Experiment, on: bool) -> Experiment:
     return with_weights(e, **{name: zeros(e, shape(e, name)[1]) for name in missing}) if missing else e
 
 
-def resize(e: Experiment, *, d_model: int | None = None, d_k: int | None = None, d_v: int | None = None) -> Experiment:
+def resize(
+    e: Experiment,
+    *,
+    d_model: int | None = None,
+    d_k: int | None = None,
+    d_v: int | None = None,
+    d_memory: int | None = None,
+) -> Experiment:
     """Return the experiment with other sizes; numbers that remain keep their values, new ones are 0.
 
     An identity stays one where its shape can still be implied: where nothing of it changes, and where d_model of a
     layer without any weights changes, whose heads then change with it. Elsewhere it becomes an explicit table.
+    All sequences of a batch change alike; d_memory, the columns of a second sequence, is d_model without one.
 
     Raises:
         ExperimentError: a size below 1, or one that makes a table wider than MAX_COLUMNS.
@@ -297,17 +305,20 @@ def resize(e: Experiment, *, d_model: int | None = None, d_k: int | None = None,
         ("d_model", d_model, MAX_COLUMNS),
         ("d_k", d_k, MAX_COLUMNS // h),
         ("d_v", d_v, MAX_COLUMNS // h),
+        ("d_memory", d_memory, MAX_COLUMNS),
     ):
         if size is not None and not 1 <= size <= most:
             raise ExperimentError(f"{name} is {size}; it needs a whole number from 1 to {most}.")
-    if all(size in (None, now) for size, now in ((d_model, e.d_model), (d_k, e.d_k), (d_v, e.d_v))):
+    memory = e.memory.shape[1] if d_memory is None else d_memory
+    sizes = ((d_model, e.d_model), (d_k, e.d_k), (d_v, e.d_v), (memory, e.memory.shape[1]))
+    if all(size in (None, now) for size, now in sizes):
         return e
     untrained = e.memory_embeddings is None and all(weight is None for weight in (w.W_q, w.W_k, w.W_v))
     model = d_model or e.d_model
     follows = untrained and d_model is not None and model % h == 0
     k, v = d_k or (model // h if follows else e.d_k), d_v or (model // h if follows else e.d_v)
     implied = untrained and model == h * k == h * v
-    memory = model if e.memory_embeddings is None else e.memory.shape[1]
+    memory = model if e.memory_embeddings is None else memory
     changes: dict[str, Any] = {}
     for letter, rows, heads, size in (("q", model, h, k), ("k", memory, h_kv, k), ("v", memory, h_kv, v)):
         name = f"W_{letter}"
@@ -315,7 +326,16 @@ def resize(e: Experiment, *, d_model: int | None = None, d_k: int | None = None,
             changes[name] = _heads_resized(grown(table(e, name), rows, shape(e, name)[1]), heads, size)
         changes[f"b_{letter}"] = _bias_resized(getattr(w, f"b_{letter}"), heads, size)
     changes |= _output_resized(e, model, v)
-    return assemble(e, embeddings=grown(e.embeddings, e.T_q, model), weights=replace(w, **changes))
+    others = [replace(other, **_columns_resized(other, model, memory)) for other in e.others]
+    return assemble(e, **_columns_resized(e, model, memory), weights=replace(w, **changes), others=others)
+
+
+def _columns_resized(s: Experiment | Sample, d_model: int, d_memory: int) -> dict[str, Any]:
+    """Return the embeddings of a sequence with other numbers of columns, and those of its memory if it has one."""
+    resized = {"embeddings": grown(s.embeddings, len(s.tokens), d_model)}
+    if s.memory_embeddings is not None:
+        resized["memory_embeddings"] = grown(s.memory_embeddings, len(s.memory_embeddings), d_memory)
+    return resized
 
 
 def _output_resized(e: Experiment, d_model: int, d_v: int) -> dict[str, Tensor | None]:
@@ -362,3 +382,18 @@ def fitting_heads(e: Experiment) -> tuple[int, ...]:
     width_q = columns(e.weights.W_q, e.d_model)
     width_v = columns(e.weights.W_v, e.memory.shape[1])
     return tuple(n for n in range(1, min(width_q, width_v) + 1) if width_q % n == 0 and width_v % n == 0)
+
+
+def toggle_head(e: Experiment, head: int) -> Experiment:
+    """Return the experiment with a head switched off, or on again."""
+    return configured(e, ablated=tuple(sorted(set(e.config.ablated) ^ {head})))
+
+
+def paint_mask(e: Experiment, query: int, key: int, allowed: bool) -> Experiment:
+    """Return the experiment with one pair of its painted mask hidden or shown; a mask that hides nothing is none."""
+    mask = e.config.mask
+    if (mask is None and allowed) or (mask is not None and bool(mask[query, key]) == allowed):
+        return e
+    painted = torch.ones(e.T_q, e.T_k, dtype=torch.bool, device="cpu") if mask is None else mask.clone()
+    painted[query, key] = allowed
+    return configured(e, mask=None if bool(painted.all()) else own(painted))

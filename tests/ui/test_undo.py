@@ -83,8 +83,8 @@ def everything(person: "Person") -> dict[str, object]:
     return numbers | {
         "tokens": person.playground.inputs.tokens.tokens(),
         "title": top.title_button.text().rstrip(" ▾").rstrip(" •"),
-        "switches": (top.causal.isChecked(), person.playground.inputs.shape_bar.biases.isChecked()),
-        "pills": [pill.value_text() for pill in (top.scale, top.heads, top.device)],
+        "switches": (top.switches.causal.isChecked(), person.playground.inputs.shape_bar.biases.isChecked()),
+        "pills": [pill.value_text() for pill in (top.switches.scale, top.switches.heads, top.device)],
     }
 
 

@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtWidgets import QSplitter, QWidget
 
 from attnlab.attention import edits
+from attnlab.attention.explanation import Cell
 from attnlab.attention.presets import PRESETS, preset
 from attnlab.compute.engine import devices
 from attnlab.compute.service import ComputeService, Reply
@@ -14,12 +15,12 @@ from attnlab.document.document import Document, View, fitted
 from attnlab.document.scene import Scene
 from attnlab.errors import AttnlabError
 from attnlab.figures.palette import LIGHT, Palette
-from attnlab.ui.playground.canvas import Canvas
 from attnlab.ui.playground.explain_panel import ExplainPanel
 from attnlab.ui.playground.file_keeper import FileKeeper
 from attnlab.ui.playground.gallery import PresetGallery, thumbnail
 from attnlab.ui.playground.history_list import HistoryList
 from attnlab.ui.playground.inputs_panel import InputsPanel
+from attnlab.ui.playground.lens_area import CANVAS, LensArea
 from attnlab.ui.playground.step_bar import StepBar
 from attnlab.ui.playground.top_bar import TopBar
 from attnlab.ui.theme import px
@@ -39,15 +40,17 @@ class Playground(QObject):
         self._palette = LIGHT
         self._asked = self._good = scene
         self._warned = ""
+        self._stroke = 0, True
         self.inputs = InputsPanel(self.document)
-        self.canvas = Canvas()
+        self.lenses = LensArea(service.run)
+        self.canvas = self.lenses.canvas
         self.explain = ExplainPanel()
         self.top_bar = TopBar(self.document, devices())
         self.step_bar = StepBar()
         self.body = QSplitter(Qt.Orientation.Horizontal)
         self.body.setChildrenCollapsible(True)
         self.body.setHandleWidth(1)
-        for widget in (self.inputs, self.canvas, self.explain):
+        for widget in (self.inputs, self.lenses, self.explain):
             self.body.addWidget(widget)
         self._arranged, self._width = False, 0
         self.body.splitterMoved.connect(self._on_splitter_moved)
@@ -74,6 +77,10 @@ class Playground(QObject):
         canvas.cell_moved.connect(self._on_cell_moved)
         canvas.alone_requested.connect(self._on_alone_requested)
         canvas.head_clicked.connect(self._on_head_chosen)
+        canvas.head_ablated.connect(self._on_head_ablated)
+        canvas.mask_painted.connect(self._on_mask_painted)
+        self.lenses.cell_clicked.connect(self._on_cell_clicked)
+        self.lenses.edit_requested.connect(document.edit)
         self.explain.cell_clicked.connect(self._on_cell_clicked)
         self.step_bar.step_requested.connect(self._on_step_requested)
         self.top_bar.head_chosen.connect(self._on_head_chosen)
@@ -85,7 +92,7 @@ class Playground(QObject):
     def set_palette(self, palette: Palette) -> None:
         """Paint everything in other colours and the present size of type."""
         self._palette = palette
-        for view in (self.inputs, self.canvas, self.explain, self.top_bar, self.step_bar, self.gallery, self.history):
+        for view in (self.inputs, self.lenses, self.explain, self.top_bar, self.step_bar, self.gallery, self.history):
             view.set_palette(palette)
         if self._width:
             self.arrange(self._width)
@@ -102,6 +109,7 @@ class Playground(QObject):
         assert reply.trace is not None
         view = fitted(self.document.view, reply.request.experiment)  # which may be of another shape than what is open
         self.canvas.show_trace(reply.trace, view)
+        self.lenses.show_trace(reply.trace, view)
         self.explain.show_trace(reply.trace, view)
         self.step_bar.show_reply(reply, view)
 
@@ -115,6 +123,7 @@ class Playground(QObject):
         if self.reply is None or self.reply.request.experiment is not self.document.experiment:
             return  # the trace that fits this view is on its way, and will be shown with it
         self.canvas.show_view(view)
+        self.lenses.show_view(view)
         self.explain.show_view(view)
         self.step_bar.show_view(view)
 
@@ -155,6 +164,8 @@ class Playground(QObject):
     def _on_job_done(self, key: object, result: object) -> None:
         if isinstance(key, tuple) and key[0] == "thumbnail":
             self.gallery.on_thumbnail(key[1], result)  # type: ignore[arg-type]
+        elif isinstance(key, tuple) and key[0] == "lens":
+            self.lenses.on_result(key[1], key[2], result)
 
     @Slot(object)
     def _on_cell_hovered(self, cell: object) -> None:
@@ -239,14 +250,43 @@ class Playground(QObject):
 
     @Slot()
     def let_go(self) -> None:
-        """Let go of the card that fills the canvas; without one, of the selected cell, then of the step."""
+        """Let go of the brush, then of the card that fills the canvas, of the selected cell, of the step."""
         view = self.document.view
-        if view.alone is not None:
+        if self.canvas.painting:
+            self.canvas.set_painting(False)
+        elif view.alone is not None:
             self.document.show(alone=None)
         elif view.cell is not None:
             self.document.select(None, pin=True)
         elif view.step is not None:
             self.document.show(step=None)
+
+    @Slot(int)
+    def _on_head_ablated(self, head: int) -> None:
+        off = head in self.document.experiment.config.ablated
+        label = f"Switch head {head} {'on' if off else 'off'}"
+        self.document.edit(label, lambda e: edits.toggle_head(e, head))
+
+    @Slot(object, int)
+    def _on_mask_painted(self, cell: Cell, gesture: int) -> None:
+        """Hide or show a pair, as the first one of the stroke does."""
+        e = self.document.experiment
+        if gesture != self._stroke[0]:
+            self._stroke = gesture, e.config.mask is None or bool(e.config.mask[cell.row, cell.column])
+        hide, verb = self._stroke[1], "Mask" if self._stroke[1] else "Unmask"
+        label = f"{verb} by brush"
+        self.document.edit(label, lambda e: edits.paint_mask(e, cell.row, cell.column, not hide), ("brush", gesture))
+
+    def toggle_painting(self) -> None:
+        """Begin or end painting the mask on the cards."""
+        self.canvas.set_painting(not self.canvas.painting)
+        if self.canvas.painting:
+            self.lenses.open_lens(CANVAS)
+            self.step_bar.show_note("Drag over the cells of a map to mask them, or to bring them back; Esc ends.")
+
+    def clear_mask(self) -> None:
+        """Let go of the mask that was painted."""
+        self.document.edit("Clear the painted mask", lambda e: edits.configured(e, mask=None))
 
     def toggle_causal(self) -> None:
         """Switch the causal mask."""

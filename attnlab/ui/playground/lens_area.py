@@ -1,0 +1,151 @@
+"""The middle of the playground: the canvas, and the lenses that can take its place, under a row of tabs."""
+
+from collections.abc import Hashable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.playground.canvas import Canvas
+from attnlab.ui.widgets.choice import Choice
+from attnlab.ui.widgets.segments import Segments
+from attnlab.ui.widgets.switch import Switch
+
+if TYPE_CHECKING:
+    from attnlab.attention.trace import Trace
+    from attnlab.document.document import View
+    from attnlab.ui.playground.lenses.lens import Lens, Runner
+
+CANVAS = "canvas"
+LENSES = (
+    ("statistics", "Statistics", "Every row of weights in numbers, to sort and copy", "StatisticsLens"),
+    ("positions", "Positions", "How positions are encoded, and what attention sees of the order", "PositionsLens"),
+    ("saturation", "Saturation", "Why scores are divided: their spread and softmax's gradient", "SaturationLens"),
+    ("precision", "Precision", "The same layer in four number formats", "PrecisionLens"),
+    ("cost", "Cost", "Time and memory, measured on this machine", "CostLens"),
+)
+LOOKS = (
+    Choice("present", "Present", "The cards show the present state"),
+    Choice("pinned", "Pinned", "The cards show the pinned state, on the same scale of colours"),
+    Choice("difference", "Difference", "The cards show present minus pinned"),
+)
+
+
+class LensArea(QWidget):
+    """Shows the canvas or one lens; announces edits that lenses ask for, and how cards are to be looked at."""
+
+    cell_clicked = Signal(object)
+    edit_requested = Signal(str, object)
+    pin_toggled = Signal()
+    look_chosen = Signal(object)
+    strips_toggled = Signal(bool)
+    lens_shown = Signal(str)
+
+    def __init__(self, run: "Runner", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._run = run
+        self._palette = LIGHT
+        self._shown: tuple[Trace, View] | None = None
+        self._lenses: dict[str, Lens] = {}
+        self.canvas = Canvas()
+        self.stack = QStackedWidget()
+        self.stack.addWidget(self.canvas)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self._make_bar())
+        column.addWidget(self.stack, 1)
+
+    def _make_bar(self) -> QWidget:
+        bar = QWidget()
+        bar.setProperty("ground", "lenses")
+        row = QHBoxLayout(bar)
+        row.setContentsMargins(16, 6, 16, 0)
+        row.setSpacing(8)
+        self.tabs = Segments("What the middle shows")
+        first = Choice(CANVAS, "Canvas", "Every stage as a card")
+        self.tabs.set_choices([first, *(Choice(name, title, about) for name, title, about, _ in LENSES)])
+        self.tabs.set_value(CANVAS)
+        self.tabs.chosen.connect(self._on_tab_chosen)
+        self.strips = Switch("Figures")
+        self.strips.setToolTip("Show the range of every stage and the row sums on its card")
+        self.strips.clicked.connect(self.strips_toggled)
+        self.pin = QPushButton("Pin")
+        self.pin.clicked.connect(self.pin_toggled)
+        self.looks = Segments("Which state the cards show")
+        self.looks.set_choices(LOOKS)
+        self.looks.chosen.connect(self.look_chosen)
+        row.addWidget(self.tabs)
+        row.addStretch(1)
+        for widget in (self.strips, self.looks, self.pin):
+            row.addWidget(widget)
+        self.show_pin(False, "present")
+        return bar
+
+    @property
+    def current(self) -> str:
+        """The name of what is shown: "canvas" or a lens."""
+        widget = self.stack.currentWidget()
+        return next((name for name, lens in self._lenses.items() if lens is widget), CANVAS)
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours from now on."""
+        self._palette = palette
+        self.canvas.set_palette(palette)
+        for lens in self._lenses.values():
+            lens.set_palette(palette)
+        self.strips.set_palette(palette)
+        for segments in (self.tabs, self.looks):
+            segments.set_palette(palette)
+
+    def show_pin(self, pinned: bool, look: str) -> None:
+        """Show whether a state is pinned, and which one the cards show."""
+        self.looks.setVisible(pinned)
+        self.looks.set_value(look)
+        self.pin.setText("Unpin" if pinned else "Pin")
+        self.pin.setToolTip(
+            "Let go of the pinned state" if pinned else "Keep the present state, to compare what you change with it"
+        )
+
+    def show_trace(self, trace: "Trace", view: "View") -> None:
+        """Show another trace in the lens that can be seen; the canvas is the playground's."""
+        self._shown = trace, view
+        if self.current != CANVAS:
+            self._lenses[self.current].show_trace(trace, view)
+
+    def show_view(self, view: "View") -> None:
+        """Show the same trace as another view asks."""
+        if self._shown is not None:
+            self._shown = self._shown[0], view
+        if self.current != CANVAS:
+            self._lenses[self.current].show_view(view)
+
+    def open_lens(self, name: str) -> None:
+        """Show the canvas or a lens, which is made when it is first wanted."""
+        if name != CANVAS and name not in self._lenses:
+            self._lenses[name] = self._made(name)
+        self.tabs.set_value(name)
+        self.stack.setCurrentWidget(self.canvas if name == CANVAS else self._lenses[name])
+        if name != CANVAS and self._shown is not None:
+            self._lenses[name].show_trace(*self._shown)
+        self.lens_shown.emit(name)
+
+    def _made(self, name: str) -> "Lens":
+        class_name = next(entry[3] for entry in LENSES if entry[0] == name)
+        module = import_module(f"attnlab.ui.playground.lenses.{name}_lens")
+        lens: Lens = getattr(module, class_name)(self._run)
+        lens.set_palette(self._palette)
+        lens.cell_clicked.connect(self.cell_clicked)
+        lens.edit_requested.connect(self.edit_requested)
+        self.stack.addWidget(lens)
+        return lens
+
+    def on_result(self, name: str, key: Hashable, result: Any) -> None:
+        """Hand the result of a job to the lens that asked for it."""
+        self._lenses[name].on_result(key, result)
+
+    @Slot(object)
+    def _on_tab_chosen(self, name: object) -> None:
+        self.open_lens(str(name))
