@@ -21,8 +21,9 @@ class Difference:
     """How far one stage in one format is from the same stage in float64.
 
     ``title`` is the stage's. ``absolute`` and ``relative`` are the largest of all cells that are finite in both, the
-    relative one of those that are not 0 in float64; NaN without any. ``moved`` of ``rows`` rows have another strongest target, None where
-    a stage holds no weights. ``non_finite`` counts NaN and ∞, without the −∞ that both formats share: the mask's.
+    relative one of those that are not 0 in float64; NaN without any. ``moved`` of ``rows`` rows have another
+    strongest target, None where a stage holds no weights. ``non_finite`` counts NaN and ∞, without the −∞ that both
+    formats share: the mask's.
     """
 
     stage: str

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from attnlab.attention.arithmetic import number
-from attnlab.attention.explain import Cell, Explanation, axis_label, explain
+from attnlab.attention.explain import Cell, Explanation, explain
 from attnlab.attention.stages import BY_NAME
 from attnlab.attention.statistics import RowStatistics, row_statistics
 from attnlab.figures.palette import LIGHT, Palette
@@ -38,7 +38,14 @@ if TYPE_CHECKING:
 INVITATION = "Point at any cell to see how it is made; click to hold it, Esc to let go."
 LONG_ROW = 33
 """From so many keys on, a row is shown as a profile too."""
-ROWS = (("total", "sum"), ("entropy", "entropy"), ("effective", "tokens in effect"), ("strongest", "strongest"))
+ROWS = (
+    ("total", "sum"),
+    ("entropy", "entropy"),
+    ("effective", "tokens in effect"),
+    ("largest", "largest"),
+    ("strongest", "strongest"),
+    ("distance", "distance"),
+)
 
 
 class ExplainPanel(QScrollArea):
@@ -223,7 +230,7 @@ class ExplainPanel(QScrollArea):
         trace = self._trace
         assert trace is not None
         stage = BY_NAME[cell.stage]
-        revealed = self._view is None or self._view.step is None or trace.stages.index("weights") < self._view.step
+        revealed = self._view is None or self._view.step is None or trace.all_stages.index("weights") < self._view.step
         has_row = stage.axes[-2] in ("query", "token") and revealed
         for widget in (self._row_title, self._statistics_title, self.bars):
             widget.setVisible(has_row)
@@ -238,14 +245,14 @@ class ExplainPanel(QScrollArea):
         row: NDArray[np.floating] = weights[cell.row]
         mask = trace.shown_mask("weights")
         masked = [False] * e.T_k if mask is None else mask[cell.row].tolist()
-        title = f"Row of “{axis_label(e, 'query', cell.row)}”"
+        title = f"Row of “{e.tokens[cell.row]}”"
         if e.n_heads > 1 and not isinstance(head, int):
             title += ", mean of the heads"
         self._row_title.setText(title.upper())
         current = cell.column if stage.axes[-1] == "key" else None
         self.bars.set_bars(e.key_tokens, row.tolist(), masked, current, f"Weights, r{title[1:]}")
         self._show_profile(row, e.key_tokens, current)
-        self._show_statistics(row_statistics(row, masked.count(False)), e.key_tokens)
+        self._show_statistics(row_statistics(row, masked.count(False), cell.row), e.key_tokens)
 
     def _show_profile(self, row: "NDArray[np.floating]", keys: tuple[str, ...], current: int | None) -> None:
         """Show a long row as a whole above its bars; pyqtgraph is loaded for the first one."""
@@ -277,7 +284,15 @@ class ExplainPanel(QScrollArea):
             else f"{number(statistics.entropy)} of {number(statistics.most)}"
         )
         effective = "not defined" if statistics.effective != statistics.effective else f"{statistics.effective:.2f}"
-        texts = {"total": number(statistics.total), "entropy": entropy, "effective": effective, "strongest": strongest}
+        distance = "not defined" if statistics.distance != statistics.distance else f"{statistics.distance:.2f} tokens"
+        texts = {
+            "total": number(statistics.total),
+            "entropy": entropy,
+            "effective": effective,
+            "largest": number(statistics.largest),
+            "strongest": strongest,
+            "distance": distance,
+        }
         for key, text in texts.items():
             label = self._statistics[key]
             label.setToolTip(plain_tip(text))
