@@ -122,7 +122,7 @@ def explain_cosine(query: Floats, key: Floats, p: Parameters, limit: int | None)
             return (line(f"the {name} is all zeros: it points nowhere, and its cosine counts as 0"),)
     by = line(Span(short(lengths[0]), "query"), "·", Span(short(lengths[1]), "key"))
     return (
-        line(q, "·", k, " ÷ (|", q, "|·|", k, "|), with |", q, "| = ", by[0], " and |", k, "| = ", by[2]),
+        line(q, "·", k, " ÷ (|", q, "|·|", k, "|), where |", q, "| is ", by[0], " and |", k, "| is ", by[2]),
         line("= (", products(query, key, ("query", "key"), limit), ") ÷ (", by, ")"),
     )
 
