@@ -18,6 +18,7 @@ from attnlab.errors import AttnlabError
 from attnlab.files.source import Source, check_source, load_source, parse_source
 
 if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
     from attnlab.attention.trace import Trace
 
 BENCHES = ("live", "engine", "start")
@@ -247,7 +248,7 @@ def _write_figure(path: Path, trace: "Trace", options: argparse.Namespace) -> No
 
 def _stage_parser(command: str, description: str) -> argparse.ArgumentParser:
     parser = _Parser(prog=f"attnlab {command}", description=description, allow_abbrev=False)
-    parser.add_argument("source", metavar="SOURCE", help=SOURCE_HELP)
+    _add_source(parser)
     parser.add_argument("--stage", metavar="NAME", help="inputs, queries, … weights, context, output")
     parser.add_argument(
         "--head", type=_head, default="all", metavar="I|all|mean", help="a head from 0, all of them, or their mean"
@@ -265,8 +266,29 @@ def _head(text: str) -> int | str:
     return int(text)
 
 
+def _item(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,9}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no sequence of a batch; 0, 1 … are")
+    return int(text)
+
+
+def _add_source(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("source", metavar="SOURCE", help=SOURCE_HELP)
+    parser.add_argument("--item", type=_item, metavar="I", help="a sequence of a batch, from 0; without, the one saved")
+
+
+def _loaded(options: argparse.Namespace) -> "tuple[Experiment, str]":
+    """Return the experiment that is asked for, of a batch the sequence, and its title."""
+    experiment, title, _ = load_source(options.source)
+    if options.item is not None:
+        from attnlab.attention.batches import select
+
+        experiment = select(experiment, options.item)
+    return experiment, title
+
+
 def _computed(options: argparse.Namespace) -> "Trace":
-    experiment, _, _ = load_source(options.source)
+    experiment, _ = _loaded(options)
     from attnlab.compute.engine import compute
 
     return compute(experiment, options.device, options.dtype)
@@ -274,8 +296,8 @@ def _computed(options: argparse.Namespace) -> "Trace":
 
 def _code(argv: list[str]) -> int:
     parser = _Parser(prog="attnlab code", description="Print a PyTorch script that reproduces every stage.")
-    parser.add_argument("source", metavar="SOURCE", help=SOURCE_HELP)
-    experiment, title, _ = load_source(parser.parse_args(argv).source)
+    _add_source(parser)
+    experiment, title = _loaded(parser.parse_args(argv))
     from attnlab.files.script import script
 
     say(script(experiment, title))
