@@ -226,7 +226,7 @@ def test_sequences_are_added_and_removed() -> None:
 @pytest.mark.parametrize("place", [-1, 2, 99])
 def test_a_place_that_there_is_not_is_refused(place: int) -> None:
     for edit in (batches.select, batches.remove_item):
-        with pytest.raises(attnlab.ExperimentError, match=f"There is no sequence {place}; they .* 0 to 1"):
+        with pytest.raises(attnlab.ExperimentError, match=rf"There is no sequence {place}; they .* 0 to 1"):
             edit(batch("ab", "c"), place)
     with pytest.raises(attnlab.ExperimentError, match="There is no sequence 1; there is one, number 0"):
         batches.select(batch("ab"), 1)
@@ -240,7 +240,7 @@ def test_the_valid_length_is_set_and_all_of_them_is_none() -> None:
     assert not batches.set_length(shorter, 4).config.masks
     assert batches.set_length(e, 4) is e
     for wrong in (0, 5):
-        with pytest.raises(attnlab.ExperimentError, match=f"The valid length is {wrong}; it needs .* 1 to 4"):
+        with pytest.raises(attnlab.ExperimentError, match=rf"The valid length is {wrong}; it needs .* 1 to 4"):
             batches.set_length(e, wrong)
 
 
