@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import attnlab
-from attnlab.attention.statistics import row_statistics
+from attnlab.attention.statistics import row_statistics, stage_summary, strip, weights_statistics
 
 
 def test_a_row_that_is_even_has_the_most_entropy() -> None:
@@ -61,3 +61,107 @@ def test_a_causal_row_is_compared_with_the_tokens_it_may_see() -> None:
     said = row_statistics(trace.array("weights")[0, 2], 3)
     assert said.most == pytest.approx(math.log(3))
     assert said.strongest in (0, 1, 2)
+
+
+# All rows at once
+
+
+def described(row: list[float], i: int) -> tuple[float, float, float, float]:
+    """Work out sum, entropy, effective tokens and distance of a row of shares by loops."""
+    total = sum(row)
+    if total == 0:
+        return 0.0, 0.0, 0.0, math.nan
+    entropy = -sum(w / total * math.log(w / total) for w in row if w > 0)
+    return total, entropy, math.exp(entropy), sum(w * abs(i - j) for j, w in enumerate(row)) / total
+
+
+@given(st.integers(1, 3), st.integers(1, 5), st.integers(1, 6), st.integers(0, 2**32 - 1))
+def test_every_row_is_what_loops_make_of_it(heads: int, queries: int, keys: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    weights = rng.random((heads, queries, keys)) * (rng.random((heads, queries, keys)) < 0.7)
+    s = weights_statistics(weights)
+    for h in range(heads):
+        for i in range(queries):
+            row = weights[h, i].tolist()
+            found = (s.total[h, i], s.entropy[h, i], s.effective[h, i], s.distance[h, i])
+            assert found == pytest.approx(described(row, i), nan_ok=True, abs=1e-9)
+            assert s.largest[h, i] == max(row)
+            assert s.strongest[h, i] == (row.index(max(row)) if any(row) else -1)
+            assert s.most[h, i] == pytest.approx(math.log(keys))
+
+
+def test_what_is_not_defined_is_nan_and_says_nothing() -> None:
+    rows = np.array([[0.0, 0.0], [-1.0, 1.0], [np.nan, 1.0], [np.inf, 1.0], [np.inf, -np.inf]])
+    s = weights_statistics(rows)
+    assert np.isnan(s.distance).all()
+    assert np.isnan(s.entropy).tolist() == np.isnan(s.effective).tolist() == [False, True, True, True, True]
+    assert s.strongest.tolist() == [-1, 1, -1, -1, -1]
+
+
+def test_the_mask_says_what_an_even_row_would_have() -> None:
+    s = weights_statistics(np.tril(np.ones((3, 3))), np.tril(np.ones((3, 3), dtype=bool)))
+    np.testing.assert_allclose(s.entropy, s.most, atol=1e-12)
+    np.testing.assert_allclose(s.distance, [0, 0.5, 1])
+
+
+def test_the_mean_of_a_head_leaves_rows_without_a_target_out() -> None:
+    s = weights_statistics(np.array([[[0.5, 0.5], [0.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]]]))
+    np.testing.assert_allclose(s.mean("effective"), [2, 1])
+    assert math.isnan(float(weights_statistics(np.zeros((2, 2))).mean("entropy")))
+
+
+def test_one_row_is_the_same_as_among_all() -> None:
+    weights = attnlab.compute(attnlab.preset("causal-5x8")).array("weights")
+    s, one = weights_statistics(weights), row_statistics(weights[0, 3], 4, 3)
+    assert (one.distance, one.largest, one.entropy) == (s.distance[0, 3], s.largest[0, 3], s.entropy[0, 3])
+    assert math.isnan(row_statistics(weights[0, 3], 4).distance)
+
+
+# Stages, and the line on a card
+
+
+def test_a_stage_is_summed_up_and_the_mask_is_no_infinity() -> None:
+    trace = attnlab.compute(attnlab.preset("causal-5x8"))
+    found, array = stage_summary(trace, "masked", "all"), trace.array("masked")
+    kept = [float(array[0, i, j]) for i in range(5) for j in range(i + 1)]
+    assert (found.smallest, found.largest, found.nans, found.infinities) == (min(kept), max(kept), 0, 0)
+    assert found.mean == pytest.approx(sum(kept) / len(kept))
+    assert found.shape == array.shape
+
+
+def test_what_overflowed_is_counted_and_said() -> None:
+    e = attnlab.preset("random-4x8")
+    large = attnlab.Experiment(e.tokens, np.asarray(e.embeddings) * 1e3, e.weights, e.config)
+    trace = attnlab.compute(large, dtype="float16")
+    count = int(np.isinf(trace.array("scores")).sum())
+    assert stage_summary(trace, "scores", 0).infinities == count > 0
+    assert strip(trace, "scores", 0).endswith(f" · {count} ∞")
+    nans = int(np.isnan(trace.array("weights")).sum())
+    assert nans > 0
+    assert f"{nans} NaN" in strip(trace, "weights", 0)
+
+
+@pytest.mark.parametrize("head", [0, 1, "mean", "all"])
+def test_the_line_of_weights_says_sums_entropy_and_tokens(head: int | str) -> None:
+    trace = attnlab.compute(attnlab.preset("multi-head-8"))
+    weights = trace.array("weights").astype(np.float64)
+    chosen = {"mean": weights.mean(0), "all": weights.reshape(-1, 10)}.get(str(head))
+    rows = (weights[int(head)] if chosen is None else chosen).tolist()
+    found = [described(row, 0) for row in rows]
+    entropy, tokens = (sum(f[k] for f in found) / len(found) for k in (1, 2))
+    assert strip(trace, "weights", head) == f"row sums 1.0000 · entropy {entropy:.2f} · {tokens:.1f} tokens"
+
+
+def test_the_line_of_other_stages_is_their_range() -> None:
+    trace = attnlab.compute(attnlab.preset("journey"))
+    x = trace.array("inputs")
+    assert strip(trace, "inputs", "all") == f"{x.min():.2f} … {x.max():.2f} · mean {x.mean():.2f}"
+
+
+def test_rows_that_do_not_sum_to_one_are_said() -> None:
+    e = attnlab.preset("journey")
+    mask = np.ones((6, 6), dtype=bool)
+    mask[2] = False
+    config = attnlab.AttentionConfig(scale="none", mask=mask)
+    trace = attnlab.compute(attnlab.Experiment(e.tokens, e.embeddings, e.weights, config))
+    assert strip(trace, "weights", 0).startswith("row sums 0.00 … 1.00 · ")

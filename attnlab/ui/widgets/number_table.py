@@ -12,11 +12,13 @@ from PySide6.QtCore import (
     QItemSelectionModel,
     QModelIndex,
     QPersistentModelIndex,
+    QRect,
+    QSize,
     Qt,
     Signal,
     Slot,
 )
-from PySide6.QtGui import QColor, QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtGui import QColor, QContextMenuEvent, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -24,13 +26,16 @@ from PySide6.QtWidgets import (
     QLabel,
     QMenu,
     QPushButton,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
     QTableView,
     QVBoxLayout,
     QWidget,
 )
 
-from attnlab.figures.palette import LIGHT, Palette, rgb
-from attnlab.ui.theme import font, mixed, plain_tip, px, restyle
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.theme import font, mixed, plain_tip, px, restyle, text_on
 
 Index = QModelIndex | QPersistentModelIndex
 _NO_INDEX = QModelIndex()
@@ -137,7 +142,7 @@ class _Model(QAbstractTableModel):
             return None
         column = self.columns[section]
         if role == Qt.ItemDataRole.DisplayRole:
-            return column.title
+            return column.title + (" ↓" if self._by[1] else " ↑") * (section == self._by[0])
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _LEFT if column.is_text else _RIGHT
         if role == Qt.ItemDataRole.ToolTipRole:
@@ -148,6 +153,7 @@ class _Model(QAbstractTableModel):
         self._by = (column, order == Qt.SortOrder.DescendingOrder)
         self._arrange()
         self.refresh()
+        self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(self.columns) - 1)
         self.sorted.emit()
 
 
@@ -260,6 +266,7 @@ class NumberTable(QWidget):
 
     @Slot()
     def _on_sorted(self) -> None:
+        self.view.fit_columns(afresh=False)
         self._select(self._selected)
 
     @Slot()
@@ -271,6 +278,36 @@ class NumberTable(QWidget):
         self.row_activated.emit(int(self._model.order[index.row()]))
 
 
+class _Cells(QStyledItemDelegate):
+    """Paints cells flat: under a style sheet of its own a table forgets the colours its model gives."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.palette = LIGHT
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        text = index.data(Qt.ItemDataRole.DisplayRole)
+        return QSize(QFontMetrics(font("number")).horizontalAdvance(text) + 2 * px(8), px(24))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        rect: QRect = option.rect
+        selected = bool(option.state & QStyle.StateFlag.State_Selected)
+        tint = index.data(Qt.ItemDataRole.BackgroundRole)
+        if tint is not None:
+            painter.fillRect(rect, tint)
+        ground = tint.name() if tint is not None else self.palette.surface
+        if selected:
+            ground = mixed(ground, self.palette.accent, 0.18)
+            painter.fillRect(rect, QColor(ground))
+        face = font("number")
+        painter.setFont(face)
+        painter.setPen(QColor(text_on(ground) if tint is not None else self.palette.ink))
+        room = rect.adjusted(px(8), 0, -px(8), 0)
+        text = index.data(Qt.ItemDataRole.DisplayRole)
+        cut = QFontMetrics(face).elidedText(text, Qt.TextElideMode.ElideRight, room.width())
+        painter.drawText(room, index.data(Qt.ItemDataRole.TextAlignmentRole), cut)
+
+
 class _View(QTableView):
     """The table itself: rows are selected, a header or the menu sorts, Tab leaves."""
 
@@ -279,6 +316,8 @@ class _View(QTableView):
     def __init__(self, model: _Model, parent: QWidget) -> None:
         super().__init__(parent)
         self.setModel(model)
+        self._cells = _Cells(self)
+        self.setItemDelegate(self._cells)
         self.setShowGrid(False)
         self.setTabKeyNavigation(False)
         self.setWordWrap(False)
@@ -300,15 +339,14 @@ class _View(QTableView):
         self.setFont(font("number"))
         self.horizontalHeader().setFont(font("caption_strong"))
         self.verticalHeader().setDefaultSectionSize(px(24))
-        chosen = ", ".join(str(channel) for channel in rgb(palette.accent))
+        self._cells.palette = palette
         restyle(
             self,
             f"""QTableView {{ background: {palette.surface}; color: {palette.ink}; border: 2px solid transparent;
                 border-radius: 6px; }}
             QTableView:focus {{ border-color: {palette.accent}; }}
-            QTableView::item {{ padding: 0 {px(8)}px; border: 0; }}
-            QTableView::item:selected {{ background: rgba({chosen}, 40); color: {palette.ink}; }}
             QHeaderView {{ background: {palette.surface}; border: 0; }}
+            QHeaderView::up-arrow, QHeaderView::down-arrow {{ image: none; width: 0; }}
             QHeaderView::section {{ background: {palette.surface}; color: {palette.muted}; border: 0;
                 border-bottom: 1px solid {palette.hairline}; padding: {px(4)}px {px(8)}px; }}
             QHeaderView::section:hover {{ color: {palette.ink}; background: {palette.control}; }}""",
@@ -331,7 +369,7 @@ class _View(QTableView):
         copy.triggered.connect(self.copy_asked)
         menu.addSeparator()
         for section in range(self.horizontalHeader().count()):
-            title = self.model().headerData(section, Qt.Orientation.Horizontal)
+            title = str(self.model().headerData(section, Qt.Orientation.Horizontal)).rstrip(" ↑↓")
             action = menu.addAction(f"Sort by {title}")
             action.triggered.connect(lambda _=False, section=section: self._sort_by(section))
         menu.popup(event.globalPos())

@@ -1,0 +1,92 @@
+"""The precision lens measures in the worker what each format changes, and shows the newest answer alone."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+import attnlab
+from attnlab.attention import edits
+from attnlab.compute.precision import precision, scientific, summary
+from attnlab.compute.service import ComputeService
+from attnlab.document.document import View
+from attnlab.ui.playground.lenses.precision_lens import PrecisionLens
+from attnlab.ui.playground.tab_button import TabButton
+
+PATIENCE_MS = 20_000
+
+
+@pytest.fixture
+def service(qtbot: QtBot) -> Iterator[ComputeService]:
+    made = ComputeService()
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def lens(qtbot: QtBot, service: ComputeService) -> Iterator[PrecisionLens]:
+    made = PrecisionLens(service.run)
+    service.job_done.connect(lambda key, result: made.on_result(key[2], result))
+    made.resize(700, 500)
+    qtbot.addWidget(made)
+    made.show()
+    yield made
+    made.close()
+
+
+def column(lens: PrecisionLens, section: int) -> list[str]:
+    model = lens.table.view.model()
+    return [model.index(row, section).data() for row in range(model.rowCount())]
+
+
+def test_the_worker_answers_and_the_table_and_the_sentence_say_it(
+    lens: PrecisionLens, service: ComputeService, qtbot: QtBot
+) -> None:
+    e = attnlab.preset("causal-5x8")
+    with qtbot.waitSignal(service.job_done, timeout=PATIENCE_MS):
+        lens.show_trace(attnlab.compute(e), View())
+        assert lens.sentence.text() == "Computing in four number formats …"
+    found = precision(e)
+    assert lens.sentence.text() == summary(found)
+    assert column(lens, 0) == [d.title for d in found if d.format == "float32"]
+    assert column(lens, 2) == [scientific(d.absolute) for d in found if d.format == "bfloat16"]
+    (relative,) = (b for b in lens.findChildren(TabButton) if b.text() == "Relative")
+    QTest.mouseClick(relative, Qt.MouseButton.LeftButton)
+    assert column(lens, 3) == [scientific(d.relative) for d in found if d.format == "float16"]
+
+
+def test_what_an_edit_overtakes_is_dropped(lens: PrecisionLens, service: ComputeService, qtbot: QtBot) -> None:
+    keys: list[object] = []
+    service.job_done.connect(lambda key, _: keys.append(key))
+    e = attnlab.preset("journey")
+    for value in range(20):
+        e = edits.set_block(e, "W_q", 0, 0, [[value]])
+        lens.show_trace(attnlab.compute(e), View())
+    qtbot.waitUntil(lambda: len(keys) == 20, timeout=PATIENCE_MS)
+    assert column(lens, 1) == [scientific(d.absolute) for d in precision(e) if d.format == "float32"]
+    lens.on_result(1, "an older answer")
+    assert lens.sentence.text() == summary(precision(e))
+
+
+def test_the_same_experiment_is_measured_once(lens: PrecisionLens, service: ComputeService, qtbot: QtBot) -> None:
+    e = attnlab.preset("journey")
+    keys: list[object] = []
+    service.job_done.connect(lambda key, _: keys.append(key))
+    with qtbot.waitSignal(service.job_done, timeout=PATIENCE_MS):
+        lens.show_trace(attnlab.compute(e), View())
+    lens.show_trace(attnlab.compute(e, dtype="float64"), View(head="mean"))
+    with qtbot.waitSignal(service.job_done, timeout=PATIENCE_MS):
+        service.run(("lens", "other", "end"), lambda: "")
+    assert len(keys) == 2
+
+
+def test_scores_that_overflow_are_said(lens: PrecisionLens, service: ComputeService, qtbot: QtBot) -> None:
+    e = attnlab.preset("random-4x8")
+    large = attnlab.Experiment(e.tokens, np.asarray(e.embeddings) * 100, e.weights, e.config)
+    with qtbot.waitSignal(service.job_done, timeout=PATIENCE_MS):
+        lens.show_trace(attnlab.compute(large), View())
+    assert "float16 " in lens.sentence.text()
+    assert "overflows in scores" in lens.sentence.text()

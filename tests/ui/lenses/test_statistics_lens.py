@@ -1,0 +1,121 @@
+"""The statistics lens says of every row of weights and of every stage what its numbers are, live."""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+import attnlab
+from attnlab.attention.arithmetic import number
+from attnlab.attention.explain import Cell
+from attnlab.attention.trace import Trace
+from attnlab.document.document import View
+from attnlab.ui.playground.lenses.statistics_lens import StatisticsLens
+from attnlab.ui.playground.tab_button import TabButton
+from attnlab.ui.widgets.number_table import NumberTable
+
+
+@pytest.fixture(scope="module")
+def trace() -> Trace:
+    return attnlab.compute(attnlab.preset("multi-head-causal"))
+
+
+@pytest.fixture
+def lens(qtbot: QtBot, trace: Trace) -> Iterator[StatisticsLens]:
+    made = StatisticsLens(lambda key, job: None)
+    made.resize(1100, 760)
+    qtbot.addWidget(made)
+    made.show()
+    made.activateWindow()
+    qtbot.waitUntil(made.isActiveWindow)
+    made.show_trace(trace, View(head="all"))
+    yield made
+    made.close()
+
+
+def read(table: NumberTable) -> dict[str, list[str]]:
+    model = table.view.model()
+    titles = [str(model.headerData(c, Qt.Orientation.Horizontal)).rstrip(" ↑↓") for c in range(model.columnCount())]
+    return {title: [model.index(row, c).data() for row in range(model.rowCount())] for c, title in enumerate(titles)}
+
+
+def click_header(table: NumberTable, title: str) -> None:
+    header, section = table.view.horizontalHeader(), list(read(table)).index(title)
+    at = QPoint(header.sectionViewportPosition(section) + 20, header.height() // 2)
+    QTest.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=at)
+
+
+def look(lens: StatisticsLens, text: str) -> None:
+    (button,) = (b for b in lens.findChildren(TabButton) if b.text() == text)
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def test_every_row_of_every_head_is_there(lens: StatisticsLens, trace: Trace) -> None:
+    rows, weights = read(lens.rows), trace.array("weights").astype(np.float64)
+    heads, queries, _ = weights.shape
+    assert len(rows["head"]) == heads * queries
+    line = 3 * queries + 4
+    row = weights[3, 4].tolist()
+    tokens = trace.experiment.tokens
+    assert (rows["head"][line], rows["query"][line]) == ("3", tokens[4])
+    assert rows["largest"][line] == number(max(row))
+    assert rows["strongest"][line] == tokens[row.index(max(row))]
+    entropy = -sum(w * math.log(w) for w in row if w > 0)
+    assert rows["entropy"][line] == number(entropy)
+    assert rows["effective"][line] == number(math.exp(entropy))
+    assert rows["distance"][line] == number(sum(w * abs(4 - j) for j, w in enumerate(row)))
+
+
+def test_it_follows_the_head_that_is_shown(lens: StatisticsLens, trace: Trace) -> None:
+    lens.show_view(View(head=2))
+    assert set(read(lens.rows)["head"]) == {"2"}
+    lens.show_view(View(head="mean"))
+    assert set(read(lens.rows)["head"]) == {"mean"}
+    assert read(lens.rows)["largest"] == [number(w) for w in trace.mean("weights").max(-1)]
+
+
+def test_stages_are_described(lens: StatisticsLens, trace: Trace) -> None:
+    stages = read(lens.stages)
+    at = stages["stage"].index("Scores")
+    scores = trace.array("scores")
+    assert stages["shape"][at] == "8×5×5"
+    assert (stages["smallest"][at], stages["largest"][at]) == (number(scores.min()), number(scores.max()))
+    assert set(stages["NaN"]) == set(stages["∞"]) == {"0"}
+
+
+def test_heads_are_means_of_their_rows(lens: StatisticsLens, trace: Trace) -> None:
+    look(lens, "Heads")
+    assert lens.heads.isVisible()
+    assert not lens.rows.isVisible()
+    shown = read(lens.heads)
+    largest = trace.array("weights").astype(np.float64).max(-1)
+    assert shown["largest"] == [number(sum(row) / len(row)) for row in largest.tolist()]
+    look(lens, "Rows")
+    assert lens.rows.isVisible()
+
+
+def test_order_and_selection_survive_an_update(lens: StatisticsLens) -> None:
+    click_header(lens.rows, "entropy")
+    click_header(lens.rows, "entropy")
+    lens.rows.view.selectRow(1)
+    chosen = lens.rows.selected_rows()
+    other = attnlab.compute(attnlab.preset("multi-head-causal"), dtype="bfloat16")
+    lens.show_trace(other, View(head="all"))
+    entropies = [float(text.replace("−", "-")) for text in read(lens.rows)["entropy"]]
+    assert entropies == sorted(entropies, reverse=True)
+    assert lens.rows.selected_rows() == chosen
+
+
+def test_activating_a_row_selects_its_strongest_weight(lens: StatisticsLens, trace: Trace, qtbot: QtBot) -> None:
+    click_header(lens.rows, "distance")
+    lens.rows.view.selectRow(7)
+    (row,) = lens.rows.selected_rows()
+    head, query = divmod(row, trace.experiment.T_q)
+    with qtbot.waitSignal(lens.cell_clicked) as came:
+        QTest.keyClick(lens.rows.view, Qt.Key.Key_Return)
+    strongest = int(trace.array("weights")[head, query].argmax())
+    assert came.args == [Cell("weights", query, strongest, head)]

@@ -1,0 +1,155 @@
+"""A table of numbers sorts by a click on a header, is copied with every digit, and keeps what was selected."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QMenu, QPushButton
+from pytestqt.qtbot import QtBot
+
+from attnlab.figures.palette import DARK
+from attnlab.ui.widgets.number_table import Column, NumberTable
+
+NUMBERS = np.array([0.1, -2.0, np.nan, 10.0])
+WORDS = ("the", "Cat", "a\tb", "sat")
+
+
+def columns(numbers: np.ndarray = NUMBERS) -> list[Column]:
+    return [Column("word", WORDS), Column("number", numbers, lambda value: f"{value:.2f}")]
+
+
+@pytest.fixture
+def table(qtbot: QtBot) -> Iterator[NumberTable]:
+    made = NumberTable("Numbers")
+    made.resize(400, 300)
+    made.set_columns(columns(), "abcd")
+    qtbot.addWidget(made)
+    made.show()
+    made.activateWindow()
+    qtbot.waitUntil(made.isActiveWindow)
+    yield made
+    made.close()
+
+
+def click_header(table: NumberTable, section: int) -> None:
+    header = table.view.horizontalHeader()
+    at = QPoint(header.sectionViewportPosition(section) + header.sectionSize(section) // 2, header.height() // 2)
+    QTest.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=at)
+
+
+def click_row(table: NumberTable, row: int) -> None:
+    at = table.view.visualRect(table.view.model().index(row, 1)).center()
+    QTest.mouseClick(table.view.viewport(), Qt.MouseButton.LeftButton, pos=at)
+
+
+def shown(table: NumberTable, column: int) -> list[str]:
+    model = table.view.model()
+    return [model.index(row, column).data() for row in range(model.rowCount())]
+
+
+def test_a_click_sorts_numbers_as_numbers_a_second_turns_and_a_third_undoes(table: NumberTable) -> None:
+    assert shown(table, 1) == ["0.10", "-2.00", "nan", "10.00"]
+    click_header(table, 1)
+    assert shown(table, 1) == ["-2.00", "0.10", "10.00", "nan"]
+    click_header(table, 1)
+    assert shown(table, 1) == ["10.00", "0.10", "-2.00", "nan"]
+    click_header(table, 1)
+    assert shown(table, 1) == ["0.10", "-2.00", "nan", "10.00"]
+
+
+def test_texts_are_sorted_whatever_their_case(table: NumberTable) -> None:
+    click_header(table, 0)
+    assert shown(table, 0) == ["a\tb", "Cat", "sat", "the"]
+
+
+def test_the_header_says_which_way_it_is_sorted(table: NumberTable) -> None:
+    click_header(table, 1)
+    assert table.view.model().headerData(1, Qt.Orientation.Horizontal) == "number ↑"
+    click_header(table, 1)
+    assert table.view.model().headerData(1, Qt.Orientation.Horizontal) == "number ↓"
+
+
+def test_order_and_selection_survive_other_numbers_and_other_rows(table: NumberTable) -> None:
+    click_header(table, 1)
+    click_row(table, 2)
+    assert table.selected_rows() == [3]
+    table.set_columns(columns(np.array([4.0, 3.0, 2.0, 1.0])), "abcd")
+    assert shown(table, 1) == ["1.00", "2.00", "3.00", "4.00"]
+    assert table.selected_rows() == [3]
+    assert table.view.currentIndex().row() == 0
+    table.set_columns([Column("word", ("x", *WORDS)), Column("number", np.arange(5.0), str)], "zabcd")
+    assert table.selected_rows() == [4]
+
+
+def test_sorting_keeps_the_rows_that_are_selected(table: NumberTable) -> None:
+    click_row(table, 1)
+    click_header(table, 1)
+    assert table.selected_rows() == [1]
+    assert table.view.selectionModel().isRowSelected(0)
+
+
+def test_ctrl_c_copies_the_selection_with_every_digit(table: NumberTable) -> None:
+    table.set_columns(columns(np.array([1 / 3, 0.0, 0.0, 0.0])), "abcd")
+    click_row(table, 0)
+    QTest.keyClick(table.view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert QGuiApplication.clipboard().text() == f"word\tnumber\nthe\t{1 / 3!r}\n"
+
+
+def test_the_button_copies_everything_where_nothing_is_selected(table: NumberTable) -> None:
+    click_header(table, 1)
+    (button,) = table.findChildren(QPushButton)
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    lines = QGuiApplication.clipboard().text().splitlines()
+    assert lines == ["word\tnumber", "Cat\t-2.0", "the\t0.1", "sat\t10.0", "a b\tnan"]
+
+
+def test_enter_activates_the_row_that_was_given(table: NumberTable, qtbot: QtBot) -> None:
+    click_header(table, 1)
+    click_row(table, 2)
+    with qtbot.waitSignal(table.row_activated) as came:
+        QTest.keyClick(table.view, Qt.Key.Key_Return)
+    assert came.args == [3]
+
+
+def test_the_keyboard_walks_the_rows_and_leaves_by_tab(table: NumberTable) -> None:
+    table.setFocus()
+    QTest.keyClick(table.view, Qt.Key.Key_Down)
+    assert table.selected_rows() == [1]
+    QTest.keyClick(table.view, Qt.Key.Key_Tab)
+    assert not table.view.hasFocus()
+
+
+def test_the_menu_sorts_without_a_mouse(table: NumberTable, qtbot: QtBot) -> None:
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, QPoint(5, 5), table.view.mapToGlobal(QPoint(5, 5)))
+    table.view.contextMenuEvent(event)
+    (menu,) = table.view.findChildren(QMenu)
+    (action,) = (action for action in menu.actions() if action.text() == "Sort by number")
+    action.trigger()
+    menu.close()
+    assert shown(table, 1) == ["-2.00", "0.10", "10.00", "nan"]
+
+
+def test_tints_are_painted_in_both_themes(table: NumberTable) -> None:
+    def colour() -> str:
+        rect = table.view.visualRect(table.view.model().index(1, 1))
+        return table.view.viewport().grab().toImage().pixelColor(rect.left() + 2, rect.center().y()).name()
+
+    plain = colour()
+    table.set_columns([columns()[0], Column("number", NUMBERS, str, "", np.ones(4))], "abcd")
+    light = colour()
+    table.set_palette(DARK)
+    assert len({plain, light, colour()}) == 3
+
+
+@given(st.lists(st.floats(width=32) | st.just(float("nan")), min_size=1, max_size=12), st.booleans())
+def test_any_numbers_are_in_order_and_nan_is_last(values: list[float], descending: bool) -> None:
+    order = Column("x", np.array(values), str).order(descending).tolist()
+    assert sorted(order) == list(range(len(values)))
+    numbers = [values[i] for i in order if values[i] == values[i]]
+    assert numbers == sorted(numbers, reverse=descending)
+    assert all(values[i] != values[i] for i in order[len(numbers) :])
