@@ -49,6 +49,13 @@ def value_of(trace: "Trace", cell: Cell, stage: str | None = None) -> float:
     return float(array[cell.head or 0, cell.row, cell.column] if array.ndim == 3 else array[cell.row, cell.column])
 
 
+def shown_value(trace: "Trace", cell: Cell) -> float:
+    """Return the number in a cell as it is shown: where the stage has heads and the cell none, their mean."""
+    if cell.head is None and trace.stage(cell.stage).has_heads:
+        return float(trace.mean(cell.stage)[cell.row, cell.column])
+    return value_of(trace, cell)
+
+
 def made(trace: "Trace", cell: Cell, *lines: Line) -> Explanation:
     """Return the explanation of a cell by these lines."""
     stage = trace.stage(cell.stage)

@@ -18,13 +18,16 @@ from attnlab.errors import AttnlabError
 @dataclass(frozen=True, slots=True)
 class View:
     """What is shown of the scene; not undone. ``head`` is a head, "mean" or "all"; ``alone`` a stage that fills the
-    canvas; ``step`` the number of stages revealed, None for all."""
+    canvas; ``step`` the number of stages revealed, None for all; ``look`` which state the cards show, "present",
+    "pinned" or "difference"; ``strips`` whether they show figures too. ``pinned`` says whether the cell is held."""
 
     head: int | str = 0
     alone: str | None = None
     step: int | None = None
     cell: Cell | None = None
     pinned: bool = False
+    look: str = "present"
+    strips: bool = False
 
 
 class Document(QObject):

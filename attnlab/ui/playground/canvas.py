@@ -147,6 +147,11 @@ class Canvas(QWidget):
         if before is None or before.alone != view.alone:
             self.fit()
 
+    def show_pinned(self, pinned: "Trace | None") -> None:
+        """Compare every card with another trace from now on, or with none."""
+        for card in self._all.values():
+            card.show_pinned(pinned)
+
     @staticmethod
     def _shape(trace: "Trace") -> tuple[object, ...]:
         e = trace.experiment

@@ -3,19 +3,17 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QHelpEvent, QHideEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from attnlab.attention.arithmetic import number
 from attnlab.attention.axes import TOKENS
-from attnlab.attention.axes import labels as labels_along
 from attnlab.attention.explain import Cell
 from attnlab.attention.links import Region, linked
-from attnlab.attention.stages import Stage, kind_of
+from attnlab.attention.stages import Stage
+from attnlab.attention.statistics import strip
 from attnlab.figures.map_painter import (
-    MapData,
     Outline,
     draw_cells,
     draw_colour_ends,
@@ -25,11 +23,11 @@ from attnlab.figures.map_painter import (
     draw_outlines,
     draw_titles,
 )  # fmt: skip
-from attnlab.figures.raster import limit_of
 from attnlab.figures.text import Pen
 from attnlab.ui.formula import draw_formula
 from attnlab.ui.playground.canvas_card import Brush, CanvasCard
-from attnlab.ui.playground.card_layout import LABEL_SIZE, Room, fit, head_titles
+from attnlab.ui.playground.card_layout import LABEL_SIZE, Room, fit
+from attnlab.ui.playground.looks import Look, look_at
 from attnlab.ui.playground.still import face
 from attnlab.ui.theme import plain_tip
 
@@ -42,6 +40,9 @@ DRAG_START_PX = 4
 PADDING = 8.0
 MASK_AXES = ("query", "key")
 PAINTING = "painting the mask"
+STRIP = 14.0
+"""Height of the line of figures."""
+_WRAP = int(Qt.TextFlag.TextWordWrap)
 
 
 class StageCard(CanvasCard):
@@ -65,6 +66,8 @@ class StageCard(CanvasCard):
         self._pressed: QPointF | None = None
         self._panning = False
         self._painting = False
+        self._pinned: Trace | None = None
+        self._reason = self._strip = ""
         self._brush: Brush | None = None
         self.painted = 0
         self.setMouseTracking(True)
@@ -79,8 +82,8 @@ class StageCard(CanvasCard):
     def show_view(self, view: "View") -> None:
         """Show the same trace as another view asks; where only the selected cell is another, just its frames."""
         before, self._view = self._view, view
-        if before is None or (before.head, before.alone, before.step) != (view.head, view.alone, view.step):
-            self._data = self._collected() if self._revealed() else None
+        if before is None or _asks(before) != _asks(view):
+            self._look()
             self.setAccessibleName(self._described())
             self._arrange()
         framed, self._framed = self._framed, self._outlines()
@@ -88,6 +91,13 @@ class StageCard(CanvasCard):
             self.update()
         if before is None or before.cell != view.cell:
             self._tell_cell(view.cell)
+
+    def show_pinned(self, pinned: "Trace | None") -> None:
+        """Compare with another trace from now on, or with none."""
+        self._pinned = pinned
+        if self._trace is not None and self._view is not None and self.stage.name in self._trace:
+            view, self._view = self._view, None
+            self.show_view(view)
 
     def _tell_cell(self, cell: Cell | None) -> None:
         """Let a screen reader say the selected cell of this card, and take a tip away that Escape let go of."""
@@ -152,37 +162,26 @@ class StageCard(CanvasCard):
         step = self._view.step
         return step is None or self._trace.all_stages.index(self.stage.name) < step
 
-    def _values(self) -> tuple[NDArray[np.floating], tuple[int | None, ...], tuple[str, ...]]:
-        """Return the maps shown [n, rows, columns], the head of each, and their titles."""
+    def _look(self) -> None:
+        """Take the maps that the view asks for, and the line of figures under them."""
         assert self._trace is not None
         assert self._view is not None
-        head = self._view.head
-        if not self.stage.has_heads:
-            return self._trace.array(self.stage.name)[None], (None,), ()
-        if head == "mean":
-            return self._trace.mean(self.stage.name)[None], (None,), ("mean",)
-        if head == "all":
-            array = self._trace.array(self.stage.name)
-            titles = head_titles(self._trace.experiment, self.stage.axes, array.shape[-1])
-            return array, tuple(range(len(array))), titles
-        assert isinstance(head, int)
-        return self._trace.array(self.stage.name)[head : head + 1], (head,), (f"head {head}",)
+        look = look_at(self._trace, self._pinned, self.stage, self._view) if self._revealed() else Look(None)
+        self._data, self._heads, self._reason = look.data, look.heads, look.reason
+        self._strip = self._figures(self._view) if self._view.strips and look.data is not None else ""
 
-    def _collected(self) -> MapData:
+    def _figures(self, view: "View") -> str:
         assert self._trace is not None
-        values, self._heads, titles = self._values()
-        e = self._trace.experiment
-        labels = [labels_along(e, axis, n) for axis, n in zip(self.stage.axes[-2:], values.shape[1:], strict=True)]
-        kind = kind_of(self.stage, e)
-        limit = limit_of(self._trace.array(self.stage.name), kind)
-        mask = self._trace.shown_mask(self.stage.name)
-        if self.stage.axes[-1] != "merged" or e.n_heads == 1:
-            return MapData(values, kind, limit, mask, labels[0], labels[1], titles)
-        return MapData(values, kind, limit, mask, labels[0], labels[1], titles, e.d_v, head_titles(e))
+        if view.look == "difference" and self._pinned is not None:
+            assert self._data is not None
+            change = self._data.values[np.isfinite(self._data.values)]
+            return f"largest change {number(float(np.abs(change).max(initial=0)))}"
+        trace = self._pinned if view.look == "pinned" and self._pinned is not None else self._trace
+        return strip(trace, self.stage.name, view.head if self.stage.has_heads else "all")
 
     def _described(self) -> str:
         if self._data is None:
-            return f"{self.stage.title}: not computed yet"
+            return f"{self.stage.title}: {self._reason or 'not computed yet'}"
         count, rows, columns = self._data.values.shape
         heads = f"{count} heads, " if count > 1 else ""
         painting = " Painting the mask: Space paints the held cell." if self._painting else ""
@@ -198,7 +197,10 @@ class StageCard(CanvasCard):
 
     def _area(self) -> QRectF:
         z = self._zoom
-        return QRectF(self.rect()).adjusted(PADDING * z, 48 * z, -PADDING * z, -24 * z)
+        return QRectF(self.rect()).adjusted(PADDING * z, 48 * z, -PADDING * z, -24 * z - self._strip_height())
+
+    def _strip_height(self) -> float:
+        return STRIP * self._zoom if self._view is not None and self._view.strips else 0.0
 
     def _arrange(self) -> None:
         if self._data is None:
@@ -260,8 +262,24 @@ class StageCard(CanvasCard):
             draw_numbers(painter, self._grid, self._data, self._palette, *self._number_fonts())
             draw_outlines(painter, self._grid, outlines)
             draw_colour_ends(painter, self._colour_bar(), self._data, self._palette, face("tiny", self._zoom))
+            self._paint_strip(painter)
+        elif self._reason:
+            painter.setPen(QColor(self._palette.muted))
+            painter.setFont(face("caption", self._zoom))
+            painter.drawText(self._area(), int(Qt.AlignmentFlag.AlignCenter) | _WRAP, self._reason)
         painter.end()
         self.painted += 1
+
+    def _paint_strip(self, painter: QPainter) -> None:
+        """Write the line of figures under the colour bar, as much of it as there is room for."""
+        if self._strip:
+            pen = Pen(painter, face("tiny", self._zoom))
+            painter.setPen(QColor(self._palette.muted))
+            room = self.width() - 2 * PADDING * self._zoom
+            pieces = self._strip.split(" · ")
+            fitting = (" · ".join(pieces[:n]) for n in range(len(pieces), 0, -1))
+            text = next((text for text in fitting if pen.width(text) <= room), pen.elided(pieces[0], room))
+            pen.draw(PADDING * self._zoom, self.height() - 10 * self._zoom, text)
 
     def _number_fonts(self) -> tuple[QFont, ...]:
         """Return the fonts numbers may have, largest first: alone on the canvas a card may have large ones."""
@@ -273,7 +291,7 @@ class StageCard(CanvasCard):
         data, known = self._data, self._trace is not None and self.stage.name in self._trace
         labels = (data.row_labels, data.group_labels or data.column_labels) if data is not None else ()
         formula = self.stage.formula(self._trace.experiment) if self._trace is not None and known else ""
-        mode = (self._palette, self._zoom, self.hasFocus(), self._painting)
+        mode = (self._palette, self._zoom, self.hasFocus(), self._painting, self._strip_height(), data and data.kind)
         return (*mode, self.shape_text(), formula, self._grid, labels, strong)
 
     def _paint_still(self, painter: QPainter, strong: tuple[int | None, int | None]) -> None:
@@ -294,7 +312,7 @@ class StageCard(CanvasCard):
         assert self._grid is not None
         z = self._zoom
         width = min(max(self._grid.width, 72 * z), self.width() - self._grid.x - 12 * z)
-        return QRectF(self._grid.x, self.height() - 22 * z, width, 16 * z)
+        return QRectF(self._grid.x, self.height() - 22 * z - self._strip_height(), width, 16 * z)
 
     def _held(self) -> Cell | None:
         """Return the cell of this card that is held, None without one."""
@@ -390,3 +408,8 @@ class StageCard(CanvasCard):
             self.stroke_ended.emit()
         else:
             super().keyPressEvent(event)
+
+
+def _asks(view: "View") -> tuple[object, ...]:
+    """Return what of a view decides what a card shows."""
+    return view.head, view.alone, view.step, view.look, view.strips

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from attnlab.attention.arithmetic import number
 from attnlab.attention.explain import Cell, Explanation, explain
+from attnlab.attention.explanation import shown_value
 from attnlab.attention.stages import BY_NAME
 from attnlab.attention.statistics import RowStatistics, row_statistics
 from attnlab.figures.palette import LIGHT, Palette
@@ -65,6 +66,7 @@ class ExplainPanel(QScrollArea):
         self._view: View | None = None
         self._shown: tuple[Cell | None, bool] = (None, False)
         self._every_term = False
+        self._pinned: Trace | None = None
         body = QWidget()
         body.setProperty("ground", "surface")
         column = QVBoxLayout(body)
@@ -76,11 +78,15 @@ class ExplainPanel(QScrollArea):
         self._value = QLabel()
         self._value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         column.addWidget(self._value)
+        self._compared = QLabel()
+        self._compared.setTextFormat(Qt.TextFormat.PlainText)
+        self._compared.setWordWrap(True)
+        column.addWidget(self._compared)
         self._lines = QLabel()
         self._lines.setTextFormat(Qt.TextFormat.RichText)
         self._lines.setWordWrap(True)
         self._lines.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        for label in (self._value, self._lines, self._where):
+        for label in (self._value, self._compared, self._lines, self._where):
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         column.addWidget(self._lines)
         self._more = QPushButton("Write out every term")
@@ -149,7 +155,7 @@ class ExplainPanel(QScrollArea):
         self.bars.set_palette(palette)
         if self._profile is not None:
             self._profile.set_palette(palette)
-        for label in (self._where, self._code, *self._statistic_names):
+        for label in (self._where, self._compared, self._code, *self._statistic_names):
             restyle(label, f"color: {palette.muted}")
         self.set_fonts()
         self._refresh()
@@ -160,6 +166,7 @@ class ExplainPanel(QScrollArea):
             section.setFont(font("section"))
         self._name.setFont(font("title"))
         self._value.setFont(font("display"))
+        self._compared.setFont(font("number"))
         self._lines.setFont(font("number"))
         self._code.setFont(font("number_small"))
         for label in self._statistics.values():
@@ -168,6 +175,11 @@ class ExplainPanel(QScrollArea):
     def show_trace(self, trace: "Trace", view: "View") -> None:
         """Explain the same cell in another trace."""
         self._trace, self._view = trace, view
+        self._refresh()
+
+    def show_pinned(self, pinned: "Trace | None") -> None:
+        """Say of each cell what it is in another trace too, or in none."""
+        self._pinned = pinned
         self._refresh()
 
     def show_view(self, view: "View") -> None:
@@ -187,6 +199,7 @@ class ExplainPanel(QScrollArea):
         self._name.setText("")
         self._where.setText(INVITATION)
         self._value.setText("")
+        self._compared.hide()
         self._lines.setText("")
         self._code.setText("")
         self._name_labels(())
@@ -205,6 +218,7 @@ class ExplainPanel(QScrollArea):
         head = f" · head {cell.head}" if cell.head is not None and trace.experiment.n_heads > 1 else ""
         self._where.setText(f"{explanation.labels[0]} → {explanation.labels[1]}{head}")
         self._value.setText(number(explanation.value))
+        self._compare(explanation)
         self._lines.setText(
             "<p style='line-height:135%; margin:0'>"
             + "<br>".join(html_of(line, p) for line in explanation.lines)
@@ -217,6 +231,17 @@ class ExplainPanel(QScrollArea):
         text = "".join(span.text for line in explanation.lines for span in line)
         self._more.setVisible("more …" in text or self._every_term)
         self._show_row(cell)
+
+    def _compare(self, explanation: Explanation) -> None:
+        """Say what the cell was in the pinned state, where that has it."""
+        pinned, cell = self._pinned, explanation.cell
+        there = pinned is not None and _inside(pinned, cell)
+        self._compared.setVisible(there)
+        if pinned is not None and there:
+            before = shown_value(pinned, cell)
+            change = 0.0 if before == explanation.value else explanation.value - before
+            sign = "+" if change > 0 else ""
+            self._compared.setText(f"pinned {number(before)} · change {sign}{number(change)}")
 
     def _name_labels(self, lines: "Sequence[Line]") -> None:
         """Say what each label shows together with what it is: to a screen reader a name hides the text."""

@@ -2,17 +2,15 @@
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from attnlab.attention.stages import kind_of
 from attnlab.figures.layout import Limits, arrange
 from attnlab.figures.map_painter import MapData, Outline, draw_cells, draw_outlines, draw_titles
-from attnlab.figures.raster import limit_of
 from attnlab.figures.text import Pen
 from attnlab.ui.playground.canvas_card import CanvasCard
+from attnlab.ui.playground.looks import heads_at_a_glance
 from attnlab.ui.playground.still import face
 from attnlab.ui.theme import px
 from attnlab.ui.widgets.token_chips import draw_eye
@@ -33,6 +31,7 @@ class HeadsCard(CanvasCard):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("heads", parent)
+        self._pinned: Trace | None = None
         self._hovered: int | None = None
         self._pressed: int | None = None
         self.setMouseTracking(True)
@@ -56,7 +55,7 @@ class HeadsCard(CanvasCard):
     def show_view(self, view: "View") -> None:
         """Mark what another view shows; nothing while the weights are not revealed."""
         before, self._view = self._view, view
-        if before is None or before.step != view.step:
+        if before is None or (before.step, before.look) != (view.step, view.look):
             self._data = self._collected(view)
             self._arrange()
         if before is None or before.head != view.head:
@@ -69,12 +68,14 @@ class HeadsCard(CanvasCard):
         assert self._trace is not None
         if view.step is not None and self._trace.all_stages.index("weights") >= view.step:
             return None
-        e, values = self._trace.experiment, self._trace.array("weights")
-        if len(values) > 1:
-            values = np.concatenate([values, self._trace.mean("weights")[None]])
-        titles = tuple("mean" if c == "mean" else f"head {c}" for c in self.choices)
-        kind = kind_of(self._trace.stage("weights"), e)
-        return MapData(values, kind, limit_of(values, kind), self._trace.shown_mask("weights"), (), (), titles)
+        return heads_at_a_glance(self._trace, self._pinned, view.look)
+
+    def show_pinned(self, pinned: "Trace | None") -> None:
+        """Compare with another trace from now on, or with none."""
+        self._pinned = pinned
+        if self._view is not None:
+            view, self._view = self._view, None
+            self.show_view(view)
 
     def choice_at(self, position: QPointF) -> int | str | None:
         """Return what the small map under a point stands for."""

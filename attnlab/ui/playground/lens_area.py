@@ -5,11 +5,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.playground.canvas import Canvas
 from attnlab.ui.widgets.choice import Choice
+from attnlab.ui.widgets.flow_layout import FlowLayout
 from attnlab.ui.widgets.segments import Segments
 from attnlab.ui.widgets.switch import Switch
 
@@ -57,13 +58,14 @@ class LensArea(QWidget):
         column.setSpacing(0)
         column.addWidget(self._make_bar())
         column.addWidget(self.stack, 1)
+        self.setMinimumSize(240, 200)
 
     def _make_bar(self) -> QWidget:
         bar = QWidget()
         bar.setProperty("ground", "lenses")
-        row = QHBoxLayout(bar)
+        row = FlowLayout()
+        bar.setLayout(row)
         row.setContentsMargins(16, 6, 16, 0)
-        row.setSpacing(8)
         self.tabs = Segments("What the middle shows")
         first = Choice(CANVAS, "Canvas", "Every stage as a card")
         self.tabs.set_choices([first, *(Choice(name, title, about) for name, title, about, _ in LENSES)])
@@ -78,7 +80,6 @@ class LensArea(QWidget):
         self.looks.set_choices(LOOKS)
         self.looks.chosen.connect(self.look_chosen)
         row.addWidget(self.tabs)
-        row.addStretch(1)
         for widget in (self.strips, self.looks, self.pin):
             row.addWidget(widget)
         self.show_pin(False, "present")

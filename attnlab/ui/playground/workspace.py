@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtWidgets import QSplitter, QWidget
@@ -25,6 +26,9 @@ from attnlab.ui.playground.step_bar import StepBar
 from attnlab.ui.playground.top_bar import TopBar
 from attnlab.ui.theme import px
 
+if TYPE_CHECKING:
+    from attnlab.attention.trace import Trace
+
 
 class Playground(QObject):
     """Owns the document, the worker and the views, and carries what happens from one to the next."""
@@ -41,6 +45,7 @@ class Playground(QObject):
         self._asked = self._good = scene
         self._warned = ""
         self._stroke = 0, True
+        self.pinned: Trace | None = None
         self.inputs = InputsPanel(self.document)
         self.lenses = LensArea(service.run)
         self.canvas = self.lenses.canvas
@@ -81,6 +86,9 @@ class Playground(QObject):
         canvas.mask_painted.connect(self._on_mask_painted)
         self.lenses.cell_clicked.connect(self._on_cell_clicked)
         self.lenses.edit_requested.connect(document.edit)
+        self.lenses.pin_toggled.connect(self.toggle_pin)
+        self.lenses.look_chosen.connect(self.look)
+        self.lenses.strips_toggled.connect(self.toggle_strips)
         self.explain.cell_clicked.connect(self._on_cell_clicked)
         self.step_bar.step_requested.connect(self._on_step_requested)
         self.top_bar.head_chosen.connect(self._on_head_chosen)
@@ -265,6 +273,7 @@ class Playground(QObject):
     def _on_head_ablated(self, head: int) -> None:
         off = head in self.document.experiment.config.ablated
         label = f"Switch head {head} {'on' if off else 'off'}"
+        self._pin_before()
         self.document.edit(label, lambda e: edits.toggle_head(e, head))
 
     @Slot(object, int)
@@ -276,6 +285,35 @@ class Playground(QObject):
         hide, verb = self._stroke[1], "Mask" if self._stroke[1] else "Unmask"
         label = f"{verb} by brush"
         self.document.edit(label, lambda e: edits.paint_mask(e, cell.row, cell.column, not hide), ("brush", gesture))
+
+    @Slot()
+    def toggle_pin(self) -> None:
+        """Pin the state that is shown, or let go of the pinned one."""
+        shown = self.reply.trace if self.reply is not None else None
+        self._pin(shown if self.pinned is None else None)
+
+    def _pin(self, trace: "Trace | None") -> None:
+        self.pinned = trace
+        self.canvas.show_pinned(trace)
+        self.explain.show_pinned(trace)
+        self.look("present")
+
+    @Slot(object)
+    def look(self, look: object) -> None:
+        """Show the present state, the pinned one or their difference on every card."""
+        self.document.show(look=look if self.pinned is not None else "present")
+        self.lenses.show_pin(self.pinned is not None, self.document.view.look)
+
+    @Slot()
+    def toggle_strips(self) -> None:
+        """Show the figures of each stage on its card, or no longer."""
+        self.document.show(strips=not self.document.view.strips)
+        self.lenses.strips.setChecked(self.document.view.strips)
+
+    def _pin_before(self) -> None:
+        """Pin what is shown before something is taken out, so that the difference can be seen, unless one is pinned."""
+        if self.pinned is None and self.reply is not None:
+            self._pin(self.reply.trace)
 
     def toggle_painting(self) -> None:
         """Begin or end painting the mask on the cards."""

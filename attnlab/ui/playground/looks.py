@@ -1,0 +1,123 @@
+"""What a card shows of a stage: the present numbers, the pinned ones or their difference, as maps with labels."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnlab.attention.axes import labels
+from attnlab.attention.stages import Stage, kind_of
+from attnlab.figures.map_painter import MapData
+from attnlab.figures.raster import limit_of
+from attnlab.ui.playground.card_layout import head_titles
+
+if TYPE_CHECKING:
+    from attnlab.attention.trace import Trace
+    from attnlab.document.document import View
+
+Maps = NDArray[np.floating]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Look:
+    """The maps of a card and the head of each; without maps the reason why there are none."""
+
+    data: MapData | None
+    heads: tuple[int | None, ...] = (None,)
+    reason: str = ""
+
+
+def look_at(trace: "Trace", pinned: "Trace | None", stage: Stage, view: "View") -> Look:
+    """Return what a card shows; present and pinned numbers share one scale of colours while a state is pinned."""
+    if pinned is None or view.look == "present":
+        return _shown(trace, stage, view, _limit(trace, pinned, stage))
+    if stage.name not in pinned:
+        return Look(None, reason=f"The pinned state has no stage “{stage.title}”.")
+    if view.look == "pinned":
+        if isinstance(view.head, int) and stage.has_heads and view.head >= pinned.experiment.n_heads:
+            return Look(None, reason=f"The pinned state has no head {view.head}.")
+        return _shown(pinned, stage, view, _limit(trace, pinned, stage))
+    return _difference(trace, pinned, stage, view)
+
+
+def _limit(trace: "Trace", pinned: "Trace | None", stage: Stage) -> float:
+    both = [each for each in (trace, pinned) if each is not None and stage.name in each]
+    return max(
+        limit_of(each.array(stage.name), kind_of(stage, each.experiment), _filled(each, stage.name)) for each in both
+    )
+
+
+def _filled(trace: "Trace", name: str) -> NDArray[np.bool_] | None:
+    """Return the cells that hold −1e9 in the place of −∞, which no scale of colours should reach to."""
+    return trace.shown_mask(name) if name == "masked" and trace.experiment.config.option("fill") == "-1e9" else None
+
+
+def _difference(trace: "Trace", pinned: "Trace", stage: Stage, view: "View") -> Look:
+    now, then = trace.array(stage.name), pinned.array(stage.name)
+    if now.shape != then.shape:
+        sizes = " and ".join(" × ".join(map(str, array.shape)) for array in (now, then))
+        return Look(None, reason=f"No difference: the sizes are {sizes}.")
+    values, heads, titles = _chosen(trace, stage, view)
+    before, _, _ = _chosen(pinned, stage, view)
+    masks = [each.shown_mask(stage.name) for each in (trace, pinned)]
+    masked = masks[0] & masks[1] if masks[0] is not None and masks[1] is not None else None
+    with np.errstate(invalid="ignore", over="ignore"):
+        change = np.where(values == before, 0, values - before)  # −∞ stays −∞: no change
+    return Look(_data(trace, stage, change, "signed", limit_of(change, "signed"), masked, titles), heads)
+
+
+def _shown(trace: "Trace", stage: Stage, view: "View", limit: float) -> Look:
+    values, heads, titles = _chosen(trace, stage, view)
+    kind = kind_of(stage, trace.experiment)
+    return Look(_data(trace, stage, values, kind, limit, trace.shown_mask(stage.name), titles), heads)
+
+
+def _chosen(trace: "Trace", stage: Stage, view: "View") -> tuple[Maps, tuple[int | None, ...], tuple[str, ...]]:
+    """Return the maps that a view asks for [n, rows, columns], the head of each, and their titles."""
+    array = trace.array(stage.name)
+    if not stage.has_heads:
+        return array[None], (None,), ()
+    if view.head == "mean":
+        return trace.mean(stage.name)[None], (None,), ("mean",)
+    if view.head == "all":
+        return array, tuple(range(len(array))), head_titles(trace.experiment, stage.axes, array.shape[-1])
+    assert isinstance(view.head, int)
+    return array[view.head : view.head + 1], (view.head,), (f"head {view.head}",)
+
+
+def _data(
+    trace: "Trace", stage: Stage, values: Maps, kind: str, limit: float, masked: NDArray[np.bool_] | None,
+    titles: tuple[str, ...],
+) -> MapData:  # fmt: skip
+    e = trace.experiment
+    rows, columns = (labels(e, axis, n) for axis, n in zip(stage.axes[-2:], values.shape[1:], strict=True))
+    if stage.axes[-1] != "merged" or e.n_heads == 1:
+        return MapData(values, kind, limit, masked, rows, columns, titles)
+    return MapData(values, kind, limit, masked, rows, columns, titles, e.d_v, head_titles(e))
+
+
+def heads_at_a_glance(trace: "Trace", pinned: "Trace | None", look: str) -> MapData | None:
+    """Return the weights of every head and, with several, their mean; None where there is nothing to compare."""
+    stage = trace.stage("weights")
+    shown = pinned if look == "pinned" and pinned is not None else trace
+    values = _with_mean(shown)
+    if look == "difference" and pinned is not None:
+        before = _with_mean(pinned)
+        if before.shape != values.shape:
+            return None
+        change = values - before
+        return MapData(change, "signed", limit_of(change, "signed"), None, (), (), _titles(trace))
+    kind = kind_of(stage, shown.experiment)
+    limit = _limit(trace, pinned, stage) if pinned is not None else limit_of(values, kind)
+    return MapData(values, kind, limit, shown.shown_mask("weights"), (), (), _titles(shown))
+
+
+def _with_mean(trace: "Trace") -> Maps:
+    values = trace.array("weights")
+    return values if len(values) == 1 else np.concatenate([values, trace.mean("weights")[None]])
+
+
+def _titles(trace: "Trace") -> tuple[str, ...]:
+    n = trace.experiment.n_heads
+    return (*(f"head {head}" for head in range(n)), *(["mean"] if n > 1 else []))
