@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+import torch
+
 from attnlab.attention.arithmetic import Line, Span, line, number, products, short, signed
 from attnlab.attention.explanation import Cell, Explanation, made, number_of, numbers_of, value_of
 from attnlab.attention.norms import NORMS
@@ -83,11 +85,14 @@ def values(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
 def _normed(trace: "Trace", cell: Cell, place: int) -> Explanation:
     e = trace.experiment
     norm, before = NORMS[e.config.qk_norm], trace.array(source(e, cell.stage))
-    lines = list(norm.explain(before[cell.head or 0, cell.row], cell.column))
-    if norm.tables:
+    row = before[cell.head or 0, cell.row]
+    lines = list(norm.explain(row, cell.column))
+    if norm.tables and norm.apply is not None:
         table = norm.tables[place]
         gain = number_of(trace, e.weights.extra[table.name][cell.column])
-        lines.append(line("times the gain ", Span(f"{table.name}[{cell.column}] = {short(gain)}", table.role)))
+        plain = float(norm.apply(torch.tensor(row, dtype=torch.float64))[cell.column])
+        times = line(short(plain), "·", Span(signed(gain), table.role))
+        lines.append(line("times the gain ", Span(f"{table.name}[{cell.column}]", table.role), ": ", times))
     lines.append(line("= ", Span(number(value_of(trace, cell)), style="strong")))
     return made(trace, cell, *lines)
 

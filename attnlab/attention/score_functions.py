@@ -120,11 +120,9 @@ def explain_cosine(query: Floats, key: Floats, p: Parameters, limit: int | None)
     for name, length in zip(("query", "key"), lengths, strict=True):
         if length == 0:
             return (line(f"the {name} is all zeros: it points nowhere, and its cosine counts as 0"),)
-    by = line(Span(short(lengths[0]), "query"), "·", Span(short(lengths[1]), "key"))
-    return (
-        line(q, "·", k, " ÷ (|", q, "|·|", k, "|), where |", q, "| is ", by[0], " and |", k, "| is ", by[2]),
-        line("= (", products(query, key, ("query", "key"), limit), ") ÷ (", by, ")"),
-    )
+    lengths_product = line(Span(short(lengths[0]), "query"), "·", Span(short(lengths[1]), "key"))
+    worded = line(q, "·", k, " ÷ (|", q, "|·|", k, "|)")
+    return (line(worded, " = (", products(query, key, ("query", "key"), limit), ") ÷ (", lengths_product, ")"),)
 
 
 def _vector(x: Floats, role: str, limit: int | None) -> Line:

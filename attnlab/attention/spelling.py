@@ -214,8 +214,10 @@ def _allowed_code(e: "Experiment", of: str) -> str:
 def masked_code(e: "Experiment") -> str:
     """Return the code that fills the scores of masked pairs."""
     of, fill = _x(e, "masked"), e.config.option("fill")
-    value = "-torch.inf" if fill == "-inf" else f"torch.tensor({float(fill)!r}, dtype={of}.dtype, device={of}.device)"
-    return f"{_allowed_code(e, of)}\nmasked = {of}.masked_fill(~allowed, {value})"
+    if fill == "-inf":
+        return f"{_allowed_code(e, of)}\nmasked = {of}.masked_fill(~allowed, -torch.inf)"
+    value = f"fill = torch.tensor({float(fill)!r}, dtype={of}.dtype, device={of}.device)"
+    return f"{_allowed_code(e, of)}\n{value}\nmasked = {of}.masked_fill(~allowed, fill)"
 
 
 def weights_formula(e: "Experiment") -> str:
@@ -262,8 +264,9 @@ def dropped_formula(e: "Experiment") -> str:
 def dropped_code(e: "Experiment") -> str:
     """Return the code of dropout with its seed."""
     share, seed, of = e.config.option("dropout"), e.config.option("dropout_seed"), _x(e, "dropped")
-    draw = f"torch.rand({of}.shape, generator=torch.Generator().manual_seed({seed}))"
-    return f"kept = ({draw} >= {share!r}).to({of}.device)\ndropped = torch.where(kept, {of} / (1 - {share!r}), 0)"
+    draw = f"draw = torch.rand({of}.shape, generator=torch.Generator().manual_seed({seed}))"
+    kept = f"kept = (draw >= {share!r}).to({of}.device)"
+    return f"{draw}\n{kept}\ndropped = torch.where(kept, {of} / (1 - {share!r}), 0)"
 
 
 def context_formula(e: "Experiment") -> str:
