@@ -1,0 +1,100 @@
+"""What the worked examples are made with: their record, the words they use, and the numbers drawn for them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from attnlab.attention.experiment import AttentionConfig, Experiment, Sample, Weights
+from attnlab.attention.frozen import NOTHING
+
+ONE_HEAD = AttentionConfig()
+WORDS = ("The", "cat", "sat", "on", "the", "mat", "in", "the", "warm", "sun")
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A worked example: a plain name, a title, one line on what to look for, and what makes it.
+
+    ``group`` is its heading in the gallery, ``rows`` are the systems of the course that it shows ("A1" to "F1"), and
+    ``lens`` is the view that the window opens with it, "" for the canvas.
+    """
+
+    name: str
+    title: str
+    about: str
+    make: Callable[[], Experiment]
+    group: str = ""
+    rows: tuple[str, ...] = ()
+    lens: str = ""
+
+
+class Draws:
+    """Draws numbers as torch does after ``torch.manual_seed``, in float32 on the CPU whatever the caller's defaults."""
+
+    def __init__(self, seed: int) -> None:
+        self._g = torch.Generator(device="cpu").manual_seed(seed)
+
+    def normal(self, *shape: int) -> Tensor:
+        return torch.randn(*shape, generator=self._g, dtype=torch.float32, device="cpu")
+
+    def uniform(self, *shape: int) -> Tensor:
+        return torch.rand(*shape, generator=self._g, dtype=torch.float32, device="cpu")
+
+    def linear(self, d_in: int, d_out: int) -> Tensor:
+        """Return the first weight of torch.nn.Linear, drawn as [d_out, d_in] from U(±1/√d_in), as [d_in, d_out]."""
+        bound = d_in**-0.5
+        empty = torch.empty(d_out, d_in, dtype=torch.float32, device="cpu")
+        return empty.uniform_(-bound, bound, generator=self._g).T
+
+    def weights(
+        self,
+        d_model: int,
+        config: AttentionConfig = ONE_HEAD,
+        *,
+        output: bool = False,
+        biases: bool = False,
+        tables: Mapping[str, tuple[int, ...]] = NOTHING,
+    ) -> Weights:
+        """Return W_q, W_k, W_v (W_o), then the biases, then tables of entries by shape: all randn ÷ √d_model."""
+        group = config.n_heads // (config.n_kv_heads or config.n_heads)
+        widths = {"q": d_model, "k": d_model // group, "v": d_model // group} | ({"o": d_model} if output else {})
+        drawn = {f"W_{letter}": self.normal(d_model, width) / d_model**0.5 for letter, width in widths.items()}
+        if biases:
+            drawn |= {f"b_{letter}": self.normal(width) / d_model**0.5 for letter, width in widths.items()}
+        return Weights(**drawn, extra={name: self.normal(*shape) / d_model**0.5 for name, shape in tables.items()})
+
+
+def drawn(
+    tokens: tuple[str, ...],
+    d_model: int,
+    config: AttentionConfig,
+    *,
+    output: bool = False,
+    biases: bool = False,
+    memory: tuple[str, ...] = (),
+    others: Sequence[tuple[str, ...]] = (),
+    tables: Mapping[str, tuple[int, ...]] = NOTHING,
+) -> Experiment:
+    """Return an experiment drawn with seed 0: X, W_q, W_k, W_v (W_o) by randn in that order, then the biases.
+
+    X is [T, d_model], the weights [d_model, d_model] and divided by √d_model, as the biases are. The embeddings of
+    ``others`` in the batch and those of a ``memory`` are drawn after X, ``tables`` of entries after the biases.
+    """
+    draws = Draws(0)
+    x = draws.normal(len(tokens), d_model)
+    samples = [Sample(other, draws.normal(len(other), d_model)) for other in others]
+    keys = (memory, draws.normal(len(memory), d_model)) if memory else (None, None)
+    weights = draws.weights(d_model, config, output=output, biases=biases, tables=tables)
+    return Experiment(tokens, x, weights, config, *keys, samples)
+
+
+def words(count: int) -> tuple[str, ...]:
+    """Return the first words of a sentence of ten."""
+    return WORDS[:count]
+
+
+def float32(rows: Sequence[Sequence[float]]) -> Tensor:
+    """Return rows of numbers as a tensor on the CPU."""
+    return torch.tensor(rows, dtype=torch.float32, device="cpu")
