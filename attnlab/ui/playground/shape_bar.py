@@ -1,4 +1,4 @@
-"""The sizes of the layer: T, d_model, d_k, d_v, and whether it has W_o and biases."""
+"""The sizes of the layer: T, d_model, d_k, d_v, those of a second sequence, and whether it has W_o and biases."""
 
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,10 @@ SIZES = (
     ("d_k", "d<sub>k</sub>", "numbers of a query or key, in one head"),
     ("d_v", "d<sub>v</sub>", "numbers of a value, in one head"),
 )
+MEMORY_SIZES = (
+    ("T_k", "T<sub>k</sub>", "tokens of the second sequence"),
+    ("d_memory", "d<sub>memory</sub>", "numbers of a token of the second sequence"),
+)
 LARGEST = 512
 
 
@@ -41,23 +45,15 @@ class ShapeBar(QWidget):
         grid.setHorizontalSpacing(8)
         grid.setVerticalSpacing(8)
         self.sizes: dict[str, QSpinBox] = {}
-        self._labels: list[QLabel] = []
-        for place, (name, title, about) in enumerate(SIZES):
-            label = QLabel(title)
-            box = NumberBox()
-            box.setRange(1, LARGEST)
-            box.setKeyboardTracking(False)
-            box.setAlignment(Qt.AlignmentFlag.AlignRight)
-            box.setAccessibleName(name)
-            box.setToolTip(f"{name}: {about}, 1 to {LARGEST}")
-            box.setProperty("field", name)  # "size" is a property that every widget has
-            box.valueChanged.connect(self._on_value_changed)
-            box.refused.connect(self._on_refused)
+        self.memory_sizes: dict[str, QSpinBox] = {}
+        self._labels: dict[str, QLabel] = {}
+        for place, (name, title, about) in enumerate(SIZES + MEMORY_SIZES):
+            box, label = self._make_box(name, about), QLabel(title)
             label.setBuddy(box)
             grid.addWidget(label, place // 2, place % 2 * 2)
             grid.addWidget(box, place // 2, place % 2 * 2 + 1)
-            self.sizes[name] = box
-            self._labels.append(label)
+            (self.sizes if place < len(SIZES) else self.memory_sizes)[name] = box
+            self._labels[name] = label
         grid.setColumnStretch(1, 1)
         grid.setColumnStretch(3, 1)
         column.addLayout(grid)
@@ -70,9 +66,21 @@ class ShapeBar(QWidget):
         row.addWidget(self.biases)
         column.addLayout(row)
 
+    def _make_box(self, name: str, about: str) -> NumberBox:
+        box = NumberBox()
+        box.setRange(1, LARGEST)
+        box.setKeyboardTracking(False)
+        box.setAlignment(Qt.AlignmentFlag.AlignRight)
+        box.setAccessibleName(name)
+        box.setToolTip(f"{name}: {about}, 1 to {LARGEST}")
+        box.setProperty("field", name)  # "size" is a property that every widget has
+        box.valueChanged.connect(self._on_value_changed)
+        box.refused.connect(self._on_refused)
+        return box
+
     def set_palette(self, palette: Palette) -> None:
         """Paint in other colours from now on."""
-        for label in self._labels:
+        for label in self._labels.values():
             restyle(label, f"color: {palette.muted}")
             label.setFont(font("text"))
         self.output.set_palette(palette)
@@ -80,8 +88,16 @@ class ShapeBar(QWidget):
 
     def show_experiment(self, e: "Experiment") -> None:
         """Show an experiment's sizes."""
-        for name, value in (("T", e.T_q), ("d_model", e.d_model), ("d_k", e.d_k), ("d_v", e.d_v)):
-            box = self.sizes[name]
+        cross = e.memory_tokens is not None
+        self._labels["T"].setText("T<sub>q</sub>" if cross else "T")
+        for name, box in self.memory_sizes.items():
+            for widget in (box, self._labels[name]):
+                if widget.isHidden() == cross:
+                    widget.setVisible(cross)
+        values = {"T": e.T_q, "d_model": e.d_model, "d_k": e.d_k, "d_v": e.d_v}
+        values |= {"T_k": e.T_k, "d_memory": e.memory.shape[1]}
+        for name, box in (self.sizes | self.memory_sizes).items():
+            value = values[name]
             box.blockSignals(True)
             if box.maximum() != max(LARGEST, value):  # setting it again would lay the whole panel out
                 box.setMaximum(max(LARGEST, value))

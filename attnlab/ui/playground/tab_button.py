@@ -12,13 +12,14 @@ from attnlab.ui.widgets.subscripts import draw_text, text_width
 class TabButton(QToolButton):
     """A checkable button of a tab row; the checked one stands out."""
 
-    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+    def __init__(self, title: str, about: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._palette = LIGHT
         self.setText(title)
         self.setCheckable(True)
         self.setAutoExclusive(True)
         self.setAccessibleName(f"Table {title}")
+        self.setToolTip(about)
 
     def set_palette(self, palette: Palette) -> None:
         """Paint in other colours from now on."""

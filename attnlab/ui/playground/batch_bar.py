@@ -1,0 +1,124 @@
+"""Which sequence of a batch is looked at, one more or one fewer, and how many of its keys are valid."""
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+
+from attnlab.figures.palette import Palette
+from attnlab.ui.icons import icon
+from attnlab.ui.theme import font, px, restyle
+from attnlab.ui.widgets.fields import NumberBox
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+
+BUTTONS = (
+    ("back", "step-back", "Sequence before"),
+    ("next", "step-next", "Next sequence"),
+    ("add", "plus", "Add a sequence: a copy of this one"),
+    ("remove", "trash", "Remove this sequence"),
+)
+
+
+class BatchBar(QWidget):
+    """Announces what is wanted; shows an experiment's place in its batch, nothing where it has neither batch nor pads.
+
+    Going on from the last sequence leads to the first.
+    """
+
+    item_requested = Signal(int)
+    add_requested = Signal()
+    remove_requested = Signal()
+    length_requested = Signal(int)
+    message_raised = Signal(str)
+    """One sentence about a valid length that cannot be."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._item, self._n_items = 0, 1
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        self.title = QLabel()
+        self.title.setAccessibleName("Sequence of the batch")
+        self.buttons = {name: self._make_button(name, tip) for name, _, tip in BUTTONS}
+        self._items = QWidget()
+        row = QHBoxLayout(self._items)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(4)
+        row.addWidget(self.buttons["back"])
+        row.addWidget(self.title)
+        row.addWidget(self.buttons["next"])
+        row.addStretch(1)
+        for name in ("add", "remove"):
+            row.addWidget(self.buttons[name])
+        column.addWidget(self._items)
+        self._valid, self._of = QLabel("valid"), QLabel()
+        self.length = self._make_length()
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        for widget in (self._valid, self.length, self._of):
+            row.addWidget(widget)
+        row.addStretch(1)
+        column.addLayout(row)
+
+    def _make_button(self, name: str, tip: str) -> QToolButton:
+        button = QToolButton()
+        button.setToolTip(tip)
+        button.setAccessibleName(tip)
+        button.setAutoRaise(True)
+        button.setProperty("asks", name)
+        button.clicked.connect(self._on_clicked)
+        return button
+
+    def _make_length(self) -> NumberBox:
+        box = NumberBox()
+        box.setRange(1, 1)
+        box.setKeyboardTracking(False)
+        box.setAlignment(Qt.AlignmentFlag.AlignRight)
+        box.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        box.setAccessibleName("Valid length")
+        box.setToolTip("How many keys of this sequence count; those from there on are padding, which no query sees")
+        box.valueChanged.connect(self.length_requested)
+        box.refused.connect(self._on_refused)
+        self._valid.setBuddy(box)
+        return box
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours from now on."""
+        for name, picture, _ in BUTTONS:
+            self.buttons[name].setIcon(icon(picture, palette))
+            self.buttons[name].setIconSize(QSize(px(16), px(16)))
+        self.title.setFont(font("strong"))
+        for label in (self._valid, self._of):
+            restyle(label, f"color: {palette.muted}")
+            label.setFont(font("text"))
+
+    def show_experiment(self, e: "Experiment") -> None:
+        """Show an experiment's place and valid length."""
+        self._item, self._n_items = e.item, e.n_items
+        self.setVisible(e.n_items > 1 or "padding" in e.config.masks)
+        self._items.setVisible(e.n_items > 1)
+        self.title.setText(f"Sequence {e.item + 1} of {e.n_items}")
+        self._of.setText(f"of {e.T_k}")
+        self.length.blockSignals(True)
+        if self.length.maximum() != e.T_k:
+            self.length.setMaximum(e.T_k)
+        self.length.setValue(e.config.masks.get("padding", e.T_k))
+        self.length.blockSignals(False)
+
+    @Slot()
+    def _on_clicked(self) -> None:
+        sender = self.sender()
+        asks = sender.property("asks") if isinstance(sender, QToolButton) else ""
+        if asks == "add":
+            self.add_requested.emit()
+        elif asks == "remove":
+            self.remove_requested.emit()
+        else:
+            self.item_requested.emit((self._item + (1 if asks == "next" else -1)) % self._n_items)
+
+    @Slot(str)
+    def _on_refused(self, sentence: str) -> None:
+        self.message_raised.emit(f"Valid length: {sentence}")

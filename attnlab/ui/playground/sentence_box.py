@@ -1,0 +1,201 @@
+"""One sequence as a sentence to type and as tokens to rename, move, remove, add and mask. Turns them into edits."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+
+from attnlab.attention import sentences
+from attnlab.attention.batches import Side, key_side, shown
+from attnlab.attention.explain import Cell
+from attnlab.figures.palette import Palette
+from attnlab.ui.theme import font, restyle
+from attnlab.ui.widgets.fields import TextField
+from attnlab.ui.widgets.token_strip import TokenStrip
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+    from attnlab.document.document import Document
+
+LONGEST = 1_000_000  # characters of a sentence: a longer one would be cut off by its field
+_NAMES: dict[Side, tuple[str, str]] = {
+    "query": ("sentence", "Tokens"),
+    "memory": ("second sentence", "Second sequence's tokens"),
+}
+
+
+class SentenceBox(QWidget):
+    """Edits one side of the document, the queries' or the memory's; pads of a batch are not shown."""
+
+    def __init__(self, document: "Document", side: Side = "query", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._side: Side = side
+        self._typing: tuple[int, Experiment] | None = None
+        self._typing_count = 0
+        self._retyping = False
+        self._called, strip_name = _NAMES[side]
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        self.sentence = self._make_sentence()
+        self._complaint = QLabel()
+        self._complaint.setWordWrap(True)
+        self._complaint.setTextFormat(Qt.TextFormat.PlainText)
+        self._complaint.setAccessibleName(f"Message about the {self._called}")
+        self._complaint.hide()
+        self.tokens = self._make_tokens(strip_name)
+        for widget in (self.sentence, self._complaint, self.tokens):
+            column.addWidget(widget)
+        document.scene_changed.connect(self._on_scene_changed)
+        document.message_raised.connect(self._on_document_message)
+        self.refresh()
+
+    def _make_sentence(self) -> TextField:
+        field = TextField()
+        field.setAccessibleName(self._called.capitalize())
+        field.setPlaceholderText("Type a sentence")
+        field.setToolTip("Words between spaces become tokens; those that stay keep their numbers")
+        field.setObjectName(self._called.replace(" ", "_"))
+        field.textEdited.connect(self._on_sentence_edited)
+        field.editingFinished.connect(self._on_sentence_finished)
+        field.cancelled.connect(self._on_sentence_cancelled)
+        field.setMaxLength(LONGEST)
+        return field
+
+    def _make_tokens(self, name: str) -> TokenStrip:
+        strip = TokenStrip()
+        strip.setAccessibleName(name)
+        strip.token_renamed.connect(self._on_token_renamed)
+        strip.token_removed.connect(self._on_token_removed)
+        strip.token_moved.connect(self._on_token_moved)
+        strip.token_duplicated.connect(self._on_token_duplicated)
+        strip.token_added.connect(self._on_token_added)
+        strip.token_clicked.connect(self._on_token_clicked)
+        strip.token_masked.connect(self._on_token_masked)
+        return strip
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours from now on."""
+        self.tokens.set_palette(palette)
+        restyle(self._complaint, f"color: {palette.bad}")
+        self.set_fonts()
+
+    def set_fonts(self) -> None:
+        """Take the fonts of the present size of type."""
+        self._complaint.setFont(font("caption"))
+
+    def refresh(self) -> None:
+        """Show the sequence of the document, if it has this one."""
+        e = self._document.experiment
+        if self._side == "memory" and e.memory_tokens is None:
+            return
+        tokens = shown(e, self._side)
+        text = sentences.sentence(tokens)
+        if self._typing is None and self.sentence.text() != text:
+            at = self.sentence.cursorPosition() if self.sentence.hasFocus() else 0
+            self.sentence.setText(text)
+            self.sentence.setCursorPosition(at)
+        if tokens != self.tokens.tokens():
+            self.tokens.set_tokens(tokens)
+        self.tokens.set_masked(sentences.masked_keys(e) if key_side(e) == self._side else None)
+
+    def _edit(
+        self, label: str, change: "Callable[[Experiment], Experiment]", gesture: tuple[str, int] | None = None
+    ) -> None:
+        self._document.edit(label, change, gesture)
+
+    def _token(self, index: int) -> str:
+        return self.tokens.tokens()[index]
+
+    @Slot(object)
+    def _on_scene_changed(self, scene: object) -> None:
+        if not self._retyping:
+            self._end_typing()
+        self.refresh()
+
+    @Slot(str)
+    def _on_sentence_edited(self, text: str) -> None:
+        """Retokenise what the sentence was when typing began, so that the way there leaves no trace."""
+        if self._typing is None:
+            self._typing_count += 1
+            self._typing = (self._typing_count, self._document.experiment)
+        count, start = self._typing
+        self._retyping = True
+        try:
+            self._edit(
+                f"Type {'a' if self._side == 'query' else 'the'} {self._called}",
+                lambda e: sentences.retype(start, text, self._side),
+                (self._called, count),
+            )
+        finally:
+            self._retyping = False
+
+    @Slot()
+    def _on_sentence_finished(self) -> None:
+        wrong = not self._complaint.isHidden()
+        self._end_typing()
+        if wrong:
+            self._document.message_raised.emit("")
+        self.refresh()
+
+    @Slot()
+    def _on_sentence_cancelled(self) -> None:
+        """Bring back the sentence that was there before typing began; redo brings what was typed."""
+        typing = self._typing
+        if typing is not None and self._document.history.current.gesture == (self._called, typing[0]):
+            self._document.undo()
+        self._on_sentence_finished()
+
+    def _end_typing(self) -> None:
+        """Let what is typed from now on change what is there now: another edit came, or the field was left."""
+        self._typing = None
+        self.sentence.settle()
+        self._complain("")
+
+    @Slot(str)
+    def _on_document_message(self, sentence: str) -> None:
+        if self._retyping:
+            self._complain(sentence)
+
+    def _complain(self, sentence: str) -> None:
+        """Say below the sentence what is wrong with it, where the eyes are."""
+        if sentence == self._complaint.text():
+            return
+        self._complaint.setText(sentence)
+        self._complaint.setVisible(bool(sentence))
+        self.sentence.setProperty("wrong", bool(sentence))
+        self.sentence.style().polish(self.sentence)
+
+    @Slot(int, str)
+    def _on_token_renamed(self, index: int, token: str) -> None:
+        self._edit(f"Rename token {index} to “{token}”", lambda e: sentences.rename_token(e, index, token, self._side))
+
+    @Slot(int)
+    def _on_token_removed(self, index: int) -> None:
+        self._edit(f"Remove “{self._token(index)}”", lambda e: sentences.remove_token(e, index, self._side))
+
+    @Slot(int, int)
+    def _on_token_moved(self, source: int, target: int) -> None:
+        self._edit(f"Move “{self._token(source)}”", lambda e: sentences.move_token(e, source, target, self._side))
+
+    @Slot(int)
+    def _on_token_duplicated(self, index: int) -> None:
+        self._edit(f"Duplicate “{self._token(index)}”", lambda e: sentences.duplicate_token(e, index, self._side))
+
+    @Slot()
+    def _on_token_added(self) -> None:
+        self._edit("Add a token", lambda e: sentences.append_token(e, self._side))
+
+    @Slot(int)
+    def _on_token_masked(self, index: int) -> None:
+        hidden = index in sentences.masked_keys(self._document.experiment)
+        self._edit(f"{'Unmask' if hidden else 'Mask'} “{self._token(index)}”", lambda e: sentences.toggle_key(e, index))
+
+    @Slot(int)
+    def _on_token_clicked(self, index: int) -> None:
+        head = self._document.view.head
+        stage = "queries" if self._side == "query" else "keys"
+        cell = Cell(stage, index, 0, head if isinstance(head, int) else None if head == "mean" else 0)
+        self._document.select(cell, pin=True)

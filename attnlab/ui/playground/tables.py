@@ -1,0 +1,82 @@
+"""The tables of numbers that can be opened: what they are called, what their rows are, and what a cell is made of."""
+
+from typing import TYPE_CHECKING
+
+from attnlab.attention import edits, links, registry
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+    from attnlab.attention.explain import Cell
+
+TITLES = {"embeddings": "X", "memory_embeddings": "M"}
+"""What tables are called that have another name in the layer."""
+ABOUT = {
+    "embeddings": "The embeddings, one row a token",
+    "memory_embeddings": "The embeddings of the second sequence, one row a token",
+    "W_q": "From embeddings to queries",
+    "W_k": "From embeddings to keys",
+    "W_v": "From embeddings to values",
+    "W_o": "From the heads side by side to the output",
+    "b_q": "Added to the queries",
+    "b_k": "Added to the keys",
+    "b_v": "Added to the values",
+    "b_o": "Added to the output",
+}
+_STAGES = {"W_q": "queries", "W_k": "keys", "W_v": "values", "b_q": "queries", "b_k": "keys", "b_v": "values"}
+_ROLES = {"queries": "query", "keys": "key", "values": "value"}
+
+
+def title(name: str) -> str:
+    """Return what a table is called."""
+    return TITLES.get(name, name)
+
+
+def about(e: "Experiment", name: str) -> str:
+    """Return in one line what a table is."""
+    return ABOUT[name] if name in ABOUT else registry.tables(e.config)[name].about
+
+
+def role(e: "Experiment", name: str) -> str:
+    """Return the role that colours a table's outlines."""
+    known = registry.tables(e.config).get(name)
+    return known.role if known is not None else _ROLES.get(_STAGES.get(name, ""), "neutral")
+
+
+def head_width(e: "Experiment", name: str) -> int:
+    """Return how many columns of a table belong to one head, 0 where none do."""
+    return 0 if name not in _STAGES else e.d_v if _STAGES[name] == "values" else e.d_k
+
+
+def row_labels(e: "Experiment", name: str) -> list[str]:
+    """Return what the rows of a table are: tokens, positions, or numbers of a vector."""
+    known = registry.tables(e.config).get(name)
+    if name == "embeddings":
+        return list(e.tokens)
+    if name == "memory_embeddings":
+        return list(e.key_tokens)
+    if name in edits.BIASES:
+        return ["bias"]
+    if known is not None and len(known.axes) == 1:
+        return [name]
+    letter = "z" if name == "W_o" else "m" if name in ("W_k", "W_v") and e.memory_tokens is not None else "x"
+    letter = "" if known is not None and known.axes[0] in ("position", "bucket") else letter
+    return [f"{letter}{i}" for i in range(edits.shape(e, name)[0])]
+
+
+def made_of(e: "Experiment", name: str, cell: "Cell") -> tuple[list[int], list[int]]:
+    """Return the rows and the columns of a table that a cell of a stage is made of."""
+    at, known = links.coordinates(e, cell), registry.tables(e.config).get(name)
+    if name in TITLES:  # keys are tokens of the second sequence where there is one
+        keys_are_here = (e.memory_tokens is not None) == (name == "memory_embeddings")
+        pairs = ((at.query, name == "embeddings"), (at.key, keys_are_here))
+        return [i for i, on in pairs if on and i is not None], []
+    if _STAGES.get(name) == cell.stage and cell.head is not None:
+        heads = e.n_heads if cell.stage == "queries" else e.n_kv_heads
+        return [], [cell.head * heads // e.n_heads * head_width(e, name) + cell.column]
+    if cell.stage == "output" and name in ("W_o", "b_o"):
+        return [], [cell.column]
+    if known is not None and known.axes[0] == "position":
+        return [i for i in (at.query, at.key) if i is not None], []
+    if known is not None and known.axes[-1] == "head" and at.head is not None:
+        return [], [at.head]
+    return [], []
