@@ -47,6 +47,20 @@ def _why_padding(e: "Experiment", query: int, key: int, n: int) -> str:
     return f"“{e.key_tokens[key]}” is padding: only the first {n} tokens count"
 
 
+def _why_window(e: "Experiment", query: int, key: int, n: int) -> str:
+    far = abs(query - key)
+    return f"“{e.key_tokens[key]}” is {far} token{'s' * (far > 1)} away: the window reaches {n - 1}"
+
+
+def _why_prefix(e: "Experiment", query: int, key: int, n: int) -> str:
+    whole = "the first token" if n == 1 else f"the first {n} tokens"
+    return f"“{e.key_tokens[key]}” comes after “{e.tokens[query]}”: only {whole} may be seen ahead"
+
+
+def _why_block(e: "Experiment", query: int, key: int, n: int) -> str:
+    return f"“{e.key_tokens[key]}” is in block {key // n}, “{e.tokens[query]}” in block {query // n}, of {n} each"
+
+
 MASKS = {
     mask.name: mask
     for mask in (
@@ -68,6 +82,40 @@ MASKS = {
             why=_why_padding,
             code="(j < {n})",
             formula=r"\mathrm{{padding}}\ {n}",
+        ),
+        Mask(
+            name="window",
+            title="Window",
+            about="No query sees keys as many tokens away as the window or more (Beltagy et al. 2020)",
+            options=(
+                Option("window", "Window", "A query sees keys fewer than so many tokens away", "whole", 3, 1, 512),
+            ),
+            hides=lambda i, j, n: (i - j).abs() >= n,
+            why=_why_window,
+            code="((i - j).abs() < {n})",
+            formula=r"\mathrm{{window}}\ {n}",
+        ),
+        Mask(
+            name="prefix",
+            title="Prefix",
+            about="All queries see the first keys, and of the rest those before them (prefix LM, Raffel et al. 2020)",
+            options=(Option("prefix", "Prefix", "How many of the first keys all queries see", "whole", 2, 1, 512),),
+            hides=lambda i, j, n: (j > i) & (j >= n),
+            why=_why_prefix,
+            code="((j <= i) | (j < {n}))",
+            formula=r"\mathrm{{prefix}}\ {n}",
+            opens=lambda i, j, n: j < n,
+            opens_code="(j < {n})",
+        ),
+        Mask(
+            name="block",
+            title="Blocks",
+            about="Queries see the keys of their own block only (Qiu et al. 2020)",
+            options=(Option("block", "Block", "How many tokens a block has", "whole", 2, 1, 512),),
+            hides=lambda i, j, n: i // n != j // n,
+            why=_why_block,
+            code="(i // {n} == j // {n})",
+            formula=r"\mathrm{{blocks}}\ {n}",
         ),
     )
 }
@@ -129,7 +177,8 @@ def code(e: "Experiment") -> str:
         f"({MASKS[name].code}{opened})" if name == "causal" and opened else MASKS[name].code.format(n=n)
         for name, n in on
     ]
-    return " & ".join([*parts, *(["mask"] if e.config.mask is not None else [])])
+    distinct = dict.fromkeys(parts)  # a causal mask that a prefix opens is the prefix's own
+    return " & ".join([*distinct, *(["mask"] if e.config.mask is not None else [])])
 
 
 def formula(e: "Experiment") -> str:

@@ -12,6 +12,7 @@ from torch import Tensor
 from attnlab.attention import registry
 from attnlab.attention.arrays import take
 from attnlab.attention.axes import SIZES, size
+from attnlab.attention.entries import Table
 from attnlab.attention.frozen import Frozen
 from attnlab.attention.masks import MASKS
 from attnlab.errors import ExperimentError
@@ -187,12 +188,19 @@ def check_tables(e: "Experiment") -> None:
                     f"{entry.name} needs {table.name} [{axes}], which is missing; give it in Weights(extra=...)."
                 )
             for axis, got in zip(table.axes, array.shape, strict=True):
-                known, need = free.get(axis, ("", got)) if axis not in SIZES else (axis, size(e, axis))
+                because, need = _needed(e, table, axis, free.get(axis, ("", got)))
                 if got != need and not (table.may_be_longer and got > need):
-                    because = f"as {known} has" if axis not in SIZES else f"which is {axis}"
                     shape = list(array.shape)
                     raise ExperimentError(f"{table.name} has shape {shape}; [{axes}] needs {need} there, {because}.")
-                free.setdefault(axis, (table.name, got))
+                free.setdefault(axis, (f"as {table.name} has", got))
+
+
+def _needed(e: "Experiment", table: Table, axis: str, seen: tuple[str, int]) -> tuple[str, int]:
+    """Return why an axis has the size it needs, and the size: an option's, the layer's, or as a table before had it."""
+    option = dict(table.free).get(axis)
+    if option is not None:
+        return f"which is {option}", e.config.option(option)
+    return seen if axis not in SIZES else (f"which is {axis}", size(e, axis))
 
 
 def check_entries(e: "Experiment") -> None:
