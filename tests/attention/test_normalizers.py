@@ -149,6 +149,15 @@ def test_weights_have_the_dtype_of_the_scores_and_are_right_within_it(name: str,
     torch.testing.assert_close(weights.double(), exact, atol=torch.finfo(dtype).eps, rtol=4 * torch.finfo(dtype).eps)
 
 
+@pytest.mark.parametrize("name", ["sparsemax", "entmax15"])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_a_threshold_of_many_scores_is_found_in_better_than_half_precision(name: str, dtype: torch.dtype) -> None:
+    logits = (torch.rand(1, 2, 400, generator=torch.Generator().manual_seed(3)) / 200).to(dtype)
+    weights, exact = apply(name, logits, dtype).double(), apply(name, logits.double())
+    assert (exact > 0).sum() > 300
+    torch.testing.assert_close(weights, exact, atol=1e-6, rtol=torch.finfo(dtype).eps)
+
+
 # --- in a layer -----------------------------------------------------------------------------------------------------
 
 
