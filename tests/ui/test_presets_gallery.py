@@ -1,5 +1,6 @@
-"""Every worked example can be opened from the gallery, is drawn there small, and holds the numbers it promises."""
+"""Every worked example can be found in the gallery, by group and by search, is drawn there small, and opens by it."""
 
+import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -8,14 +9,17 @@ import pytest
 import torch
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QListWidget, QListWidgetItem, QPushButton
+from PySide6.QtWidgets import QLabel, QLineEdit, QListWidget, QListWidgetItem, QPushButton
 
 import attnlab
+from attnlab.attention.presets import PRESETS
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
 
 Key = Qt.Key
+NAME = Qt.ItemDataRole.UserRole
+GROUPS = tuple(dict.fromkeys(preset.group for preset in PRESETS.values()))
 
 
 def open_gallery(person: "Person") -> QListWidget:
@@ -24,12 +28,24 @@ def open_gallery(person: "Person") -> QListWidget:
     return person.find(QListWidget, "Presets", person.playground.gallery)
 
 
+def search(person: "Person") -> QLineEdit:
+    return person.find(QLineEdit, "Search the presets", person.playground.gallery)
+
+
+def lines(shown: QListWidget) -> list[QListWidgetItem]:
+    return [shown.item(row) for row in range(shown.count())]
+
+
+def names(shown: QListWidget) -> list[str]:
+    return [line.data(NAME) for line in lines(shown) if line.data(NAME) is not None]
+
+
+def marked(shown: QListWidget) -> str:
+    return str(shown.currentItem().data(NAME))
+
+
 def item(shown: QListWidget, name: str) -> QListWidgetItem:
-    return next(
-        shown.item(row)
-        for row in range(shown.count())
-        if shown.item(row).data(Qt.ItemDataRole.UserRole) == name
-    )  # fmt: skip
+    return next(line for line in lines(shown) if line.data(NAME) == name)
 
 
 def click(person: "Person", shown: QListWidget, name: str) -> None:
@@ -37,25 +53,61 @@ def click(person: "Person", shown: QListWidget, name: str) -> None:
     person.click(shown.viewport(), shown.visualItemRect(item(shown, name)).center())
 
 
-def test_the_gallery_lists_every_preset_with_title_line_and_picture(person: "Person") -> None:
+def test_every_preset_is_listed_once_below_the_heading_of_its_group(person: "Person") -> None:
     shown = open_gallery(person)
-    names = [shown.item(row).data(Qt.ItemDataRole.UserRole) for row in range(shown.count())]
-    assert tuple(names) == tuple(attnlab.presets())
-    person.wait_for(lambda: not person.playground.gallery.missing())
-    for row in range(shown.count()):
-        entry = shown.item(row)
-        assert entry.text()
-        assert entry.toolTip().endswith(".")
-        assert not entry.icon().isNull()
-    assert shown.currentItem().data(Qt.ItemDataRole.UserRole) == "journey"
-    person.playground.gallery.grab()
-    person.key(Key.Key_Escape, widget=person.playground.gallery)
+    assert tuple(names(shown)) == attnlab.presets()
+    heading = ""
+    for line in lines(shown):
+        if line.data(NAME) is None:
+            heading = line.text()
+            assert not line.flags() & Qt.ItemFlag.ItemIsSelectable
+            continue
+        preset = PRESETS[line.data(NAME)]
+        assert (line.text(), line.toolTip(), heading) == (preset.title, preset.about, preset.group)
+        assert preset.about in line.data(Qt.ItemDataRole.AccessibleTextRole)
+    assert [line.text() for line in lines(shown) if line.data(NAME) is None] == list(GROUPS)
+    assert marked(shown) == "journey"
+    assert search(person).hasFocus()
+    person.key(Key.Key_Escape)
     assert not person.playground.gallery.isVisible()
+
+
+def test_tiles_stand_side_by_side_and_headings_above_them_across(person: "Person") -> None:
+    shown = open_gallery(person)
+    rects = [shown.visualItemRect(line) for line in lines(shown)]
+    width = shown.viewport().width()
+    for line, rect in zip(lines(shown), rects, strict=True):
+        assert rect.left() >= 0
+        assert rect.right() < width
+        if line.data(NAME) is None:
+            assert rect.width() > 0.9 * width
+    assert rects[1].top() == rects[2].top()
+    assert rects[0].bottom() < rects[1].top()
+    assert not any(one.intersects(other) for one, other in itertools.pairwise(rects))
+    person.playground.gallery.hide()
+
+
+def test_pictures_are_made_of_what_is_in_sight_and_of_the_rest_when_it_comes_there(person: "Person") -> None:
+    shown = open_gallery(person)
+    asked = person.playground.gallery.missing()
+    assert 4 <= len(asked) < len(attnlab.presets()) // 2
+    person.wait_for(lambda: not person.playground.gallery.missing())
+    pictured = [name for name in names(shown) if not item(shown, name).icon().isNull()]
+    assert pictured == asked
+    shown.verticalScrollBar().setValue(shown.verticalScrollBar().maximum())
+    last = names(shown)[-1]
+    assert last in person.playground.gallery.missing()
+    person.wait_for(lambda: not item(shown, last).icon().isNull())
+    person.playground.gallery.grab()
+    person.playground.gallery.hide()
 
 
 def test_the_pictures_are_those_of_the_weights(person: "Person") -> None:
     shown = open_gallery(person)
-    person.wait_for(lambda: not person.playground.gallery.missing())
+    shown.scrollToItem(item(shown, "causal-5x8"), QListWidget.ScrollHint.PositionAtTop)
+    person.wait_for(
+        lambda: not item(shown, "causal-5x8").icon().isNull() and not item(shown, "journey").icon().isNull()
+    )
 
     def lightness(name: str, x: int, y: int) -> float:
         return item(shown, name).icon().pixmap(64, 64).toImage().pixelColor(x, y).lightnessF()
@@ -66,20 +118,125 @@ def test_the_pictures_are_those_of_the_weights(person: "Person") -> None:
     person.playground.gallery.hide()
 
 
-@pytest.mark.parametrize("name", attnlab.presets())
-def test_a_click_opens_it_with_its_numbers(sit_down: Callable[..., "Person"], name: str) -> None:
-    person = sit_down("journey" if name != "journey" else "the-cat-sat")
-    before = person.document.scene
-    click(person, open_gallery(person), name)
-    assert not person.playground.gallery.isVisible()
+@pytest.mark.parametrize("group", GROUPS)
+def test_a_click_opens_it_with_its_numbers(sit_down: Callable[..., "Person"], group: str) -> None:
+    person = sit_down("the-cat-sat" if group != "Step by step" else "causal-5x8")
+    for name in (name for name, preset in PRESETS.items() if preset.group == group):
+        before = person.document.scene
+        click(person, open_gallery(person), name)
+        assert not person.playground.gallery.isVisible()
+        person.settle()
+        fresh = attnlab.compute(attnlab.preset(name))
+        for stage in set(fresh.all_stages) & set(person.playground.canvas.cards):
+            expected = fresh.array(stage)
+            np.testing.assert_array_equal(person.painted(stage), expected if expected.ndim == 3 else expected[None])
+        assert person.document.view.head == ("all" if attnlab.preset(name).config.n_heads > 1 else 0)
+        person.undo()
+        assert person.document.scene is before
+        person.redo()
+
+
+def test_typing_finds_presets_by_name_title_and_line(person: "Person") -> None:
+    shown = open_gallery(person)
+    person.type("luong")
+    assert names(shown) == ["luong-dot", "luong-general", "luong-concat"]
+    assert lines(shown)[0].text() == "Scores and second sequences"
+    assert marked(shown) == "luong-dot"
+    person.type(" CONCAT")
+    assert names(shown) == ["luong-concat"]
+    search(person).clear()
+    person.type("bahdanau")  # stands in a title
+    assert names(shown) == ["additive"]
+    search(person).clear()
+    person.type("88.7 float32")  # in a line
+    assert names(shown) == ["naive-softmax-overflow"]
+    person.key(Key.Key_Return)
     person.settle()
-    fresh = attnlab.compute(attnlab.preset(name))
-    for stage in fresh.all_stages:
-        expected = fresh[stage].numpy()
-        np.testing.assert_array_equal(person.painted(stage), expected if expected.ndim == 3 else expected[None])
-    assert person.document.view.head == ("all" if attnlab.preset(name).config.n_heads > 1 else 0)
-    person.undo()
-    assert person.document.scene is before
+    assert person.document.scene.preset == "naive-softmax-overflow"
+    assert not person.playground.gallery.isVisible()
+
+
+def test_what_nothing_is_called_is_said_to_be_so(person: "Person") -> None:
+    shown = open_gallery(person)
+    person.type("zzz")
+    assert names(shown) == []
+    assert person.find(QLabel, "No example", person.playground.gallery).isVisible()
+    person.key(Key.Key_Return)
+    assert person.playground.gallery.isVisible()  # there is nothing to open
+    for _ in range(3):
+        person.key(Key.Key_Backspace)
+    assert tuple(names(shown)) == attnlab.presets()
+    assert shown.isVisible()
+    person.playground.gallery.hide()
+
+
+def test_a_gallery_opened_again_shows_all_with_what_is_open_marked(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("saturated")
+    open_gallery(person)
+    person.type("causal")
+    person.key(Key.Key_Escape)
+    shown = open_gallery(person)
+    assert search(person).text() == ""
+    assert tuple(names(shown)) == attnlab.presets()
+    assert marked(shown) == "saturated"
+    assert shown.viewport().rect().contains(shown.visualItemRect(shown.currentItem()))
+    person.playground.gallery.hide()
+
+
+def test_right_walks_over_every_tile_and_left_back(person: "Person") -> None:
+    shown = open_gallery(person)
+    order = names(shown)
+    walked = [marked(shown)]
+    for _ in order[1:]:
+        person.key(Key.Key_Right)
+        walked.append(marked(shown))
+        assert shown.viewport().rect().contains(shown.visualItemRect(shown.currentItem()).adjusted(1, 1, -1, -1))
+    assert walked == order
+    person.key(Key.Key_Right)
+    assert marked(shown) == order[-1]
+    person.key(Key.Key_Left)
+    assert marked(shown) == order[-2]
+    person.key(Key.Key_Home)
+    assert marked(shown) == order[0]
+    assert shown.verticalScrollBar().value() == 0  # its heading can be read too
+    person.playground.gallery.hide()
+
+
+def test_down_and_up_keep_the_column_over_headings_and_end_in_the_field(person: "Person") -> None:
+    shown = open_gallery(person)
+    person.key(Key.Key_Right)
+    left = shown.visualItemRect(shown.currentItem()).left()
+    assert left > shown.visualItemRect(item(shown, "journey")).left()
+    tops = []
+    for _ in range(12):
+        person.key(Key.Key_Down)
+        rect = shown.visualItemRect(shown.currentItem())
+        tops.append(rect.top() + shown.verticalScrollBar().value())
+    assert tops == sorted(set(tops))
+    first = set(names(shown)[: 2 if shown.viewport().width() < 840 else 3])
+    for _ in range(12):
+        person.key(Key.Key_Up)
+    assert marked(shown) in first
+    assert not search(person).hasFocus()
+    person.key(Key.Key_Up)
+    assert search(person).hasFocus()
+    person.key(Key.Key_PageDown)
+    page = shown.visualItemRect(shown.currentItem()).top() + shown.verticalScrollBar().value()
+    assert page > shown.viewport().height() / 2
+    person.playground.gallery.hide()
+
+
+def test_letters_typed_over_the_tiles_go_to_the_field(person: "Person") -> None:
+    shown = open_gallery(person)
+    person.key(Key.Key_Down)
+    assert shown.hasFocus()
+    person.type("sparse")
+    assert search(person).text() == "sparse"
+    assert "sparsemax" in names(shown)
+    person.key(Key.Key_Down)
+    person.key(Key.Key_Backspace)
+    assert search(person).text() == "spars"
+    person.playground.gallery.hide()
 
 
 def test_enter_opens_what_the_arrows_chose(person: "Person") -> None:
@@ -89,6 +246,14 @@ def test_enter_opens_what_the_arrows_chose(person: "Person") -> None:
     QTest.keyClick(shown, Key.Key_Return)
     assert not person.playground.gallery.isVisible()
     assert person.window.windowTitle() == f"{wanted} — attnlab"
+
+
+def test_a_heading_opens_nothing(person: "Person") -> None:
+    shown = open_gallery(person)
+    person.click(shown.viewport(), shown.visualItemRect(shown.item(0)).center())
+    assert person.playground.gallery.isVisible()
+    assert marked(shown) == "journey"
+    person.playground.gallery.hide()
 
 
 def test_opening_the_gallery_again_asks_for_no_picture_twice(person: "Person") -> None:
@@ -119,6 +284,18 @@ def test_closing_while_pictures_are_being_made_leaves_well(person: "Person") -> 
     open_gallery(person)
     person.playground.gallery.hide()
     assert person.window.close()
+
+
+def test_other_colours_and_larger_type_keep_the_tiles_in_their_rows(person: "Person") -> None:
+    person.window.change_settings(theme="dark", type_size=150)
+    shown = open_gallery(person)
+    person.wait_for(lambda: not person.playground.gallery.missing())
+    assert tuple(names(shown)) == attnlab.presets()
+    assert all(shown.visualItemRect(line).right() < shown.viewport().width() for line in lines(shown))
+    assert shown.visualItemRect(shown.currentItem()).height() > 100
+    screen = person.playground.gallery.screen().availableGeometry()
+    assert screen.contains(person.playground.gallery.geometry())
+    person.playground.gallery.hide()
 
 
 def test_a_preset_keeps_the_device_and_the_dtype(person: "Person") -> None:

@@ -1,181 +1,267 @@
-"""The preset gallery: every worked example with a picture of its weights."""
+"""The preset gallery: every worked example with a picture of its weights, by group, and a field to find one."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QIcon, QKeyEvent, QPainter, QPixmap
+from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QGuiApplication, QIcon, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
+    QApplication,
     QFrame,
+    QLabel,
+    QLineEdit,
     QListWidget,
     QListWidgetItem,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
     QVBoxLayout,
     QWidget,
 )
 
-from attnlab.figures.layout import Limits, arrange
-from attnlab.figures.map_painter import MapData, draw_cells
+from attnlab.attention.presets import PRESETS
 from attnlab.figures.palette import Palette
-from attnlab.ui.theme import font, px
+from attnlab.ui.playground.gallery_tiles import NAME, Thumbnail, TileDelegate, draw_thumbnail, thumbnail
+from attnlab.ui.theme import px
 from attnlab.ui.widgets.popup import Popup
 
-TILE = QSize(224, 84)
-THUMB = 64
+__all__ = ["PresetGallery", "Thumbnail", "draw_thumbnail", "thumbnail"]
 
-
-@dataclass(frozen=True, slots=True)
-class Thumbnail:
-    """The weights of a preset [h, T_q, T_k], and what is masked."""
-
-    weights: NDArray[np.floating]
-    masked: NDArray[np.bool_] | None
-
-
-def thumbnail(name: str) -> Thumbnail:
-    """Compute the picture of a preset; for the worker thread."""
-    from attnlab.attention.presets import preset
-    from attnlab.compute.engine import compute
-
-    trace = compute(preset(name))
-    return Thumbnail(trace.array("weights"), trace.shown_mask("weights"))
-
-
-def draw_thumbnail(data: Thumbnail, palette: Palette, ratio: float) -> QPixmap:
-    """Return a square picture of all heads."""
-    pixmap = QPixmap(round(THUMB * ratio), round(THUMB * ratio))
-    pixmap.setDevicePixelRatio(ratio)
-    pixmap.fill(Qt.GlobalColor.transparent)
-    count, rows, columns = data.weights.shape
-    grid = arrange((0, 0, THUMB, THUMB), rows, columns, count, Limits(THUMB, THUMB, 0, 0), True, ratio)
-    painter = QPainter(pixmap)
-    maps = MapData(
-        data.weights, "probability", min(1.0, max(1.6 * float(data.weights.max()), 1e-9)), data.masked, (), ()
-    )
-    draw_cells(painter, grid, maps, palette)
-    painter.end()
-    return pixmap
-
-
-class _Tile(QStyledItemDelegate):
-    """Draws one preset: picture, title, and what to look for."""
-
-    def __init__(self, palette: Palette, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._palette = palette
-
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
-        p, rect = self._palette, QRectF(option.rect).adjusted(4, 4, -4, -4)
-        current = bool(option.state & QStyle.StateFlag.State_Selected)
-        pointed = bool(option.state & QStyle.StateFlag.State_MouseOver)
-        picture = index.data(Qt.ItemDataRole.DecorationRole)
-        title, about = index.data(Qt.ItemDataRole.DisplayRole), index.data(Qt.ItemDataRole.ToolTipRole)
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QColor(p.accent) if current else Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(p.control if current or pointed else p.surface))
-        painter.drawRoundedRect(rect, 8, 8)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        if isinstance(picture, QIcon):
-            picture.paint(painter, int(rect.x() + 8), int(rect.y() + 6), THUMB, THUMB)
-        left = rect.x() + THUMB + 20
-        painter.setPen(QColor(p.ink))
-        painter.setFont(font("title"))
-        painter.drawText(QRectF(left, rect.y() + 6, rect.right() - left - 4, px(18)), 0, title)
-        painter.setPen(QColor(p.muted))
-        painter.setFont(font("caption"))
-        room = QRectF(left, rect.y() + 7 + px(18), rect.right() - left - 8, rect.height() - 10 - px(18))
-        painter.drawText(room, Qt.TextFlag.TextWordWrap, about)
-        painter.restore()
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        return QSize(px(300), px(84))
+Key = Qt.Key
+SIZE = QSize(944, 640)
+_ENTER = (Key.Key_Return, Key.Key_Enter)
+_DOWN, _UP = (Key.Key_Down, Key.Key_PageDown), (Key.Key_Up, Key.Key_PageUp)
+_ASIDE = (Key.Key_Left, Key.Key_Right, Key.Key_Home, Key.Key_End)
 
 
 class PresetGallery(Popup):
-    """A popup with all presets; pictures come in as they are computed."""
+    """A popup with all presets below the headings of their groups; pictures are asked for as they come into sight.
+
+    Typing filters by name, title and line; the arrows walk over the tiles, Enter opens the one that is marked.
+    """
 
     preset_chosen = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._entries: tuple[tuple[str, str, str], ...] = ()
         self._thumbnails: dict[str, Thumbnail] = {}
+        self._icons: dict[str, QIcon] = {}
+        self._asked: set[str] = set()
+        self._request: Callable[[str], None] | None = None
         column = QVBoxLayout(self)
-        column.setContentsMargins(8, 8, 8, 8)
-        self.list = QListWidget()
-        self.list.setAccessibleName("Presets")
-        self.list.setViewMode(QListWidget.ViewMode.IconMode)
-        self.list.setMovement(QListWidget.Movement.Static)
-        self.list.setResizeMode(QListWidget.ResizeMode.Adjust)
-        self.list.setMouseTracking(True)
-        self.list.setFrameShape(QFrame.Shape.NoFrame)
-        self.list.setUniformItemSizes(True)
-        self.list.itemClicked.connect(self._on_item_clicked)
-        column.addWidget(self.list)
-        self.resize(px(632), px(450))
+        column.setContentsMargins(12, 12, 12, 12)
+        column.setSpacing(8)
+        self.field = self._make_field()
+        self.list = self._make_list()
+        self.nothing = QLabel("No example has that in its name, its title or its line.")
+        self.nothing.setProperty("role", "muted")
+        self.nothing.setContentsMargins(8, 4, 8, 4)
+        for part, stretch in ((self.field, 0), (self.nothing, 0), (self.list, 1)):
+            column.addWidget(part, stretch)
+
+    def _make_field(self) -> QLineEdit:
+        field = QLineEdit()
+        field.setPlaceholderText("Search the examples")
+        field.setAccessibleName("Search the presets")
+        field.setToolTip("Shows the examples that have every word in their name, title or line")
+        field.setClearButtonEnabled(True)
+        field.textChanged.connect(self._on_text_changed)
+        field.installEventFilter(self)
+        return field
+
+    def _make_list(self) -> QListWidget:
+        tiles = QListWidget()
+        tiles.setAccessibleName("Presets")
+        tiles.setViewMode(QListWidget.ViewMode.IconMode)
+        tiles.setMovement(QListWidget.Movement.Static)
+        tiles.setResizeMode(QListWidget.ResizeMode.Adjust)
+        tiles.setMouseTracking(True)
+        tiles.setFrameShape(QFrame.Shape.NoFrame)
+        tiles.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)  # or tiles would be fitted twice
+        tiles.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        tiles.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
+        tiles.itemClicked.connect(self._on_item_clicked)
+        tiles.verticalScrollBar().valueChanged.connect(self._on_scrolled)
+        tiles.installEventFilter(self)
+        return tiles
 
     def fill(self, entries: Sequence[tuple[str, str, str]]) -> None:
-        """List presets: name, title, and one line about each."""
-        self.list.clear()
-        for name, title, about in entries:
-            item = QListWidgetItem(title)
-            item.setData(Qt.ItemDataRole.UserRole, name)
-            item.setToolTip(about)
-            self.list.addItem(item)
-        self._draw()
+        """List presets: name, title, and one line about each; neighbours of one group stand below its heading."""
+        self._entries = tuple(entries)
+        self._list_found()
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours from now on."""
+        """Paint in other colours, and the present size of type, from now on."""
         super().set_palette(palette)
-        self.list.setItemDelegate(_Tile(palette, self.list))
-        self._draw()
+        self.list.setItemDelegate(TileDelegate(palette, self.list))
+        self._icons.clear()
+        self._list_found()
 
     @Slot(object, object)
     def on_thumbnail(self, name: str, data: Thumbnail) -> None:
         """Take a preset's picture."""
         self._thumbnails[name] = data
-        self._draw()
+        for item in self.tiles():
+            if item.data(NAME) == name:
+                self._draw(item)
 
     def missing(self) -> list[str]:
-        """Return the names of the presets without a picture."""
-        names = [str(self.list.item(i).data(Qt.ItemDataRole.UserRole)) for i in range(self.list.count())]
-        return [name for name in names if name not in self._thumbnails]
+        """Return the names of the presets in sight whose picture has not come yet."""
+        seen = self.list.viewport().rect()
+        in_sight = (item.data(NAME) for item in self.tiles() if self.list.visualItemRect(item).intersects(seen))
+        return [name for name in in_sight if name not in self._thumbnails]
+
+    def tiles(self) -> list[QListWidgetItem]:
+        """Return the presets that are listed now, in order, without the headings."""
+        items = (self.list.item(row) for row in range(self.list.count()))
+        return [item for item in items if item.data(NAME) is not None]
 
     def popup(self, at: QPoint, current: str, request: Callable[[str], None]) -> None:
-        """Show the gallery with the current preset marked, asking for the pictures that are missing."""
-        for name in self.missing():
-            request(name)
-        for row in range(self.list.count()):
-            if self.list.item(row).data(Qt.ItemDataRole.UserRole) == current:
-                self.list.setCurrentRow(row)
-        self.move(at)
+        """Show the gallery with the current preset marked; ``request`` is asked for the pictures that come in sight."""
+        self._request = request
+        self.field.clear()
+        self._place(at)
         self.show()
-        self.list.setFocus()
+        self.field.setFocus()
+        for item in self.tiles():
+            if item.data(NAME) == current:
+                self.list.setCurrentItem(item)
+                self.list.scrollToItem(item)
+        self._ask()
 
-    def _draw(self) -> None:
-        for row in range(self.list.count()):
-            item = self.list.item(row)
-            data = self._thumbnails.get(item.data(Qt.ItemDataRole.UserRole))
-            if data is not None:
-                item.setIcon(QIcon(draw_thumbnail(data, self._palette, self.devicePixelRatioF())))
+    def _place(self, at: QPoint) -> None:
+        """Lie at a point, or as far from it as the screen's edges ask for; no larger than the screen."""
+        screen = QGuiApplication.screenAt(at) or self.screen()
+        room = screen.availableGeometry().adjusted(8, 8, -8, -8)
+        width, height = min(px(SIZE.width()), room.width()), min(px(SIZE.height()), room.height())
+        height = max(min(height, room.bottom() - at.y()), min(height, px(360)))
+        self.resize(width, height)
+        self.move(min(at.x(), room.right() - width), min(at.y(), room.bottom() - height))
+
+    def _list_found(self) -> None:
+        """List what the field asks for, each group below its heading; the first tile is marked."""
+        words = self.field.text().casefold().split()
+        self.list.clear()
+        heading = None
+        for entry in self._entries:
+            name, title, about = entry
+            if not all(word in " ".join(entry).casefold() for word in words):
+                continue
+            group = PRESETS[name].group
+            if group != heading:
+                self._add_heading(group)
+                heading = group
+            self._add_tile(name, title, about)
+        self.nothing.setVisible(not self.list.count())
+        self.list.setVisible(bool(self.list.count()))
+        if self.list.count():
+            self.list.setCurrentItem(self.tiles()[0])
+            self.list.scrollToTop()
+        self._ask()
+
+    def _add_heading(self, group: str) -> None:
+        item = QListWidgetItem(group)
+        item.setFlags(Qt.ItemFlag.NoItemFlags)
+        self.list.addItem(item)
+
+    def _add_tile(self, name: str, title: str, about: str) -> None:
+        item = QListWidgetItem(title)
+        item.setData(NAME, name)
+        item.setToolTip(about)
+        item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{title}: {about}")
+        self.list.addItem(item)
+        self._draw(item)
+
+    def _draw(self, item: QListWidgetItem) -> None:
+        name = item.data(NAME)
+        data = self._thumbnails.get(name)
+        if data is None:
+            return
+        if name not in self._icons:
+            self._icons[name] = QIcon(draw_thumbnail(data, self._palette, self.devicePixelRatioF()))
+        item.setIcon(self._icons[name])
+
+    def _ask(self) -> None:
+        """Ask for the pictures in sight, each once."""
+        if self._request is None or not self.isVisible():
+            return
+        for name in self.missing():
+            if name not in self._asked:
+                self._asked.add(name)
+                self._request(name)
 
     def _choose(self, item: QListWidgetItem | None) -> None:
-        if item is not None:
+        if item is not None and item.data(NAME) is not None:
             self.hide()
-            self.preset_chosen.emit(item.data(Qt.ItemDataRole.UserRole))
+            self.preset_chosen.emit(item.data(NAME))
+
+    def _walk(self, key: int) -> bool:
+        """Move the mark: to the sides in order, up and down to the nearest tile; False where there is no further."""
+        tiles, current = self.tiles(), self.list.currentItem()
+        if current not in tiles:
+            return False
+        at = tiles.index(current)
+        match key:
+            case Key.Key_Left | Key.Key_Right:
+                to = at + (1 if key == Key.Key_Right else -1)
+            case Key.Key_Home | Key.Key_End:
+                to = 0 if key == Key.Key_Home else len(tiles) - 1
+            case _:
+                to = self._in_column(tiles, at, key)
+        if to == at or not 0 <= to < len(tiles):
+            return False
+        self.list.setCurrentItem(tiles[to])
+        self.list.scrollToItem(self.list.item(0) if to == 0 else tiles[to])  # with the first goes its heading
+        return True
+
+    def _in_column(self, tiles: list[QListWidgetItem], at: int, key: int) -> int:
+        """Return the place of the tile a row, or with Page Up and Down a page, away from that at a place."""
+        rects = [self.list.visualItemRect(item) for item in tiles]
+        by = 1 if key in (Key.Key_Up, Key.Key_Down) else self.list.viewport().height() - rects[at].height()
+        way = 1 if key in (Key.Key_Down, Key.Key_PageDown) else -1
+        ahead = {i: way * (rect.y() - rects[at].y()) for i, rect in enumerate(rects)}
+        ahead = {i: far for i, far in ahead.items() if far > 0}
+        if not ahead:
+            return at
+        row = min((far for far in ahead.values() if far >= by), default=max(ahead.values()))
+        return min((i for i in ahead if ahead[i] == row), key=lambda i: abs(rects[i].x() - rects[at].x()))
+
+    def _field_key(self, event: QKeyEvent) -> bool:
+        if event.key() not in (_DOWN if self.field.text() else _DOWN + _ASIDE):
+            return False
+        self.list.setFocus()
+        self._walk(event.key())
+        return True
+
+    def _list_key(self, event: QKeyEvent) -> bool:
+        if event.key() in _DOWN + _UP + _ASIDE:
+            if not self._walk(event.key()) and event.key() in _UP:
+                self.field.setFocus()
+            return True
+        if event.key() == Key.Key_Backspace or (event.text().isprintable() and event.text()):
+            self.field.setFocus()
+            QApplication.sendEvent(self.field, event)
+            return True
+        return False
+
+    @Slot(str)
+    def _on_text_changed(self, text: str) -> None:
+        self._list_found()
+
+    @Slot(int)
+    def _on_scrolled(self, value: int) -> None:
+        self._ask()
 
     @Slot(QListWidgetItem)
     def _on_item_clicked(self, item: QListWidgetItem) -> None:
         self._choose(item)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self._choose(self.list.currentItem())
-        else:
-            super().keyPressEvent(event)
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Give the field's arrows to the tiles, and what is typed over the tiles to the field."""
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            if event.key() in _ENTER:
+                self._choose(self.list.currentItem())
+                return True
+            return self._field_key(event) if watched is self.field else self._list_key(event)
+        return super().eventFilter(watched, event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._ask()

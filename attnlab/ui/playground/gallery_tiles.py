@@ -1,0 +1,109 @@
+"""What the preset gallery paints: the picture of a preset's weights, its tile, and the headings between tiles."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
+from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
+
+from attnlab.figures.layout import Limits, arrange
+from attnlab.figures.map_painter import MapData, draw_cells
+from attnlab.figures.palette import Palette
+from attnlab.ui.theme import font, px
+
+NAME = Qt.ItemDataRole.UserRole
+"""Under which an item holds the name of its preset; a heading has none."""
+THUMB = 64
+LEAST_WIDTH, HEIGHT, HEADING_HEIGHT = 280, 88, 36
+_Index = QModelIndex | QPersistentModelIndex
+
+
+@dataclass(frozen=True, slots=True)
+class Thumbnail:
+    """The weights of a preset [h, T_q, T_k], and what is masked."""
+
+    weights: NDArray[np.floating]
+    masked: NDArray[np.bool_] | None
+
+
+def thumbnail(name: str) -> Thumbnail:
+    """Compute the picture of a preset; for the worker thread."""
+    from attnlab.attention.presets import preset
+    from attnlab.compute.engine import compute
+
+    trace = compute(preset(name))
+    stage = next(stage for stage in ("dropped", "zeroed", "weights") if stage in trace)  # by which values are mixed
+    return Thumbnail(trace.array(stage), trace.shown_mask(stage))
+
+
+def draw_thumbnail(data: Thumbnail, palette: Palette, ratio: float) -> QPixmap:
+    """Return a square picture of all heads."""
+    pixmap = QPixmap(round(THUMB * ratio), round(THUMB * ratio))
+    pixmap.setDevicePixelRatio(ratio)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    count, rows, columns = data.weights.shape
+    grid = arrange((0, 0, THUMB, THUMB), rows, columns, count, Limits(THUMB, THUMB, 0, 0), True, ratio)
+    finite = data.weights[np.isfinite(data.weights)]
+    largest = float(finite.max()) if finite.size else 1.0
+    painter = QPainter(pixmap)
+    maps = MapData(data.weights, "probability", min(1.0, max(1.6 * largest, 1e-9)), data.masked, (), ())
+    draw_cells(painter, grid, maps, palette)
+    painter.end()
+    return pixmap
+
+
+class TileDelegate(QStyledItemDelegate):
+    """Draws one preset: picture, title, and what to look for; or a heading, which takes a row of its own."""
+
+    def __init__(self, palette: Palette, view: QListView) -> None:
+        super().__init__(view)
+        self._palette = palette
+        self._view = view
+
+    def _paint_heading(self, painter: QPainter, option: QStyleOptionViewItem, text: str) -> None:
+        painter.setPen(QColor(self._palette.muted))
+        painter.setFont(font("section"))
+        room = QRectF(option.rect).adjusted(12, 0, 0, -px(4))
+        painter.drawText(room, Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignLeft, text)
+
+    def _paint_tile(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
+        p, rect = self._palette, QRectF(option.rect).adjusted(4, 4, -4, -4)
+        marked = bool(option.state & QStyle.StateFlag.State_Selected)
+        pointed = bool(option.state & QStyle.StateFlag.State_MouseOver)
+        painter.setPen(QColor(p.accent) if marked else Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(p.control if marked or pointed else p.surface))
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.drawRoundedRect(rect, 8, 8)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        picture = index.data(Qt.ItemDataRole.DecorationRole)
+        if isinstance(picture, QIcon):
+            picture.paint(painter, int(rect.x() + 8), int(rect.y() + 8), THUMB, THUMB)
+        left = rect.x() + THUMB + 20
+        self._write(painter, QRectF(left, rect.y() + 4, rect.right() - left - 8, rect.height() - 4), index)
+
+    def _write(self, painter: QPainter, room: QRectF, index: _Index) -> None:
+        painter.setPen(QColor(self._palette.ink))
+        painter.setFont(font("title"))
+        title = index.data(Qt.ItemDataRole.DisplayRole)
+        title = painter.fontMetrics().elidedText(title, Qt.TextElideMode.ElideRight, int(room.width()))
+        painter.drawText(room, Qt.TextFlag.TextSingleLine, title)
+        painter.setPen(QColor(self._palette.muted))
+        painter.setFont(font("caption"))
+        about = index.data(Qt.ItemDataRole.ToolTipRole)
+        painter.drawText(room.adjusted(0, px(18), 0, 0), Qt.TextFlag.TextWordWrap, about)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
+        painter.save()
+        if index.data(NAME) is None:
+            self._paint_heading(painter, option, index.data(Qt.ItemDataRole.DisplayRole))
+        else:
+            self._paint_tile(painter, option, index)
+        painter.restore()
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
+        width = self._view.viewport().width() - 1  # a row that is full to the last pixel would wrap
+        if index.data(NAME) is None:
+            return QSize(width, px(HEADING_HEIGHT))
+        return QSize(width // max(1, width // px(LEAST_WIDTH)), max(px(HEIGHT), THUMB + 24))
