@@ -98,6 +98,51 @@ def _long(playground: "Playground", window: MainWindow) -> None:
     _pin("weights", 100, 40)(playground, window)
 
 
+def _lens(name: str) -> Callable[["Playground", MainWindow], None]:
+    def prepare(playground: "Playground", window: MainWindow) -> None:
+        playground.lenses.open_lens(name)
+
+    return prepare
+
+
+def _difference(playground: "Playground", window: MainWindow) -> None:
+    playground.toggle_pin()
+    playground.toggle_causal()
+    playground.look("difference")
+    playground.toggle_strips()
+    _pin("weights", 2, 1)(playground, window)
+
+
+def _everything(playground: "Playground", window: MainWindow) -> None:
+    """Switch on one of each: as many stages as there can be."""
+    from attnlab.attention.edits import with_setting
+
+    playground.document.edit(
+        "Everything",
+        lambda e: with_setting(
+            e, n_kv_heads=2, qk_norm="rms", positions="rope", masks={"window": 3}, soft_cap=5.0, sink=True,
+            dropout=0.2, temperature=0.7, ablated=(1,),
+        ),
+    )  # fmt: skip
+    playground.toggle_strips()
+    _pin("weights", 3, 2)(playground, window)
+
+
+def _options(playground: "Playground", window: MainWindow) -> QWidget | None:
+    playground.top_bar.switches.pills["normalizer"].open()
+    return playground.top_bar.switches.pills["normalizer"].popup()
+
+
+def _masks(playground: "Playground", window: MainWindow) -> QWidget | None:
+    playground.top_bar.switches.masks.open()
+    return playground.top_bar.switches.masks.popup()
+
+
+def _head_options(playground: "Playground", window: MainWindow) -> QWidget | None:
+    playground.top_bar.switches.heads.open()
+    return playground.top_bar.switches.heads.popup()
+
+
 def shots() -> Iterator[Shot]:
     """Yield every picture of the gallery, for one theme."""
     for preset in PRESETS:
@@ -119,6 +164,16 @@ def shots() -> Iterator[Shot]:
         ("state-present", "journey", _present),
         ("state-scripts", "journey", _scripts),
         ("state-512", "multi-head-8", _long),
+        ("state-difference", "journey", _difference),
+        ("state-everything", "multi-head-8", _everything),
+        ("popup-weights", "journey", _options),
+        ("popup-masks", "journey", _masks),
+        ("popup-heads", "multi-head-8", _head_options),
+        ("lens-statistics", "multi-head-8", _lens("statistics")),
+        ("lens-positions", "journey", _lens("positions")),
+        ("lens-saturation", "journey", _lens("saturation")),
+        ("lens-precision", "multi-head-8", _lens("precision")),
+        ("lens-cost", "journey", _lens("cost")),
     )
     for name, preset, prepare in states:
         yield Shot(name, preset, usual, prepare)
@@ -147,7 +202,7 @@ def _settle(playground: "Playground") -> None:
     while playground.reply is None or playground.reply.request.experiment is not playground.document.experiment:
         if not _wait(playground.computed, lambda: None):
             return
-    while playground.gallery.isVisible() and playground.gallery.missing():
+    while playground.service.busy:
         if not _wait(playground.service.job_done, lambda: None):
             return
     QApplication.processEvents()

@@ -226,9 +226,10 @@ def with_setting(e: Experiment, **changes: Any) -> Experiment:
 
     Fewer key heads keep the first of each group; more are copies of the one that they shared, so that nothing changes.
     """
-    heads = changes.get("n_kv_heads")
+    heads = changes.pop("n_kv_heads", None)
+    e = configured(e, **changes)
     if heads is None or heads == e.n_kv_heads:
-        return configured(e, **{name: value for name, value in changes.items() if name != "n_kv_heads"})
+        return e
     w = e.weights
     sizes = {"W_k": e.d_k, "W_v": e.d_v, "b_k": e.d_k, "b_v": e.d_v}
     tables = {name: table(e, name) for name in sizes if name[0] == "W" or getattr(w, name) is not None}

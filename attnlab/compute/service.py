@@ -113,7 +113,7 @@ class ComputeService(QObject):
         self._jobs: deque[tuple[Hashable, Callable[[], Any]]] = deque()
         self._done: deque[tuple[Hashable, Any]] = deque()
         self._reply: Reply | None = None
-        self._newest = 0
+        self._newest = self._pending = 0
         self._stopping = False
         self._reply_posted.connect(self._on_reply_posted)
         self._job_posted.connect(self._on_job_posted)
@@ -139,7 +139,14 @@ class ComputeService(QObject):
         """Run a job when no request waits; its result arrives as ``job_done(key, result)``, unless it raises."""
         with self._wake:
             self._jobs.append((key, job))
+            self._pending += 1
             self._wake.notify()
+
+    @property
+    def busy(self) -> bool:
+        """Whether a job waits or its result has not been announced yet."""
+        with self._wake:
+            return self._pending > 0
 
     def stop(self) -> None:
         """End the thread after what it is doing now; may be called twice."""
@@ -167,6 +174,8 @@ class ComputeService(QObject):
             self._finish(key, job())
         except Exception:  # noqa: BLE001  # the thread must outlive a fault: whoever waits would wait for ever
             traceback.print_exc()
+            with self._wake:
+                self._pending -= 1
 
     def _post(self, reply: Reply) -> None:
         with self._wake:
@@ -190,4 +199,5 @@ class ComputeService(QObject):
     def _on_job_posted(self) -> None:
         with self._wake:
             key, result = self._done.popleft()
+            self._pending -= 1
         self.job_done.emit(key, result)

@@ -123,7 +123,8 @@ def map_data(trace: "Trace", stage: str, head: int | str) -> MapData:
     from attnlab.attention.stages import kind_of
 
     if stage not in trace:
-        raise AttnlabError(f"There is no stage {stage!r} in this configuration; there are {', '.join(trace.all_stages)}.")
+        names = ", ".join(trace.all_stages)
+        raise AttnlabError(f"There is no stage {stage!r} in this configuration; there are {names}.")
     entry, e = trace.stage(stage), trace.experiment
     array = trace.array(stage)
     if not entry.has_heads:
@@ -139,8 +140,8 @@ def map_data(trace: "Trace", stage: str, head: int | str) -> MapData:
     rows, columns = (
         labels(e, axis, n) for axis, n in zip(entry.axes[-2:], values.shape[1:], strict=True)
     )
-    kind = kind_of(entry, e)
-    return MapData(values, kind, limit_of(array, kind, trace.shown_mask(stage)), trace.shown_mask(stage), rows, columns, titles)
+    kind, masked = kind_of(entry, e), trace.shown_mask(stage)
+    return MapData(values, kind, limit_of(array, kind, masked), masked, rows, columns, titles)
 
 
 def _draw(

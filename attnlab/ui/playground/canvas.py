@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, QSizeF, Qt, Signal, Slot
 from PySide6.QtGui import (
     QColor,
     QKeyEvent,
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 MARGIN, GAP, ROW_GAP = 16.0, 12.0, 28.0
 SMALLEST = QSize(384, 420)
+WIDEST_ROW, USUAL_ROWS = 5, 3
+LEAST_ROW = 164.0
+"""Where there are more rows than usual, cards are at least as high, and all is drawn smaller so that they fit."""
 ZOOM_RANGE = (0.5, 12.0)
 
 
@@ -45,10 +48,17 @@ class Wire:
 
 
 def rows_of(e: "Experiment") -> list[list[Stage]]:
-    """Return the stages in the rows of the canvas: before the maps of query by key, these, and what follows."""
+    """Return the stages in the rows of the canvas: before the maps of query by key, these, and what follows.
+
+    What is done to queries and keys once they are there has a row of its own, as have maps that are too many for one.
+    """
     present = [stage for stage in STAGES if stage.present(e)]
-    maps = [i for i, stage in enumerate(present) if stage.axes[-2:] == ("query", "key")]
-    return [present[: maps[0]], present[maps[0] : maps[-1] + 1], present[maps[-1] + 1 :]]
+    maps = [i for i, stage in enumerate(present) if stage.is_map]
+    first, values = maps[0], next(i for i, stage in enumerate(present) if stage.name == "values") + 1
+    before = [present[:values], present[values:first]]
+    among = present[first : maps[-1] + 1]
+    half = len(among) if len(among) <= WIDEST_ROW else (len(among) + 1) // 2
+    return [row for row in (*before, among[:half], among[half:], present[maps[-1] + 1 :]) if row]
 
 
 class Canvas(QWidget):
@@ -85,6 +95,7 @@ class Canvas(QWidget):
         self._trace: Trace | None = None
         self._view: View | None = None
         self._zoom, self._offset = 1.0, QPointF(0, 0)
+        self._scale = 1.0
         self._places: dict[str, QRectF] = {}
         self._ground: QPixmap | None = None
         self._pressed: QPointF | None = None
@@ -183,7 +194,7 @@ class Canvas(QWidget):
     def _layout(self) -> dict[str, QRectF]:
         """Return where each card lies at zoom 1; "heads" is the overview."""
         assert self._trace is not None
-        size = self.size().expandedTo(SMALLEST)
+        size = QSizeF(self.size().expandedTo(SMALLEST)) / self._shrunk()
         alone = self._view.alone if self._view is not None else None
         if alone is not None:
             return {alone: QRectF(0, 0, size.width(), size.height()).adjusted(MARGIN, MARGIN, -MARGIN, -MARGIN)}
@@ -206,6 +217,15 @@ class Canvas(QWidget):
                 x += width + GAP
         return places
 
+    def _shrunk(self) -> float:
+        """Return by how much everything is drawn smaller so that all rows fit."""
+        assert self._trace is not None
+        rows = len(rows_of(self._trace.experiment))
+        if rows <= USUAL_ROWS or (self._view is not None and self._view.alone is not None):
+            return 1.0
+        needed = 2 * MARGIN + (rows - 1) * ROW_GAP + rows * LEAST_ROW
+        return min(1.0, max(self.height(), SMALLEST.height()) / needed)
+
     def _wish(self, stage: Stage) -> float:
         """Return how wide a card wants to be against the others: wide matrices somewhat more, never too much."""
         assert self._trace is not None
@@ -219,7 +239,7 @@ class Canvas(QWidget):
         if self._trace is None:
             return
         self._places, self._outdated = {}, False
-        z = self._zoom
+        z = self._scale = self._zoom * self._shrunk()
         for name, rect in self._layout().items():
             self._places[name] = QRectF(
                 rect.x() * z + self._offset.x(), rect.y() * z + self._offset.y(), rect.width() * z, rect.height() * z
@@ -279,25 +299,25 @@ class Canvas(QWidget):
         """Return a wire: straight to a neighbour, else out of the bottom and in at the top, in the gap between rows."""
         a, b = self._places[wire.source], self._places[wire.target]
         if abs(a.top() - b.top()) < 1:
-            if a.right() + 2 * GAP * self._zoom >= b.left() > a.left():
+            if a.right() + 2 * GAP * self._scale >= b.left() > a.left():
                 y = a.center().y()
                 return _line(QPointF(a.right(), y), QPointF(b.left(), y))
             return QPainterPath()
         start, end = QPointF(a.center().x(), a.bottom()), QPointF(b.center().x(), b.top())
-        shift = {"key": 8.0, "value": 8.0}.get(wire.role, 0.0) * self._zoom
+        shift = {"key": 8.0, "value": 8.0}.get(wire.role, 0.0) * self._scale
         end += QPointF(shift, 0)
-        if b.top() - a.bottom() < 2 * ROW_GAP * self._zoom:
+        if b.top() - a.bottom() < 2 * ROW_GAP * self._scale:
             return _curve(start, end)
         aside = self._places_right(a, b)
-        path = _curve(start, QPointF(aside, a.bottom() + ROW_GAP * self._zoom))
-        path.lineTo(aside, b.top() - ROW_GAP * self._zoom)
-        path.connectPath(_curve(QPointF(aside, b.top() - ROW_GAP * self._zoom), end))
+        path = _curve(start, QPointF(aside, a.bottom() + ROW_GAP * self._scale))
+        path.lineTo(aside, b.top() - ROW_GAP * self._scale)
+        path.connectPath(_curve(QPointF(aside, b.top() - ROW_GAP * self._scale), end))
         return path
 
     def _places_right(self, above: QRectF, below: QRectF) -> float:
         """Return an x right of every card between two rows."""
         between = [r for r in self._places.values() if above.bottom() < r.center().y() < below.top()]
-        return max((r.right() for r in between), default=above.right()) + MARGIN * self._zoom / 2
+        return max((r.right() for r in between), default=above.right()) + MARGIN * self._scale / 2
 
     @Slot(str)
     def _on_title_double_clicked(self, name: str) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
 
 KV_HEADS = "n_kv_heads"
+PAINTED, PAINTING = "painted", "painting"
 MASK = "mask "
 """Before the name of a mask: its field's name, as a mask and an option may be called alike."""
 
@@ -59,7 +60,7 @@ def _kind(option: Option) -> Any:
     return option.kind
 
 
-def mask_fields(e: "Experiment") -> list[Field]:
+def mask_fields(e: "Experiment", painting: bool) -> list[Field]:
     """Return a field for each mask but the causal one, whose switch stands alone, and what masked scores become."""
     found = []
     for mask in MASKS.values():
@@ -74,7 +75,11 @@ def mask_fields(e: "Experiment") -> list[Field]:
         found.append(
             Field(MASK + mask.name, mask.title, mask.about, "counted", value, option.default, option.least, most)
         )
-    return [*found, *fields(e, "masks")]
+    if e.config.mask is not None:
+        found.append(Field(PAINTED, "Painted", "The mask painted by mouse; off lets go of it", "switch", True, False))
+    about = "Drag over the cells of a map to mask them, or to bring them back; Esc ends"
+    brush = Field(PAINTING, "Paint on the cards", about, "switch", painting, False)
+    return [*found, brush, *fields(e, "masks")]
 
 
 def mask_text(e: "Experiment") -> str:

@@ -30,11 +30,14 @@ class LayerSwitches(QWidget):
     """Shows and edits the document's configuration; announces which heads are to be shown."""
 
     head_chosen = Signal(object)
+    painting_toggled = Signal()
+    mask_cleared = Signal()
 
     def __init__(self, document: "Document", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._document = document
         self._shown_state: tuple[object, ...] = ()
+        self._painting = False
         self._row = FlowLayout()
         self.setLayout(self._row)
         self.causal = Switch("Causal")
@@ -74,6 +77,11 @@ class LayerSwitches(QWidget):
         for pill in (self.masks, self.scale, self.heads, self.shown, *self.pills.values()):
             pill.set_palette(palette)
 
+    def show_painting(self, on: bool) -> None:
+        """Show whether the mask is being painted on the cards."""
+        self._painting = on
+        self.masks.set_fields(layer_fields.mask_fields(self._document.experiment, on))
+
     @Slot()
     def refresh(self) -> None:
         """Show what the document has; a dragged number changes none of it."""
@@ -84,7 +92,7 @@ class LayerSwitches(QWidget):
         self._shown_state = shown
         self.causal.setChecked(e.config.causal)
         self.masks.set_text(layer_fields.mask_text(e))
-        self.masks.set_fields(layer_fields.mask_fields(e))
+        self.masks.set_fields(layer_fields.mask_fields(e, self._painting))
         self.scale.set_value(e.config.scale)
         self.heads.set_choices([Choice(n, str(n), f"d_k = {e.d_k * e.n_heads // n}") for n in edits.fitting_heads(e)])
         self.heads.set_value(e.n_heads)
@@ -147,6 +155,9 @@ class LayerSwitches(QWidget):
     @Slot(str, object)
     def _on_field(self, name: str, value: object) -> None:
         """Take what was set in a popup; what cannot be is said below its field."""
+        if name in (layer_fields.PAINTING, layer_fields.PAINTED):
+            (self.painting_toggled if name == layer_fields.PAINTING else self.mask_cleared).emit()
+            return
         sender = self.sender()
         changes, title = self._changes(name, value)
         try:

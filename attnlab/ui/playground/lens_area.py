@@ -12,7 +12,6 @@ from attnlab.ui.playground.canvas import Canvas
 from attnlab.ui.widgets.choice import Choice
 from attnlab.ui.widgets.flow_layout import FlowLayout
 from attnlab.ui.widgets.segments import Segments
-from attnlab.ui.widgets.switch import Switch
 
 if TYPE_CHECKING:
     from attnlab.attention.trace import Trace
@@ -71,8 +70,10 @@ class LensArea(QWidget):
         self.tabs.set_choices([first, *(Choice(name, title, about) for name, title, about, _ in LENSES)])
         self.tabs.set_value(CANVAS)
         self.tabs.chosen.connect(self._on_tab_chosen)
-        self.strips = Switch("Figures")
-        self.strips.setToolTip("Show the range of every stage and the row sums on its card")
+        self.strips = QPushButton("Σ")
+        self.strips.setCheckable(True)
+        self.strips.setAccessibleName("Figures on the cards")
+        self.strips.setToolTip("Show the range of every stage, and the sums of its rows, on its card")
         self.strips.clicked.connect(self.strips_toggled)
         self.pin = QPushButton("Pin")
         self.pin.clicked.connect(self.pin_toggled)
@@ -97,7 +98,6 @@ class LensArea(QWidget):
         self.canvas.set_palette(palette)
         for lens in self._lenses.values():
             lens.set_palette(palette)
-        self.strips.set_palette(palette)
         for segments in (self.tabs, self.looks):
             segments.set_palette(palette)
 

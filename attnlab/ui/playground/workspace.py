@@ -92,6 +92,8 @@ class Playground(QObject):
         self.explain.cell_clicked.connect(self._on_cell_clicked)
         self.step_bar.step_requested.connect(self._on_step_requested)
         self.top_bar.head_chosen.connect(self._on_head_chosen)
+        self.top_bar.switches.painting_toggled.connect(self.toggle_painting)
+        self.top_bar.switches.mask_cleared.connect(self.clear_mask)
         self.top_bar.gallery_requested.connect(self.open_gallery)
         self.top_bar.history_requested.connect(self.open_history)
         self.gallery.preset_chosen.connect(self.open_preset)
@@ -240,6 +242,7 @@ class Playground(QObject):
             f"Open {PRESETS[name].title}",
             replace(scene, device=self.document.scene.device, dtype=self.document.scene.dtype),
         )
+        self.lenses.open_lens(PRESETS[name].lens or CANVAS)
 
     @Slot()
     def open_gallery(self) -> None:
@@ -261,7 +264,7 @@ class Playground(QObject):
         """Let go of the brush, then of the card that fills the canvas, of the selected cell, of the step."""
         view = self.document.view
         if self.canvas.painting:
-            self.canvas.set_painting(False)
+            self._paint(False)
         elif view.alone is not None:
             self.document.show(alone=None)
         elif view.cell is not None:
@@ -315,13 +318,19 @@ class Playground(QObject):
         if self.pinned is None and self.reply is not None:
             self._pin(self.reply.trace)
 
+    @Slot()
     def toggle_painting(self) -> None:
         """Begin or end painting the mask on the cards."""
-        self.canvas.set_painting(not self.canvas.painting)
-        if self.canvas.painting:
+        self._paint(not self.canvas.painting)
+
+    def _paint(self, on: bool) -> None:
+        self.canvas.set_painting(on)
+        self.top_bar.switches.show_painting(on)
+        if on:
             self.lenses.open_lens(CANVAS)
             self.step_bar.show_note("Drag over the cells of a map to mask them, or to bring them back; Esc ends.")
 
+    @Slot()
     def clear_mask(self) -> None:
         """Let go of the mask that was painted."""
         self.document.edit("Clear the painted mask", lambda e: edits.configured(e, mask=None))

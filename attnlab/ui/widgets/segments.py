@@ -139,7 +139,7 @@ class _Segment(QRadioButton):
         self.update()
 
     def sizeHint(self) -> QSize:
-        return QSize(round(text_width(self.choice.title, font("strong"))) + px(20), px(28))
+        return QSize(round(text_width(self.choice.title, font("strong"))) + px(16), px(28))
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
