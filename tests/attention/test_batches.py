@@ -59,9 +59,7 @@ def padded(draw: st.DrawFn) -> tuple[list[Sample], attnlab.Weights, attnlab.Atte
 
     d_memory = 5 if cross else 4
     samples = [
-        Sample(words(3 if cross else n), randn(3 if cross else n, 4), words(n, "m"), randn(n, 5))
-        if cross
-        else Sample(words(n), randn(n, 4))
+        Sample(words(3), randn(3, 4), words(n, "m"), randn(n, 5)) if cross else Sample(words(n), randn(n, 4))
         for n in lengths
     ]
     weights = attnlab.Weights(randn(4, h * 2), randn(d_memory, h * 2), randn(d_memory, h * 3), randn(h * 3, 4))

@@ -225,8 +225,10 @@ class InputsPanel(QScrollArea):
         cross = e.memory_tokens is not None
         self.query_box.tokens.set_roles(at.query, None if cross else at.key)
         self.memory_box.tokens.set_roles(None, at.key if cross else None)
-        rows, columns = ([], []) if cell is None else tables.made_of(e, self._name, cell)
-        self.table.set_highlight(rows, columns, tables.role(e, self._name))
+        made_of = tables.made_of(e, self._name, cell)
+        for role in tables.ROLES:
+            rows, columns = made_of.get(role, ([], []))
+            self.table.set_highlight(rows, columns, role)
 
     @Slot()
     def _on_tab_clicked(self) -> None:

@@ -23,6 +23,7 @@ ABOUT = {
     "b_o": "Added to the output",
 }
 _STAGES = {"W_q": "queries", "W_k": "keys", "W_v": "values", "b_q": "queries", "b_k": "keys", "b_v": "values"}
+ROLES = ("query", "key", "value", "attention", "neutral")
 _ROLES = {"queries": "query", "keys": "key", "values": "value"}
 
 
@@ -63,20 +64,22 @@ def row_labels(e: "Experiment", name: str) -> list[str]:
     return [f"{letter}{i}" for i in range(edits.shape(e, name)[0])]
 
 
-def made_of(e: "Experiment", name: str, cell: "Cell") -> tuple[list[int], list[int]]:
-    """Return the rows and the columns of a table that a cell of a stage is made of."""
+def made_of(e: "Experiment", name: str, cell: "Cell | None") -> dict[str, tuple[list[int], list[int]]]:
+    """Return the rows and columns of a table that a cell of a stage is made of, by the role that colours them."""
+    if cell is None:
+        return {}
     at, known = links.coordinates(e, cell), registry.tables(e.config).get(name)
-    if name in TITLES:  # keys are tokens of the second sequence where there is one
-        keys_are_here = (e.memory_tokens is not None) == (name == "memory_embeddings")
-        pairs = ((at.query, name == "embeddings"), (at.key, keys_are_here))
-        return [i for i, on in pairs if on and i is not None], []
+    if name in TITLES or (known is not None and known.axes[0] == "position"):
+        keys_elsewhere = name in TITLES and (e.memory_tokens is not None) != (name == "memory_embeddings")
+        query = None if name == "memory_embeddings" else at.query
+        key = None if keys_elsewhere or at.key == query else at.key
+        return {r: ([row], []) for r, row in (("query", query), ("key", key)) if row is not None}
+    column = None
     if _STAGES.get(name) == cell.stage and cell.head is not None:
         heads = e.n_heads if cell.stage == "queries" else e.n_kv_heads
-        return [], [cell.head * heads // e.n_heads * head_width(e, name) + cell.column]
-    if cell.stage == "output" and name in ("W_o", "b_o"):
-        return [], [cell.column]
-    if known is not None and known.axes[0] == "position":
-        return [i for i in (at.query, at.key) if i is not None], []
-    if known is not None and known.axes[-1] == "head" and at.head is not None:
-        return [], [at.head]
-    return [], []
+        column = cell.head * heads // e.n_heads * head_width(e, name) + cell.column
+    elif cell.stage == "output" and name in ("W_o", "b_o"):
+        column = cell.column
+    elif known is not None and known.axes[-1] == "head":
+        column = at.head
+    return {} if column is None else {role(e, name): ([], [column])}
