@@ -178,7 +178,7 @@ def biased_code(e: "Experiment") -> str:
 
 def capped_formula(e: "Experiment") -> str:
     """Return how scores are squeezed."""
-    cap = number(e.config.option("soft_cap"))
+    cap = f"{e.config.option('soft_cap'):g}"
     return rf"{cap} \tanh(s \div {cap})"
 
 
@@ -225,7 +225,7 @@ def weights_formula(e: "Experiment") -> str:
     normalizer = NORMALIZERS[e.config.normalizer]
     parts = [normalizer.formula]
     if normalizer.tempered and e.config.option("temperature") != 1:
-        parts.append(rf"\tau = {number(e.config.option('temperature'))}")
+        parts.append(rf"\tau = {e.config.option('temperature'):g}")
     if e.config.option("sink"):
         parts.append(r"\mathrm{sink}")
     return r",\ ".join(parts)
@@ -258,7 +258,8 @@ def zeroed_code(e: "Experiment") -> str:
 
 def dropped_formula(e: "Experiment") -> str:
     """Return the share that is dropped."""
-    return rf"p = {number(e.config.option('dropout'))},\ \div\, {number(1 - e.config.option('dropout'))}"
+    share = e.config.option("dropout")
+    return rf"p = {share:g},\ \div\, {1 - share:g}"
 
 
 def dropped_code(e: "Experiment") -> str:

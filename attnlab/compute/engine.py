@@ -5,6 +5,7 @@ import os
 import torch
 
 from attnlab.attention.experiment import Experiment
+from attnlab.attention.stages import STAGES
 from attnlab.attention.trace import Trace
 from attnlab.errors import DeviceError
 
@@ -71,10 +72,11 @@ def resolve_dtype(dtype: str | torch.dtype) -> torch.dtype:
 
 
 def needed(e: Experiment, dtype: str | torch.dtype = "float32") -> int:
-    """Return about how many bytes the stages of an experiment take: up to five maps of query by key for each head."""
+    """Return about how many bytes the stages of an experiment take: its maps of query by key above all."""
     size = resolve_dtype(dtype).itemsize
+    maps = sum(stage.is_map and stage.present(e) for stage in STAGES) + 1  # while one is made, there is another
     heads = e.n_heads * (e.T_q * e.d_k + e.T_k * (e.d_k + e.d_v) + e.T_q * e.d_v)
-    return size * (5 * e.n_heads * e.T_q * e.T_k + heads)
+    return size * (maps * e.n_heads * e.T_q * e.T_k + heads)
 
 
 def check_size(e: Experiment, dtype: str | torch.dtype = "float32") -> None:

@@ -13,6 +13,7 @@ import torch
 from PySide6.QtCore import QObject, Signal, Slot
 
 from attnlab.attention.experiment import Experiment
+from attnlab.attention.presence import source
 from attnlab.attention.trace import Trace
 from attnlab.compute.engine import check_size, compute
 from attnlab.errors import AttnlabError
@@ -34,7 +35,8 @@ class Request:
 class Reply:
     """What came of a request. ``trace`` holds its stages as arrays already; None when ``error`` says why not.
 
-    ``elapsed_ms`` is the time of the mathematics alone; ``largest_gap`` how far the row sum furthest from 1 is off.
+    ``elapsed_ms`` is the time of the mathematics alone; ``row_sums`` the least and the largest sum of a row
+    of the weights that mix the values, but for rows with nothing left to attend to.
     """
 
     request: Request
@@ -42,8 +44,13 @@ class Reply:
     elapsed_ms: float = 0.0
     warnings: tuple[str, ...] = ()
     empty_rows: tuple[tuple[int, int], ...] = ()
-    largest_gap: float = 0.0
+    row_sums: tuple[float, float] = (1.0, 1.0)
     error: str = ""
+
+    @property
+    def largest_gap(self) -> float:
+        """How far the row sum furthest from 1 is off; NaN when a row sums to nothing that is a number."""
+        return max(1 - self.row_sums[0], self.row_sums[1] - 1)
 
 
 def answer(request: Request, stopped: Callable[[], bool] = lambda: False) -> Reply:
@@ -69,7 +76,7 @@ def answer(request: Request, stopped: Callable[[], bool] = lambda: False) -> Rep
             if trace.stage(name).has_heads and (request.mean or name == "weights"):  # whose mean is always shown
                 trace.mean(name)
         empty = trace.empty_rows
-        return Reply(request, trace, elapsed_ms, _warnings(trace), empty, _largest_gap(trace, empty))
+        return Reply(request, trace, elapsed_ms, _warnings(trace), empty, _row_sums(trace, empty))
     except AttnlabError as error:
         return Reply(request, None, error=str(error))
     except (RuntimeError, MemoryError, NotImplementedError) as error:  # what torch says of a device that fails
@@ -91,11 +98,12 @@ def _warnings(trace: Trace) -> tuple[str, ...]:
         return trace.warnings
 
 
-def _largest_gap(trace: Trace, empty: tuple[tuple[int, int], ...]) -> float:
-    sums = trace["weights"].sum(-1, dtype=torch.float64 if trace.device.type != "mps" else None)
+def _row_sums(trace: Trace, empty: tuple[tuple[int, int], ...]) -> tuple[float, float]:
+    name = source(trace.experiment, "context")
+    sums = trace[name].sum(-1, dtype=torch.float64 if trace.device.type != "mps" else None)
     for head, query in empty:
         sums[head, query] = 1
-    return float((sums - 1).abs().max())
+    return float(sums.min()), float(sums.max())
 
 
 class ComputeService(QObject):

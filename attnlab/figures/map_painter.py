@@ -320,7 +320,8 @@ def draw_colour_ends(painter: QPainter, rect: QRectF, data: MapData, palette: Pa
     """Draw the values below a colour bar."""
     painter.setPen(QColor(palette.muted))
     pen = Pen(painter, font)
-    ends = ("0", "", f"{data.limit:g}") if data.kind == "probability" else (_end(-data.limit), "0", _end(data.limit))
+    sequential = MAP_OF[data.kind] == "sequential"
+    ends = ("0", "", f"{data.limit:.3g}") if sequential else (_end(-data.limit), "0", _end(data.limit))
     widths = [pen.width(text) for text in ends]
     if sum(widths) + 8 > rect.width():  # the middle is 0 and goes first, then the end that mirrors the other
         ends = (ends[0] if widths[0] + widths[2] + 4 <= rect.width() else "", "", ends[2])
@@ -355,7 +356,7 @@ def _image(argb: NDArray[np.uint32]) -> QImage:
 @lru_cache(maxsize=8)
 def _strip(kind: str, palette: Palette) -> QImage:
     """Return a colour bar one pixel high."""
-    values = np.linspace(0.0 if kind == "probability" else -1.0, 1.0, 128, dtype=np.float32)
+    values = np.linspace(0.0 if MAP_OF[kind] == "sequential" else -1.0, 1.0, 128, dtype=np.float32)
     return _image(np.ascontiguousarray(colours(values[None, None], kind, 1.0, palette, None)[0])).copy()
 
 

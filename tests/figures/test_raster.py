@@ -54,13 +54,22 @@ def test_zero_is_the_middle_and_the_ends_are_the_ends(dtype: type) -> None:
     values = np.array([[[-2.0, -1.0, 0.0, 1.0, 2.0]]], dtype=dtype)
     assert indices(values, "signed", 2.0).tolist() == [[[0, 64, 127, 191, 254]]]
     assert indices(values, "probability", 1.0).tolist() == [[[0, 0, 0, 254, 254]]]
+    assert indices(values, "positive", 2.0).tolist() == [[[0, 0, 0, 127, 254]]]
+
+
+def test_what_stands_for_infinity_does_not_stretch_the_scale() -> None:
+    values = np.array([[[1.0, -1e9], [2.0, 0.5]]], dtype=np.float32)
+    masked = np.array([[False, True], [False, False]])
+    assert limit_of(values, "signed", masked) == 2.0
+    assert limit_of(np.array([[[0.2, 1.25]]]), "positive") == 1.25
+    assert limit_of(np.array([[[0.2, 0.4]]]), "positive") == 1.0
 
 
 @pytest.mark.parametrize("palette", PALETTES.values(), ids=lambda palette: palette.name)
 @pytest.mark.parametrize("kind", MAP_OF)
 def test_colours_are_those_of_the_map(kind: str, palette: Palette) -> None:
     values = np.linspace(-1, 1, 255, dtype=np.float32)[None, None]
-    if kind == "probability":
+    if MAP_OF[kind] == "sequential":
         values = (values + 1) / 2
     found = colours(values, kind, 1.0, palette, None)[0, 0]
     np.testing.assert_array_equal(found, colour_map(MAP_OF[kind], palette)[:LEVELS])

@@ -266,9 +266,10 @@ class ExplainPanel(QScrollArea):
             return
         e = trace.experiment
         head = cell.head if cell.head is not None else (self._view.head if self._view is not None else "mean")
-        weights = trace.array("weights")[head] if isinstance(head, int) else trace.mean("weights")
+        name = cell.stage if cell.stage in ("zeroed", "dropped") else "weights"
+        weights = trace.array(name)[head] if isinstance(head, int) else trace.mean(name)
         row: NDArray[np.floating] = weights[cell.row]
-        mask = trace.shown_mask("weights")
+        mask = trace.shown_mask(name)
         masked = [False] * e.T_k if mask is None else mask[cell.row].tolist()
         title = f"Row of “{e.tokens[cell.row]}”"
         if e.n_heads > 1 and not isinstance(head, int):

@@ -1,5 +1,6 @@
 """The bar below: steps through the stages, what the present one does, and how the last computation went."""
 
+import math
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal, Slot
@@ -155,7 +156,7 @@ class StepBar(QFrame):
             text, good = "∞ or NaN", False
             self._sums.setToolTip("\n".join(reply.warnings))
         else:
-            text = f"✓ rows sum to 1{empty}" if good else "rows do not sum to 1"
+            text = f"✓ rows sum to 1{empty}" if good else f"{_sums_text(*reply.row_sums)}{empty}"
             self._sums.setToolTip(f"The row sum furthest from 1 is off by {reply.largest_gap:.2g}")
         self._sums.setText(text)
         restyle(self._sums, f"color: {self._palette.good if good else self._palette.bad}")
@@ -234,3 +235,11 @@ class StepBar(QFrame):
         if not event.spontaneous():
             self.note_timer.stop()
         super().hideEvent(event)
+
+
+def _sums_text(low: float, high: float) -> str:
+    """Return what rows sum to that do not sum to 1."""
+    if math.isnan(low + high):
+        return "rows do not sum to 1"
+    ends = [f"{end:.2f}".replace("-", "−") for end in (low, high)]
+    return f"rows sum to {ends[0]}" if ends[0] == ends[1] else f"row sums {ends[0]} … {ends[1]}"
