@@ -49,7 +49,8 @@ def items(e: Experiment) -> tuple[Sample, ...]:
 
 def count(e: Experiment, side: Side = "query") -> int:
     """Return how many tokens of the present sequence are no pads, which are "[pad]" beyond the valid length."""
-    return _count(items(e)[e.item], side, e.n_items > 1)
+    tokens = sequence(e, side)[0]
+    return _count(items(e)[e.item], side, e.n_items > 1) if tokens[-1] == PAD else len(tokens)
 
 
 def shown(e: Experiment, side: Side = "query") -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QMenu, QPushButton, QSpinBox
 
@@ -497,6 +497,55 @@ def test_tabs_of_tables_that_are_not_there_are_not_offered(person: "Person") -> 
     person.press("Biases")
     assert offered() == ["X", "W_q", "W_k", "W_v", "W_o"]
     assert person.table.accessibleName() == "Numbers of W_o"
+
+
+def test_tables_of_the_chosen_entries_are_opened_edited_and_gone_with_them(person: "Person") -> None:
+    person.choose("Score", "additive")
+    person.settle()
+    for title, size in (("W_d", (2, 2)), ("W_e", (2, 2)), ("v_a", (1, 2))):
+        person.open_table(title)
+        assert person.table.accessibleName() == f"Numbers of {title}"
+        assert person.in_table().shape == size
+    before = person.painted("scores").copy()
+    person.type_number(0, 1, "-1.5")
+    person.settle()
+    assert person.history()[-1] == "Type v_a[0, 1] = −1.5"
+    assert not np.allclose(person.painted("scores"), before, atol=1e-6)
+    person.undo()
+    person.undo()
+    assert person.table.accessibleName() == "Numbers of W_q"
+    tabs = [b for b in person.playground.inputs.findChildren(QAbstractButton) if b.accessibleName() == "Table v_a"]
+    assert not any(tab.isVisible() for tab in tabs)
+
+
+def test_the_rows_of_learned_positions_are_numbered_and_outlined_with_their_tokens(person: "Person") -> None:
+    person.choose("Positions", "learned")
+    person.open_table("P")
+    person.settle()
+    assert person.in_table().shape[1] == 3
+    numbers = person.in_table()
+    assert person.painted("inputs")[0, 0] == pytest.approx(person.experiment.embeddings[0].numpy() + numbers[0])
+    person.document.select(None, pin=True)
+    before = row_names(person)
+    person.click_cell("weights", 2, 0)
+    now = row_names(person)
+    assert [row for row in range(len(now)) if now[row] != before[row]] == [0, 2]
+
+
+def row_names(person: "Person") -> list[QImage]:
+    """Return what is painted before each row of the open table: its name, bold where the row is outlined."""
+    cells = [person.table.grid().cell(row, 0) for row in range(person.in_table().shape[0])]
+    image = person.table.viewport().grab().toImage()
+    return [image.copy(0, cell.top() + 4, cell.left() - 4, cell.height() - 8) for cell in cells]
+
+
+def test_what_one_table_has_outlined_is_not_outlined_in_the_next(person: "Person") -> None:
+    person.open_table("W_k")
+    plain = person.table.viewport().grab().toImage()
+    person.open_table("W_q")
+    person.click_cell("queries", 1, 1)
+    person.open_table("W_k")
+    assert person.table.viewport().grab().toImage() == plain
 
 
 # Typing, and what else is done meanwhile

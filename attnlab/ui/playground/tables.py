@@ -58,7 +58,7 @@ def row_labels(e: "Experiment", name: str) -> list[str]:
     if name in edits.BIASES:
         return ["bias"]
     if known is not None and len(known.axes) == 1:
-        return [name]
+        return [name.partition("_")[0]]
     letter = "z" if name == "W_o" else "m" if name in ("W_k", "W_v") and e.memory_tokens is not None else "x"
     letter = "" if known is not None and known.axes[0] in ("position", "bucket") else letter
     return [f"{letter}{i}" for i in range(edits.shape(e, name)[0])]
