@@ -93,4 +93,19 @@ MASKS = (
         "Twelve target tokens look at ten source tokens: any word at any time, but not the padding.",
         _source_for_target, rows=("B4", "D5"),
     ),
+    _mask(
+        "sliding-window", "Sliding window",
+        "Each token sees itself and the two before it: a band, and from “on” on the first word is out of sight.",
+        lambda: drawn(words(10), 8, AttentionConfig(causal=True, masks={"window": 3})),
+    ),
+    _mask(
+        "prefix-lm", "Prefix",
+        "The first four tokens see each other both ways, the rest look back only: a triangle with a square corner.",
+        lambda: drawn(words(10), 8, AttentionConfig(causal=True, masks={"prefix": 4})),
+    ),
+    _mask(
+        "block-mask", "Blocks",
+        "Two blocks of five tokens that see nothing of each other: two squares, and half of the map for nothing.",
+        lambda: drawn(words(10), 8, AttentionConfig(masks={"block": 5})),
+    ),
 )  # fmt: skip

@@ -27,7 +27,7 @@ _sentence = partial(Preset, group=GROUP)
 SENTENCES = (
     _sentence(
         "agreement-cat", "The cat, which …, purrs",
-        "“purrs” must agree with “cat”, nine tokens back, past “mat”: how much weight do random numbers give it?",
+        "“purrs” must agree with “cat”, nine tokens back past “mat”: see how little weight random numbers give it.",
         lambda: _agreement(_CAT),
     ),
     _sentence(
