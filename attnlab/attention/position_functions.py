@@ -73,7 +73,7 @@ def explain_alibi(head: int, n_heads: int, query: int, key: int, p: Parameters) 
     slope, distance = slopes(n_heads)[head], abs(query - key)
     return (
         line(f"minus the slope of head {head} · distance |{query} − {key}|"),
-        line(f"= (−{short(slope)}) · {distance} = ", Span(number(-slope * distance), style="strong")),
+        line(f"(−{short(slope)}) · {distance} = ", Span(number(-slope * distance), style="strong")),
     )
 
 
