@@ -162,9 +162,9 @@ def with_sequence(
 ) -> Experiment:
     """Return the experiment with other tokens, no pads among them, and their rows [n, columns] on one side.
 
-    All sequences are then as long as the longest without its pads. ``sources`` are where the tokens were, None for new
-    ones: a mask drawn by hand follows them, but in a batch, which shares it, it stays where it is. ``most`` cuts every
-    sequence of the batch.
+    All sequences are then as long as the longest without its pads; one alone keeps the room that its pads take.
+    ``sources`` are where the tokens were, None for new ones: a mask drawn by hand follows them, but in a batch, which
+    shares it, it stays where it is. ``most`` cuts every sequence of the batch.
     """
     samples, batch = list(items(e)), e.n_items > 1
     old, (was, _) = samples[e.item], sequence(e, side)
@@ -174,7 +174,8 @@ def with_sequence(
     samples[e.item] = replace(old, **fields(side, tokens, rows), length=length)
     if most is not None:
         samples = [_cut(sample, side, most) for sample in samples]
-    level = leveled(samples, batch)
+    padded = not batch and _count(old, side, batch) < len(was)
+    level = leveled(samples, batch, min(len(was), most or len(was)) if padded else 0)
     size = len(sequence(level[e.item], side)[0])
     followed = () if batch else sources
     places = [*followed, *(i if i < len(was) else None for i in range(len(followed), size))]
@@ -193,12 +194,16 @@ def reordered(e: Experiment, side: Side, order: Sequence[int]) -> Experiment:
     return replace(e, **moved, config=config)
 
 
-def leveled(samples: Sequence[Sample], batch: bool = True) -> tuple[Sample, ...]:
-    """Return the sequences cut or padded so that all are as long as the longest is without its pads."""
+def leveled(samples: Sequence[Sample], batch: bool = True, least: int = 0) -> tuple[Sample, ...]:
+    """Return the sequences cut or padded so that all are as long as the longest is without its pads.
+
+    Keys get room for ``least`` tokens or more.
+    """
     level = tuple(samples)
     for side in _sides(level[0]):
         counts = [_count(sample, side, batch) for sample in level]
-        level = tuple(_sized(sample, side, n, max(counts)) for sample, n in zip(level, counts, strict=True))
+        longest = max(*counts, least if side == key_side(level[0]) else 0)
+        level = tuple(_sized(sample, side, n, longest) for sample, n in zip(level, counts, strict=True))
     return level
 
 

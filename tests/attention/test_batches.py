@@ -271,6 +271,21 @@ def test_padding_by_hand_without_a_batch_stays_as_it_was_given() -> None:
     assert not sentences.resize_tokens(e, 3).config.masks
 
 
+def test_one_sequence_alone_keeps_the_room_that_its_pads_take() -> None:
+    e = Experiment(("a", "b", PAD, PAD), torch.eye(4), config=attnlab.AttentionConfig(masks={"padding": 2}))
+    assert batches.shown(e) == ("a", "b")
+    longer = sentences.retype(e, "a b c")
+    assert (longer.tokens, dict(longer.config.masks)) == (("a", "b", "c", PAD), {"padding": 3})
+    assert torch.equal(longer.embeddings[:2], e.embeddings[:2])
+    shorter = sentences.remove_token(e, 0)
+    assert (shorter.tokens, dict(shorter.config.masks)) == (("b", PAD, PAD, PAD), {"padding": 1})
+    assert (sentences.resize_tokens(e, 3).tokens, sentences.resize_tokens(e, 2).tokens) == (("a", "b", PAD), ("a", "b"))
+    assert sentences.resize_tokens(e, 3).config.masks["padding"] == 2
+    assert not sentences.resize_tokens(e, 2).config.masks
+    full = sentences.retype(e, "a b c d e")
+    assert (full.T_q, dict(full.config.masks)) == (5, {})
+
+
 def test_a_batch_comes_back_from_its_file(tmp_path: Path) -> None:
     for made in (batch("abc", "a", "ab", causal=True), batches.batched([sample("ab", "xyz"), sample("abc", "x")])):
         e = batches.select(made, 1)
