@@ -101,10 +101,10 @@ def _buckets(distance: Tensor, p: Parameters) -> Tensor:
 
 def t5(n_heads: int, t_q: int, t_k: int, p: Parameters) -> Tensor:
     """Return the learned bias B[bucket of j − i, head], [h, T_q, T_k] (Raffel et al. 2020)."""
-    distances = torch.arange(1 - t_q, t_k, device="cpu")
-    place = torch.arange(t_k, device="cpu") - torch.arange(t_q, device="cpu")[:, None] + t_q - 1
     table: Tensor = p["B"]
-    return table.T[:, _buckets(distances, p)[place].to(table.device)]
+    places = _buckets(torch.arange(1 - t_q, t_k, device="cpu"), p).to(table.device)
+    by_distance = table.T[:, places]  # [h, T_q + T_k − 1]: a query's row is a window of it, the last query's the first
+    return by_distance.unfold(-1, t_k, 1).flip(1)
 
 
 def explain_t5(head: int, n_heads: int, query: int, key: int, p: Parameters) -> tuple[Line, ...]:
