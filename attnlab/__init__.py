@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
+    from attnlab.attention.experiment import AttentionConfig, Experiment, Sample, Weights
     from attnlab.attention.presets import preset, presets
     from attnlab.attention.trace import Trace
     from attnlab.compute.engine import compute
@@ -21,6 +21,7 @@ __all__ = [
     "Experiment",
     "ExperimentError",
     "FileError",
+    "Sample",
     "Trace",
     "UnknownPresetError",
     "Weights",
@@ -40,6 +41,7 @@ _HOMES = {
     "Experiment": "attnlab.attention.experiment",
     "ExperimentError": "attnlab.errors",
     "FileError": "attnlab.errors",
+    "Sample": "attnlab.attention.experiment",
     "Trace": "attnlab.attention.trace",
     "UnknownPresetError": "attnlab.errors",
     "Weights": "attnlab.attention.experiment",

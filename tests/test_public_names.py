@@ -15,6 +15,7 @@ NAMES = {
     "Experiment",
     "ExperimentError",
     "FileError",
+    "Sample",
     "Trace",
     "UnknownPresetError",
     "Weights",

@@ -225,7 +225,7 @@ def weights_formula(e: "Experiment") -> str:
     normalizer = NORMALIZERS[e.config.normalizer]
     parts = [normalizer.formula]
     if normalizer.tempered and e.config.option("temperature") != 1:
-        parts.append(rf"\tau = {e.config.option('temperature'):g}")
+        parts.append(rf"\mathrm{{temperature}}\ {e.config.option('temperature'):g}")
     if e.config.option("sink"):
         parts.append(r"\mathrm{sink}")
     return r",\ ".join(parts)

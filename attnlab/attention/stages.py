@@ -185,6 +185,15 @@ def kind_of(stage: Stage, e: "Experiment") -> str:
     return normalizer if normalizer == "signed" else stage.kind
 
 
+def about(stage: Stage, e: "Experiment") -> str:
+    """Return what a stage does in this configuration, as one sentence for a lecture."""
+    if stage.name == "weights" and not NORMALIZERS[e.config.normalizer].competes:
+        return "Each score becomes a weight; the rows need not sum to 1."
+    if stage.name == "masked" and e.config.option("fill") != "-inf":
+        return f"What a query may not see gets the score {e.config.option('fill').replace('-', '−')}."
+    return stage.about
+
+
 def sources(stage: Stage, e: "Experiment") -> tuple[Stage, ...]:
     """Return the stages that this one is computed from in this configuration."""
     return tuple(BY_NAME[name] for name in presence.sources(e, stage.name))

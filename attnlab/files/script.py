@@ -9,7 +9,7 @@ from torch import Tensor
 
 from attnlab.attention.experiment import PROJECTIONS, Experiment
 from attnlab.attention.registry import tables
-from attnlab.attention.stages import STAGES
+from attnlab.attention.stages import STAGES, about
 
 LITERAL_LIMIT = 2048
 """Numbers that are written out as lists; larger arrays are packed, as nobody would read them."""
@@ -52,7 +52,7 @@ def _stage_lines(e: Experiment) -> list[str]:
     present = [stage for stage in STAGES if stage.present(e)]
     lines = ["x = embeddings"]
     for stage in present:
-        lines += [f"# {stage.title}: {stage.about}", stage.code(e), ""]
+        lines += [f"# {stage.title}: {about(stage, e)}", stage.code(e), ""]
     lines += ["stages = {", *(f'    "{stage.name}": {stage.variable},' for stage in present), "}"]
     lines += ["for name, stage in stages.items():", "    print(name, list(stage.shape))", "    print(stage)"]
     return lines

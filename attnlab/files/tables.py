@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnlab.attention.axes import labels
+from attnlab.attention.stages import about
 from attnlab.attention.trace import Trace
 from attnlab.errors import AttnlabError
 
@@ -54,7 +55,7 @@ def table(trace: Trace, stage: str, head: int | str = "all") -> Table:
     row_axis, column_axis = entry.axes[-2:]
     return Table(
         stage=stage,
-        about=entry.about,
+        about=about(entry, e),
         axes=entry.axes[-values.ndim :],
         values=values,
         masked=trace.shown_mask(stage) if e.config.option("fill") == "-inf" else None,

@@ -1,5 +1,6 @@
 """Everything the window can do, as one list: it feeds the shortcuts, the menu and the command palette."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from attnlab.ui.actions import Action
@@ -8,12 +9,12 @@ if TYPE_CHECKING:
     from attnlab.document.document import View
     from attnlab.ui.main_window import MainWindow
 
-SECTIONS = ("File", "Edit", "Layer", "View", "Steps", "Window")
+SECTIONS = ("File", "Edit", "Layer", "View", "Compare", "Steps", "Window")
 
 
 def window_actions(w: "MainWindow") -> list[Action]:
     """Return the actions of a window; each asks the window what is possible just now."""
-    return [*_file(w), *_edit(w), *_layer(w), *_view(w), *_steps(w), *_window(w)]
+    return [*_file(w), *_edit(w), *_layer(w), *_view(w), *_compare(w), *_steps(w), *_window(w)]
 
 
 def _loaded(w: "MainWindow") -> bool:
@@ -72,10 +73,23 @@ def _layer(w: "MainWindow") -> list[Action]:
     def causal() -> bool:
         return w.playground is not None and w.playground.document.experiment.config.causal
 
+    def painted() -> bool:
+        return w.playground is not None and w.playground.document.experiment.config.mask is not None
+
     return [
         Action("causal", "Causal mask", "Layer", w.do("toggle_causal"), ("Ctrl+M",), lambda: _loaded(w), causal),
         Action("output", "Output weights W_o", "Layer", w.do("toggle_output"), (), lambda: _loaded(w)),
         Action("biases", "Biases", "Layer", w.do("toggle_biases"), (), lambda: _loaded(w)),
+        Action(
+            "paint-mask",
+            "Paint the mask on the cards",
+            "Layer",
+            w.do("toggle_painting"),
+            ("Ctrl+Shift+M",),
+            lambda: _loaded(w),
+            lambda: w.playground is not None and w.playground.canvas.painting,
+        ),
+        Action("clear-mask", "Clear the painted mask", "Layer", w.do("clear_mask"), (), painted),
         Action("sentence", "Edit the sentence", "Layer", w.do("focus_sentence"), ("Ctrl+L",), lambda: _loaded(w)),
     ]
 
@@ -111,6 +125,51 @@ def _view(w: "MainWindow") -> list[Action]:
             for name in ("system", "light", "dark")
         ),
     ]
+
+
+def _compare(w: "MainWindow") -> list[Action]:
+    def pinned() -> bool:
+        return w.playground is not None and w.playground.pinned is not None
+
+    def look(name: str) -> None:
+        if w.playground is not None:
+            w.playground.look(name)
+
+    def looks(name: str) -> bool:
+        return w.playground is not None and pinned() and w.playground.document.view.look == name
+
+    def strips() -> bool:
+        return w.playground is not None and w.playground.document.view.strips
+
+    def lens(name: str) -> None:
+        if w.playground is not None:
+            w.playground.lenses.open_lens(name)
+
+    def shows(name: str) -> bool:
+        return w.playground is not None and w.playground.lenses.current == name
+
+    titles = {"canvas": "Canvas", "statistics": "Statistics", "positions": "Positions", "saturation": "Saturation"}
+    titles |= {"precision": "Precision", "cost": "Cost"}
+    return [
+        Action(
+            "pin", lambda: "Unpin the state" if pinned() else "Pin the state", "Compare", w.do("toggle_pin"),
+            ("Ctrl+D",), lambda: _loaded(w),
+        ),
+        *(
+            Action(
+                f"look-{name}", f"Cards show: {title}", "Compare", partial(look, name), (), pinned, partial(looks, name)
+            )
+            for name, title in (("present", "present"), ("pinned", "pinned"), ("difference", "difference"))
+        ),
+        Action("figures", "Figures on the cards", "Compare", w.do("toggle_strips"), (), lambda: _loaded(w), strips),
+        *(
+            Action(
+                f"lens-{name}", f"Look at: {title}", "Compare", partial(lens, name), (), lambda: _loaded(w),
+                partial(shows, name),
+            )
+            for name, title in titles.items()
+        ),
+    ]  # fmt: skip
 
 
 def _steps(w: "MainWindow") -> list[Action]:

@@ -11,7 +11,7 @@ from attnlab.attention.arithmetic import number
 from attnlab.attention.axes import TOKENS
 from attnlab.attention.explain import Cell
 from attnlab.attention.links import Region, linked
-from attnlab.attention.stages import Stage
+from attnlab.attention.stages import Stage, about
 from attnlab.attention.statistics import strip
 from attnlab.figures.map_painter import (
     Outline,
@@ -182,10 +182,11 @@ class StageCard(CanvasCard):
     def _described(self) -> str:
         if self._data is None:
             return f"{self.stage.title}: {self._reason or 'not computed yet'}"
+        assert self._trace is not None
         count, rows, columns = self._data.values.shape
         heads = f"{count} heads, " if count > 1 else ""
         painting = " Painting the mask: Space paints the held cell." if self._painting else ""
-        return f"{self.stage.title}: {heads}{rows} by {columns}. {self.stage.about}{painting}"
+        return f"{self.stage.title}: {heads}{rows} by {columns}. {about(self.stage, self._trace.experiment)}{painting}"
 
     def shape_text(self) -> str:
         """Return the shape as the header shows it: ``8 × 6×6``, or ``6×6`` without heads."""

@@ -7,6 +7,7 @@ from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QColor, QHideEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
+from attnlab.attention.stages import about
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.icons import icon
 from attnlab.ui.theme import font, restyle
@@ -141,7 +142,8 @@ class StepBar(QFrame):
         trace = reply.trace
         if trace is None:
             return
-        self._names = tuple((s, trace.stage(s).title, trace.stage(s).about) for s in trace.all_stages)
+        e, stages = reply.request.experiment, map(trace.stage, trace.all_stages)
+        self._names = tuple((stage.name, stage.title, about(stage, e)) for stage in stages)
         self._shape.setText(str(list(trace["weights"].shape)))
         self._shape.setToolTip("heads, queries, keys")
         self._time.setText(f"{reply.elapsed_ms:.2f} ms · {reply.request.device} {reply.request.dtype}")
