@@ -85,9 +85,9 @@ def drawn(
     draws = Draws(0)
     x = draws.normal(len(tokens), d_model)
     samples = [Sample(other, draws.normal(len(other), d_model)) for other in others]
-    keys = (memory, draws.normal(len(memory), d_model)) if memory else (None, None)
+    source = draws.normal(len(memory), d_model) if memory else None
     weights = draws.weights(d_model, config, output=output, biases=biases, tables=tables)
-    return Experiment(tokens, x, weights, config, *keys, samples)
+    return Experiment(tokens, x, weights, config, memory or None, source, samples)
 
 
 def words(count: int) -> tuple[str, ...]:

@@ -29,8 +29,10 @@ def _batch(
     """Return sentences of several lengths as one batch, padded with zeros; their X are drawn first, all of them."""
     draws = Draws(0)
     x = [draws.normal(len(tokens), d_model) for tokens in sentences]
-    sources = [(tokens, draws.normal(len(tokens), d_model)) for tokens in memories] or [(None, None)] * len(x)
-    samples = [Sample(tokens, rows, *source) for tokens, rows, source in zip(sentences, x, sources, strict=True)]
+    samples = [Sample(tokens, rows) for tokens, rows in zip(sentences, x, strict=True)]
+    if memories:
+        sources = [(tokens, draws.normal(len(tokens), d_model)) for tokens in memories]
+        samples = [Sample(s.tokens, s.embeddings, *source) for s, source in zip(samples, sources, strict=True)]
     return batched(samples, draws.weights(d_model, config), config)
 
 

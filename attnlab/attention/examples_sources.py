@@ -10,7 +10,7 @@ from attnlab.attention.experiment import AttentionConfig, Experiment, Sample, We
 GROUP = "Scores and second sequences"
 HIDDEN, STATES, BATCH = 64, 10, 4
 _STATES = tuple(f"h{i}" for i in range(1, STATES + 1))
-_TABLES = {
+_TABLES: dict[str, dict[str, tuple[int, ...]]] = {
     "dot": {},
     "cosine": {},
     "general": {"W_a": (HIDDEN, HIDDEN)},

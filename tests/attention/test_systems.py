@@ -153,7 +153,7 @@ def a7(e: attnlab.Experiment, t: Trace) -> None:
         assert (trace["output"].shape, trace["weights"].shape) == ((4, 8), (1, 4, 4))
         close(trace["output"], projected(item) @ table(e, "W_o"))
         outputs.append(trace["output"])
-    assert not torch.allclose(*outputs)
+    assert not torch.allclose(outputs[0], outputs[1])
     assert e.others[0].tokens != e.tokens
 
 
@@ -335,13 +335,15 @@ def head_ablated(e: attnlab.Experiment, t: Trace) -> None:
 def score_of(e: attnlab.Experiment, query: Tensor, key: Tensor) -> Tensor:
     match e.config.score:
         case "additive":
-            return torch.tanh(key @ table(e, "W_e") + query @ table(e, "W_d")) @ table(e, "v_a")
+            hidden = key @ table(e, "W_e") + query @ table(e, "W_d")
+            return hidden.tanh() @ table(e, "v_a")
         case "concat":
-            return torch.tanh(torch.cat([query, key]) @ table(e, "W_c")) @ table(e, "v_c")
+            hidden = torch.cat([query, key]) @ table(e, "W_c")
+            return hidden.tanh() @ table(e, "v_c")
         case "general":
             return query @ table(e, "W_a") @ key
         case "cosine":
-            return query @ key / (query.norm() * key.norm())
+            return torch.cosine_similarity(query, key, dim=0)
     return query @ key
 
 
