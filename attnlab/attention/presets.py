@@ -33,7 +33,7 @@ def preset(name: str) -> Experiment:
         UnknownPresetError: there is none; the sentence names the nearest and all that exist.
     """
     if name not in PRESETS:
-        near = get_close_matches(str(name), PRESETS, n=1)
+        near = get_close_matches(str(name), PRESETS, n=1, cutoff=0.8)  # "rope" is not what is meant by "nope"
         hint = f"did you mean {near[0]}? There" if near else "there"
         raise UnknownPresetError(f"There is no preset {name!r}; {hint} are {', '.join(PRESETS)}.")
     return PRESETS[name].make()

@@ -37,9 +37,24 @@ def assert_same(one: Experiment, other: Experiment) -> None:
             if isinstance(a, Tensor):
                 assert a.dtype == b.dtype, field.name
                 assert torch.equal(bits(a), bits(b)), field.name
+            elif field.name == "extra":
+                assert a.keys() == b.keys()
+                assert all(torch.equal(bits(a[name]), bits(b[name])) for name in a)
+            elif field.name == "others":
+                assert len(a) == len(b)
+                for sample, other_sample in zip(a, b, strict=True):
+                    assert_same_sample(sample, other_sample)
             elif field.name not in ("weights", "config"):
                 assert a == b, field.name
                 assert type(a) is type(b), field.name
+
+
+def assert_same_sample(one: attnlab.Sample, other: attnlab.Sample) -> None:
+    assert (one.tokens, one.memory_tokens, one.length) == (other.tokens, other.memory_tokens, other.length)
+    assert torch.equal(bits(one.embeddings), bits(other.embeddings))
+    assert (one.memory_embeddings is None) == (other.memory_embeddings is None)
+    if one.memory_embeddings is not None and other.memory_embeddings is not None:
+        assert torch.equal(bits(one.memory_embeddings), bits(other.memory_embeddings))
 
 
 def numbers(draw: st.DrawFn, *shape: int) -> Tensor:

@@ -118,7 +118,7 @@ class Person:
 
     def check_every_number(self) -> None:
         """Hold all that is shown to the experiment that is open, computed anew: nothing stale, nothing made up."""
-        from attnlab.attention import edits
+        from attnlab.attention import batches, edits
         from attnlab.compute.engine import compute
 
         self.settle()
@@ -137,8 +137,8 @@ class Person:
             assert card.isVisible(), f"{name} is not shown"
             np.testing.assert_array_equal(self.painted(name), expected, name)
         inputs = self.playground.inputs
-        assert inputs.tokens.tokens() == e.tokens
-        assert inputs.sentence.hasFocus() or inputs.sentence.text() == " ".join(e.tokens)
+        assert inputs.tokens.tokens() == batches.shown(e)
+        assert inputs.sentence.hasFocus() or inputs.sentence.text() == " ".join(batches.shown(e))
         told = self.in_table()
         if not inputs.table.verticalScrollBar().value() and not inputs.table.horizontalScrollBar().value():
             numbers = edits.array(e, inputs.name)
