@@ -17,7 +17,7 @@ class Score(Entry):
 
     ``p`` holds the entry's tables and options by name: tensors on the device for ``apply``, float64 arrays for
     ``explain(query [d_k], key [d_k], p, limit)``, which writes one score out. ``code`` is an expression of PyTorch with
-    Q, K and the tables in scope.
+    Q, K and the tables in scope; options stand in it as ``{name}``.
     """
 
     formula: str

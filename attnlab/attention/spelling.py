@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from attnlab.attention import masks
 from attnlab.attention.arithmetic import number
+from attnlab.attention.entries import Entry
 from attnlab.attention.normalizers import NORMALIZERS
 from attnlab.attention.norms import NORMS
 from attnlab.attention.positions import POSITIONS
@@ -55,7 +56,7 @@ def _embeddings_code(e: "Experiment", variable_name: str, given: str) -> str:
     if position.encode is None:
         return f"{variable_name} = {given}"
     lines = (*position.setup, f"{variable_name} = {position.code}")
-    return _filled("\n".join(_with(line, x=given) for line in lines), e)
+    return _filled("\n".join(_with(line, x=given) for line in lines), e, position)
 
 
 def inputs_code(e: "Experiment") -> str:
@@ -128,14 +129,14 @@ def rotated_code(of: str) -> Callable[["Experiment"], str]:
     def code(e: "Experiment") -> str:
         position, given = POSITIONS[e.config.positions], _x(e, f"rotated_{of}")
         lines = (*position.setup, f"{variable(f'rotated_{of}')} = {position.code}")
-        return _filled("\n".join(_with(line, x=given) for line in lines), e)
+        return _filled("\n".join(_with(line, x=given) for line in lines), e, position)
 
     return code
 
 
-def _filled(code: str, e: "Experiment") -> str:
+def _filled(code: str, e: "Experiment", entry: Entry) -> str:
     """Return the code of an entry with its options put in, which stand in it as {name}."""
-    for option in POSITIONS[e.config.positions].options:
+    for option in entry.options:
         code = code.replace(f"{{{option.name}}}", repr(e.config.option(option.name)))
     return code
 
@@ -147,7 +148,8 @@ def scores_formula(e: "Experiment") -> str:
 
 def scores_code(e: "Experiment") -> str:
     """Return the code of the score function."""
-    return f"scores = {_with(SCORES[e.config.score].code, Q=_x(e, 'scores'), K=_x(e, 'scores', 1))}"
+    score = SCORES[e.config.score]
+    return f"scores = {_with(_filled(score.code, e, score), Q=_x(e, 'scores'), K=_x(e, 'scores', 1))}"
 
 
 _DIVISORS = {"sqrt_d_k": (r"\sqrt{d_k}", "K.shape[-1]"), "sqrt_d_model": (r"\sqrt{d_{model}}", "X.shape[-1]")}
@@ -173,7 +175,7 @@ def biased_formula(e: "Experiment") -> str:
 def biased_code(e: "Experiment") -> str:
     """Return the code that adds a bias to the scores."""
     position = POSITIONS[e.config.positions]
-    return _filled("\n".join((*position.setup, f"biased = {_x(e, 'biased')} + {position.code}")), e)
+    return _filled("\n".join((*position.setup, f"biased = {_x(e, 'biased')} + {position.code}")), e, position)
 
 
 def capped_formula(e: "Experiment") -> str:
@@ -242,7 +244,7 @@ def weights_code(e: "Experiment") -> str:
         column = f"sinks[:, None, None].expand(-1, {of}.shape[1], 1)"
         lines.append(f"logits = torch.cat([{x}, {column}], dim=-1)")
         x = "logits"
-    lines.append(normalizer.code.replace("{x}", x))
+    lines.append(_filled(normalizer.code, e, normalizer).replace("{x}", x))
     if e.config.option("sink"):
         lines.append("weights = weights[..., :-1]  # the sink passes nothing on")
     cells = e.hidden_cells()
