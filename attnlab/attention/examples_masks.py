@@ -12,7 +12,7 @@ from attnlab.attention.experiment import AttentionConfig, Experiment, Sample
 GROUP = "Masks"
 BLIND = 2
 """The query that the mask of the fill examples leaves nothing."""
-_LENGTHS = (("The", "cat", "sat", "on", "the", "mat"), ("Dogs", "bark"), ("It", "rains", "again", "today"))
+_LENGTHS = (("It", "rains", "again", "today"), ("The", "cat", "sat", "on", "the", "mat"), ("Dogs", "bark"))
 _ENGLISH = ("The cat sat on the warm mat", "She gave him the book that she had read twice")
 _FRENCH = ("Le chat s' est assis sur le tapis chaud", "Elle lui a donné le livre qu' elle avait lu deux fois")
 
@@ -77,7 +77,7 @@ MASKS = (
     ),
     _mask(
         "padding-batch", "Padding",
-        "Six, two and four real tokens: columns of padding are 0 in each sequence, and rows still sum to 1.",
+        "Four, six and two real tokens: columns of padding are 0 in each sequence, and rows still sum to 1.",
         lambda: _batch(8, _LENGTHS, ONE_HEAD), rows=("B3",),
     ),
     _mask(
@@ -91,7 +91,7 @@ MASKS = (
         _target, rows=("B4",),
     ),
     _mask(
-        "masks-source-for-target", "Decoder: the source for the target",
+        "masks-source-for-target", "Decoder: source for target",
         "Twelve target tokens look at ten source tokens: any word at any time, but not the padding.",
         _source_for_target, rows=("B4", "D5"),
     ),

@@ -27,7 +27,7 @@ WEIGHTS = (
         lambda: _saturated("none"), rows=("F1",), lens="saturation",
     ),
     _weight(
-        "saturated-scaled", "… and scaled",
+        "saturated-scaled", "Not saturated: scaled",
         "The same numbers divided by √256 = 16: scores spread by 1, and softmax can still learn.",
         lambda: _saturated("sqrt_d_k"), rows=("F1",), lens="saturation",
     ),

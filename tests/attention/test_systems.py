@@ -232,7 +232,7 @@ def b2_after(e: attnlab.Experiment, t: Trace) -> None:
 
 @shows("B3", "padding-batch")
 def b3(e: attnlab.Experiment, t: Trace) -> None:
-    lengths = [6, 2, 4]
+    lengths = [4, 6, 2]
     for item, length in zip(items(e), lengths, strict=True):
         assert item.config.masks.get("padding", 6) == length
         assert (item.embeddings[length:] == 0).all()

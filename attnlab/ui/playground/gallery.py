@@ -52,16 +52,17 @@ class PresetGallery(Popup):
         self.list = self._make_list()
         self.nothing = QLabel("No example has that in its name, its title or its line.")
         self.nothing.setProperty("role", "muted")
-        self.nothing.setContentsMargins(8, 4, 8, 4)
-        for part, stretch in ((self.field, 0), (self.nothing, 0), (self.list, 1)):
-            column.addWidget(part, stretch)
+        self.nothing.setContentsMargins(12, 8, 12, 8)
+        self.nothing.setAlignment(Qt.AlignmentFlag.AlignTop)
+        column.addWidget(self.field)
+        for part in (self.nothing, self.list):
+            column.addWidget(part, 1)
 
     def _make_field(self) -> QLineEdit:
         field = QLineEdit()
         field.setPlaceholderText("Search the examples")
         field.setAccessibleName("Search the presets")
         field.setToolTip("Shows the examples that have every word in their name, title or line")
-        field.setClearButtonEnabled(True)
         field.textChanged.connect(self._on_text_changed)
         field.installEventFilter(self)
         return field
@@ -74,7 +75,6 @@ class PresetGallery(Popup):
         tiles.setResizeMode(QListWidget.ResizeMode.Adjust)
         tiles.setMouseTracking(True)
         tiles.setFrameShape(QFrame.Shape.NoFrame)
-        tiles.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)  # or tiles would be fitted twice
         tiles.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         tiles.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
         tiles.itemClicked.connect(self._on_item_clicked)

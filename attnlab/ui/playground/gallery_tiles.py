@@ -1,6 +1,6 @@
 """What the preset gallery paints: the picture of a preset's weights, its tile, and the headings between tiles."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +8,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-from attnlab.figures.layout import Limits, arrange
+from attnlab.figures.layout import Grid, Limits, arrange
 from attnlab.figures.map_painter import MapData, draw_cells
 from attnlab.figures.palette import Palette
 from attnlab.ui.theme import font, px
@@ -44,7 +44,7 @@ def draw_thumbnail(data: Thumbnail, palette: Palette, ratio: float) -> QPixmap:
     pixmap.setDevicePixelRatio(ratio)
     pixmap.fill(Qt.GlobalColor.transparent)
     count, rows, columns = data.weights.shape
-    grid = arrange((0, 0, THUMB, THUMB), rows, columns, count, Limits(THUMB, THUMB, 0, 0), True, ratio)
+    grid = _centred(arrange((0, 0, THUMB, THUMB), rows, columns, count, Limits(THUMB, THUMB, 0, 0), True, ratio), ratio)
     finite = data.weights[np.isfinite(data.weights)]
     largest = float(finite.max()) if finite.size else 1.0
     painter = QPainter(pixmap)
@@ -52,6 +52,12 @@ def draw_thumbnail(data: Thumbnail, palette: Palette, ratio: float) -> QPixmap:
     draw_cells(painter, grid, maps, palette)
     painter.end()
     return pixmap
+
+
+def _centred(grid: Grid, ratio: float) -> Grid:
+    """Return the grid in the middle of the picture, on whole pixels of the screen."""
+    x, y = (THUMB - grid.width) / 2, (THUMB - grid.height) / 2
+    return replace(grid, x=round(x * ratio) / ratio, y=round(y * ratio) / ratio)
 
 
 class TileDelegate(QStyledItemDelegate):
@@ -103,7 +109,8 @@ class TileDelegate(QStyledItemDelegate):
         painter.restore()
 
     def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
-        width = self._view.viewport().width() - 1  # a row that is full to the last pixel would wrap
+        bar = self._view.verticalScrollBar().sizeHint().width()  # whether it is there or not
+        width = self._view.contentsRect().width() - bar - 1  # a row that is full to the last pixel would wrap
         if index.data(NAME) is None:
             return QSize(width, px(HEADING_HEIGHT))
         return QSize(width // max(1, width // px(LEAST_WIDTH)), max(px(HEIGHT), THUMB + 24))
