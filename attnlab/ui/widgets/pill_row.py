@@ -9,6 +9,20 @@ from attnlab.ui.theme import disabled_ink, font, plain_tip, px
 from attnlab.ui.widgets.choice import Choice
 from attnlab.ui.widgets.subscripts import draw_text, text_width
 
+_WIDEST, _LEADING = 380, 15
+"""A description is broken into lines of so many pixels at 100 %, so many apart."""
+
+
+def broken(text: str, width: float) -> list[str]:
+    """Return a text as lines that are no wider than that in the font of captions, but for single long words."""
+    lines: list[str] = []
+    for word in text.split():
+        if lines and text_width(f"{lines[-1]} {word}", font("caption")) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines
+
 
 class PillRow(QRadioButton):
     """One choice: a tick if it is in force, its title, and below it a muted description."""
@@ -28,8 +42,14 @@ class PillRow(QRadioButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def sizeHint(self) -> QSize:
-        widths = text_width(self.choice.title, font("text")), text_width(self.choice.description, font("caption"))
-        return QSize(px(28) + round(max(widths)) + px(14), px(44 if self.choice.description else 30))
+        lines = self._lines()
+        widths = [text_width(self.choice.title, font("text")), *(text_width(line, font("caption")) for line in lines)]
+        return QSize(
+            px(28) + round(max(widths)) + px(14), px(30 + (14 if lines else 0) + _LEADING * max(len(lines) - 1, 0))
+        )
+
+    def _lines(self) -> list[str]:
+        return broken(self.choice.description, px(_WIDEST))
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
@@ -54,14 +74,15 @@ class PillRow(QRadioButton):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(p.control))
             painter.drawRoundedRect(QRectF(self.rect()), px(6), px(6))
-        middle = self.height() / 2 - (px(8) if self.choice.description else 0)
+        lines = self._lines()
+        middle = self.height() / 2 - px(8 + _LEADING * (len(lines) - 1) / 2 if lines else 0)
         if self.isChecked():
             self._tick(painter, middle)
         painter.setPen(QColor(p.ink if live else disabled_ink(p)))
         draw_text(painter, px(28), middle, self.choice.title, font("strong" if self.isChecked() else "text"))
-        if self.choice.description:
-            painter.setPen(QColor(disabled_ink(p) if self.choice.reason else p.muted))
-            draw_text(painter, px(28), middle + px(17), self.choice.description, font("caption"))
+        painter.setPen(QColor(disabled_ink(p) if self.choice.reason else p.muted))
+        for place, line in enumerate(lines):
+            draw_text(painter, px(28), middle + px(17 + _LEADING * place), line, font("caption"))
         painter.end()
 
     def _tick(self, painter: QPainter, middle: float) -> None:
