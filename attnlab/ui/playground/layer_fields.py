@@ -2,10 +2,11 @@
 
 from typing import TYPE_CHECKING, Any
 
-from attnlab.attention import registry
-from attnlab.attention.entries import Option
+from attnlab.attention import edits, registry
+from attnlab.attention.entries import Entry, Option, fits
 from attnlab.attention.features import FEATURES
 from attnlab.attention.masks import MASKS
+from attnlab.errors import ExperimentError
 from attnlab.ui.widgets.choice import Choice
 from attnlab.ui.widgets.option_field import Field
 
@@ -22,9 +23,21 @@ def choices(e: "Experiment", choice: registry.Choice) -> list[Choice]:
     """Return the entries of a switch; one that does not go with the experiment says why."""
     current = getattr(e.config, choice.field)
     return [
-        Choice(entry.name, entry.title, entry.about, reason="" if entry.name == current else entry.check(e))
+        Choice(entry.name, entry.title, entry.about, reason="" if entry.name == current else _reason(e, choice, entry))
         for entry in choice.entries.values()
     ]
+
+
+def _reason(e: "Experiment", choice: registry.Choice, entry: Entry) -> str:
+    """Return why an entry does not go with an experiment, or a feature that is on does not go with the entry."""
+    reason, picky = entry.check(e), [feature for feature in FEATURES.values() if feature.check is not fits]
+    if reason or entry.tables or not any(feature.on(e.config) for feature in picky):
+        return reason
+    try:
+        edits.configured(e, **{choice.field: entry.name})
+    except ExperimentError as error:
+        return str(error)
+    return ""
 
 
 def fields(e: "Experiment", group: str) -> list[Field]:

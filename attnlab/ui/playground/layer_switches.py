@@ -7,11 +7,13 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from attnlab.attention import edits, registry
+from attnlab.attention.masks import MASKS
 from attnlab.errors import AttnlabError, ExperimentError
 from attnlab.figures.palette import Palette
 from attnlab.ui.playground import layer_fields
 from attnlab.ui.widgets.flow_layout import FlowLayout
 from attnlab.ui.widgets.numbers import parse_number
+from attnlab.ui.widgets.option_field import written
 from attnlab.ui.widgets.pill import Choice, Pill
 from attnlab.ui.widgets.switch import Switch
 
@@ -149,8 +151,8 @@ class LayerSwitches(QWidget):
     def _on_registry(self, value: object) -> None:
         sender = self.sender()
         if isinstance(sender, Pill):
-            field = str(sender.property("field"))
-            self._configure(f"{field.capitalize()} {value}", **{field: value})
+            choice = next(choice for choice in registry.CHOICES if choice.field == sender.property("field"))
+            self._configure(f"{choice.title} {_word(choice.field, value)}", **{choice.field: value})
 
     @Slot(str, object)
     def _on_field(self, name: str, value: object) -> None:
@@ -166,15 +168,14 @@ class LayerSwitches(QWidget):
             if isinstance(sender, Pill):
                 sender.complain(name, str(error))
             return
-        word = "off" if value is None or value is False else "on" if value is True else f"{value}"
-        self._document.edit(f"{title} {word}".replace("-", "−"), lambda e: edits.with_setting(e, **changes))
+        self._document.edit(f"{title} {_word(name, value)}", lambda e: edits.with_setting(e, **changes))
 
     def _changes(self, name: str, value: object) -> tuple[dict[str, object], str]:
         """Return the fields of the configuration that a field changes, and what it is called."""
         if name.startswith(layer_fields.MASK):
             mask = name.removeprefix(layer_fields.MASK)
             number = {True: 1, False: None}[value] if isinstance(value, bool) else value
-            return {"masks": {mask: number}}, mask.capitalize()
+            return {"masks": {mask: number}}, MASKS[mask].title
         if name == layer_fields.KV_HEADS:
             return {name: value}, "Key heads"
         option = registry.all_options().get(name)
@@ -188,6 +189,19 @@ def _divisor(text: str) -> float:
     if number <= 0:
         raise ExperimentError(f"Scores cannot be divided by {f'{number:g}'.replace('-', '−')}; type a number above 0.")
     return number
+
+
+def _word(name: str, value: object) -> str:
+    """Return a value as its pill or its field writes it, for the history."""
+    if value is None or isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, int | float):
+        return written(value)
+    option = registry.all_options().get(name)
+    titles = {known: title for known, title, _ in option.choices} if option else {}
+    for choice in registry.CHOICES:
+        titles |= {entry.name: entry.title for entry in choice.entries.values() if choice.field == name}
+    return titles.get(str(value), str(value))
 
 
 def _misfit(count: int, e: "Experiment", fitting: Sequence[int]) -> str:
