@@ -1,0 +1,352 @@
+"""A person pins a state, changes something, and sees on every card what was, what is, and the exact difference."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QListWidget, QPushButton
+
+import attnlab
+from attnlab.attention import edits
+from attnlab.attention.arithmetic import number
+from attnlab.attention.experiment import Experiment
+from attnlab.attention.trace import Trace
+from attnlab.figures.map_painter import MapData
+
+if TYPE_CHECKING:
+    from tests.ui.conftest import Person
+
+Key = Qt.Key
+
+
+def maps(trace: Trace, name: str) -> np.ndarray:
+    array = trace.array(name)
+    return array if array.ndim == 3 else array[None]
+
+
+def data(person: "Person", stage: str) -> MapData:
+    shown = person.card(stage).data
+    assert shown is not None, f"{stage} shows nothing"
+    return shown
+
+
+def reason(person: "Person", stage: str) -> str:
+    """Return what a card says in the place of numbers."""
+    card = person.card(stage)
+    assert card.isVisible()
+    assert card.data is None
+    person.window.grab()
+    return card.accessibleName().removeprefix(f"{card.stage.title}: ")
+
+
+def compared(person: "Person") -> str:
+    """Return what Explain says of the pinned state, "" for nothing."""
+    labels = person.playground.explain.findChildren(QLabel)
+    return next((one.text() for one in labels if one.isVisible() and one.text().startswith("pinned ")), "")
+
+
+def look_at(person: "Person", look: str) -> None:
+    person.press(look)
+
+
+def check_all(person: "Person", before: Experiment, after: Experiment) -> None:
+    """Look at all three states, and hold every number of every card to the two experiments, computed here."""
+    person.settle()
+    then, now = attnlab.compute(before), attnlab.compute(after)
+    assert person.experiment is after
+    limits: dict[str, float] = {}
+    look_at(person, "Pinned")
+    for name in now.all_stages:
+        if name not in then:
+            assert reason(person, name) == f"The pinned state has no stage “{now.stage(name).title}”."
+            continue
+        np.testing.assert_array_equal(person.painted(name), maps(then, name), name)
+        limits[name] = data(person, name).limit
+    look_at(person, "Difference")
+    for name in limits:
+        old, new = maps(then, name), maps(now, name)
+        with np.errstate(invalid="ignore"):
+            np.testing.assert_array_equal(person.painted(name), np.where(old == new, 0, new - old), name)
+        assert data(person, name).kind == "signed"
+    look_at(person, "Present")
+    for name in now.all_stages:
+        np.testing.assert_array_equal(person.painted(name), maps(now, name), name)
+        if name in limits:
+            assert data(person, name).limit == limits[name], f"{name} has two scales"
+
+
+def test_nothing_is_compared_until_a_state_is_pinned(person: "Person") -> None:
+    looks = person.playground.lenses.looks
+    assert not looks.isVisible()
+    person.press("Pin")
+    assert looks.isVisible()
+    assert looks.value() == "present"
+    person.press("Unpin")
+    assert not looks.isVisible()
+
+
+def test_a_number_of_w_q_changed_is_compared_on_every_card(person: "Person") -> None:
+    before = person.experiment
+    person.press("Pin")
+    person.open_table("W_q")
+    person.type_number(0, 0, "9")
+    check_all(person, before, edits_of(person))
+    then, now = attnlab.compute(before), attnlab.compute(person.experiment)
+    largest = max(float(np.abs(each.array("scores")).max()) for each in (then, now))
+    assert data(person, "scores").limit == pytest.approx(largest)
+    look_at(person, "Difference")
+    assert not person.painted("values").any()
+    assert person.painted("queries").any()
+    look_at(person, "Present")
+
+
+def edits_of(person: "Person") -> Experiment:
+    person.settle()
+    return person.experiment
+
+
+@pytest.mark.parametrize("change", ["causal", "normalizer", "positions", "scale"])
+def test_a_switch_changed_is_compared_on_every_card(person: "Person", change: str) -> None:
+    before = person.experiment
+    person.press("Pin")
+    match change:
+        case "causal":
+            person.press("Causal")
+        case "normalizer":
+            person.choose("Weights", "sparsemax")
+        case "positions":
+            person.choose("Positions", "sinusoidal")
+        case "scale":
+            person.choose("Scale", "none")
+    check_all(person, before, edits_of(person))
+
+
+def test_masked_in_both_states_is_no_change(person: "Person") -> None:
+    person.press("Causal")
+    person.settle()
+    person.press("Pin")
+    person.open_table("W_k")
+    person.type_number(1, 1, "-2")
+    person.settle()
+    look_at(person, "Difference")
+    future = np.triu_indices(6, 1)
+    assert (person.painted("masked")[0][future] == 0).all()
+    assert person.tip(person.card("masked"), person.cell("masked", 0, 3)).endswith("masked")
+    assert np.isfinite(person.painted("masked")).all()
+    look_at(person, "Present")
+
+
+def test_masked_in_one_state_only_is_a_change_without_end(person: "Person") -> None:
+    person.press("Causal")
+    person.settle()
+    before = person.experiment
+    person.press("Pin")
+    person.document.edit("Window 2", lambda e: edits.configured(e, masks={"window": 2}))
+    check_all(person, before, edits_of(person))
+    look_at(person, "Difference")
+    assert person.painted("masked")[0, 5, 0] == -np.inf
+    assert "−∞" in person.tip(person.card("masked"), person.cell("masked", 5, 0))
+    look_at(person, "Present")
+
+
+def test_sizes_that_differ_are_told_and_what_was_can_still_be_seen(person: "Person") -> None:
+    keys = person.painted("keys").copy()
+    person.press("Pin")
+    person.set_size("T", "4")
+    person.settle()
+    look_at(person, "Difference")
+    assert reason(person, "weights") == "No difference: the sizes are 1 × 4 × 4 and 1 × 6 × 6."
+    assert reason(person, "inputs") == "No difference: the sizes are 4 × 3 and 6 × 3."
+    look_at(person, "Pinned")
+    np.testing.assert_array_equal(person.painted("keys"), keys)
+    assert person.labels("keys")[0] == attnlab.preset("journey").tokens
+    look_at(person, "Present")
+    assert person.painted("weights").shape == (1, 4, 4)
+
+
+def test_heads_that_were_not_there_are_told(person: "Person") -> None:
+    person.press("Pin")
+    person.choose("Heads", "2")
+    person.settle()
+    look_at(person, "Difference")
+    assert reason(person, "weights") == "No difference: the sizes are 2 × 6 × 6 and 1 × 6 × 6."
+    person.choose("Show", "head 1")
+    look_at(person, "Pinned")
+    assert reason(person, "weights") == "The pinned state has no head 1."
+    person.choose("Show", "mean")
+    np.testing.assert_array_equal(
+        person.painted("weights")[0], attnlab.compute(attnlab.preset("journey")).mean("weights")
+    )
+    look_at(person, "Present")
+
+
+def test_explain_says_what_a_cell_was_and_by_how_much_it_changed(person: "Person") -> None:
+    person.click_cell("weights", 1, 3)
+    before = float(person.painted("weights")[0, 1, 3])
+    assert compared(person) == ""
+    person.press("Pin")
+    assert compared(person) == f"pinned {number(before)} · change 0.0000"
+    person.open_table("W_q")
+    person.type_number(0, 0, "3")
+    person.settle()
+    after = float(person.painted("weights")[0, 1, 3])
+    assert before != after
+    sign = "+" if after > before else ""
+    assert compared(person) == f"pinned {number(before)} · change {sign}{number(after - before)}"
+    person.press("Causal")
+    person.settle()
+    assert compared(person) == f"pinned {number(before)} · change {number(-before)}"
+    person.click_cell("masked", 1, 0)
+    assert compared(person) == ""
+    person.press("Unpin")
+    assert compared(person) == ""
+
+
+def test_letting_go_brings_the_present_back(person: "Person") -> None:
+    person.press("Pin")
+    person.open_table("W_v")
+    person.type_number(0, 0, "7")
+    person.settle()
+    look_at(person, "Pinned")
+    limit = data(person, "values").limit
+    person.press("Unpin")
+    person.check_every_number()
+    own = float(np.abs(person.painted("values")).max())
+    assert data(person, "values").limit == pytest.approx(own)
+    person.press("Pin")
+    look_at(person, "Difference")
+    assert not person.painted("values").any()
+    look_at(person, "Present")
+    assert limit == pytest.approx(own)
+
+
+def test_a_head_switched_off_is_compared_with_the_state_before(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("multi-head-causal")
+    before, context = person.experiment, person.painted("context").copy()
+    heads = person.playground.canvas.heads
+    person.move(heads, heads.control_rect(2).center().toPoint())
+    person.click(heads, heads.control_rect(2).center().toPoint())
+    person.settle()
+    assert person.history()[-1] == "Switch head 2 off"
+    assert not person.painted("context")[2].any()
+    assert person.find(QPushButton, "Unpin").isVisible()
+    check_all(person, before, person.experiment)
+    look_at(person, "Difference")
+    np.testing.assert_array_equal(person.painted("context")[2], -context[2])
+    assert not np.delete(person.painted("context"), 2, 0).any()
+    assert person.painted("output").any()
+    person.undo()
+    person.settle()
+    assert not person.painted("context").any()
+    assert not person.painted("output").any()
+    person.redo()
+    person.settle()
+    np.testing.assert_array_equal(person.painted("context")[2], -context[2])
+    look_at(person, "Present")
+
+
+def test_a_second_head_switched_off_keeps_the_state_that_was_pinned(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("multi-head-causal")
+    before = person.experiment
+    heads = person.playground.canvas.heads
+    for head in (0, 3):
+        person.move(heads, heads.control_rect(head).center().toPoint())
+        person.click(heads, heads.control_rect(head).center().toPoint())
+        person.settle()
+    assert person.experiment.config.ablated == (0, 3)
+    check_all(person, before, person.experiment)
+
+
+def test_the_overview_of_heads_looks_at_the_same_state(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("multi-head-causal")
+    heads, before = person.playground.canvas.heads, person.painted("weights").copy()
+    person.press("Pin")
+    person.choose("Weights", "sparsemax")
+    person.settle()
+    now = person.painted("weights").copy()
+    look_at(person, "Difference")
+    assert heads._data is not None
+    np.testing.assert_array_equal(heads._data.values[:-1], now - before)
+    look_at(person, "Pinned")
+    np.testing.assert_array_equal(heads._data.values[:-1], before)
+    look_at(person, "Present")
+    np.testing.assert_array_equal(heads._data.values[:-1], now)
+
+
+def test_undo_and_redo_change_the_present_and_not_what_is_pinned(person: "Person") -> None:
+    start = person.experiment
+    person.press("Causal")
+    person.settle()
+    causal = person.experiment
+    person.press("Pin")
+    steps = len(person.history())
+    person.undo()
+    check_all(person, causal, start)
+    assert len(person.history()) == steps
+    look_at(person, "Difference")
+    person.redo()
+    person.settle()
+    assert not person.painted("weights").any()
+    assert not person.painted("masked").any()
+    look_at(person, "Present")
+
+
+def test_a_pinned_state_outlives_another_preset(person: "Person") -> None:
+    before = person.experiment
+    person.press("Pin")
+    open_preset(person, "journey-untrained")
+    look_at(person, "Difference")
+    then, now = attnlab.compute(before), attnlab.compute(attnlab.preset("journey-untrained"))
+    np.testing.assert_array_equal(person.painted("weights"), now.array("weights") - then.array("weights"))
+    assert reason(person, "queries") == "No difference: the sizes are 1 × 6 × 3 and 1 × 6 × 2."
+    open_preset(person, "random-4x8")
+    look_at(person, "Difference")
+    assert reason(person, "inputs") == "No difference: the sizes are 4 × 8 and 6 × 3."
+    look_at(person, "Pinned")
+    np.testing.assert_array_equal(person.painted("weights"), attnlab.compute(before).array("weights"))
+    assert person.labels("weights")[0] == before.tokens
+    look_at(person, "Present")
+    person.check_every_number()
+
+
+def open_preset(person: "Person", name: str) -> None:
+    person.press("Open a preset; now", QPushButton)
+    shown = person.find(QListWidget, "Presets", person.playground.gallery)
+    lines = [shown.item(row) for row in range(shown.count())]
+    line = next(line for line in lines if line.data(Qt.ItemDataRole.UserRole) == name)
+    shown.scrollToItem(line)
+    person.click(shown.viewport(), shown.visualItemRect(line).center())
+    person.settle()
+
+
+def test_a_state_of_many_numbers_is_looked_at_step_by_step(person: "Person") -> None:
+    person.press("Pin")
+    person.press("Causal")
+    person.settle()
+    look_at(person, "Difference")
+    person.playground.step_bar.buttons["first"].click()
+    assert person.card("inputs").data is not None
+    assert person.card("scores").data is None
+    assert "not computed yet" in person.card("scores").accessibleName()
+    person.playground.step_bar.buttons["last"].click()
+    assert person.card("scores").data is not None
+    look_at(person, "Present")
+
+
+def test_the_looks_are_reached_with_the_keyboard(person: "Person") -> None:
+    person.press("Pin")
+    person.open_table("W_q")
+    person.type_number(0, 0, "5")
+    person.settle()
+    looks = person.playground.lenses.looks
+    looks.setFocus()
+    person.key(Key.Key_Right)
+    assert looks.value() == "pinned"
+    person.key(Key.Key_Right)
+    assert looks.value() == "difference"
+    assert person.document.view.look == "difference"
+    person.key(Key.Key_Left)
+    person.key(Key.Key_Left)
+    assert person.document.view.look == "present"
