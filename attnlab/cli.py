@@ -306,14 +306,15 @@ def _code(argv: list[str]) -> int:
 
 def _presets(argv: list[str]) -> int:
     parser = _Parser(prog="attnlab presets", description="List the worked examples.")
-    parser.add_argument("--json", action="store_true", help="name, title and about of each, as JSON")
+    parser.add_argument("--json", action="store_true", help="name, title, about, group and rows of each, as JSON")
     as_json = parser.parse_args(argv).json
     from attnlab.attention.presets import PRESETS
 
     if as_json:
         import json
 
-        say(json.dumps([{"name": p.name, "title": p.title, "about": p.about} for p in PRESETS.values()]) + "\n")
+        fields = ("name", "title", "about", "group", "rows")
+        say(json.dumps([{field: getattr(p, field) for field in fields} for p in PRESETS.values()]) + "\n")
     else:
         width = max(map(len, PRESETS))
         say("".join(f"{p.name:{width}}  {p.about}\n" for p in PRESETS.values()))

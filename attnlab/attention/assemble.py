@@ -13,12 +13,14 @@ from attnlab.attention.arrays import own
 from attnlab.attention.axes import SIZES, size
 from attnlab.attention.entries import Entry, Table
 from attnlab.attention.experiment import AttentionConfig, Experiment
+from attnlab.attention.frozen import NOTHING
 
 
-def assemble(e: Experiment, **changes: Any) -> Experiment:
+def assemble(e: Experiment, free: Mapping[str, int] = NOTHING, **changes: Any) -> Experiment:
     """Return the experiment with fields changed, as ``dataclasses.replace``, and with the tables that it then needs.
 
-    A table that was there keeps its numbers as far as they fit; what is new is filled as its entry says.
+    A table that was there keeps its numbers as far as they fit; what is new is filled as its entry says. ``free`` gives
+    sizes to axes that are no sizes of the layer, {"hidden": 64}.
 
     Raises:
         ExperimentError: the fields disagree.
@@ -27,7 +29,7 @@ def assemble(e: Experiment, **changes: Any) -> Experiment:
     if not registry.tables(config):
         return replace(e, **changes)
     bare = replace(e, **{**changes, "config": _without_tables(config)})
-    extra = {**bare.weights.extra, **_tables(bare, config)}
+    extra = {**bare.weights.extra, **_tables(bare, config, free)}
     return replace(bare, config=config, weights=replace(bare.weights, extra=extra))
 
 
@@ -39,10 +41,10 @@ def _without_tables(config: AttentionConfig) -> AttentionConfig:
     return replace(config, **plain, options=options)
 
 
-def _tables(e: Experiment, config: AttentionConfig) -> dict[str, Tensor]:
+def _tables(e: Experiment, config: AttentionConfig, given: Mapping[str, int]) -> dict[str, Tensor]:
     made: dict[str, Tensor] = {}
     for entry in registry.chosen(config):
-        free = _free_sizes(e, config, entry)
+        free = {**_free_sizes(e, config, entry), **given}
         for table in entry.tables:
             sizes = [free[axis] if axis in free else size(e, axis) for axis in table.axes]
             made[table.name] = _fitted(e, table, sizes)
@@ -90,6 +92,11 @@ def filled(table: Table, sizes: list[int]) -> Tensor:
     return drawn
 
 
-def in_use(e: Experiment) -> Mapping[str, Table]:
-    """Return the tables that the entries of an experiment use, by name."""
-    return registry.tables(e.config)
+def free_sizes(e: Experiment) -> dict[str, int]:
+    """Return the sizes of the axes that neither the layer nor an option gives a size: the hidden units of a score."""
+    return {
+        axis: e.weights.extra[table.name].shape[place]
+        for table in registry.tables(e.config).values()
+        for place, axis in enumerate(table.axes)
+        if axis not in SIZES and axis not in dict(table.free)
+    }

@@ -1,5 +1,6 @@
 """Edits: pure functions from one Experiment to the next, sharing every tensor they do not touch. Their one door."""
 
+from attnlab.attention.assemble import free_sizes
 from attnlab.attention.layer_edits import (
     configured,
     fitting_heads,
@@ -24,7 +25,7 @@ from attnlab.attention.layer_tables import (
     with_weights,
     zeros,
 )
-from attnlab.attention.sizes import MAX_COLUMNS, grown, resize
+from attnlab.attention.sizes import MAX_COLUMNS, grown, resize, resize_free
 from attnlab.attention.table_edits import FILLS, fill, rounded, scale, set_block, transpose
 
 __all__ = [
@@ -37,11 +38,13 @@ __all__ = [
     "dtype",
     "fill",
     "fitting_heads",
+    "free_sizes",
     "grown",
     "has_biases",
     "identity",
     "paint_mask",
     "resize",
+    "resize_free",
     "rounded",
     "scale",
     "set_block",

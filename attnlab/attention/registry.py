@@ -6,6 +6,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from attnlab.attention.axes import SIZES
 from attnlab.attention.entries import Entry, Option, Table
 from attnlab.attention.features import FEATURES
 from attnlab.attention.masks import MASKS
@@ -54,6 +55,12 @@ def tables(config: "AttentionConfig") -> dict[str, Table]:
 def all_tables() -> dict[str, Table]:
     """Return every table that any entry has, by name."""
     return {table.name: table for entry in _all() for table in entry.tables}
+
+
+def free_axes() -> tuple[str, ...]:
+    """Return the axes of any entry's tables that neither the layer nor an option gives a size."""
+    found = [axis for table in all_tables().values() for axis in table.axes if axis not in dict(table.free)]
+    return tuple(dict.fromkeys(axis for axis in found if axis not in SIZES))
 
 
 def all_options() -> dict[str, Option]:

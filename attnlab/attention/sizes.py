@@ -6,13 +6,24 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attnlab.attention.assemble import assemble
+from attnlab.attention.assemble import assemble, free_sizes
 from attnlab.attention.experiment import Experiment, Sample
 from attnlab.attention.layer_tables import shape, table
 from attnlab.errors import ExperimentError
 
 MAX_COLUMNS = 4096
 """The widest table that sizes can be typed for: 4096 × 4096 numbers of float32 take 64 MiB."""
+
+
+def resize_free(e: Experiment, axis: str, size: int) -> Experiment:
+    """Return the experiment with another size of an axis of its entries' tables, such as the hidden units.
+
+    Raises:
+        ExperimentError: a size below 1 or above MAX_COLUMNS.
+    """
+    if not 1 <= size <= MAX_COLUMNS:
+        raise ExperimentError(f"{axis} is {size}; it needs a whole number from 1 to {MAX_COLUMNS}.")
+    return e if free_sizes(e).get(axis, size) == size else assemble(e, {axis: size})
 
 
 def resize(

@@ -413,3 +413,19 @@ def test_an_output_that_comes_to_biases_has_one() -> None:
     assert bias is not None
     assert bias.tolist() == [0.0] * e.d_model
     assert edits.toggle_output(edits.toggle_biases(e, on=False), on=True).weights.b_o is None
+
+
+def test_the_hidden_units_of_a_score_are_a_size_of_their_own() -> None:
+    e = edits.configured(attnlab.preset("journey"), score="additive")
+    assert edits.free_sizes(e) == {"hidden": 2}
+    wider = edits.resize_free(e, "hidden", 5)
+    assert {name: tuple(table.shape) for name, table in wider.weights.extra.items()} == {
+        "W_d": (2, 5),
+        "W_e": (2, 5),
+        "v_a": (5,),
+    }
+    assert torch.equal(wider.weights.extra["W_d"][:, :2], e.weights.extra["W_d"])
+    assert edits.resize_free(wider, "hidden", 5) is wider
+    with pytest.raises(attnlab.ExperimentError, match="hidden is 0; it needs a whole number from 1 to 4096"):
+        edits.resize_free(e, "hidden", 0)
+    assert edits.free_sizes(attnlab.preset("journey")) == {}

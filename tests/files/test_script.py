@@ -62,7 +62,9 @@ def test_the_script_reproduces_every_stage(case: str, capsys: pytest.CaptureFixt
     stages, printed = run(script(CASES[case], case), capsys)
     assert tuple(stages) == trace.all_stages
     for name in trace.all_stages:
-        torch.testing.assert_close(stages[name], trace[name], rtol=2e-5, atol=2e-6, msg=lambda m, n=name: f"{n}: {m}")
+        torch.testing.assert_close(
+            stages[name], trace[name], rtol=2e-5, atol=2e-6, equal_nan=True, msg=lambda m, n=name: f"{n}: {m}"
+        )
         assert f"{name} {list(trace[name].shape)}\n" in printed
 
 

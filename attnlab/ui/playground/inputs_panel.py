@@ -297,6 +297,8 @@ class InputsPanel(QScrollArea):
         if name in ("T", "T_k"):
             side: batches.Side = "query" if name == "T" else "memory"
             self._edit(f"{name} = {size}", lambda e: sentences.resize_tokens(e, size, side))
+        elif name in self.shape_bar.free_sizes:
+            self._edit(f"{name} = {size}", lambda e: edits.resize_free(e, name, size))
         else:
             self._edit(f"{name} = {size}", lambda e: edits.resize(e, **{name: size}))
         self.shape_bar.show_experiment(self._document.experiment)

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QGridLayout, QLabel, QSpinBox, QVBoxLayout, QWidget
 
 from attnlab.attention import edits
+from attnlab.attention.registry import free_axes
 from attnlab.figures.palette import Palette
 from attnlab.ui.theme import font, restyle
 from attnlab.ui.widgets.fields import NumberBox
@@ -47,12 +48,15 @@ class ShapeBar(QWidget):
         self.sizes: dict[str, QSpinBox] = {}
         self.memory_sizes: dict[str, QSpinBox] = {}
         self._labels: dict[str, QLabel] = {}
-        for place, (name, title, about) in enumerate(SIZES + MEMORY_SIZES):
+        self.free_sizes: dict[str, QSpinBox] = {}
+        groups = [self.sizes] * len(SIZES) + [self.memory_sizes] * len(MEMORY_SIZES)
+        free = tuple((axis, axis, "a size of the tables of the score alone") for axis in free_axes())
+        for place, (name, title, about) in enumerate(SIZES + MEMORY_SIZES + free):
             box, label = self._make_box(name, about), QLabel(title)
             label.setBuddy(box)
             grid.addWidget(label, place // 2, place % 2 * 2)
             grid.addWidget(box, place // 2, place % 2 * 2 + 1)
-            (self.sizes if place < len(SIZES) else self.memory_sizes)[name] = box
+            (groups[place] if place < len(groups) else self.free_sizes)[name] = box
             self._labels[name] = label
         grid.setColumnStretch(1, 1)
         grid.setColumnStretch(3, 1)
@@ -90,14 +94,16 @@ class ShapeBar(QWidget):
         """Show an experiment's sizes."""
         cross = e.memory_tokens is not None
         self._labels["T"].setText("T<sub>q</sub>" if cross else "T")
-        for name, box in self.memory_sizes.items():
+        free = edits.free_sizes(e)
+        for name, box in (self.memory_sizes | self.free_sizes).items():
+            shown = name in free or (cross and name in self.memory_sizes)
             for widget in (box, self._labels[name]):
-                if widget.isHidden() == cross:
-                    widget.setVisible(cross)
+                if widget.isHidden() == shown:
+                    widget.setVisible(shown)
         values = {"T": e.T_q, "d_model": e.d_model, "d_k": e.d_k, "d_v": e.d_v}
-        values |= {"T_k": e.T_k, "d_memory": e.memory.shape[1]}
-        for name, box in (self.sizes | self.memory_sizes).items():
-            value = values[name]
+        values |= {"T_k": e.T_k, "d_memory": e.memory.shape[1], **free}
+        for name, box in (self.sizes | self.memory_sizes | self.free_sizes).items():
+            value = values.get(name, 1)
             box.blockSignals(True)
             if box.maximum() != max(LARGEST, value):  # setting it again would lay the whole panel out
                 box.setMaximum(max(LARGEST, value))

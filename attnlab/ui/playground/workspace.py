@@ -68,6 +68,7 @@ class Playground(QObject):
         self._connect()
         self._request()
         self._on_history_changed()
+        self._open_lens_of(scene.preset)
 
     def _connect(self) -> None:
         document, canvas = self.document, self.canvas
@@ -242,7 +243,11 @@ class Playground(QObject):
             f"Open {PRESETS[name].title}",
             replace(scene, device=self.document.scene.device, dtype=self.document.scene.dtype),
         )
-        self.lenses.open_lens(PRESETS[name].lens or CANVAS)
+        self._open_lens_of(name)
+
+    def _open_lens_of(self, name: str) -> None:
+        """Show a preset as it is meant to be looked at: on the canvas, or through a lens."""
+        self.lenses.open_lens((PRESETS[name].lens if name in PRESETS else "") or CANVAS)
 
     @Slot()
     def open_gallery(self) -> None:
