@@ -57,7 +57,7 @@ class Option:
         except (TypeError, OverflowError):
             return None
         low = number > self.least if self.above else number >= self.least
-        return number if math.isfinite(number) and low and number <= self.most else None
+        return number if low and number <= self.most and math.isfinite(number) else None
 
     @property
     def needs(self) -> str:
@@ -67,11 +67,15 @@ class Option:
         if self.kind == "switch":
             return "True or False"
         words = "a whole number" if self.kind == "whole" else "a number"
-        low = "" if self.least == -math.inf else f"{'above' if self.above else 'from'} {self.least:g}"
-        high = "" if self.most == math.inf else f"{'up to' if not low or self.above else 'to'} {self.most:g}"
+        low = "" if self.least == -math.inf else f"{'above' if self.above else 'from'} {_plain(self.least)}"
+        high = "" if self.most == math.inf else f"{'up to' if not low or self.above else 'to'} {_plain(self.most)}"
         if low.startswith("from") and not high:
-            low = f"of {self.least:g} or more"
+            low = f"of {_plain(self.least)} or more"
         return " ".join(filter(None, (words, low, high)))
+
+
+def _plain(bound: float) -> str:
+    return str(bound) if isinstance(bound, int) else f"{bound:g}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
 """The state as a value: tokens, embeddings, weights and configuration. Validated here, once, when made."""
 
 import math
-import operator
 import reprlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -14,21 +13,25 @@ from attnlab.attention import masks, registry
 from attnlab.attention.arrays import ArrayLike, take, take_mask
 from attnlab.attention.frozen import NOTHING
 from attnlab.attention.validation import (
+    check_shapes,
+    columns,
+    match_tokens,
+    take_count,
+    take_name,
+    take_scale,
+    take_tokens,
+)
+from attnlab.attention.validation_entries import (
     check_ablated,
     check_entries,
     check_others,
-    check_shapes,
     check_tables,
-    columns,
-    match_tokens,
     take_ablated,
-    take_count,
     take_extra,
+    take_item,
     take_masks,
-    take_name,
     take_options,
-    take_scale,
-    take_tokens,
+    take_others,
 )
 from attnlab.errors import ExperimentError
 
@@ -80,7 +83,7 @@ class Weights:
         for given, ndim in ((matrices, 2), (vectors, 1)):
             for name, array in given.items():
                 object.__setattr__(self, name, None if array is None else take(name, array, ndim))
-        object.__setattr__(self, "extra", take_extra(extra) if extra else NOTHING)
+        object.__setattr__(self, "extra", take_extra(extra))
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
@@ -142,9 +145,9 @@ class AttentionConfig:
         names = {"score": score, "normalizer": normalizer, "positions": positions, "qk_norm": qk_norm}
         for choice in registry.CHOICES:
             put(self, choice.field, take_name(choice.field, names[choice.field], choice.entries))
-        put(self, "masks", take_masks(masks) if masks else NOTHING)
-        put(self, "ablated", take_ablated(ablated) if ablated else ())
-        put(self, "options", take_options({**options, **more}) if options or more else NOTHING)
+        put(self, "masks", take_masks(masks))
+        put(self, "ablated", take_ablated(ablated))
+        put(self, "options", take_options(options, more))
 
     def option(self, name: str) -> Any:
         """Return an option as it is set, or its default; KeyError for one that nothing has."""
@@ -222,8 +225,8 @@ class Experiment:
         put(self, "config", config)
         _put_sequence(self, tokens, embeddings)
         _put_memory(self, memory_tokens, memory_embeddings)
-        put(self, "others", tuple(others))
-        put(self, "item", operator.index(item))
+        put(self, "others", take_others(others, Sample))
+        put(self, "item", take_item(item, self.n_items))
         check_shapes(self)
         check_tables(self)
         check_entries(self)
