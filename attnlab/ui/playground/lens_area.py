@@ -136,7 +136,7 @@ class LensArea(QWidget):
     def _made(self, name: str) -> "Lens":
         class_name = next(entry[3] for entry in LENSES if entry[0] == name)
         module = import_module(f"attnlab.ui.playground.lenses.{name}_lens")
-        lens: Lens = getattr(module, class_name)(self._run)
+        lens: Lens = getattr(module, class_name)(self._run, self.stack)
         lens.set_palette(self._palette)
         lens.cell_clicked.connect(self.cell_clicked)
         lens.edit_requested.connect(self.edit_requested)

@@ -39,7 +39,7 @@ class Curves(QWidget):
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._title = QLabel(title)
+        self._title = QLabel(title, self)  # with a parent, or showing it would open a window
         self._title.setTextFormat(Qt.TextFormat.PlainText)
         self._title.setProperty("role", "title")
         self._title.setVisible(bool(title))
