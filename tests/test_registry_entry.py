@@ -53,19 +53,19 @@ SCORE = Score(
         line(f"tried: {short(p['stretch'])} · sum of {len(query)} products weighed"),
         line(f"= {number(float(p['stretch'] * (query * p['w_tried'] * key).sum()))} by hand"),
     ),
-    code="2.0 * ((Q * w_tried) @ K.mT)",
+    code="{stretch} * ((Q * w_tried) @ K.mT)",
 )
 NORMALIZER = Normalizer(
     name="tried-normalizer",
     title="tried weights",
-    about="Squares of exponentials divided by their sum.",
-    options=(TEMPERATURE, Option("lift", "Lift", "Added to every logit", "number", 0.0)),
-    formula=r"e^{2 x_j} \div \sum_j e^{2 x_j}",
-    apply=lambda logits, p: torch.softmax(2 * logits + p["lift"], -1),
+    about="Powers of exponentials divided by their sum.",
+    options=(TEMPERATURE, Option("power", "Power", "What exponentials are raised to", "number", 2.0)),
+    formula=r"e^{p x_j} \div \sum_j e^{p x_j}",
+    apply=lambda logits, p: torch.softmax(p["power"] * logits, -1),
     explain=lambda logits, j, p, limit: (
-        line(f"tried: key {j} of {len(logits)}, its logit {number(logits[j])} twice"),
+        line(f"tried: key {j} of {len(logits)}, its logit {number(logits[j])} times {short(p['power'])}"),
     ),
-    code="weights = torch.softmax(2 * {x}, dim=-1)",
+    code="weights = torch.softmax({power} * {x}, dim=-1)",
 )
 POSITION = Position(
     name="tried-positions",
@@ -114,7 +114,7 @@ def all_tried() -> Experiment:
     """Return the journey with every throw-away entry in use."""
     return edits.configured(
         attnlab.preset("journey"), score="tried-score", normalizer="tried-normalizer", positions="tried-positions",
-        qk_norm="tried-norm", masks={"tried-mask": 3}, temperature=0.5, per_step=0.75,
+        qk_norm="tried-norm", masks={"tried-mask": 3}, temperature=0.5, per_step=0.75, stretch=1.5, power=3.0,
     )  # fmt: skip
 
 
@@ -129,11 +129,11 @@ def by_hand() -> dict[str, torch.Tensor]:
     q, k = q / q.abs().sum(-1, keepdim=True), k / k.abs().sum(-1, keepdim=True)
     apart = (torch.arange(6)[:, None] - torch.arange(6)).abs()
     hidden = torch.tensor([[j in (2, 5) and i != j for j in range(6)] for i in range(6)])
-    scores = 2 * q @ k.T
+    scores = 1.5 * q @ k.T
     biased = scores / 2**0.5 - 0.75 * apart
     masked = biased.masked_fill(hidden, -torch.inf)
     return {"normed_queries": q, "normed_keys": k, "scores": scores, "biased": biased, "masked": masked,
-            "weights": torch.softmax(4 * masked, -1)}  # fmt: skip
+            "weights": torch.softmax(6 * masked, -1)}  # fmt: skip
 
 
 def test_what_it_computes_is_what_it_says() -> None:
@@ -157,7 +157,7 @@ def test_its_name_its_options_and_its_tables_are_checked_like_any_others() -> No
     ("stage", "words"),
     [
         ("normed_queries", "tried: "),
-        ("scores", "tried: 2.00 · sum of 2 products weighed"),
+        ("scores", "tried: 1.50 · sum of 2 products weighed"),
         ("biased", "tried: 2 steps of 0.75 away"),
         ("masked", "tried: “journey” is one of every 3"),
         ("weights", "tried: “journey” is one of every 3"),
@@ -177,7 +177,7 @@ def test_it_is_saved_and_loaded_bit_for_bit(tmp_path: Path) -> None:
     e = edits.set_block(all_tried(), "w_tried", 0, 1, [[-0.123456789]])
     attnlab.save(e, tmp_path / "tried.attnlab")
     again = attnlab.load(tmp_path / "tried.attnlab")
-    assert dict(again.config.options) == {"temperature": 0.5, "per_step": 0.75}
+    assert dict(again.config.options) == {"temperature": 0.5, "per_step": 0.75, "stretch": 1.5, "power": 3.0}
     assert dict(again.config.masks) == {"tried-mask": 3}
     torch.testing.assert_close(again.weights.extra["w_tried"], e.weights.extra["w_tried"], rtol=0, atol=0)
     one, other = attnlab.compute(e), attnlab.compute(again)
@@ -204,7 +204,8 @@ def test_show_prints_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
 def test_the_generated_code_computes_it(capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, Any] = {}
     code = script(all_tried(), "tried", "float64")
-    assert "2.0 * ((Q_normed * w_tried) @ K_normed.mT)" in code
+    assert "1.5 * ((Q_normed * w_tried) @ K_normed.mT)" in code
+    assert "torch.softmax(3.0 * logits, dim=-1)" in code
     assert "-0.75 * apart" in code
     exec(compile(code, "script.py", "exec"), names)
     torch.set_printoptions(profile="default")
@@ -259,9 +260,10 @@ def test_a_person_finds_it_in_the_switches_and_sees_it_on_cards_and_in_explain(
     type_setting(at, "Positions", "Per step", "0.75")
     close(at, "Positions")
     type_setting(at, "Weights", "Temperature", "0.5")
-    assert at.find(NumberEdit, "Lift", popup_of(at, "Weights")).isEnabled()
+    assert at.find(NumberEdit, "Power", popup_of(at, "Weights")).lineEdit().text() == "2"
+    type_setting(at, "Weights", "Power", "3")
     close(at, "Weights")
-    assert at.find(NumberEdit, "Stretch", popup_of(at, "Score")).lineEdit().text() == "2"
+    type_setting(at, "Score", "Stretch", "1.5")
     close(at, "Score")
     choose_norm(at, "tried norm")
     close(at, "Heads")
@@ -281,7 +283,7 @@ def test_a_person_finds_it_in_the_switches_and_sees_it_on_cards_and_in_explain(
     assert at.card("weights").stage.formula(at.experiment).startswith(NORMALIZER.formula)
     at.click_cell("scores", 1, 3)
     said = arithmetic(at)
-    assert "tried: 2.00 · sum of 2 products weighed" in said
+    assert "tried: 1.50 · sum of 2 products weighed" in said
     assert number(float(at.painted("scores")[0, 1, 3])) in said
     at.click_cell("weights", 0, 2)
     assert "tried: “" in arithmetic(at)
