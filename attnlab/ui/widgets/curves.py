@@ -18,6 +18,7 @@ from attnlab.ui.theme import font, px
 from attnlab.ui.widgets.curve_axes import Floats, Plot, log_ticks, on_axis, padded
 from attnlab.ui.widgets.flow_layout import FlowLayout
 from attnlab.ui.widgets.subscripts import draw_text, spans, text_width
+from attnlab.ui.widgets.surface import Surface
 
 Style = Literal["line", "points", "bars", "dashed"]
 Ticks = Sequence[tuple[float, str]]
@@ -34,7 +35,7 @@ class Curve:
     style: Style = "line"
 
 
-class Curves(QWidget):
+class Curves(Surface):
     """A card with curves, points and bars; resting on the plot tells the numbers of the nearest point."""
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
@@ -221,14 +222,6 @@ class Curves(QWidget):
         for key, curve in zip(self._keys, self._curves, strict=True):
             key.show_curve(curve, self._palette)
         self._legend.setVisible(bool(self._curves))
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(self._palette.surface))
-        painter.drawRoundedRect(self.rect(), 12, 12)
-        painter.end()
 
 
 class _Key(QWidget):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
     QFrame,
@@ -16,10 +16,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from attnlab.figures.palette import LIGHT, Palette
+from attnlab.figures.palette import Palette
 from attnlab.ui.icons import icon
 from attnlab.ui.theme import font, px, restyle
 from attnlab.ui.widgets.fields import NumberBox
+from attnlab.ui.widgets.surface import Surface
 
 
 class Page(QScrollArea):
@@ -126,28 +127,14 @@ class Fields(QWidget):
         self._message.setVisible(bool(sentence))
 
 
-class Card(QWidget):
-    """A ground with round corners for what lies on it in a column."""
+class Card(Surface):
+    """A surface with a column of widgets on it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._palette = LIGHT
         self.column = QVBoxLayout(self)
         self.column.setContentsMargins(12, 12, 12, 12)
         self.column.setSpacing(4)
-
-    def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours."""
-        self._palette = palette
-        self.update()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(self._palette.surface))
-        painter.drawRoundedRect(self.rect(), 12, 12)
-        painter.end()
 
 
 class Panel(Card):
