@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 THEMES = ("light", "dark")
 SIZES = {"small": (960, 620), "usual": (1440, 900), "large": (1920, 1200)}
-PRESETS = ("journey", "the-cat-sat", "causal-5x8", "multi-head-8", "head-average")
+SIZED = ("journey", "the-cat-sat", "causal-5x8", "multi-head-8", "head-average")
+"""Presets that are drawn in every size."""
 PATIENCE_MS = 20_000
 
 
@@ -105,11 +106,74 @@ def _lens(name: str) -> Callable[["Playground", MainWindow], None]:
     return prepare
 
 
-def _difference(playground: "Playground", window: MainWindow) -> None:
-    playground.toggle_pin()
-    playground.toggle_causal()
-    playground.look("difference")
+def _page(name: str) -> Callable[["Playground", MainWindow], None]:
+    """Open a page of the positions explorer."""
+
+    def prepare(playground: "Playground", window: MainWindow) -> None:
+        from attnlab.ui.playground.lenses.positions_lens import PositionsLens
+
+        playground.lenses.open_lens("positions")
+        lens = window.findChild(PositionsLens)
+        assert isinstance(lens, PositionsLens)
+        lens.tabs[name].click()
+
+    return prepare
+
+
+def _look(look: str) -> Callable[["Playground", MainWindow], None]:
+    """Pin the state, switch the causal mask on, and look at the pinned one, the present one or the difference."""
+
+    def prepare(playground: "Playground", window: MainWindow) -> None:
+        playground.toggle_pin()
+        playground.toggle_causal()
+        playground.look(look)
+        playground.toggle_strips()
+        _pin("weights", 2, 1)(playground, window)
+
+    return prepare
+
+
+def _opened(playground: "Playground", window: MainWindow) -> None:
+    """Hold a weight of the third query, or of the last there is, as somebody does who has just opened a preset."""
+    e = playground.document.experiment
+    _pin("weights", min(2, e.T_q - 1), min(1, e.T_k - 1))(playground, window)
+
+
+def _batch(playground: "Playground", window: MainWindow) -> None:
+    from attnlab.attention.batches import select
+
+    playground.document.edit("Sequence 3", lambda e: select(e, 2))
+    _pin("weights", 1, 1)(playground, window)
+
+
+def _second_sequence(playground: "Playground", window: MainWindow) -> None:
+    from attnlab.attention.memory import toggle_memory
+    from attnlab.attention.sentences import set_tokens
+
+    playground.document.edit("Second sequence on", lambda e: toggle_memory(e, True))
+    playground.document.edit("Second sentence", lambda e: set_tokens(e, ("one", "small", "step"), "memory"))
+    _pin("weights", 3, 1)(playground, window)
+
+
+def _painting(playground: "Playground", window: MainWindow) -> None:
+    from attnlab.attention.edits import paint_mask
+
+    playground.toggle_painting()
+    for query, key in ((0, 5), (1, 4), (2, 3), (3, 2), *((4, key) for key in range(6))):
+        playground.document.edit("Mask by brush", lambda e, q=query, k=key: paint_mask(e, q, k, False), ("brush", 1))
     playground.toggle_strips()
+    _pin("weights", 4, 2)(playground, window)
+
+
+def _ablated(playground: "Playground", window: MainWindow) -> None:
+    playground.canvas.head_ablated.emit(1)
+    playground.look("difference")
+    _pin("output", 2, 1)(playground, window)
+
+
+def _token_masked(playground: "Playground", window: MainWindow) -> None:
+    playground.inputs.tokens.obey("mask")
+    playground.look("difference")
     _pin("weights", 2, 1)(playground, window)
 
 
@@ -128,9 +192,13 @@ def _everything(playground: "Playground", window: MainWindow) -> None:
     _pin("weights", 3, 2)(playground, window)
 
 
-def _options(playground: "Playground", window: MainWindow) -> QWidget | None:
-    playground.top_bar.switches.pills["normalizer"].open()
-    return playground.top_bar.switches.pills["normalizer"].popup()
+def _options(name: str) -> Callable[["Playground", MainWindow], QWidget | None]:
+    def prepare(playground: "Playground", window: MainWindow) -> QWidget | None:
+        pill = playground.top_bar.switches.pills[name]
+        pill.open()
+        return pill.popup()
+
+    return prepare
 
 
 def _masks(playground: "Playground", window: MainWindow) -> QWidget | None:
@@ -145,7 +213,7 @@ def _head_options(playground: "Playground", window: MainWindow) -> QWidget | Non
 
 def shots() -> Iterator[Shot]:
     """Yield every picture of the gallery, for one theme."""
-    for preset in PRESETS:
+    for preset in SIZED:
         for size in SIZES.values():
             yield Shot(f"{preset}-{size[0]}x{size[1]}", preset, size, _pin("weights", 2, 1))
     usual = SIZES["usual"]
@@ -164,19 +232,39 @@ def shots() -> Iterator[Shot]:
         ("state-present", "journey", _present),
         ("state-scripts", "journey", _scripts),
         ("state-512", "multi-head-8", _long),
-        ("state-difference", "journey", _difference),
+        ("state-difference", "journey", _look("difference")),
+        ("state-pinned", "journey", _look("pinned")),
+        ("state-pinned-present", "journey", _look("present")),
+        ("state-batch", "padding-batch", _batch),
+        ("state-second-sequence", "journey", _second_sequence),
+        ("state-painting", "journey", _painting),
+        ("state-head-off", "multi-head-8", _ablated),
+        ("state-token-masked", "journey", _token_masked),
         ("state-everything", "multi-head-8", _everything),
-        ("popup-weights", "journey", _options),
+        ("popup-weights", "dropout", _options("normalizer")),
+        ("popup-score", "journey", _options("score")),
+        ("popup-positions", "t5-bias", _options("positions")),
         ("popup-masks", "journey", _masks),
         ("popup-heads", "multi-head-8", _head_options),
         ("lens-statistics", "multi-head-8", _lens("statistics")),
         ("lens-positions", "journey", _lens("positions")),
+        ("lens-positions-rotation", "journey", _page("rotation")),
+        ("lens-positions-order", "order-aware", _page("order")),
         ("lens-saturation", "journey", _lens("saturation")),
         ("lens-precision", "multi-head-8", _lens("precision")),
         ("lens-cost", "journey", _lens("cost")),
     )
     for name, preset, prepare in states:
         yield Shot(name, preset, usual, prepare)
+    for name in _systems():
+        yield Shot(f"preset-{name}", name, usual, _opened)
+
+
+def _systems() -> list[str]:
+    """Return the names of all presets; torch is loaded for them."""
+    from attnlab.attention.presets import PRESETS
+
+    return list(PRESETS)
 
 
 def _wait(signal: object, start: Callable[[], None]) -> bool:
