@@ -74,7 +74,7 @@ def resolve_dtype(dtype: str | torch.dtype) -> torch.dtype:
 def needed(e: Experiment, dtype: str | torch.dtype = "float32") -> int:
     """Return about how many bytes the stages of an experiment take: its maps of query by key above all."""
     size = resolve_dtype(dtype).itemsize
-    maps = sum(stage.is_map and stage.present(e) for stage in STAGES) + 1  # while one is made, there is another
+    maps = sum(stage.is_map and stage.present(e) for stage in STAGES) + 2  # two more while one is made and shown
     heads = e.n_heads * (e.T_q * e.d_k + e.T_k * (e.d_k + e.d_v) + e.T_q * e.d_v)
     return size * (maps * e.n_heads * e.T_q * e.T_k + heads)
 
