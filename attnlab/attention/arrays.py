@@ -40,6 +40,11 @@ def dtype_name(tensor: Tensor | torch.dtype) -> str:
     return str(tensor.dtype if isinstance(tensor, Tensor) else tensor).removeprefix("torch.")
 
 
+def widened(x: Tensor) -> Tensor:
+    """Return numbers in float32 or better: in half precision, squares of 256 and more are beyond what float16 holds."""
+    return x.float() if x.element_size() < 4 else x
+
+
 def take(field: str, array: Any, ndim: int) -> Tensor:
     """Return ``array`` as an owned CPU tensor of ``ndim`` dimensions.
 

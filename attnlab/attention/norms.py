@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from attnlab.attention.arithmetic import Floats, Line, Span, line, number, short
+from attnlab.attention.arrays import widened
 from attnlab.attention.entries import Entry, Table
 
 
@@ -30,7 +31,8 @@ EPS = 1e-6
 
 
 def _rms(x: Tensor) -> Tensor:
-    return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + EPS)
+    wide = widened(x)
+    return (wide * torch.rsqrt(wide.square().mean(-1, keepdim=True) + EPS)).to(x.dtype)
 
 
 def _explain_rms(x: Floats, column: int) -> tuple[Line, ...]:
@@ -40,8 +42,9 @@ def _explain_rms(x: Floats, column: int) -> tuple[Line, ...]:
 
 
 def _l2(x: Tensor) -> Tensor:
-    length: Tensor = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
-    return x / length.clamp_min(torch.finfo(x.dtype).tiny)
+    wide = widened(x)
+    length: Tensor = torch.linalg.vector_norm(wide, dim=-1, keepdim=True)
+    return (wide / length.clamp_min(torch.finfo(wide.dtype).tiny)).to(x.dtype)
 
 
 def _explain_l2(x: Floats, column: int) -> tuple[Line, ...]:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -47,7 +48,7 @@ def explain_rope(x: Floats, position: int, column: int, p: Parameters, limit: in
     by = line(f"turned with column {other} by the angle θ = {position} · ", *rate, f" = {number(angle)} rad")
     sign = "−" if column < half else "+"
     what = line(f"x[{column}]·cos θ {sign} x[{other}]·sin θ")
-    row, turn = x[[column, other]], torch.tensor([math.cos(angle), sin], dtype=torch.float64).numpy()
+    row, turn = x[[column, other]], np.array([math.cos(angle), sin])
     return by, what, line("= ", products(row, turn, ("", ""), limit))
 
 

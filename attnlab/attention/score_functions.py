@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from attnlab.attention.arithmetic import Floats, Line, Span, joined, line, products, short, shown, signed
+from attnlab.attention.arrays import widened
 
 BLOCK_BYTES = 4 * 2**20
 """The largest temporary that a score function makes; what would be larger is computed in blocks of queries.
@@ -48,7 +49,7 @@ def cosine(queries: Tensor, keys: Tensor, p: Parameters) -> Tensor:
 
 
 def _of_length_1(x: Tensor) -> Tensor:
-    return torch.nn.functional.normalize(x, dim=-1, eps=max(EPS, torch.finfo(x.dtype).tiny))
+    return torch.nn.functional.normalize(widened(x), dim=-1, eps=EPS).to(x.dtype)
 
 
 def _through_tanh(of_queries: Tensor, of_keys: Tensor, v: Tensor) -> Tensor:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from attnlab.attention.arithmetic import Floats, Line, Span, joined, line, number, short, shown, signed
+from attnlab.attention.arrays import widened
 
 SPARSEMAX_CODE = """z = {x} - {x}.amax(-1, keepdim=True)
 top = z.sort(dim=-1, descending=True).values
@@ -57,7 +58,7 @@ def _entmax15_threshold(z: Tensor) -> Tensor:
 
 def _shifted(logits: Tensor) -> Tensor:
     """Return logits less the largest of their row, which both ignore, in float32 or better: τ is a sum of many."""
-    wide = logits.float() if logits.element_size() < 4 else logits
+    wide = widened(logits)
     return wide - wide.amax(-1, keepdim=True)
 
 

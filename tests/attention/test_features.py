@@ -353,6 +353,30 @@ def test_a_query_of_zeros_stays_zeros(norm: str) -> None:
     assert trace.warnings == ()
 
 
+@pytest.mark.parametrize("config", [{"qk_norm": "rms"}, {"qk_norm": "l2"}, {"score": "cosine"}], ids=str)
+def test_float16_divides_by_lengths_whose_squares_are_beyond_it(config: dict[str, str]) -> None:
+    e = layer()
+    large = replace(e, embeddings=e.embeddings * 1000)  # squares of 256 and more are ∞ in float16
+    e = configured(large, **config)
+    half, exact = (attnlab.compute(e, dtype=dtype)["scores"].double() for dtype in ("float16", "float64"))
+    torch.testing.assert_close(half, exact, rtol=0, atol=float(exact.abs().max()) / 100)
+    assert attnlab.compute(e, dtype="float16").warnings == ()
+
+
+@pytest.mark.parametrize("config", [{"qk_norm": "rms"}, {"positions": "rope"}, {"positions": "t5"}], ids=str)
+def test_a_default_device_of_the_caller_changes_nothing(config: dict[str, str]) -> None:
+    e = layer(**config)
+    before = computed(e)
+    cells = [Cell(name, 1, 1, 0) for name in before.stages]
+    expected = [explain(before, cell).lines for cell in cells]
+    torch.set_default_device("meta")
+    try:
+        after = computed(e)
+        assert [explain(after, cell).lines for cell in cells] == expected
+    finally:
+        torch.set_default_device(None)
+
+
 @settings(max_examples=16)
 @given(ablated=st.sets(st.integers(0, 3)))
 def test_heads_that_are_off_attend_and_pass_nothing_on(ablated: set[int]) -> None:
