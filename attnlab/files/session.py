@@ -17,7 +17,7 @@ from safetensors.torch import save as tensor_bytes
 from torch import Tensor
 
 from attnlab.attention.experiment import PROJECTIONS, AttentionConfig, Experiment, Sample, Weights
-from attnlab.errors import AttnlabError, FileError
+from attnlab.errors import AttnlabError, ExperimentError, FileError
 from attnlab.files.atomic import unwritable, why, write_bytes
 
 FORMAT, VERSION = "attnlab", 1
@@ -29,6 +29,8 @@ _SETTINGS = tuple(field.name for field in fields(AttentionConfig) if field.name 
 _TENSORS = frozenset({"embeddings", "memory_embeddings", "mask", *PROJECTIONS})
 _EXTRA, _OTHERS = "extra/", "others/"
 """How the names of tables of registry entries, and of arrays of the other sequences of a batch, begin."""
+_OF_SAMPLE = ("tokens", "memory_tokens", "length")
+"""What the manifest says of another sequence of a batch."""
 _DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
 _DAMAGE = (
     zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, SafetensorError, OSError, EOFError, RuntimeError, ValueError,
@@ -114,7 +116,7 @@ def _batch(e: Experiment) -> dict[str, Any]:
     """Return what the manifest says of the other sequences of a batch; nothing without one."""
     if not e.others:
         return {}
-    others = [{"tokens": o.tokens, "memory_tokens": o.memory_tokens, "length": o.length} for o in e.others]
+    others = [{name: getattr(other, name) for name in _OF_SAMPLE} for other in e.others]
     return {"others": others, "item": e.item}
 
 
@@ -191,12 +193,26 @@ def _check_manifest(manifest: Any, name: str) -> None:
     kinds_of = {"masks": dict, "options": dict, "ablated": list}
     for key, value in manifest["config"].items():
         if not isinstance(value, kinds_of.get(key, str | int | float | None)):
-            raise ValueError(f"the setting {key} is of the wrong kind")
-    others = manifest.get("others", [])
+            need = {dict: "names and values", list: "a list"}.get(
+                kinds_of.get(key, str), "one text, number or truth value"
+            )
+            raise ValueError(f"the setting {key} needs to be {need}")
+    _check_batch(manifest.get("others", []), manifest.get("item", 0))
+
+
+def _check_batch(others: Any, item: Any) -> None:
     if not isinstance(others, list) or not all(isinstance(other, dict) for other in others):
-        raise ValueError("the other sequences of its batch are of the wrong kind")
-    if type(manifest.get("item", 0)) is not int:
-        raise ValueError("the place of its sequence in the batch is of the wrong kind")
+        raise ValueError("others, the other sequences of its batch, need to be a list of objects")
+    for place, other in enumerate(others):
+        unknown = set(other) - set(_OF_SAMPLE)
+        if unknown:
+            raise ValueError(
+                f"others[{place}] has fields that this attnlab does not know: {', '.join(sorted(unknown))}"
+            )
+        if "tokens" not in other:
+            raise ValueError(f"others[{place}] has no tokens")
+    if type(item) is not int:
+        raise ValueError("item, the place of its sequence in the batch, needs to be a whole number")
 
 
 def _experiment(manifest: dict[str, Any], tensors: dict[str, Tensor]) -> Experiment:
@@ -208,6 +224,10 @@ def _experiment(manifest: dict[str, Any], tensors: dict[str, Tensor]) -> Experim
     for name, tensor in tensors.items():
         if name != "mask" and tensor.dtype not in _DTYPES:
             raise ValueError(f"{name} is {str(tensor.dtype).removeprefix('torch.')}, not a number format of attnlab")
+    needed = ("embeddings", *(f"{_OTHERS}{i}/embeddings" for i in range(len(others))))
+    for name in needed:
+        if name not in tensors:
+            raise ValueError(f"{name} is missing from its arrays")
     extra = {name.removeprefix(_EXTRA): tensor for name, tensor in tensors.items() if name.startswith(_EXTRA)}
     return Experiment(
         tokens=manifest["tokens"],
@@ -222,10 +242,9 @@ def _experiment(manifest: dict[str, Any], tensors: dict[str, Tensor]) -> Experim
 
 
 def _sample(other: dict[str, Any], place: int, tensors: dict[str, Tensor]) -> Sample:
-    return Sample(
-        tokens=other["tokens"],
-        embeddings=tensors[f"{_OTHERS}{place}/embeddings"],
-        memory_tokens=other.get("memory_tokens"),
-        memory_embeddings=tensors.get(f"{_OTHERS}{place}/memory_embeddings"),
-        length=other.get("length"),
-    )
+    embeddings, memory = (tensors.get(f"{_OTHERS}{place}/{name}") for name in ("embeddings", "memory_embeddings"))
+    assert embeddings is not None  # checked before
+    try:
+        return Sample(embeddings=embeddings, memory_embeddings=memory, **other)
+    except ExperimentError as error:
+        raise ExperimentError(f"others[{place}].{error}") from None

@@ -232,7 +232,7 @@ def rebuilt(tmp_path: Path, tensors: bytes | None = None, extra: str = "", **cha
         ({"memory_tokens": ["a"]}, "memory_tokens came without memory_embeddings"),
         ({"config": {"n_heads": 3}}, "n_heads is 3"),
         ({"config": {"n_heads": 0}}, "n_heads is 0"),
-        ({"config": {"scale": []}}, "scale is of the wrong kind"),
+        ({"config": {"scale": []}}, "scale needs to be one text, number or truth value"),
         ({"config": {"score": {}}}, "score is of the wrong kind"),
         ({"config": {"score": "bilinear"}}, "score is 'bilinear'"),
         ({"config": {"dropout": 0.1}}, "does not know: dropout"),
@@ -258,6 +258,56 @@ def test_a_file_that_says_what_cannot_be_is_refused_with_one_sentence(
         load(path)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+OTHER = {"tokens": ["c", "d"], "memory_tokens": None, "length": None}
+OTHER_TENSORS = tensor_bytes({"embeddings": torch.ones(2, 2), "others/0/embeddings": torch.ones(2, 2)})
+CONFIG = {"n_heads": 1}
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"others": {}}, "others, the other sequences of its batch, need to be a list"),
+        ({"others": [OTHER | {"color": "red"}]}, r"others\[0\] has fields that this attnlab does not know: color"),
+        ({"others": [{}]}, r"others\[0\] has no tokens"),
+        ({"others": [OTHER, OTHER]}, "others/1/embeddings is missing"),
+        ({"others": [OTHER | {"tokens": ["c"]}]}, r"others\[0\]\.embeddings has 2 rows; it needs 1"),
+        ({"others": [OTHER | {"memory_tokens": ["c"]}]}, r"others\[0\]\.memory_tokens came without"),
+        ({"others": [OTHER | {"length": "2"}]}, r"others\[0\]\.length is '2'; it needs a whole number"),
+        ({"others": [OTHER | {"length": 3}]}, r"others\[0\] has length 3; .* 2 keys"),
+        ({"others": [OTHER], "item": 2}, "item is 2; it needs a place from 0 to 1"),
+        ({"others": [OTHER], "item": True}, "item, the place .*, needs to be a whole number"),
+        ({"others": []}, "does not know: others/0/embeddings"),
+        ({"others": [OTHER], "config": CONFIG | {"masks": []}}, "the setting masks needs to be names and values"),
+        ({"others": [OTHER], "config": CONFIG | {"ablated": 0}}, "the setting ablated needs to be a list"),
+        (
+            {"others": [OTHER], "config": CONFIG | {"ablated": [True]}},
+            r"ablated is \[True\]; it needs numbers of heads",
+        ),
+        ({"others": [OTHER], "config": CONFIG | {"options": {"dropout_seed": 10**400}}}, "a whole number from 0"),
+        ({"others": [OTHER], "config": CONFIG | {"score": "additive"}}, "needs W_d .* which is missing"),
+    ],
+    ids=str,
+)
+def test_a_batch_or_settings_that_cannot_be_are_refused_with_one_sentence(
+    tmp_path: Path, changes: dict[str, Any], sentence: str
+) -> None:
+    path = rebuilt(tmp_path, OTHER_TENSORS, **changes)
+    with pytest.raises(FileError, match=sentence) as caught:
+        load(path)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_without_its_embeddings_says_so(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="embeddings is missing from its arrays"):
+        load(rebuilt(tmp_path, tensor_bytes({"W_q": torch.ones(2, 2)})))
+
+
+def test_the_file_that_the_bad_batches_are_made_from_is_good(tmp_path: Path) -> None:
+    e = load(rebuilt(tmp_path, OTHER_TENSORS, others=[OTHER | {"length": 1}], item=1))
+    assert (e.item, e.others[0].tokens, e.others[0].length) == (1, ("c", "d"), 1)
 
 
 def test_the_file_that_the_bad_ones_are_made_from_is_good(tmp_path: Path) -> None:
