@@ -1,0 +1,368 @@
+"""The middle of the window: each lens behind its tab, with real numbers, live while it is seen and idle while not."""
+
+import gc
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QLabel, QListWidget, QPushButton, QRadioButton
+
+import attnlab
+from attnlab.attention.arithmetic import number
+from attnlab.attention.explain import Cell
+from attnlab.attention.positions import sinusoidal
+from attnlab.compute import cost
+from attnlab.compute.precision import precision, summary
+from attnlab.ui.playground.lens_area import CANVAS, LENSES
+from attnlab.ui.playground.lenses.cost_lens import CostLens
+from attnlab.ui.playground.lenses.lens import Lens
+from attnlab.ui.playground.lenses.positions_lens import PositionsLens
+from attnlab.ui.playground.lenses.precision_lens import PrecisionLens
+from attnlab.ui.playground.lenses.saturation_lens import SaturationLens
+from attnlab.ui.playground.lenses.statistics_lens import StatisticsLens
+from attnlab.ui.widgets.number_table import NumberTable
+
+if TYPE_CHECKING:
+    from tests.ui.conftest import Person, W
+
+Key = Qt.Key
+TITLES = {name: title for name, title, _, _ in LENSES}
+
+
+def open_tab(person: "Person", title: str) -> None:
+    person.click(person.find(QRadioButton, title, person.playground.lenses.tabs))
+    finish_jobs(person)
+
+
+def finish_jobs(person: "Person") -> None:
+    """Wait, by signal, until the worker has done all that was asked for so far."""
+    service = person.playground.service
+    with person.qtbot.waitSignal(service.job_done, timeout=20_000, check_params_cb=lambda key, _: key == "last"):
+        service.run("last", lambda: None)
+
+
+def settle(person: "Person") -> None:
+    person.settle()
+    finish_jobs(person)
+
+
+def lens(person: "Person", kind: "type[W]") -> "W":
+    """Return the lens that can be seen, which is of a kind."""
+    (found,) = [one for one in person.window.findChildren(Lens) if one.isVisible()]
+    assert isinstance(found, kind)
+    return found
+
+
+def jobs(person: "Person") -> list[object]:
+    """Return a list that every job of a lens, done from now on, is added to."""
+    done: list[object] = []
+    person.playground.service.job_done.connect(lambda key, _: done.append(key) if key != "last" else None)
+    return done
+
+
+def read(table: NumberTable) -> dict[str, list[str]]:
+    model = table.view.model()
+    titles = [str(model.headerData(c, Qt.Orientation.Horizontal)).rstrip(" ↑↓") for c in range(model.columnCount())]
+    return {title: [model.index(row, c).data() for row in range(model.rowCount())] for c, title in enumerate(titles)}
+
+
+def change_number(person: "Person", text: str) -> None:
+    person.open_table("W_q")
+    person.type_number(0, 0, text)
+    settle(person)
+
+
+def held(person: "Person") -> Cell | None:
+    """Return the cell that is held; another call each time, as it changes."""
+    return person.document.view.cell if person.document.view.pinned else None
+
+
+# Tabs
+
+
+def test_the_canvas_is_shown_first_and_no_lens_is_made(person: "Person") -> None:
+    tabs = person.playground.lenses.tabs
+    assert [button.text() for button in tabs.buttons()] == ["Canvas", *TITLES.values()]
+    assert tabs.value() == CANVAS
+    assert person.playground.canvas.isVisible()
+    assert not person.window.findChildren(Lens)
+
+
+@pytest.mark.parametrize("name", [name for name in TITLES if name != "cost"])
+def test_each_tab_opens_its_lens_and_leads_back(person: "Person", name: str) -> None:
+    open_tab(person, TITLES[name])
+    shown = lens(person, Lens)
+    assert shown.name == name
+    assert shown.accessibleName() == TITLES[name]
+    assert not person.playground.canvas.isVisible()
+    person.window.grab()
+    open_tab(person, "Canvas")
+    assert person.playground.canvas.isVisible()
+    assert not shown.isVisible()
+    person.check_every_number()
+    open_tab(person, TITLES[name])
+    assert lens(person, Lens) is shown
+    open_tab(person, "Canvas")
+
+
+def test_the_tabs_are_walked_with_the_keyboard(person: "Person") -> None:
+    tabs = person.playground.lenses.tabs
+    tabs.setFocus()
+    person.key(Key.Key_Right)
+    assert lens(person, Lens).name == "statistics"
+    person.key(Key.Key_Right)
+    assert lens(person, Lens).name == "positions"
+    person.key(Key.Key_Left)
+    person.key(Key.Key_Left)
+    assert person.playground.canvas.isVisible()
+    finish_jobs(person)
+
+
+def test_the_command_palette_opens_a_lens(person: "Person") -> None:
+    person.key(Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+    person.type("look at precision")
+    person.key(Key.Key_Return)
+    finish_jobs(person)
+    assert lens(person, Lens).name == "precision"
+    assert person.playground.lenses.tabs.value() == "precision"
+    open_tab(person, "Canvas")
+
+
+# What each shows
+
+
+def test_statistics_are_those_of_the_weights_and_follow_an_edit(person: "Person") -> None:
+    open_tab(person, "Statistics")
+    for text in ("", "4", "-3"):
+        if text:
+            change_number(person, text)
+        rows = read(lens(person, StatisticsLens).rows)
+        weights = attnlab.compute(person.experiment).array("weights")[0].astype(np.float64)
+        assert rows["query"] == list(person.experiment.tokens)
+        assert rows["sum"] == [number(row.sum()) for row in weights]
+        assert rows["largest"] == [number(row.max()) for row in weights]
+        assert rows["strongest"] == [person.experiment.tokens[int(row.argmax())] for row in weights]
+        assert rows["entropy"] == [number(-(row * np.log(row)).sum()) for row in weights]
+    open_tab(person, "Canvas")
+
+
+def test_a_row_of_statistics_activated_is_a_cell_held(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("multi-head-causal")
+    open_tab(person, "Statistics")
+    table = lens(person, StatisticsLens).rows
+    weights = person.playground.reply.trace.array("weights") if person.playground.reply is not None else None
+    assert weights is not None
+    queries = weights.shape[1]
+    table.view.selectRow(2 * queries + 3)
+    table.view.setFocus()
+    person.key(Key.Key_Return, widget=table.view)
+    strongest = int(weights[2, 3].argmax())
+    assert held(person) == Cell("weights", 3, strongest, 2)
+    texts = [label.text() for label in person.playground.explain.findChildren(QLabel) if label.isVisible()]
+    assert number(float(weights[2, 3, strongest])) in texts
+    open_tab(person, "Canvas")
+    assert held(person) == Cell("weights", 3, strongest, 2)
+    person.key(Key.Key_Escape)
+    assert held(person) is None
+
+
+def test_statistics_are_sorted_with_a_click_and_copied_with_every_digit(person: "Person") -> None:
+    open_tab(person, "Statistics")
+    table = lens(person, StatisticsLens).rows
+    header, section = table.view.horizontalHeader(), list(read(table)).index("largest")
+    at = QPoint(header.sectionViewportPosition(section) + 20, header.height() // 2)
+    person.click(header.viewport(), at)
+    largest = [float(text) for text in read(table)["largest"]]
+    assert largest == sorted(largest)
+    table.view.setFocus()
+    person.key(Key.Key_A, Qt.KeyboardModifier.ControlModifier, table.view)
+    person.press("Copy Rows of weights", QAbstractButton)
+    lines = [line.split("\t") for line in table.text().splitlines()]
+    assert [float(line[section]) for line in lines[1:]] == pytest.approx(largest, abs=6e-5)
+    assert max(len(line[section]) for line in lines[1:]) > 8
+    open_tab(person, "Canvas")
+
+
+def test_precision_is_measured_and_follows_an_edit(person: "Person") -> None:
+    open_tab(person, "Precision")
+    first = lens(person, PrecisionLens).sentence.text()
+    assert first == summary(precision(person.experiment))
+    change_number(person, "30")
+    second = lens(person, PrecisionLens).sentence.text()
+    assert second == summary(precision(person.experiment))
+    assert second != first
+    open_tab(person, "Canvas")
+
+
+def test_saturation_tells_the_spread_of_the_scores_and_follows_an_edit(person: "Person") -> None:
+    open_tab(person, "Saturation")
+    told = []
+    for text in ("", "20"):
+        if text:
+            change_number(person, text)
+        trace = attnlab.compute(person.experiment)
+        raw, scaled = (trace.array(name).astype(np.float64).std() for name in ("scores", "scaled"))
+        told.append(lens(person, SaturationLens).text.text())
+        spread = [float(found) for found in re.findall(r"spread by (\d+\.\d+), ÷ √d_k by (\d+\.\d+)", told[-1])[0]]
+        assert spread == [pytest.approx(raw, rel=0.05), pytest.approx(scaled, rel=0.05)]
+        assert told[-1].startswith("d_k = 2:")
+    assert told[0] != told[1]
+    open_tab(person, "Canvas")
+
+
+def test_positions_are_shown_and_the_order_is_put_to_the_test(person: "Person") -> None:
+    open_tab(person, "Positions")
+    shown = lens(person, PositionsLens)
+    assert shown.encoding.map.data is not None
+    np.testing.assert_array_equal(shown.encoding.map.data.values[0], sinusoidal(100, 128).numpy()[:50])
+    person.press("Positions: Order")
+    finish_jobs(person)
+    said = [label.text() for label in shown.order.sentences if label.isVisible()]
+    assert said[0].startswith("Without positions: the largest difference is 0.0000")
+    steps, tokens = len(person.history()), person.experiment.tokens
+    person.press("Shuffle the tokens of the experiment")
+    settle(person)
+    assert person.history()[steps:] == ["Shuffle the tokens"]
+    assert person.experiment.tokens != tokens
+    assert sorted(person.experiment.tokens) == sorted(tokens)
+    open_tab(person, "Canvas")
+
+
+def test_cost_is_measured_when_it_is_seen(person: "Person", monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cost, "MOST_RUNS", 1)
+    open_tab(person, "Cost")
+    shown = lens(person, CostLens)
+    person.wait_for(lambda: shown.state.text().startswith("Measured for"))
+    assert shown.state.text() == "Measured for T = 6, 1 head, d_k = 2, 9 stages in float32."
+    texts = [label.text() for label in shown.findChildren(QLabel) if label.isVisible()]
+    assert "cpu" in texts
+    assert any(re.fullmatch(r"[\d.e+-]+ ms", text) for text in texts)
+    assert shown.loops.text().startswith("Loops ")
+    done = jobs(person)
+    change_number(person, "2")
+    assert not done
+    open_tab(person, "Canvas")
+
+
+# Hidden lenses cost nothing
+
+
+def test_a_hidden_lens_is_not_computed(person: "Person") -> None:
+    for title in ("Statistics", "Precision", "Saturation", "Positions", "Canvas"):
+        open_tab(person, title)
+    statistics, precise = (person.window.findChild(kind) for kind in (StatisticsLens, PrecisionLens))
+    assert isinstance(statistics, StatisticsLens)
+    assert isinstance(precise, PrecisionLens)
+    rows, sentence = read(statistics.rows), precise.sentence.text()
+    done = jobs(person)
+    change_number(person, "40")
+    person.press("Causal")
+    settle(person)
+    assert not done
+    assert read(statistics.rows) == rows
+    assert precise.sentence.text() == sentence
+    open_tab(person, "Statistics")
+    assert not done
+    now = read(statistics.rows)
+    assert now != rows
+    assert now["largest"][0] == "1.0000"  # the first row sees itself alone
+    open_tab(person, "Precision")
+    assert [key[1] for key in done if isinstance(key, tuple)] == ["precision"]
+    assert precise.sentence.text() == summary(precision(person.experiment))
+    open_tab(person, "Canvas")
+
+
+def test_only_the_lens_that_is_seen_is_given_what_changes(person: "Person") -> None:
+    open_tab(person, "Precision")
+    open_tab(person, "Saturation")
+    done = jobs(person)
+    change_number(person, "3")
+    assert {key[1] for key in done if isinstance(key, tuple)} == {"saturation"}
+    open_tab(person, "Canvas")
+
+
+def test_without_a_lens_the_trace_holds_no_more_than_the_stages(person: "Person") -> None:
+    change_number(person, "3")
+    assert person.playground.reply is not None
+    trace = person.playground.reply.trace
+    assert trace is not None
+    assert set(trace._arrays) == {*trace.all_stages, "weights/mean"}
+    gc.collect()
+    assert not [thing for thing in gc.get_objects() if isinstance(thing, Lens) and thing.window() is person.window]
+
+
+# Together with the rest
+
+
+@pytest.mark.parametrize(("name", "title"), [("saturated", "saturation"), ("order-blind", "positions")])
+def test_a_preset_opens_through_its_lens(person: "Person", name: str, title: str) -> None:
+    open_preset(person, name)
+    assert lens(person, Lens).name == title
+    assert person.playground.lenses.tabs.value() == title
+    open_preset(person, "journey")
+    assert person.playground.canvas.isVisible()
+    assert person.playground.lenses.tabs.value() == CANVAS
+
+
+def test_a_window_opened_on_a_preset_opens_its_lens(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("saturated-scaled")
+    finish_jobs(person)
+    assert lens(person, Lens).name == "saturation"
+    assert lens(person, SaturationLens).text.text().startswith("d_k = ")
+    open_tab(person, "Canvas")
+
+
+def open_preset(person: "Person", name: str) -> None:
+    person.press("Open a preset; now", QPushButton)
+    shown = person.find(QListWidget, "Presets", person.playground.gallery)
+    lines = [shown.item(row) for row in range(shown.count())]
+    line = next(line for line in lines if line.data(Qt.ItemDataRole.UserRole) == name)
+    shown.scrollToItem(line)
+    person.click(shown.viewport(), shown.visualItemRect(line).center())
+    settle(person)
+
+
+def test_the_brush_brings_the_canvas_back(person: "Person") -> None:
+    open_tab(person, "Statistics")
+    person.playground.toggle_painting()
+    assert person.playground.canvas.isVisible()
+    assert person.playground.lenses.tabs.value() == CANVAS
+    person.key(Key.Key_Escape)
+    assert not person.playground.canvas.painting
+
+
+def test_undo_is_seen_in_an_open_lens(person: "Person") -> None:
+    open_tab(person, "Statistics")
+    before = read(lens(person, StatisticsLens).rows)
+    person.press("Causal")
+    settle(person)
+    assert read(lens(person, StatisticsLens).rows) != before
+    QTest.keyClick(person.window, Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    settle(person)
+    assert read(lens(person, StatisticsLens).rows) == before
+    open_tab(person, "Canvas")
+
+
+def test_the_head_that_is_shown_is_the_one_that_a_lens_describes(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("multi-head-causal")
+    open_tab(person, "Statistics")
+    person.choose("Show", "head 3")
+    assert set(read(lens(person, StatisticsLens).rows)["head"]) == {"3"}
+    person.choose("Show", "all heads")
+    assert len(read(lens(person, StatisticsLens).rows)["head"]) == 8 * person.experiment.T_q
+    open_tab(person, "Canvas")
+
+
+def test_figures_and_looks_stay_with_the_canvas_while_a_lens_is_open(person: "Person") -> None:
+    person.press("Pin")
+    open_tab(person, "Statistics")
+    change_number(person, "8")
+    person.press("Difference")
+    open_tab(person, "Canvas")
+    now, then = attnlab.compute(person.experiment), attnlab.compute(attnlab.preset("journey"))
+    np.testing.assert_array_equal(person.painted("scores"), now.array("scores") - then.array("scores"))
+    person.press("Present")
