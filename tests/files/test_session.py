@@ -233,7 +233,7 @@ def rebuilt(tmp_path: Path, tensors: bytes | None = None, extra: str = "", **cha
         ({"config": {"n_heads": 3}}, "n_heads is 3"),
         ({"config": {"n_heads": 0}}, "n_heads is 0"),
         ({"config": {"scale": []}}, "scale needs to be one text, number or truth value"),
-        ({"config": {"score": {}}}, "score is of the wrong kind"),
+        ({"config": {"score": {}}}, "score needs to be one text, number or truth value"),
         ({"config": {"score": "bilinear"}}, "score is 'bilinear'"),
         ({"config": {"dropout": 0.1}}, "does not know: dropout"),
         ({"sha256": "0" * 64}, "checksum"),
