@@ -186,7 +186,9 @@ class StageCard(CanvasCard):
         count, rows, columns = self._data.values.shape
         heads = f"{count} heads, " if count > 1 else ""
         painting = " Painting the mask: Space paints the held cell." if self._painting else ""
-        return f"{self.stage.title}: {heads}{rows} by {columns}. {about(self.stage, self._trace.experiment)}{painting}"
+        figures = f" {self._strip}." if self._strip else ""
+        what = about(self.stage, self._trace.experiment)
+        return f"{self.stage.title}: {heads}{rows} by {columns}. {what}{figures}{painting}"
 
     def shape_text(self) -> str:
         """Return the shape as the header shows it: ``8 × 6×6``, or ``6×6`` without heads."""
