@@ -70,7 +70,7 @@ STEPS = (
     ),
     _step(
         "journey-linear", "Linear layers",
-        "The journey with the first weights of nn.Linear, small and of both signs.",
+        "nn.Linear draws within ±1/√d_in, both signs; the journey from 0 to 1. So scores stay small and weights even.",
         _linear, rows=("A5",),
     ),
     _step(

@@ -67,6 +67,7 @@ class ExplainPanel(QScrollArea):
         self._shown: tuple[Cell | None, bool] = (None, False)
         self._every_term = False
         self._pinned: Trace | None = None
+        self._about = ""
         body = QWidget()
         body.setProperty("ground", "surface")
         column = QVBoxLayout(body)
@@ -74,6 +75,11 @@ class ExplainPanel(QScrollArea):
         column.setSpacing(4)
         self._section = _section("Explain")
         column.addWidget(self._section)
+        self._example = QLabel()
+        self._example.setTextFormat(Qt.TextFormat.PlainText)
+        self._example.setWordWrap(True)
+        self._example.setAccessibleName("What to look for in this example")
+        column.addWidget(self._example)
         column.addLayout(self._make_heading())
         self._value = QLabel()
         self._value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -86,7 +92,7 @@ class ExplainPanel(QScrollArea):
         self._lines.setTextFormat(Qt.TextFormat.RichText)
         self._lines.setWordWrap(True)
         self._lines.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        for label in (self._value, self._compared, self._lines, self._where):
+        for label in (self._value, self._compared, self._lines, self._where, self._example):
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         column.addWidget(self._lines)
         self._more = QPushButton("Write out every term")
@@ -198,6 +204,7 @@ class ExplainPanel(QScrollArea):
     def _show_nothing(self) -> None:
         self._name.setText("")
         self._where.setText(INVITATION)
+        self._show_about()
         self._value.setText("")
         self._compared.hide()
         self._lines.setText("")
@@ -209,6 +216,15 @@ class ExplainPanel(QScrollArea):
             self._profile.hide()
         self._show_statistics(None, ())
 
+    def show_about(self, about: str) -> None:
+        """Say what to look for in the worked example that is open while no cell is explained; "" without one."""
+        self._about = about
+        self._show_about()
+
+    def _show_about(self) -> None:
+        self._example.setText(self._about)
+        self._example.setVisible(bool(self._about) and self._where.text() == INVITATION)
+
     def _show(self, explanation: Explanation) -> None:
         p, cell, trace = self._palette, explanation.cell, self._trace
         assert trace is not None
@@ -217,6 +233,7 @@ class ExplainPanel(QScrollArea):
         self._name.setText(explanation.title)
         head = f" · head {cell.head}" if cell.head is not None and trace.experiment.n_heads > 1 else ""
         self._where.setText(f"{explanation.labels[0]} → {explanation.labels[1]}{head}")
+        self._example.hide()
         self._value.setText(number(explanation.value))
         self._compare(explanation)
         self._lines.setText(
