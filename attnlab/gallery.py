@@ -110,12 +110,7 @@ def _page(name: str) -> Callable[["Playground", MainWindow], None]:
     """Open a page of the positions explorer."""
 
     def prepare(playground: "Playground", window: MainWindow) -> None:
-        from attnlab.ui.playground.lenses.positions_lens import PositionsLens
-
-        playground.lenses.open_lens("positions")
-        lens = window.findChild(PositionsLens)
-        assert isinstance(lens, PositionsLens)
-        lens.tabs[name].click()
+        playground.lenses.open_lens(f"positions/{name}")
 
     return prepare
 

@@ -18,7 +18,7 @@ class Preset:
     """A worked example: a plain name, a title, one line on what to look for, and what makes it.
 
     ``group`` is its heading in the gallery, ``rows`` are the systems of the course that it shows ("A1" to "F1"), and
-    ``lens`` is the view that the window opens with it, "" for the canvas.
+    ``lens`` is the view that the window opens with it, "" for the canvas, or a page of it, "positions/order".
     """
 
     name: str

@@ -40,6 +40,11 @@ POSITIONS = (
         _encoding, rows=("E1", "E2"), lens="positions",
     ),
     _position(
+        "rotation-property", "Positions turn",
+        "One matrix takes the encoding of any position t to that of t + φ: it turns each pair by an angle of its own.",
+        _encoding, rows=("E2",), lens="positions/rotation",
+    ),
+    _position(
         "learned-positions", "Learned positions",
         "P has a row for each place: change one, and whatever token stands there is another one to all.",
         lambda: drawn(_STORY, 8, AttentionConfig(positions="learned"), tables={"P": (len(_STORY), 8)}), rows=("E3",),
@@ -47,26 +52,26 @@ POSITIONS = (
     _position(
         "order-blind", "Blind to order",
         "No positions: shuffle the tokens and the map is shuffled with them, nothing else.",
-        lambda: _story("none"), rows=("E4",), lens="positions",
+        lambda: _story("none"), rows=("E4",), lens="positions/order",
     ),
     _position(
         "order-aware", "Aware of order",
         "The same words with positions: shuffle them, and the map is another one.",
-        lambda: _story("sinusoidal"), rows=("E4",), lens="positions",
+        lambda: _story("sinusoidal"), rows=("E4",), lens="positions/order",
     ),
     _position(
         "rope", "Rotary positions",
         "One word eight times over: queries and keys are turned, and each diagonal of the scores is one number.",
-        lambda: _repeated(1, "rope"), lens="positions",
+        lambda: _repeated(1, "rope"),
     ),
     _position(
         "alibi", "ALiBi",
         "One word eight times over: the farther a token, the less weight, steeply in head 0 and hardly in head 3.",
-        lambda: _repeated(4, "alibi"), lens="positions",
+        lambda: _repeated(4, "alibi"),
     ),
     _position(
         "t5-bias", "T5 bias",
         "One word eight times over: a learned number for each head and distance, one stripe a distance.",
-        lambda: _repeated(4, "t5", B=(32, 4)), lens="positions",
+        lambda: _repeated(4, "t5", B=(32, 4)),
     ),
 )  # fmt: skip

@@ -131,6 +131,8 @@ def a5(e: attnlab.Experiment, t: Trace) -> None:
         assert table(e, name).abs().max() <= 3**-0.5
         assert table(attnlab.preset("journey"), name).min() >= 0
     assert min(table(e, name).min() for name in ("W_q", "W_k", "W_v")) < 0
+    assert t["scores"].abs().max() < 0.5 < traced("journey")["scores"].abs().max()
+    assert t["weights"].std() < traced("journey")["weights"].std() / 2
     close(t["context"][0, 0], [-0.0739, 0.0713], atol=5e-5)
 
 
@@ -405,7 +407,7 @@ def e1(e: attnlab.Experiment, t: Trace) -> None:
     ), atol=5e-5)  # fmt: skip
 
 
-@shows("E2", "sinusoidal-100x128")
+@shows("E2", "sinusoidal-100x128", "rotation-property")
 def e2(e: attnlab.Experiment, t: Trace) -> None:
     for offset in (1, 10, 49):
         turned = t["inputs"][:50] @ rotation(128, offset, torch.float32)

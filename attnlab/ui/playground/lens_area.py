@@ -124,11 +124,14 @@ class LensArea(QWidget):
             self._lenses[self.current].show_view(view)
 
     def open_lens(self, name: str) -> None:
-        """Show the canvas or a lens, which is made when it is first wanted."""
+        """Show the canvas or a lens, which is made when it is first wanted; "positions/order" names a page of it."""
+        name, _, page = name.partition("/")
         if name != CANVAS and name not in self._lenses:
             self._lenses[name] = self._made(name)
         self.tabs.set_value(name)
         self.stack.setCurrentWidget(self.canvas if name == CANVAS else self._lenses[name])
+        if name != CANVAS:
+            self._lenses[name].open_page(page)
         if name != CANVAS and self._shown is not None:
             self._lenses[name].show_trace(*self._shown)
         self.lens_shown.emit(name)

@@ -47,6 +47,9 @@ class Lens(QWidget):
         """Show another trace."""
         raise NotImplementedError
 
+    def open_page(self, page: str) -> None:
+        """Show one of several pages by name, "" for whichever is open; most lenses have one alone."""
+
     def show_view(self, view: "View") -> None:
         """Show the same trace as another view asks; most lenses look the same in each."""
 

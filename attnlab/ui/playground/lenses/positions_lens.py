@@ -71,6 +71,10 @@ class PositionsLens(Lens):
         self.order.show_experiment(trace.experiment, view.head)
         self._refresh()
 
+    def open_page(self, page: str) -> None:
+        if page:
+            self.tabs[page].click()
+
     def show_view(self, view: "View") -> None:
         self.order.show_head(view.head)
 
