@@ -20,10 +20,28 @@ class Feature(Entry):
 
 
 FILLS = (
-    ("-inf", "−∞", "Scores of masked pairs become −∞, so that their weights are exactly 0"),
-    ("-1e9", "−1e9", "A large negative number instead of −∞: a row masked everywhere attends to all of it evenly"),
-    ("0", "0 (a mistake)", "Scores of masked pairs become 0, which softmax gives a weight: the classic mistake"),
-    ("after", "after (a mistake)", "Weights of masked pairs become 0 after softmax: the rows no longer sum to 1"),
+    (
+        "-inf",
+        "−∞",
+        "Scores of masked pairs become −∞, so that their weights are exactly 0: rows of softmax still sum to 1, and a "
+        "row with nothing left to 0",
+    ),
+    (
+        "-1e9",
+        "−1e9",
+        "A large negative number instead of −∞: rows sum to 1, even one with nothing left, which attends to all evenly",
+    ),
+    (
+        "0",
+        "0 (a mistake)",
+        "Scores of masked pairs become 0, which softmax gives a weight: the classic mistake, which "
+        "rows that sum to 1 do not tell",
+    ),
+    (
+        "after",
+        "after (a mistake)",
+        "Weights of masked pairs become 0 after softmax: rows sum to what the others had, less than 1",
+    ),
 )
 
 
