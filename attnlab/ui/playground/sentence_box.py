@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from attnlab.attention import sentences
@@ -27,6 +27,9 @@ _NAMES: dict[Side, tuple[str, str]] = {
 
 class SentenceBox(QWidget):
     """Edits one side of the document, the queries' or the memory's; pads of a batch are not shown."""
+
+    comparison_wanted = Signal()
+    """A token is about to be moved or masked: what is shown now is what the result is to be compared with."""
 
     def __init__(self, document: "Document", side: Side = "query", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -178,6 +181,7 @@ class SentenceBox(QWidget):
 
     @Slot(int, int)
     def _on_token_moved(self, source: int, target: int) -> None:
+        self.comparison_wanted.emit()
         self._edit(f"Move “{self._token(source)}”", lambda e: sentences.move_token(e, source, target, self._side))
 
     @Slot(int)
@@ -191,6 +195,7 @@ class SentenceBox(QWidget):
     @Slot(int)
     def _on_token_masked(self, index: int) -> None:
         hidden = index in sentences.masked_keys(self._document.experiment)
+        self.comparison_wanted.emit()
         self._edit(f"{'Unmask' if hidden else 'Mask'} “{self._token(index)}”", lambda e: sentences.toggle_key(e, index))
 
     @Slot(int)

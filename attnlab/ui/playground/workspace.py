@@ -91,6 +91,8 @@ class Playground(QObject):
         self.lenses.look_chosen.connect(self.look)
         self.lenses.strips_toggled.connect(self.toggle_strips)
         self.explain.cell_clicked.connect(self._on_cell_clicked)
+        for box in (self.inputs.query_box, self.inputs.memory_box):
+            box.comparison_wanted.connect(self._pin_before)
         self.step_bar.step_requested.connect(self._on_step_requested)
         self.top_bar.head_chosen.connect(self._on_head_chosen)
         self.top_bar.switches.painting_toggled.connect(self.toggle_painting)
@@ -112,6 +114,7 @@ class Playground(QObject):
 
     def _request(self) -> None:
         scene, view = self.document.scene, self.document.view
+        self.explain.show_about(PRESETS[scene.preset].about if scene.preset in PRESETS else "")
         self._asked = scene
         mean = view.head == "mean"
         self.service.request(scene.experiment, scene.device, scene.dtype, None, mean)
@@ -318,8 +321,9 @@ class Playground(QObject):
         self.document.show(strips=not self.document.view.strips)
         self.lenses.strips.setChecked(self.document.view.strips)
 
+    @Slot()
     def _pin_before(self) -> None:
-        """Pin what is shown before something is taken out, so that the difference can be seen, unless one is pinned."""
+        """Pin what is shown before something is taken out or moved, to see the difference, unless one is pinned."""
         if self.pinned is None and self.reply is not None:
             self._pin(self.reply.trace)
 
