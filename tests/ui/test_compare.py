@@ -157,8 +157,8 @@ def test_sizes_that_differ_are_told_and_what_was_can_still_be_seen(person: "Pers
     person.set_size("T", "4")
     person.settle()
     look_at(person, "Difference")
-    assert reason(person, "weights") == "No difference: the sizes are 1 × 4 × 4 and 1 × 6 × 6."
-    assert reason(person, "inputs") == "No difference: the sizes are 4 × 3 and 6 × 3."
+    assert reason(person, "weights") == "No difference: the sizes are 1×4×4 and 1×6×6."
+    assert reason(person, "inputs") == "No difference: the sizes are 4×3 and 6×3."
     look_at(person, "Pinned")
     np.testing.assert_array_equal(person.painted("keys"), keys)
     assert person.labels("keys")[0] == attnlab.preset("journey").tokens
@@ -171,7 +171,9 @@ def test_heads_that_were_not_there_are_told(person: "Person") -> None:
     person.choose("Heads", "2")
     person.settle()
     look_at(person, "Difference")
-    assert reason(person, "weights") == "No difference: the sizes are 2 × 6 × 6 and 1 × 6 × 6."
+    assert reason(person, "weights") == "No difference: the sizes are 2×6×6 and 1×6×6."
+    heads = person.playground.canvas.heads
+    assert heads.accessibleName().endswith("No difference: the sizes of the maps are others.")
     person.choose("Show", "head 1")
     look_at(person, "Pinned")
     assert reason(person, "weights") == "The pinned state has no head 1."
@@ -179,6 +181,7 @@ def test_heads_that_were_not_there_are_told(person: "Person") -> None:
     np.testing.assert_array_equal(
         person.painted("weights")[0], attnlab.compute(attnlab.preset("journey")).mean("weights")
     )
+    assert "No difference" not in heads.accessibleName()
     look_at(person, "Present")
 
 
@@ -300,10 +303,10 @@ def test_a_pinned_state_outlives_another_preset(person: "Person") -> None:
     look_at(person, "Difference")
     then, now = attnlab.compute(before), attnlab.compute(attnlab.preset("journey-untrained"))
     np.testing.assert_array_equal(person.painted("weights"), now.array("weights") - then.array("weights"))
-    assert reason(person, "queries") == "No difference: the sizes are 1 × 6 × 3 and 1 × 6 × 2."
+    assert reason(person, "queries") == "No difference: the sizes are 1×6×3 and 1×6×2."
     open_preset(person, "random-4x8")
     look_at(person, "Difference")
-    assert reason(person, "inputs") == "No difference: the sizes are 4 × 8 and 6 × 3."
+    assert reason(person, "inputs") == "No difference: the sizes are 4×8 and 6×3."
     look_at(person, "Pinned")
     np.testing.assert_array_equal(person.painted("weights"), attnlab.compute(before).array("weights"))
     assert person.labels("weights")[0] == before.tokens

@@ -280,8 +280,9 @@ class StageCard(CanvasCard):
             painter.setPen(QColor(self._palette.muted))
             room = self.width() - 2 * PADDING * self._zoom
             pieces = self._strip.split(" · ")
-            fitting = (" · ".join(pieces[:n]) for n in range(len(pieces), 0, -1))
-            text = next((text for text in fitting if pen.width(text) <= room), pen.elided(pieces[0], room))
+            brief = pieces[0].replace("row sums", "Σ").replace(" … ", "…")
+            fitting = (*(" · ".join(pieces[:n]) for n in range(len(pieces), 0, -1)), brief)
+            text = next((text for text in fitting if pen.width(text) <= room), pen.elided(brief, room))
             pen.draw(PADDING * self._zoom, self.height() - 10 * self._zoom, text)
 
     def _number_fonts(self) -> tuple[QFont, ...]:

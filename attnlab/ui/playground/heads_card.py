@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 HINT = "One head. Raise Heads and the maps stand here side by side; click one and every card shows it, or their mean."
 
+NO_DIFFERENCE = "No difference: the sizes of the maps are others."
+
 
 class HeadsCard(CanvasCard):
     """Shows one small map for each head; announces the head, "mean" or "all" that was chosen."""
@@ -58,17 +60,26 @@ class HeadsCard(CanvasCard):
         if before is None or (before.step, before.look) != (view.step, view.look):
             self._data = self._collected(view)
             self._arrange()
-        if before is None or before.head != view.head:
+        if before is None or (before.head, before.step, before.look) != (view.head, view.step, view.look):
             assert self._trace is not None
             off = "".join(f", head {head} off" for head in self.ablated)
-            self.setAccessibleName(f"Heads: {self._trace.experiment.n_heads}, showing {view.head}{off}")
+            why = f". {NO_DIFFERENCE}" if self._incomparable() else ""
+            self.setAccessibleName(f"Heads: {self._trace.experiment.n_heads}, showing {view.head}{off}{why}")
             self.update()
 
     def _collected(self, view: "View") -> MapData | None:
         assert self._trace is not None
-        if view.step is not None and self._trace.all_stages.index("weights") >= view.step:
-            return None
-        return heads_at_a_glance(self._trace, self._pinned, view.look)
+        return heads_at_a_glance(self._trace, self._pinned, view.look) if self._revealed(view) else None
+
+    def _revealed(self, view: "View | None") -> bool:
+        assert self._trace is not None
+        return view is None or view.step is None or self._trace.all_stages.index("weights") < view.step
+
+    def _incomparable(self) -> bool:
+        """Whether a difference is asked for that there is none of."""
+        assert self._trace is not None
+        shown = self._view is not None and self._view.look == "difference" and self._pinned is not None
+        return self._data is None and shown and self._revealed(self._view)
 
     def show_pinned(self, pinned: "Trace | None") -> None:
         """Compare with another trace from now on, or with none."""
@@ -133,6 +144,11 @@ class HeadsCard(CanvasCard):
         self.still.draw(painter, (self._palette, self._zoom, self.hasFocus(), heads), self._paint_still)
         if self._data is not None and self._grid is not None:
             self._paint_maps(painter)
+        elif self._trace is not None and self._incomparable():
+            painter.setPen(QColor(self._palette.muted))
+            painter.setFont(face("caption", self._zoom))
+            room = QRectF(self.rect()).adjusted(12 * self._zoom, 46 * self._zoom, -12 * self._zoom, -12 * self._zoom)
+            painter.drawText(room, int(Qt.AlignmentFlag.AlignCenter) | int(Qt.TextFlag.TextWordWrap), NO_DIFFERENCE)
         painter.end()
 
     def _paint_still(self, painter: QPainter) -> None:

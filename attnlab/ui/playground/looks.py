@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnlab.attention.axes import labels
+from attnlab.attention.moved import both, followed
 from attnlab.attention.stages import Stage, kind_of
 from attnlab.figures.map_painter import MapData
 from attnlab.figures.raster import limit_of
@@ -42,9 +43,10 @@ def look_at(trace: "Trace", pinned: "Trace | None", stage: Stage, view: "View") 
 
 
 def _limit(trace: "Trace", pinned: "Trace | None", stage: Stage) -> float:
-    both = [each for each in (trace, pinned) if each is not None and stage.name in each]
+    """Return the end of the scale of colours that both states share."""
+    states = [each for each in (trace, pinned) if each is not None and stage.name in each]
     return max(
-        limit_of(each.array(stage.name), kind_of(stage, each.experiment), _filled(each, stage.name)) for each in both
+        limit_of(each.array(stage.name), kind_of(stage, each.experiment), _filled(each, stage.name)) for each in states
     )
 
 
@@ -56,12 +58,13 @@ def _filled(trace: "Trace", name: str) -> NDArray[np.bool_] | None:
 def _difference(trace: "Trace", pinned: "Trace", stage: Stage, view: "View") -> Look:
     now, then = trace.array(stage.name), pinned.array(stage.name)
     if now.shape != then.shape:
-        sizes = " and ".join(" × ".join(map(str, array.shape)) for array in (now, then))
+        sizes = " and ".join("×".join(map(str, array.shape)) for array in (now, then))
         return Look(None, reason=f"No difference: the sizes are {sizes}.")
     values, heads, titles = _chosen(trace, stage, view)
-    before, _, _ = _chosen(pinned, stage, view)
+    moved = both(trace.experiment, pinned.experiment, stage)
+    before = followed(_chosen(pinned, stage, view)[0], moved)
     masks = [each.shown_mask(stage.name) for each in (trace, pinned)]
-    masked = masks[0] & masks[1] if masks[0] is not None and masks[1] is not None else None
+    masked = masks[0] & followed(masks[1], moved) if masks[0] is not None and masks[1] is not None else None
     with np.errstate(invalid="ignore", over="ignore"):
         change = np.where(values == before, 0, values - before)  # −∞ stays −∞: no change
     return Look(_data(trace, stage, change, "signed", limit_of(change, "signed"), masked, titles), heads)
@@ -106,7 +109,7 @@ def heads_at_a_glance(trace: "Trace", pinned: "Trace | None", look: str) -> MapD
         before = _with_mean(pinned)
         if before.shape != values.shape:
             return None
-        change = values - before
+        change = values - followed(before, both(trace.experiment, pinned.experiment, stage))
         return MapData(change, "signed", limit_of(change, "signed"), None, (), (), _titles(trace))
     kind = kind_of(stage, shown.experiment)
     limit = _limit(trace, pinned, stage) if pinned is not None else limit_of(values, kind)
