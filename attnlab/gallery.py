@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -155,7 +156,8 @@ def _painting(playground: "Playground", window: MainWindow) -> None:
 
     playground.toggle_painting()
     for query, key in ((0, 5), (1, 4), (2, 3), (3, 2), *((4, key) for key in range(6))):
-        playground.document.edit("Mask by brush", lambda e, q=query, k=key: paint_mask(e, q, k, False), ("brush", 1))
+        hide = partial(paint_mask, query=query, key=key, allowed=False)
+        playground.document.edit("Mask by brush", hide, ("brush", 1))
     playground.toggle_strips()
     _pin("weights", 4, 2)(playground, window)
 

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 from attnlab.attention.arithmetic import number
 from attnlab.attention.explain import Cell, Explanation, explain
 from attnlab.attention.explanation import shown_value
+from attnlab.attention.moved import both, cell_before
 from attnlab.attention.stages import BY_NAME
 from attnlab.attention.statistics import RowStatistics, row_statistics
 from attnlab.figures.palette import LIGHT, Palette
@@ -252,6 +253,9 @@ class ExplainPanel(QScrollArea):
     def _compare(self, explanation: Explanation) -> None:
         """Say what the cell was in the pinned state, where that has it."""
         pinned, cell = self._pinned, explanation.cell
+        if pinned is not None and self._trace is not None and _inside(pinned, cell):
+            stage = BY_NAME[cell.stage]
+            cell = cell_before(cell, both(self._trace.experiment, pinned.experiment, stage))
         there = pinned is not None and _inside(pinned, cell)
         self._compared.setVisible(there)
         if pinned is not None and there:

@@ -29,7 +29,7 @@ LENSES = (
 LOOKS = (
     Choice("present", "Present", "The cards show the present state"),
     Choice("pinned", "Pinned", "The cards show the pinned state, on the same scale of colours"),
-    Choice("difference", "Difference", "The cards show present minus pinned"),
+    Choice("difference", "Difference", "The cards show present minus pinned; tokens that moved, minus themselves"),
 )
 
 
