@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.floating]
+LARGE = 30.0
+"""From this size on, scores are written with the largest of their row subtracted, as they are computed."""
 LIMIT = 6
 """Terms of a sum that are written out before the rest is counted."""
 
@@ -87,6 +89,15 @@ def joined(terms: Sequence[Sequence[Span]], which: Sequence[int]) -> Line:
             spans += [Span(f"… {gap} more …", style="muted"), Span(" + ")]
         spans += terms[i]
     return tuple(spans[1:] if spans and spans[0].text == " + " else spans)
+
+
+def eased(scores: Floats) -> tuple[Floats, tuple[Line, ...]]:
+    """Return a row of scores as it is written out: less its largest where that is large, with the line that says so."""
+    largest = float(scores.max())
+    if abs(largest) <= LARGE:
+        return scores, ()
+    said = line("the largest, ", Span(number(largest), style="strong"), ", is subtracted from all first")
+    return scores - largest, (said,)
 
 
 def products(left: Floats, right: Floats, roles: tuple[str, str], limit: int | None) -> Line:

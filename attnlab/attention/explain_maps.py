@@ -100,7 +100,10 @@ def masked(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
     e = trace.experiment
     reason = masks.reasons(e, cell.row, cell.column)
     if reason:
-        filled = line("= ", Span(_FILLED[e.config.option("fill")], style="strong"))
+        fill = Span(_FILLED[e.config.option("fill")], style="strong")
+        beyond = e.config.option("fill") != "-inf" and value_of(trace, cell) == -np.inf
+        dtype = str(trace.dtype).removeprefix("torch.")
+        filled = line("= ", fill, f", which is beyond {dtype} and becomes −∞" if beyond else "")
         return made(trace, cell, line(reason), filled)
     stays = line(Span("allowed: stays as it is", style="muted"))
     return made(trace, cell, stays, *_chain(trace, cell, limit, "masked"))
@@ -118,8 +121,8 @@ def weights(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
     reason = masks.reasons(e, cell.row, cell.column) if hidden is not None else ""
     if not reason:
         return made(trace, cell, *lines, *_chain(trace, cell, limit, "weights"))
-    if fill == "0":
-        lines = (*lines, line(Span("a score of 0 is not “nothing”: e to the 0 is 1", style="muted")))
+    if fill == "0" and value_of(trace, cell) != 0:
+        lines = (*lines, line(Span("a score of 0 is not “nothing”: it gets a weight as any other", style="muted")))
     return made(trace, cell, line(reason), *lines)
 
 
@@ -144,7 +147,9 @@ def zeroed(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
     reason = masks.reasons(trace.experiment, cell.row, cell.column)
     before = value_of(trace, cell, "weights")
     if reason:
-        late = line(Span(f"its weight {number(before)} is set to 0 too late: the row lacks it", style="muted"))
+        alone = NORMALIZERS[trace.experiment.config.normalizer].alone
+        then = "; each key has its weight on its own" if alone else " too late: the row lacks it"
+        late = line(Span(f"its weight {number(before)} is set to 0{then}", style="muted"))
         return made(trace, cell, line(reason), line("= ", Span("0", style="strong")), late)
     total = float(trace.array("zeroed")[cell.head or 0, cell.row].sum())
     return made(trace, cell, line("weight ", _strong(before), " stays"), line(f"the row sums to {number(total)}"))
@@ -155,7 +160,9 @@ def dropped(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
     e = trace.experiment
     share = e.config.option("dropout")
     before, after = value_of(trace, cell, source(e, "dropped")), value_of(trace, cell)
-    if after == 0 and before != 0:
+    if before == 0:
+        first = line("its weight is 0 already, dropped or not")
+    elif after == 0:
         first = line(f"dropped: its weight {number(before)} counts as 0 in this draw")
     else:
         first = line(f"kept: {number(before)} ÷ (1 − {short(share)}) = ", _strong(after))

@@ -44,7 +44,8 @@ def _why_causal(e: "Experiment", query: int, key: int, n: int) -> str:
 
 
 def _why_padding(e: "Experiment", query: int, key: int, n: int) -> str:
-    return f"“{e.key_tokens[key]}” is padding: only the first {n} tokens count"
+    valid = "the first token counts" if n == 1 else f"the first {n} tokens count"
+    return f"“{e.key_tokens[key]}” is padding: only {valid}"
 
 
 def _why_window(e: "Experiment", query: int, key: int, n: int) -> str:

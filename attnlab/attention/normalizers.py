@@ -9,12 +9,8 @@ import torch
 from torch import Tensor
 
 from attnlab.attention import sparse
-from attnlab.attention.arithmetic import Floats, Line, Span, joined, line, number, short, shown, signed
+from attnlab.attention.arithmetic import Floats, Line, Span, eased, joined, line, number, short, shown, signed
 from attnlab.attention.entries import Entry, Option
-
-LARGE = 30.0
-"""From this size on, exponentials are written with the largest score subtracted, as they are computed."""
-
 
 TEMPERATURE = Option(
     "temperature",
@@ -47,6 +43,11 @@ class Normalizer(Entry):
     competes: bool = True
 
     @property
+    def alone(self) -> bool:
+        """Whether each key gets its weight on its own, whatever the others of its row get."""
+        return self.kind == "probability" and not self.competes
+
+    @property
     def tempered(self) -> bool:
         """Whether the entry takes a temperature."""
         return TEMPERATURE in self.options
@@ -54,20 +55,17 @@ class Normalizer(Entry):
 
 def _explain_softmax(logits: Floats, j: int, p: Mapping[str, Any], limit: int | None) -> tuple[Line, ...]:
     logits = np.asarray(logits, dtype=np.float64)
-    largest = float(logits.max())
-    if not np.isfinite(largest):  # all −∞ counts too: 0 ÷ 0
+    if not np.isfinite(logits.max()):  # all −∞ counts too: 0 ÷ 0
         return (line("the scores of this row hold ∞ or NaN, so they have no shares"), line("= NaN"))
     if logits[j] == -np.inf:
         return (line("e", Span("−∞", style="sup"), " = 0"),)
     kept = [int(i) for i in np.flatnonzero(logits != -np.inf)]
-    shift = largest if abs(largest) > LARGE else 0.0
-    powers = np.exp(logits - shift)
-    lines: list[Line] = []
-    if shift:
-        lines.append(line("the largest, ", Span(number(shift), style="strong"), ", is subtracted from all first"))
+    logits, said = eased(logits)
+    powers = np.exp(logits)
+    lines: list[Line] = [*said]
     which = shown(len(kept), limit, kept.index(j))
-    terms = [(Span("e"), Span(short(logits[i] - shift), "attention" if i == j else "", "sup")) for i in kept]
-    lines.append(line("e", Span(short(logits[j] - shift), "attention", "sup"), " ÷ (", joined(terms, which), ")"))
+    terms = [(Span("e"), Span(short(logits[i]), "attention" if i == j else "", "sup")) for i in kept]
+    lines.append(line("e", Span(short(logits[j]), "attention", "sup"), " ÷ (", joined(terms, which), ")"))
     values = [(Span(short(powers[i]), "attention" if i == j else ""),) for i in kept]
     lines.append(line("= ", Span(short(powers[j]), "attention"), " ÷ (", joined(values, which), ")"))
     lines.append(line("= ", Span(number(powers[j]), "attention"), " ÷ ", number(powers[kept].sum())))
@@ -118,8 +116,9 @@ def _undefined(power: float, total: float, finfo: torch.finfo) -> tuple[Line, ..
 
 
 def _by_sum(logits: Tensor, p: Mapping[str, Any]) -> Tensor:
-    kept = logits.masked_fill(logits == -torch.inf, 0)
-    return kept / kept.sum(-1, keepdim=True)
+    out = logits == -torch.inf
+    kept = logits.masked_fill(out, 0)
+    return (kept / kept.sum(-1, keepdim=True)).masked_fill(out, 0)  # 0 where scores sum to 0 too
 
 
 def _explain_sum(logits: Floats, j: int, p: Mapping[str, Any], limit: int | None) -> tuple[Line, ...]:
@@ -129,9 +128,12 @@ def _explain_sum(logits: Floats, j: int, p: Mapping[str, Any], limit: int | None
     kept = [int(i) for i in np.flatnonzero(logits != -np.inf)]
     which = shown(len(kept), limit, kept.index(j))
     terms = [(Span(signed(logits[i]), "attention" if i == j else ""),) for i in kept]
+    total = float(logits[kept].sum())
+    no_value = (line("the scores sum to 0, and nothing can be divided by 0"),) if total == 0 else ()
     return (
         line(Span(short(logits[j]), "attention"), " ÷ (", joined(terms, which), ")"),
-        line("= ", Span(number(logits[j]), "attention"), " ÷ ", number(logits[kept].sum())),
+        line("= ", Span(number(logits[j]), "attention"), " ÷ ", number(total)),
+        *no_value,
     )
 
 
@@ -178,7 +180,8 @@ NORMALIZERS = {
             formula=r"x_j \div \sum_j x_j",
             apply=_by_sum,
             explain=_explain_sum,
-            code="weights = {x}.masked_fill({x} == -torch.inf, 0)\nweights = weights / weights.sum(-1, keepdim=True)",
+            code="out = {x} == -torch.inf\nkept = {x}.masked_fill(out, 0)\n"
+            "weights = (kept / kept.sum(-1, keepdim=True)).masked_fill(out, 0)",
             kind="signed",
             competes=False,
         ),

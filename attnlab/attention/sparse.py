@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnlab.attention.arithmetic import Floats, Line, Span, joined, line, number, short, shown, signed
+from attnlab.attention.arithmetic import Floats, Line, Span, eased, joined, line, number, short, shown, signed
 from attnlab.attention.arrays import widened
 
 SPARSEMAX_CODE = """z = {x} - {x}.amax(-1, keepdim=True)
@@ -68,15 +68,17 @@ def _counts(top: Tensor) -> Tensor:
 
 def explain_sparsemax(logits: Floats, j: int, p: Mapping[str, Any], limit: int | None) -> tuple[Line, ...]:
     """Write max(0, z − τ) out, with τ from the scores above it."""
-    z = np.asarray(logits, dtype=np.float64)
+    z: Floats = np.asarray(logits, dtype=np.float64)
     if z[j] == -np.inf or not np.isfinite(z.max()):
         return _without_share(z, j)
+    z, said = eased(z)
     tau = _threshold(z, _sparsemax_threshold)
     above = [int(i) for i in np.flatnonzero(z > tau)]
     which = shown(len(above), limit, above.index(j) if j in above else None)
     terms = [(Span(signed(z[i]), "attention" if i == j else ""),) for i in above]
     share = f"({number(z[above].sum())} − 1) ÷ {len(above)} = {number(tau)}"
     return (
+        *said,
         line("max(0, ", Span(short(z[j]), "attention"), " − ", signed(tau), ")"),
         line("= ", Span(number(max(0.0, z[j] - tau)), "attention")),
         *_support(z, j, tau, len(above)),
@@ -87,9 +89,10 @@ def explain_sparsemax(logits: Floats, j: int, p: Mapping[str, Any], limit: int |
 
 def explain_entmax15(logits: Floats, j: int, p: Mapping[str, Any], limit: int | None) -> tuple[Line, ...]:
     """Write max(0, z ÷ 2 − τ)² out, with τ and what is above it."""
-    z = np.asarray(logits, dtype=np.float64)
+    z: Floats = np.asarray(logits, dtype=np.float64)
     if z[j] == -np.inf or not np.isfinite(z.max()):
         return _without_share(z, j)
+    z, said = eased(z)
     half = z / 2
     tau = _threshold(half, _entmax15_threshold)
     above = [int(i) for i in np.flatnonzero(half > tau)]
@@ -99,6 +102,7 @@ def explain_entmax15(logits: Floats, j: int, p: Mapping[str, Any], limit: int | 
         (Span(f"({short(half[i])} − {signed(tau)})", "attention" if i == j else ""), square) for i in above
     ]  # fmt: skip
     return (
+        *said,
         line("max(0, ", Span(short(z[j]), "attention"), " ÷ 2 − ", signed(tau), ")", square),
         line("= ", Span(number(max(0.0, half[j] - tau) ** 2), "attention")),
         *_support(half, j, tau, len(above)),

@@ -154,7 +154,7 @@ STAGES: tuple[Stage, ...] = (
     ),
     Stage(
         "dropped", "Dropout", "A", _MAP, "attention", "positive",
-        "Some weights are 0 at random, the others larger: rows sum to 1 only on average.",
+        "Some weights are 0 at random, the others larger: rows keep their sum only on average.",
         spelling.dropped_formula, evaluate.dropped, explain_maps.dropped, spelling.dropped_code,
     ),
     Stage(
@@ -187,8 +187,13 @@ def kind_of(stage: Stage, e: "Experiment") -> str:
 
 def about(stage: Stage, e: "Experiment") -> str:
     """Return what a stage does in this configuration, as one sentence for a lecture."""
-    if stage.name == "weights" and not NORMALIZERS[e.config.normalizer].competes:
-        return "Each score becomes a weight; the rows need not sum to 1."
+    normalizer = NORMALIZERS[e.config.normalizer]
+    if stage.name == "weights" and normalizer.alone:
+        return "Each score becomes a weight on its own; the rows need not sum to 1."
+    if stage.name == "weights" and normalizer.kind == "signed":
+        return "Each row becomes numbers that sum to 1, some of them perhaps negative."
+    if stage.name == "zeroed" and normalizer.alone:
+        return "Weights of masked pairs are set to 0, which changes no other: each key has its weight on its own."
     if stage.name == "masked" and e.config.option("fill") != "-inf":
         return f"What a query may not see gets the score {e.config.option('fill').replace('-', '−')}."
     return stage.about

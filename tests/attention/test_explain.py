@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import attnlab
-from attnlab.attention.arithmetic import LIMIT, number, plain, short
+from attnlab.attention.arithmetic import LARGE, LIMIT, number, plain, short
 from attnlab.attention.axes import label
 from attnlab.attention.explain import Cell, Explanation, explain
-from attnlab.attention.normalizers import LARGE
 
 # --- reading the page back ------------------------------------------------------------------------------------------
 

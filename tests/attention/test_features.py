@@ -25,7 +25,7 @@ from attnlab.attention.masks import MASKS
 from attnlab.attention.normalizers import NORMALIZERS
 from attnlab.attention.norms import NORMS
 from attnlab.attention.scores import SCORES
-from attnlab.attention.stages import STAGES
+from attnlab.attention.stages import BY_NAME, STAGES, about
 
 
 def drawn(*shape: int, seed: int = 1) -> torch.Tensor:
@@ -453,3 +453,36 @@ def test_each_fill_says_what_it_does() -> None:
     assert "set to 0 too late" in said("after", "zeroed", 0, 1)
     assert "the row sums to 0.0000" not in said("after", "zeroed", 0, 0)
     assert "= −1e9" in said("-1e9", "masked", 0, 1)
+    half = attnlab.compute(filled("-1e9").experiment, dtype="float16")
+    assert "which is beyond float16 and becomes −∞" in plain(explain(half, Cell("masked", 0, 1, 0)).lines[1])
+
+
+@pytest.mark.parametrize(("normalizer", "weighs"), [("softmax", True), ("sigmoid", True), ("sum", False)])
+def test_a_fill_of_zero_is_said_to_get_a_weight_where_it_gets_one(normalizer: str, weighs: bool) -> None:
+    trace = computed(configured(filled("0").experiment, normalizer=normalizer))
+    lines = [plain(line) for line in explain(trace, Cell("weights", 0, 1, 0)).lines]
+    assert any("it gets a weight" in line for line in lines) is weighs
+    assert bool(trace["weights"][0, 0, 1] != 0) is weighs
+
+
+def test_masking_weights_that_stand_alone_is_not_called_too_late() -> None:
+    e = configured(filled("after").experiment, normalizer="sigmoid")
+    at_once = configured(e, options={"fill": "-inf"})
+    torch.testing.assert_close(computed(e)["zeroed"], computed(at_once)["weights"], atol=0, rtol=0)
+    lines = [plain(line) for line in explain(computed(e), Cell("zeroed", 0, 1, 0)).lines]
+    assert not any("too late" in line for line in lines)
+    assert "too late" not in about(BY_NAME["zeroed"], e)
+    assert "too late" in about(BY_NAME["zeroed"], filled("after").experiment)
+
+
+@pytest.mark.parametrize("normalizer", NORMALIZERS)
+def test_what_is_said_of_the_weights_is_what_their_rows_do(normalizer: str) -> None:
+    trace = computed(layer(normalizer=normalizer))
+    sums_to_one = torch.allclose(trace["weights"].sum(-1), torch.ones((), dtype=torch.float64))
+    assert ("need not sum to 1" not in about(BY_NAME["weights"], trace.experiment)) is sums_to_one
+
+
+def test_a_weight_of_zero_is_neither_kept_nor_dropped() -> None:
+    trace = computed(layer(causal=True, dropout=0.5))
+    assert float(trace["weights"][0, 0, 2]) == 0
+    assert plain(explain(trace, Cell("dropped", 0, 2, 0)).lines[0]) == "its weight is 0 already, dropped or not"

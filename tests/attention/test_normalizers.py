@@ -298,3 +298,27 @@ def test_infinite_scores_are_explained_without_a_number_made_up(name: str) -> No
     text = "\n".join(map(plain, explanation.lines))
     said = ("NaN", "∞ ÷ ∞") if math.isnan(explanation.value) else ("= 1.0000",)
     assert any(words in text for words in said)
+
+
+def test_a_row_whose_scores_sum_to_zero_leaves_masked_keys_at_zero_and_says_what_is_wrong() -> None:
+    keys = [[1.0], [-1.0], [5.0]]
+    e = attnlab.Experiment(
+        ("a", "b", "c"), keys, config=attnlab.AttentionConfig(normalizer="sum", scale="none", masks={"padding": 2})
+    )
+    trace = attnlab.compute(e, dtype="float64")
+    assert trace["weights"][0, 0].tolist() == [math.inf, -math.inf, 0.0]
+    assert trace.warnings
+    lines = [plain(line) for line in explain(trace, Cell("weights", 0, 0, 0)).lines]
+    assert "the scores sum to 0, and nothing can be divided by 0" in lines
+
+
+@pytest.mark.parametrize("name", ["sparsemax", "entmax15"])
+def test_large_scores_are_written_less_their_largest_so_that_the_arithmetic_can_be_followed(name: str) -> None:
+    x = [[0.0, 1e5], [0.5, 1e5], [0.25, 1e5]]
+    trace = attnlab.compute(
+        attnlab.Experiment(("a", "b", "c"), x, config=attnlab.AttentionConfig(normalizer=name)), dtype="float64"
+    )
+    lines = [plain(line) for line in explain(trace, Cell("weights", 1, 1, 0)).lines]
+    assert "is subtracted from all first" in lines[0]
+    assert lines[1].startswith("max(0, 0.00")
+    assert "e9" not in lines[1]
