@@ -123,6 +123,9 @@ def weights(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
         return made(trace, cell, *lines, *_chain(trace, cell, limit, "weights"))
     if fill == "0" and value_of(trace, cell) != 0:
         lines = (*lines, line(Span("a score of 0 is not “nothing”: it gets a weight as any other", style="muted")))
+    if hidden is not None and bool(hidden[cell.row].all()):
+        alike = f"nothing is left to attend to in this row, yet all its scores are {_FILLED[fill]} and so alike"
+        return made(trace, cell, line(alike), *lines)
     return made(trace, cell, line(reason), *lines)
 
 
@@ -150,7 +153,10 @@ def zeroed(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
         alone = NORMALIZERS[trace.experiment.config.normalizer].alone
         then = "; each key has its weight on its own" if alone else " too late: the row lacks it"
         late = line(Span(f"its weight {number(before)} is set to 0{then}", style="muted"))
-        return made(trace, cell, line(reason), line("= ", Span("0", style="strong")), late)
+        hidden = trace.hidden
+        empty = hidden is not None and bool(hidden[cell.row].all())
+        nothing = (line("nothing is left to attend to in this row"),) if empty else ()
+        return made(trace, cell, *nothing, line(reason), line("= ", Span("0", style="strong")), late)
     total = float(trace.array("zeroed")[cell.head or 0, cell.row].sum())
     return made(trace, cell, line("weight ", _strong(before), " stays"), line(f"the row sums to {number(total)}"))
 
