@@ -207,4 +207,4 @@ def merged(t: "Trace") -> Tensor:
 def output(t: "Trace") -> Tensor:
     """Return the heads side by side, mixed by W_o, [T_q, d_out]."""
     w = t.experiment.weights
-    return _project(t, merged(t), w.W_o, w.b_o)
+    return _project(t, t["merged"] if "merged" in t else merged(t), w.W_o, w.b_o)

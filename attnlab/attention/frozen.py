@@ -17,6 +17,9 @@ class Frozen(Mapping[str, T]):
     def __getitem__(self, name: str) -> T:
         return self._given[name]
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._given
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._given)
 

@@ -151,19 +151,18 @@ def fitted(view: View, e: Experiment, *, first: bool = False) -> View:
         view = replace(view, head="all" if e.n_heads > 1 else 0, step=None, alone=None)
     if isinstance(view.head, int) and view.head >= e.n_heads:
         view = replace(view, head=0)
-    present = [stage.name for stage in STAGES if stage.present(e)]
-    if view.alone is not None and view.alone not in present and view.alone in BY_NAME:
+    if view.alone in BY_NAME and not BY_NAME[view.alone].present(e):
         view = replace(view, alone=None)
     if view.step is not None:
-        view = replace(view, step=min(max(view.step, 1), len(present)))
+        view = replace(view, step=min(max(view.step, 1), sum(stage.present(e) for stage in STAGES)))
     cell = view.cell
-    if cell is not None and not _exists(cell, e, present):
+    if cell is not None and not _exists(cell, e):
         view = replace(view, cell=None, pinned=False)
     return view
 
 
-def _exists(cell: Cell, e: Experiment, present: list[str]) -> bool:
-    if cell.stage not in present:
+def _exists(cell: Cell, e: Experiment) -> bool:
+    if not BY_NAME[cell.stage].present(e):
         return False
     *_, rows, cols = BY_NAME[cell.stage].axes
     return cell.row < size(e, rows) and cell.column < size(e, cols) and (cell.head or 0) < e.n_heads

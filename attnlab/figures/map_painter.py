@@ -14,7 +14,7 @@ from PySide6.QtGui import QBrush, QColor, QFont, QImage, QPainter, QPainterPath,
 from attnlab.figures.layout import Grid
 from attnlab.figures.palette import DARK_INK, LIGHT_INK, Palette, dark_text
 from attnlab.figures.raster import MAP_OF, colours, indices, mosaic, reduced
-from attnlab.figures.text import Pen
+from attnlab.figures.text import Pen, elided, width
 
 RADIUS = 3.0
 BAR_HEIGHT = 4.0
@@ -83,7 +83,9 @@ def _draw_image(painter: QPainter, grid: Grid, data: MapData, palette: Palette, 
     if grid.framed:
         ratio = painter.device().devicePixelRatioF()
         tile = _frame(grid.cell_width, grid.cell_height, ratio, palette.surface)
-        painter.drawTiledPixmap(QRectF(grid.x, grid.y, grid.width, grid.height), tile)
+        for first in range(0, grid.count, grid.per_row):  # not over the titles between two rows of maps
+            _, y, _, height = grid.rect(first, None, None)
+            painter.drawTiledPixmap(QRectF(grid.x, y, grid.width, height), tile)
 
 
 def _draw_group_lines(painter: QPainter, grid: Grid, group: int, palette: Palette) -> None:
@@ -262,7 +264,7 @@ def draw_titles(
     """
     if grid.count < 2 or grid.title_height < 8:
         return
-    pen = Pen(painter, font)
+    pen, key = Pen(painter, font), font.toString()
     painter.setPen(QColor(palette.muted))
     for index, title in enumerate(data.titles):
         x, y = grid.origin(index)
@@ -270,19 +272,20 @@ def draw_titles(
         room = (grid.columns + grid.gap[1]) * grid.cell_width
         if kept.get(index):
             room = grid.columns * grid.cell_width - kept[index]
-        shown = _title_for(title, pen, room)
+        shown = _title_for(title, key, room)
         pen.draw(x, y - lift - 2, shown, 0.0, 1.0)
         if index in struck:
             middle = round(y - lift - 2 - 0.6 * font.pixelSize())
             painter.drawLine(QPointF(x - 1, middle), QPointF(x + min(pen.width(shown), room) + 1, middle))
 
 
-def _title_for(title: str, pen: Pen, room: float) -> str:
-    """Return as much of a title as has room."""
+@lru_cache(maxsize=1024)
+def _title_for(title: str, font_key: str, room: float) -> str:
+    """Return as much of a title as has room in a font."""
     name, _, span = title.partition(" · ")
     texts = (title, f"{name} · {span.split(' ')[-1]}" if span else name, name)
-    fits = (text for text in texts if pen.width(text) <= room)
-    return next(fits, "") or pen.elided(name.split(" ")[-1], room)  # "head 12" as 12
+    fits = (text for text in texts if width(text, font_key) <= room)
+    return next(fits, "") or elided(name.split(" ")[-1], font_key, int(room))  # "head 12" as 12
 
 
 def draw_outlines(painter: QPainter, grid: Grid, outlines: Sequence[Outline]) -> None:

@@ -22,7 +22,8 @@ def _laid_out(text: str, key: str) -> tuple[QStaticText, float, float]:
 
 
 @lru_cache(maxsize=32768)
-def _elided(text: str, key: str, width: int) -> str:
+def elided(text: str, key: str, width: int) -> str:
+    """Return a text shortened to a width in the font of that key, on one line; an empty one as ∅."""
     font = QFont()
     font.fromString(key)
     shown, metrics = " ".join(text.split()) or "∅", QFontMetricsF(font)
@@ -35,6 +36,11 @@ def _elided(text: str, key: str, width: int) -> str:
     return metrics.elidedText(longer, Qt.TextElideMode.ElideRight, width + dots).rstrip("…")
 
 
+def width(text: str, key: str) -> float:
+    """Return the width of a text in pixels, in the font of that key (``QFont.toString``)."""
+    return _laid_out(text, key)[1]
+
+
 class Pen:
     """Draws short texts in one font on one painter; layouts are shared by all pens of the same font."""
 
@@ -45,11 +51,11 @@ class Pen:
 
     def width(self, text: str) -> float:
         """Return the width of a text in pixels."""
-        return _laid_out(text, self._key)[1]
+        return width(text, self._key)
 
     def elided(self, text: str, width: float) -> str:
         """Return the text shortened to a width, on one line; an empty one as ∅."""
-        return _elided(text, self._key, int(width))
+        return elided(text, self._key, int(width))
 
     def draw(self, x: float, y: float, text: str, across: float = 0.0, down: float = 0.5) -> None:
         """Draw a text; ``across`` and ``down`` say which of its points lies at x, y: 0 left, top; 1 right, bottom."""

@@ -55,7 +55,7 @@ class MainWindow(QMainWindow):
         self._remember = remember
         self._painted = self._presenting = self._stopped = self._computed = False
         self._rounds = 0
-        self._walkable: tuple[str | None, str | None] | None = None
+        self._walkable: tuple[bool, bool] | None = None
         self.playground: Playground | None = None
         self.recovery: Recovery | None = None
         self._service: ComputeService | None = None
@@ -189,8 +189,8 @@ class MainWindow(QMainWindow):
         if self.windowTitle() != f"{title} — attnlab":
             self.setWindowTitle(f"{title} — attnlab")
         history = self.playground.document.history if self.playground is not None else None
-        walkable = (history.undo_label, history.redo_label) if history is not None else None
-        if walkable != self._walkable:  # the menu and the palette ask again when they open
+        walkable = (history.undo_label is None, history.redo_label is None) if history is not None else None
+        if walkable != self._walkable:  # for the keys; the menu and the palette ask for all the rest when they open
             self._walkable = walkable
             self.actions_list.refresh()
 

@@ -101,11 +101,17 @@ class StageCard(CanvasCard):
 
     def _tell_cell(self, cell: Cell | None) -> None:
         """Let a screen reader say the selected cell of this card, and take a tip away that Escape let go of."""
-        own = cell is not None and cell.stage == self.stage.name and cell.head in self._heads and self._data is not None
-        self.setAccessibleDescription(self.hover_text(cell) if own and cell is not None else "")
+        own = cell is not None and cell.stage == self.stage.name and cell.head in self._heads
+        shown = own and cell is not None and self._has(cell.row, cell.column)
+        self.setAccessibleDescription(self.hover_text(cell) if shown and cell is not None else "")
         if cell is None and self._tipped:
             self._tipped = False
             QToolTip.hideText()
+
+    def _has(self, row: int | None, column: int | None) -> bool:
+        """Whether the maps that are shown reach so far: those of a pinned state may be of another size."""
+        shape = self._data.values.shape if self._data is not None else (0, 0, 0)
+        return (row or 0) < shape[1] and (column or 0) < shape[2]
 
     def _same(self, before: "Trace", after: "Trace") -> bool:
         """Whether two traces look the same on this card: an edit leaves what lies before it as it was."""
@@ -230,6 +236,8 @@ class StageCard(CanvasCard):
         outlines: list[Outline] = []
         row, column = None, None
         for region in linked(self._trace.experiment, cell, self.stage):
+            if not self._has(region.row, region.column):
+                continue
             index = self._heads.index(region.head) if region.head in self._heads and region.head is not None else None
             outlines.append(Outline(index, region.row, region.column, self._colour(region, cell), 2.0))
             row = region.row if region.row is not None else row
@@ -261,7 +269,6 @@ class StageCard(CanvasCard):
         self.still.draw(painter, self._still_depends_on(strong), lambda own: self._paint_still(own, strong))
         if self._data is not None and self._grid is not None:
             draw_cells(painter, self._grid, self._data, self._palette)
-            draw_titles(painter, self._grid, self._data, self._palette, face("tiny", self._zoom))  # over the frames
             draw_numbers(painter, self._grid, self._data, self._palette, *self._number_fonts())
             draw_outlines(painter, self._grid, outlines)
             draw_colour_ends(painter, self._colour_bar(), self._data, self._palette, face("tiny", self._zoom))
@@ -293,7 +300,7 @@ class StageCard(CanvasCard):
 
     def _still_depends_on(self, strong: tuple[int | None, int | None]) -> tuple[object, ...]:
         data, known = self._data, self._trace is not None and self.stage.name in self._trace
-        labels = (data.row_labels, data.group_labels or data.column_labels) if data is not None else ()
+        labels = (data.row_labels, data.group_labels or data.column_labels, data.titles) if data is not None else ()
         formula = self.stage.formula(self._trace.experiment) if self._trace is not None and known else ""
         mode = (self._palette, self._zoom, self.hasFocus(), self._painting, self._strip_height(), data and data.kind)
         return (*mode, self.shape_text(), formula, self._grid, labels, strong)
@@ -310,6 +317,7 @@ class StageCard(CanvasCard):
         if self._data is not None and self._grid is not None:
             label_font = face("caption", self._zoom * LABEL_SIZE)
             draw_labels(painter, self._grid, self._data, self._palette, label_font, strong)
+            draw_titles(painter, self._grid, self._data, self._palette, face("tiny", self._zoom))
             draw_colour_strip(painter, self._colour_bar(), self._data.kind, self._palette)
 
     def _colour_bar(self) -> QRectF:
