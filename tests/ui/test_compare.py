@@ -353,3 +353,44 @@ def test_the_looks_are_reached_with_the_keyboard(person: "Person") -> None:
     person.key(Key.Key_Left)
     person.key(Key.Key_Left)
     assert person.document.view.look == "present"
+
+
+def test_a_cell_that_the_pinned_state_does_not_have_is_held_nevertheless(person: "Person") -> None:
+    person.set_size("T", "4")
+    person.settle()
+    person.press("Pin")
+    person.set_size("T", "6")
+    person.settle()
+    look_at(person, "Pinned")
+    person.click_cell("weights", 1, 1)
+    bars = person.playground.explain.bars
+    person.click(bars.viewport(), bars.row_rect(5).center())
+    cell = person.document.view.cell
+    assert cell is not None
+    assert (cell.stage, cell.row, cell.column) == ("weights", 1, 5)
+    assert person.card("weights").accessibleDescription() == ""
+    person.window.grab()
+    assert compared(person) == ""
+    look_at(person, "Present")
+    person.check_every_number()
+
+
+def test_the_brush_paints_the_present_and_nothing_beyond_it(person: "Person") -> None:
+    person.press("Pin")
+    person.set_size("T", "4")
+    person.settle()
+    look_at(person, "Pinned")
+    person.playground.toggle_painting()
+    assert person.document.view.look == "present"
+    assert person.playground.lenses.looks.value() == "present"
+    look_at(person, "Pinned")
+    before = person.document.scene
+    person.click_cell("weights", 5, 5)
+    assert person.document.scene is before
+    person.click_cell("weights", 3, 3)
+    person.settle()
+    assert person.experiment.config.mask is not None
+    assert int((~person.experiment.config.mask).sum()) == 1
+    look_at(person, "Present")
+    assert person.painted("weights")[0, 3, 3] == 0
+    person.key(Key.Key_Escape)

@@ -383,6 +383,34 @@ def test_an_odd_number_of_buckets_is_explained_below_it(person: "Person") -> Non
     assert edits.shape(person.experiment, "B") == (8, 1)
 
 
+def test_fewer_heads_than_one_that_is_off_are_not_offered(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("multi-head-causal")
+    heads = person.playground.canvas.heads
+    person.click(heads, heads.control_rect(3).center().toPoint())
+    person.settle()
+    before = person.document.scene
+    rows = {row.accessibleName(): row for row in person.open_pill("Heads")}
+    assert [name for name, row in rows.items() if not row.isEnabled()] == ["1", "2"]
+    assert person.tip(rows["2"], rows["2"].rect().center()) == "Head 3 is switched off; put it back first."
+    person.click(rows["2"])
+    assert person.document.scene is before
+    person.click(rows["4"])
+    person.settle()
+    assert person.painted("weights").shape[0] == 4
+    assert not person.painted("context")[3].any()
+
+
+@pytest.mark.parametrize(("text", "words"), [("3", "n_kv_heads"), ("16", "W_k")])
+def test_a_head_count_that_grouped_keys_do_not_allow_says_what_disagrees(
+    sit_down: Callable[..., "Person"], text: str, words: str
+) -> None:
+    person = sit_down("grouped-keys")
+    before = person.document.scene
+    sentence = person.type_into_pill("Heads", text)
+    assert words in sentence
+    assert person.document.scene is before
+
+
 # What masked scores become
 
 

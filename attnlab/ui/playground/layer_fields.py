@@ -101,6 +101,15 @@ def mask_text(e: "Experiment") -> str:
     return " · ".join([*words, *(["painted"] if e.config.mask is not None else [])]) or "none"
 
 
+def head_choices(e: "Experiment") -> list[Choice]:
+    """Return the head counts that divide the columns; one that leaves out a head that is switched off says so."""
+    off = max(e.config.ablated, default=-1)
+    reasons = dict.fromkeys(range(1, off + 1), f"Head {off} is switched off; put it back first.")
+    return [
+        Choice(n, str(n), f"d_k = {e.d_k * e.n_heads // n}", reason=reasons.get(n, "")) for n in edits.fitting_heads(e)
+    ]
+
+
 def kv_field(e: "Experiment") -> Field:
     """Return the field of key heads: as many as heads, fewer that divide them, down to one for all."""
     counts = [n for n in range(1, e.n_heads + 1) if e.n_heads % n == 0]

@@ -96,7 +96,7 @@ class LayerSwitches(QWidget):
         self.masks.set_text(layer_fields.mask_text(e))
         self.masks.set_fields(layer_fields.mask_fields(e, self._painting))
         self.scale.set_value(e.config.scale)
-        self.heads.set_choices([Choice(n, str(n), f"d_k = {e.d_k * e.n_heads // n}") for n in edits.fitting_heads(e)])
+        self.heads.set_choices(layer_fields.head_choices(e))
         self.heads.set_value(e.n_heads)
         self.heads.set_fields([layer_fields.kv_field(e), *layer_fields.fields(e, "heads")])
         for choice in registry.CHOICES:

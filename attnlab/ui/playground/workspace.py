@@ -291,6 +291,8 @@ class Playground(QObject):
     def _on_mask_painted(self, cell: Cell, gesture: int) -> None:
         """Hide or show a pair, as the first one of the stroke does."""
         e = self.document.experiment
+        if cell.row >= e.T_q or cell.column >= e.T_k:
+            return  # the cards show a state of other sizes
         if gesture != self._stroke[0]:
             self._stroke = gesture, e.config.mask is None or bool(e.config.mask[cell.row, cell.column])
         hide, verb = self._stroke[1], "Mask" if self._stroke[1] else "Unmask"
@@ -337,6 +339,7 @@ class Playground(QObject):
         self.top_bar.switches.show_painting(on)
         if on:
             self.lenses.open_lens(CANVAS)
+            self.look("present")
             self.step_bar.show_note("Drag over the cells of a map to mask them, or to bring them back; Esc ends.")
 
     @Slot()
