@@ -3,6 +3,9 @@
 import math
 from dataclasses import dataclass
 
+MOST_GAP = 400
+"""Rows of cells between two rows of maps, for the title; more would be for maps of hundreds of rows in a thumbnail."""
+
 
 @dataclass(frozen=True, slots=True)
 class Grid:
@@ -112,17 +115,17 @@ def arrange(
     best: tuple[float, int, float, float, tuple[int, int]] | None = None
     for per_row in range(1, count + 1):
         gap = (0, 0) if count == 1 else (max(1, round(rows / 12)), max(1, round(columns / 12)))
-        cell_w, cell_h = _cell(width, height, rows, columns, -(-count // per_row), per_row, gap, limits, square)
-        if count > 1 and gap[0] * cell_h < limits.title_height:
-            gap = (math.ceil(limits.title_height / cell_h), gap[1])
-            cell_w, cell_h = _cell(width, height, rows, columns, -(-count // per_row), per_row, gap, limits, square)
+        lines = -(-count // per_row)
+        cell_w, cell_h = _cell(width, height, rows, columns, lines, per_row, gap, limits, square)
+        while lines > 1 and gap[0] * _whole(cell_w, cell_h, ratio)[1] < limits.title_height and gap[0] < MOST_GAP:
+            gap = (gap[0] + 1, gap[1])  # which makes the cells smaller
+            cell_w, cell_h = _cell(width, height, rows, columns, lines, per_row, gap, limits, square)
         score = min(cell_w, cell_h * 1.5) + 1e-3 * cell_w * cell_h
         if best is None or score > best[0]:
             best = (score, per_row, cell_w, cell_h, gap)
     assert best is not None
     _, per_row, cell_w, cell_h, gap = best
-    if min(cell_w, cell_h) >= 3:
-        cell_w, cell_h = math.floor(cell_w * ratio) / ratio, math.floor(cell_h * ratio) / ratio
+    cell_w, cell_h = _whole(cell_w, cell_h, ratio)
     left, top = round((x + limits.label_width) * ratio) / ratio, round((y + limits.label_height) * ratio) / ratio
     return Grid(
         left,
@@ -138,6 +141,13 @@ def arrange(
         limits.label_height,
         limits.title_height,
     )
+
+
+def _whole(cell_w: float, cell_h: float, ratio: float) -> tuple[float, float]:
+    """Return the size of a cell in whole pixels of the screen, but for cells so small that it would matter."""
+    if min(cell_w, cell_h) < 3:
+        return cell_w, cell_h
+    return math.floor(cell_w * ratio) / ratio, math.floor(cell_h * ratio) / ratio
 
 
 def _cell(
