@@ -110,8 +110,8 @@ class StageCard(CanvasCard):
 
     def _has(self, row: int | None, column: int | None) -> bool:
         """Whether the maps that are shown reach so far: those of a pinned state may be of another size."""
-        shape = self._data.values.shape if self._data is not None else (0, 0, 0)
-        return (row or 0) < shape[1] and (column or 0) < shape[2]
+        _, rows, columns = self._data.values.shape if self._data is not None else (0, 0, 0)
+        return bool((row or 0) < rows and (column or 0) < columns)
 
     def _same(self, before: "Trace", after: "Trace") -> bool:
         """Whether two traces look the same on this card: an edit leaves what lies before it as it was."""
