@@ -358,5 +358,6 @@ def _announce(trace: "Trace") -> None:
         names = ", ".join(map(str, queries[:8])) + (f" and {len(queries) - 8} more" if len(queries) > 8 else "")
         one = len(queries) == 1
         subject, verb, their = ("Query", "is", "its") if one else ("Queries", "are", "their")
-        text = f"{subject} {names} {verb} masked everywhere: {their} weights and context are 0."
+        what = "weights, once masked, and" if "zeroed" in trace else "weights and"
+        text = f"{subject} {names} {verb} masked everywhere: {their} {what} context are 0."
         write(sys.stderr, f"attnlab: {text}\n")

@@ -137,6 +137,17 @@ def test_queries_that_are_masked_everywhere_are_announced(
     assert capsys.readouterr().err == sentence
 
 
+def test_where_weights_are_masked_too_late_they_are_0_only_then(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mask = [[False, False], [True, True]]
+    attnlab.save(Experiment(("a", "b"), torch.eye(2), config=AttentionConfig(mask=mask, fill="after")), tmp_path / "s")
+    assert main(["show", str(tmp_path / "s"), "--stage", "weights", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["values"][0][0] != [0.0, 0.0]
+    assert err == "attnlab: Query 0 is masked everywhere: its weights, once masked, and context are 0.\n"
+
+
 def test_no_state_of_torch_is_changed(capsys: pytest.CaptureFixture[str]) -> None:
     before = (
         torch.get_num_threads(),

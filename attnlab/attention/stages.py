@@ -124,7 +124,7 @@ STAGES: tuple[Stage, ...] = (
     ),
     Stage(
         "scaled", "Scaled", "S", _MAP, "neutral", "signed",
-        "Divided, so that long vectors do not push softmax to its edges.",
+        "Divided, so that long vectors do not push the weights to their edges.",
         spelling.scaled_formula, evaluate.scaled, explain_maps.scaled, spelling.scaled_code,
     ),
     Stage(
@@ -196,6 +196,8 @@ def about(stage: Stage, e: "Experiment") -> str:
         return "Weights of masked pairs are set to 0, which changes no other: each key has its weight on its own."
     if stage.name == "masked" and e.config.option("fill") != "-inf":
         return f"What a query may not see gets the score {e.config.option('fill').replace('-', '−')}."
+    if stage.name == "output" and e.weights.W_o is None:
+        return "The heads side by side." if e.n_heads > 1 else "The context of the one head."
     return stage.about
 
 

@@ -5,6 +5,7 @@ import os
 import torch
 
 from attnlab.attention.experiment import Experiment
+from attnlab.attention.scores import SCORES
 from attnlab.attention.stages import STAGES
 from attnlab.attention.trace import Trace
 from attnlab.errors import DeviceError
@@ -72,10 +73,14 @@ def resolve_dtype(dtype: str | torch.dtype) -> torch.dtype:
 
 
 def needed(e: Experiment, dtype: str | torch.dtype = "float32") -> int:
-    """Return about how many bytes the stages of an experiment take: its maps of query by key above all."""
+    """Return about how many bytes the stages of an experiment take: its maps of query by key above all.
+
+    Queries and keys count once more where a score function has hidden units, as many as those are.
+    """
     size = resolve_dtype(dtype).itemsize
     maps = sum(stage.is_map and stage.present(e) for stage in STAGES) + 2  # two more while one is made and shown
-    heads = e.n_heads * (e.T_q * e.d_k + e.T_k * (e.d_k + e.d_v) + e.T_q * e.d_v)
+    between = max((e.weights.extra[table.name].shape[-1] for table in SCORES[e.config.score].tables), default=0)
+    heads = e.n_heads * (e.T_q * (e.d_k + between) + e.T_k * (e.d_k + e.d_v + between) + e.T_q * e.d_v)
     return size * (maps * e.n_heads * e.T_q * e.T_k + heads)
 
 

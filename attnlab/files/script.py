@@ -30,15 +30,21 @@ def script(e: Experiment, title: str, dtype: str = "float32") -> str:
     packed = any(array.numel() > LITERAL_LIMIT for array in arrays.values())
     name = ascii(title)[1:-1].replace('"', "'")
     lines = [f'"""Attention, stage by stage, as attnlab computes it: {name}. Right multiplication: Q = X @ W_q."""', ""]
-    lines += ["import base64", "import zlib", ""] if packed else []
+    body = _stage_lines(e)
+    standard = {*(("import base64", "import zlib") if packed else ()), *filter(_is_import, body)}
+    lines += [*sorted(standard), ""] if standard else []
     lines += ["import torch", *([_UNPACK.rstrip("\n")] if packed else []), ""]
     lines += ["torch.set_printoptions(precision=4, sci_mode=False)", f"dtype = torch.{dtype}", ""]
     lines += [f"tokens = {list(e.tokens)!a}"]
     lines += [] if e.memory_tokens is None else [f"memory_tokens = {list(e.memory_tokens)!a}"]
     for name, array in arrays.items():
         lines.append(f"{name} = {_literal(array)}" + (".to(dtype)" if array.is_floating_point() else ""))
-    lines += ["", *_stage_lines(e)]
+    lines += ["", *(line for line in body if not _is_import(line))]
     return "\n".join(lines) + "\n"
+
+
+def _is_import(line: str) -> bool:
+    return line.startswith("import ")
 
 
 def _arrays(e: Experiment) -> dict[str, Tensor | None]:
@@ -52,7 +58,7 @@ def _stage_lines(e: Experiment) -> list[str]:
     present = [stage for stage in STAGES if stage.present(e)]
     lines = ["x = embeddings"]
     for stage in present:
-        lines += [f"# {stage.title}: {about(stage, e)}", stage.code(e), ""]
+        lines += [f"# {stage.title}: {about(stage, e).replace('−', '-')}", *stage.code(e).splitlines(), ""]
     lines += ["stages = {", *(f'    "{stage.name}": {stage.variable},' for stage in present), "}"]
     lines += ["for name, stage in stages.items():", "    print(name, list(stage.shape))", "    print(stage)"]
     return lines

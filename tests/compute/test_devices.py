@@ -1,11 +1,18 @@
 """Where an experiment is computed: devices and number formats that exist, and clear words for those that do not."""
 
+import dataclasses
 from typing import Any
 
 import pytest
 import torch
 
 import attnlab
+from attnlab.attention.edits import configured
+from attnlab.attention.explain import Cell, explain
+from attnlab.attention.normalizers import NORMALIZERS
+from attnlab.attention.positions import POSITIONS
+from attnlab.attention.scores import SCORES
+from attnlab.compute.engine import needed
 
 ACCELERATORS = [
     pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device here")),
@@ -26,6 +33,42 @@ def layer() -> attnlab.Experiment:
         weights=attnlab.Weights(**{name: randn(16, 16) / 4 for name in ("W_q", "W_k", "W_v", "W_o")}, b_q=randn(16)),
         config=attnlab.AttentionConfig(n_heads=4, causal=True),
     )
+
+
+def test_hidden_units_of_a_score_function_count_as_memory() -> None:
+    tables = {"W_d": torch.ones(4, 50_000), "W_e": torch.ones(4, 50_000), "v_a": torch.ones(50_000)}
+    e = layer()
+    wide = dataclasses.replace(
+        e,
+        weights=dataclasses.replace(e.weights, extra=tables),
+        config=attnlab.AttentionConfig(n_heads=4, score="additive"),
+    )
+    assert needed(wide) - needed(e) > 4 * 4 * (9 + 9) * 50_000 - 4 * 4 * 9 * 9 * 2
+    assert needed(configured(e, score="additive")) >= needed(e)
+
+
+EVERY_KIND = [
+    {"score": name} for name in SCORES
+] + [
+    {"normalizer": name} for name in NORMALIZERS
+] + [
+    {"positions": name} for name in POSITIONS
+] + [
+    {"qk_norm": "rms"}, {"qk_norm": "l2"}, {"sink": True}, {"soft_cap": 2.0}, {"dropout": 0.3}, {"ablated": (1,)},
+    {"masks": {"window": 3, "padding": 7}}, {"fill": "after"}, {"fill": "-1e9"}, {"fill": "0"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("device", ACCELERATORS)
+@pytest.mark.parametrize("config", EVERY_KIND, ids=str)
+def test_an_accelerator_agrees_on_every_entry(device: str, config: dict[str, Any]) -> None:
+    e = configured(layer(), **config)
+    exact, trace = attnlab.compute(e, dtype="float64"), attnlab.compute(e, device=device)
+    for name in trace.all_stages:
+        torch.testing.assert_close(trace[name].cpu().double(), exact[name], atol=2e-3, rtol=2e-3)
+        explain(trace, Cell(name, 1, 1, 0 if trace.stage(name).has_heads else None))
+    assert trace.empty_rows == exact.empty_rows
+    assert trace.warnings == exact.warnings
 
 
 @pytest.mark.parametrize("device", ACCELERATORS)

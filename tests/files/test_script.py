@@ -9,6 +9,7 @@ import pytest
 import torch
 
 import attnlab
+from attnlab.attention.edits import configured
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
 from attnlab.files.script import script
 
@@ -25,6 +26,22 @@ def run(code: str, capsys: pytest.CaptureFixture[str]) -> tuple[dict[str, torch.
     finally:
         torch.set_printoptions(**options)
     return names["stages"], capsys.readouterr().out
+
+
+def everything() -> Experiment:
+    """Tables, positions that need the standard library, a sink, a cap, masks, dropout and a head off at once."""
+    options = {"t5_buckets": 4, "t5_distance": 8, "sink": True, "soft_cap": 3.0, "temperature": 0.5, "dropout": 0.2}
+    return configured(
+        attnlab.preset("multi-head-8"),
+        score="additive",
+        normalizer="entmax15",
+        positions="t5",
+        qk_norm="rms",
+        causal=True,
+        masks={"window": 2},
+        ablated=(1,),
+        options=options | {"fill": "-1e9"},
+    )
 
 
 def odd_experiments() -> dict[str, Experiment]:
@@ -49,6 +66,7 @@ def odd_experiments() -> dict[str, Experiment]:
             tokens, draw(3, 4).abs(), config=AttentionConfig(normalizer="sum", scale="sqrt_d_model", causal=True)
         ),
         "bfloat16": Experiment(tokens, draw(3, 4, dtype=torch.float16), half),
+        "everything at once": everything(),
         "one head in twelve": Experiment(tokens, draw(3, 12), config=AttentionConfig(n_heads=12, scale="none")),
     }
 
@@ -87,6 +105,15 @@ def test_the_numbers_given_are_embedded_exactly(case: str, capsys: pytest.Captur
         given = getattr(e.weights, name)
         assert (given is None) == (name not in names)
         assert given is None or torch.equal(names[name], given.double())
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_script_imports_at_its_top_and_is_plain_ascii(case: str) -> None:
+    code = script(CASES[case], "x")
+    assert code.isascii()
+    body = ast.parse(code).body[1:]  # after the docstring
+    kinds = [isinstance(statement, ast.Import) for statement in body]
+    assert kinds == sorted(kinds, reverse=True)
 
 
 def test_the_script_needs_torch_alone() -> None:
