@@ -87,11 +87,12 @@ def test_nothing_is_compared_until_a_state_is_pinned(person: "Person") -> None:
     assert not looks.isVisible()
 
 
-def test_a_number_of_w_q_changed_is_compared_on_every_card(person: "Person") -> None:
+@pytest.mark.parametrize("text", ["9", "-0.1"])
+def test_a_number_of_w_q_changed_is_compared_on_every_card(person: "Person", text: str) -> None:
     before = person.experiment
     person.press("Pin")
     person.open_table("W_q")
-    person.type_number(0, 0, "9")
+    person.type_number(0, 0, text)
     check_all(person, before, edits_of(person))
     then, now = attnlab.compute(before), attnlab.compute(person.experiment)
     largest = max(float(np.abs(each.array("scores")).max()) for each in (then, now))
