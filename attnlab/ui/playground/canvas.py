@@ -13,6 +13,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPen,
     QPixmap,
+    QRegion,
     QResizeEvent,
     QWheelEvent,
 )
@@ -288,9 +289,12 @@ class Canvas(QWidget):
             painter.drawPath(self._path(wire))
         painter.setPen(Qt.PenStyle.NoPen)
         for rect in self._places.values():
+            whole = rect.toRect()
+            rim = QRegion(whole.adjusted(-3, -3, 3, 3)) - QRegion(whole.adjusted(15, 15, -15, -15))
+            painter.setClipRegion(rim)  # what the card covers need not be mixed, which is nearly all
             for spread, alpha in ((3, 8), (2, 12), (1, 16)):
                 painter.setBrush(QColor(0, 0, 0, alpha))
-                grown = QRectF(rect.toRect()).adjusted(-spread + 1, 0, spread - 1, spread)
+                grown = QRectF(whole).adjusted(-spread + 1, 0, spread - 1, spread)
                 painter.drawRoundedRect(grown, 12 + spread, 12 + spread)
         painter.end()
         return ground

@@ -38,6 +38,7 @@ class Pill(QPushButton):
         self._value: object = None
         self._text: str | None = None
         self._fields: tuple[Field, ...] = ()
+        self._described = ("", "")
         self._palette = LIGHT
         self._popup: PillPopup | None = None
         self.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -117,10 +118,15 @@ class Pill(QPushButton):
         self.update()
 
     def _describe(self) -> None:
-        self.setAccessibleName(f"{self._name}: {self.value_text()}")
+        name = f"{self._name}: {self.value_text()}"
         differing = [field.spoken() for field in self._fields if field.differs]
         opens = "Opens a list of choices" if self._choices or self._entry or not self._fields else "Opens settings"
-        self.setAccessibleDescription("; ".join([opens, *differing]))
+        description = "; ".join([opens, *differing])
+        if (name, description) == self._described:
+            return  # it looks as it did, so that a switch that is flipped lays out and paints no other
+        self._described = name, description
+        self.setAccessibleName(name)
+        self.setAccessibleDescription(description)
         self.updateGeometry()
         self.update()
 
