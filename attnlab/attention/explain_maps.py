@@ -132,12 +132,13 @@ def weights(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
 def _normalizer_lines(trace: "Trace", cell: Cell, limit: int | None) -> tuple[Line, ...]:
     e = trace.experiment
     normalizer = NORMALIZERS[e.config.normalizer]
-    row = np.asarray(trace.array(source(e, "weights"))[cell.head or 0, cell.row], dtype=np.float64)
+    logits = trace[source(e, "weights")][cell.head or 0, cell.row]
     p = {**trace.plain_parameters(normalizer), "finfo": torch.finfo(trace.dtype)}
     lines: list[Line] = []
     if normalizer.tempered and p["temperature"] != 1:
-        row = row / p["temperature"]
+        logits = logits / p["temperature"]  # in the trace's dtype, where it may be beyond its range
         lines.append(line("all scores ÷ temperature ", Span(short(p["temperature"]), style="strong")))
+    row = logits.to("cpu").double().numpy()
     if e.config.option("sink"):
         sink = number_of(trace, e.weights.extra["sinks"][cell.head or 0])
         row = np.append(row, sink)

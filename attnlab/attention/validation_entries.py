@@ -97,8 +97,10 @@ def check_tables(e: "Experiment") -> None:
             array = e.weights.extra.get(table.name)
             axes = ", ".join(table.axes)
             if array is None:
+                known = ", ".join(f"{axis} = {size(e, axis)}" for axis in dict.fromkeys(table.axes) if axis in SIZES)
                 raise ExperimentError(
-                    f"{entry.name} needs {table.name} [{axes}], which is missing; give it in Weights(extra=...)."
+                    f"{entry.name} needs {table.name} [{axes}]{f' with {known}' if known else ''}, which is missing; "
+                    f"Weights(extra={{{table.name!r}: ...}}) would give it."
                 )
             for axis, got in zip(table.axes, array.shape, strict=True):
                 because, need = _needed(e, table, axis, free.get(axis, ("", got)))

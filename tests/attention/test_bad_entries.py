@@ -43,6 +43,7 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (config(temperature=HUGE), "it needs a number above 0."),
     (lambda: attnlab.Weights(extra=0), "extra is 0; it needs names and arrays"),  # type: ignore[arg-type]
     (layer({"P": np.ones((4, 7))}, positions="learned"), "P has shape [4, 7]; it needs [position, d_model] with d_mo"),
+    (layer(score="general"), "general needs W_a [d_k, d_k] with d_k = 6, which is missing; Weights(extra={'W_a'"),
     (batch(5), "others is 5; it needs a sequence of attnlab.Sample."),
     (batch([(TOKENS, X)]), "others[0] is tuple; it needs attnlab.Sample."),
     (batch([attnlab.Experiment(TOKENS, X)]), "others[0] is Experiment; it needs attnlab.Sample."),

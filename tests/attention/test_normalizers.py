@@ -312,6 +312,16 @@ def test_a_row_whose_scores_sum_to_zero_leaves_masked_keys_at_zero_and_says_what
     assert "the scores sum to 0, and nothing can be divided by 0" in lines
 
 
+@pytest.mark.parametrize("name", ["softmax", "sparsemax", "entmax15", "sigmoid"])
+def test_a_temperature_beyond_the_precision_is_written_as_it_is_computed(name: str) -> None:
+    config = attnlab.AttentionConfig(normalizer=name, temperature=1e-40)
+    trace = attnlab.compute(attnlab.Experiment(("a", "b"), [[1.0, 0.5], [0.5, 2.0]], config=config))
+    value = float(trace["weights"][0, 0, 1])
+    lines = [plain(line) for line in explain(trace, Cell("weights", 0, 1, 0)).lines]
+    assert lines[0] == "all scores ÷ temperature 1.000e−40"
+    assert ("= NaN" in lines) is math.isnan(value)
+
+
 @pytest.mark.parametrize("name", ["sparsemax", "entmax15"])
 def test_large_scores_are_written_less_their_largest_so_that_the_arithmetic_can_be_followed(name: str) -> None:
     x = [[0.0, 1e5], [0.5, 1e5], [0.25, 1e5]]
