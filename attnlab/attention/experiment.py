@@ -134,8 +134,10 @@ class AttentionConfig:
         put(self, "n_heads", take_count("n_heads", n_heads))
         put(self, "n_kv_heads", None if n_kv_heads is None else take_count("n_kv_heads", n_kv_heads))
         if self.n_kv_heads is not None and self.n_heads % self.n_kv_heads:
+            fitting = ", ".join(str(n) for n in range(1, self.n_heads + 1) if self.n_heads % n == 0)
             raise ExperimentError(
-                f"n_kv_heads is {self.n_kv_heads}; it needs to divide n_heads, {self.n_heads}, without remainder."
+                f"n_kv_heads is {self.n_kv_heads} and n_heads is {self.n_heads}, which it does not divide; "
+                f"one of {fitting} would do."
             )
         if not isinstance(causal, bool | np.bool_):
             raise ExperimentError(f"causal is {reprlib.repr(causal)}; it needs True or False.")
