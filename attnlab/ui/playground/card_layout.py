@@ -68,7 +68,7 @@ def _single(shape: tuple[int, int, int], rows: Sequence[str], columns: Sequence[
 def _multiples(shape: tuple[int, int, int], rows: Sequence[str], columns: Sequence[str], room: Room) -> Grid:
     """Arrange many maps: each has its title, and tokens where every one of them can be read."""
     z = room.zoom
-    title = 12 * z
+    title = max(12 * z, QFontMetricsF(face("tiny", z)).ascent() + 3)  # type stops shrinking before maps do
     grid = _arranged(shape, room, 0.0, 0.0, title)
     if min(grid.cell_width, grid.cell_height) < 10 * z:
         return grid

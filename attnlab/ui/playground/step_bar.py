@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolBut
 from attnlab.attention.stages import about
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.icons import icon
-from attnlab.ui.theme import font, restyle
+from attnlab.ui.theme import font, plain_tip, restyle
+from attnlab.ui.widgets.elided_label import ElidedLabel
 
 if TYPE_CHECKING:
     from attnlab.compute.service import Reply
@@ -103,13 +104,9 @@ class StepBar(QFrame):
         row.addWidget(self.progress)
         row.addSpacing(8)
         self._title = QLabel()
-        self._about = QLabel()
-        self._about.setMinimumWidth(0)
-        self._about.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self._message = QLabel()
+        self._about = ElidedLabel()
+        self._message = ElidedLabel()
         self._message.setObjectName("message")
-        self._message.setTextFormat(Qt.TextFormat.PlainText)
-        self._message.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._message.hide()
         self.note_timer = QTimer(self)
         self.note_timer.setSingleShot(True)
@@ -192,7 +189,7 @@ class StepBar(QFrame):
         restyle(self._message, f"color: {self._palette.bad}")
         self._message.setText(sentence)
         self._message.setAccessibleName(f"Message: {sentence}" if sentence else "")
-        self._message.setToolTip(sentence)
+        self._message.setToolTip(plain_tip(sentence))
         self._message.setVisible(bool(sentence))
         self._about.setVisible(not sentence)
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import zip_longest
 
 from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QEnterEvent, QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QEnterEvent, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QRadioButton, QSizePolicy, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
@@ -18,7 +18,8 @@ _STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Up: -1, Qt.Key.Key_Right: 1, Qt.Key.Ke
 class Segments(QWidget):
     """Shows one of a few values and asks for another: ``chosen`` says which a person took.
 
-    It is one stop of the Tab key; the arrows choose the neighbour and pass over what cannot be chosen.
+    It is one stop of the Tab key; the arrows choose the neighbour and pass over what cannot be chosen. With less room
+    than it asks for it is written smaller and closer, before anything is cut off.
     """
 
     chosen = Signal(object)
@@ -30,6 +31,7 @@ class Segments(QWidget):
         self._palette = LIGHT
         self._buttons: list[_Segment] = []
         self._value: object = None
+        self._tight = False
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(px(2))
@@ -76,6 +78,24 @@ class Segments(QWidget):
         if at is not None and 0 <= at + step < len(usable):
             self._choose(usable[at + step])
             usable[at + step].setFocus(Qt.FocusReason.TabFocusReason)
+
+    @property
+    def tight(self) -> bool:
+        """Whether there is less room than asked for."""
+        return self._tight
+
+    def sizeHint(self) -> QSize:
+        sizes = [button.wanted(False) for button in self._buttons]
+        gaps = px(2) * max(len(sizes) - 1, 0)
+        return QSize(sum(size.width() for size in sizes) + gaps, max((size.height() for size in sizes), default=0))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        tight = self.width() < self.sizeHint().width()
+        if tight != self._tight:
+            self._tight = tight
+            for button in self._buttons:
+                button.updateGeometry()
 
     def _added(self, before: QWidget) -> "_Segment":
         button = _Segment(self)
@@ -138,8 +158,13 @@ class _Segment(QRadioButton):
         self.updateGeometry()
         self.update()
 
+    def wanted(self, tight: bool) -> QSize:
+        """Return the size of this segment with as much room as it likes, or with little."""
+        face, margins = (font("caption"), px(8)) if tight else (font("strong"), px(16))
+        return QSize(round(text_width(self.choice.title, face)) + margins, px(28))
+
     def sizeHint(self) -> QSize:
-        return QSize(round(text_width(self.choice.title, font("strong"))) + px(16), px(28))
+        return self.wanted(self._segments.tight)
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
@@ -170,7 +195,7 @@ class _Segment(QRadioButton):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(mixed(p.control, p.ink, 0.03) if on else p.control))
             painter.drawRoundedRect(QRectF(self.rect()), px(6), px(6))
-        face = font("strong" if on else "text")
+        face = font("caption" if self._segments.tight else "strong" if on else "text")
         painter.setPen(QColor(disabled_ink(p) if not live else p.ink if on else p.muted))
         title = self.choice.title
         draw_text(painter, (self.width() - text_width(title, face)) / 2, self.height() / 2, title, face)

@@ -1,5 +1,7 @@
 """A row of segments: chosen from by mouse and by arrows, one stop of Tab, and what cannot be chosen says why."""
 
+from itertools import pairwise
+
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAccessible, QColor, QHelpEvent
@@ -128,3 +130,19 @@ def test_the_one_in_force_stands_out(row: Row, palette: Palette) -> None:
         grounds.append(image.pixelColor(image.width() // 2, 3).name())
     assert grounds[0] != grounds[1]
     assert grounds[1] != QColor(palette.surface).name()
+
+
+def test_with_less_room_segments_are_smaller_and_do_not_overlap(qtbot: QtBot) -> None:
+    row = Row(qtbot)
+    segments = row.segments
+    wide = segments.sizeHint().width()
+    segments.setFixedWidth(wide)
+    qtbot.waitUntil(lambda: segments.width() == wide)
+    assert not segments.tight
+    segments.setFixedWidth(round(wide * 0.8))
+    qtbot.waitUntil(lambda: segments.tight)
+    row.window.grab()  # which lays out what was asked for
+    places = [button.geometry() for button in segments.buttons()]
+    assert all(left.right() < right.left() for left, right in pairwise(places))
+    assert places[-1].right() < segments.width()
+    assert segments.sizeHint().width() == wide, "it still asks for the room it likes"

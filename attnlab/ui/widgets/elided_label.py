@@ -1,0 +1,39 @@
+"""A label of one line that ends in … where it has no room for all of its text, which its tool tip then says whole."""
+
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QLabel, QSizePolicy, QToolTip, QWidget
+
+from attnlab.ui.theme import plain_tip
+
+
+class ElidedLabel(QLabel):
+    """Takes the room that is left; ``text`` is the whole text, ``shown`` what of it can be read."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setMinimumWidth(0)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+
+    @property
+    def shown(self) -> str:
+        """What of the text can be read; nothing where there is no room for a word."""
+        whole, room = self.text(), self.contentsRect().width()
+        short = self.fontMetrics().elidedText(whole, Qt.TextElideMode.ElideRight, room)
+        return short if len(short) > 4 or short == whole else ""
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip and not self.toolTip():
+            QToolTip.showText(event.globalPos(), plain_tip(self.text()) if self.shown != self.text() else "", self)
+            return True
+        return super().event(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setPen(self.palette().color(self.foregroundRole()))
+        painter.setFont(self.font())
+        painter.drawText(
+            self.contentsRect(), int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), self.shown
+        )
+        painter.end()

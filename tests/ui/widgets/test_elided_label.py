@@ -1,0 +1,47 @@
+"""A label that has no room for all of its text: it ends in …, and pointing at it tells the whole."""
+
+from PySide6.QtCore import QPoint
+from PySide6.QtGui import QHelpEvent
+from PySide6.QtWidgets import QApplication, QToolTip
+from pytestqt.qtbot import QtBot
+
+from attnlab.ui.widgets.elided_label import ElidedLabel
+
+SENTENCE = "weights: 14 of 36 values are ∞ or NaN in float32."
+
+
+def made(qtbot: QtBot, width: int) -> ElidedLabel:
+    label = ElidedLabel()
+    qtbot.addWidget(label)
+    label.setText(SENTENCE)
+    label.resize(width, 24)
+    label.show()
+    label.grab()  # painting raises nothing
+    return label
+
+
+def told(label: ElidedLabel) -> str:
+    """Return what pointing at the label tells."""
+    at = QPoint(4, 4)
+    QApplication.sendEvent(label, QHelpEvent(QHelpEvent.Type.ToolTip, at, label.mapToGlobal(at)))
+    text = QToolTip.text()
+    QToolTip.hideText()
+    return text
+
+
+def test_with_room_all_is_read_and_no_tip_repeats_it(qtbot: QtBot) -> None:
+    label = made(qtbot, 900)
+    assert label.shown == SENTENCE
+    assert told(label) == ""
+
+
+def test_without_room_it_ends_in_dots_and_the_tip_has_the_whole(qtbot: QtBot) -> None:
+    label = made(qtbot, 120)
+    assert label.shown.endswith("…")
+    assert SENTENCE.startswith(label.shown[:-1])
+    assert label.fontMetrics().horizontalAdvance(label.shown) <= 120
+    assert told(label) == SENTENCE
+
+
+def test_with_hardly_any_room_nothing_stands_there_rather_than_a_stump(qtbot: QtBot) -> None:
+    assert made(qtbot, 14).shown == ""
