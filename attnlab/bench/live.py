@@ -18,7 +18,13 @@ SIZES = {6: 20, 16: 40, 64: 20, 128: 12, 256: 12}
 """Tokens: how many rounds; in each, ours is measured twice for every baseline, of which there are two."""
 MAIN = 16
 DRAGS = 5
-TARGETS = {"kept": "ratio ≥ 20, aim 40 and 16 ms; p95 ≤ 2 × ours", "new": ""}
+SWITCHES: tuple[tuple[str, tuple[object, object]], ...] = (
+    ("causal", (False, True)),
+    ("normalizer", ("softmax", "entmax15")),
+    ("positions", ("none", "rope")),
+)
+"""Switches that are flipped to and fro: one that adds a card, one that changes a card, one that adds a row of them."""
+TARGETS = {"kept": "ratio ≥ 20, aim 40 and 16 ms; p95 ≤ 2 × ours", "new": "", "flip": "as an edit: ratio ≥ 20"}
 
 
 def cases(quick: bool = False) -> Iterator[Case]:
@@ -35,8 +41,35 @@ def cases(quick: bool = False) -> Iterator[Case]:
         for tokens, rounds in SIZES.items():
             driver.open(experiment(tokens, causal=False))
             yield from _edit_cases(driver, tokens, 1 if quick else rounds)
+        for name, values in SWITCHES:
+            driver.open(experiment(MAIN, causal=False))
+            yield from _switch_cases(driver, name, values, 1 if quick else SIZES[MAIN] // 2)
         driver.open(experiment(MAIN, causal=False))
         yield from drag_cases(driver, 1 if quick else DRAGS)
+
+
+def _switch_cases(driver: "Driver", name: str, values: tuple[object, object], rounds: int) -> Iterator[Case]:
+    """Yield from a switch flipped to its picture, against the notebook drawing the same layer into a figure it kept."""
+    notebook = Notebook()
+
+    def ours() -> float:
+        driver.settle()
+        start = time.perf_counter()
+        driver.flip(name, values)
+        driver.wait()
+        took_ms = (time.perf_counter() - start) * 1e3
+        driver.check()
+        return took_ms
+
+    def kept() -> float:
+        start = time.perf_counter()
+        notebook.draw_kept(driver.experiment)
+        took_ms = (time.perf_counter() - start) * 1e3
+        gc.collect()
+        return took_ms
+
+    mine, theirs = in_turns(rounds, ours, kept)
+    yield case("live", f"T={MAIN} flip {name}", mine, theirs, "ms", TARGETS["flip"])
 
 
 def _edit_cases(driver: "Driver", tokens: int, rounds: int) -> Iterator[Case]:

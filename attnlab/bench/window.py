@@ -60,6 +60,13 @@ class Driver(QObject):
             f"Drag W_q[0, 0] = {value:.4g}", lambda e: edits.set_block(e, "W_q", 0, 0, [[value]]), ("bench", 0)
         )
 
+    def flip(self, name: str, values: tuple[object, object]) -> Experiment:
+        """Set a switch of the layer to the one of two values that it does not have, as a click does; return the new."""
+        now = edits.setting(self.experiment, name)
+        value = values[1] if now == values[0] else values[0]
+        self.playground.document.edit(f"{name} {value}", lambda e: edits.configured(e, **{name: value}))
+        return self.experiment
+
     def wait(self) -> None:
         """Handle events until the cards that differ have been painted with the numbers of the open experiment.
 
