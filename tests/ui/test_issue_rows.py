@@ -160,3 +160,18 @@ def test_a_fill_says_what_rows_sum_to_and_the_row_with_nothing_left_says_so(
     assert bar(person) == bar_says
     person.click_cell("zeroed" if name == "mask-after-softmax" else "weights", 2, 1)
     assert row_says in said(person)
+
+
+# How heads are split and merged
+
+
+def test_without_w_o_the_output_is_the_heads_side_by_side_and_named(person: "Person") -> None:
+    person.choose("Heads", "2")
+    person.settle()
+    shown, context = person.card("output").data, person.painted("context")
+    assert shown is not None
+    assert (shown.column_group, shown.group_labels) == (1, ("head 0", "head 1"))
+    np.testing.assert_array_equal(shown.values[0], np.concatenate(list(context), -1))
+    queries = person.card("queries").data
+    assert queries is not None
+    assert [title.split(" ")[:2] for title in queries.titles] == [["head", "0"], ["head", "1"]]

@@ -95,7 +95,8 @@ def _data(
 ) -> MapData:  # fmt: skip
     e = trace.experiment
     rows, columns = (labels(e, axis, n) for axis, n in zip(stage.axes[-2:], values.shape[1:], strict=True))
-    if stage.axes[-1] != "merged" or e.n_heads == 1:
+    side_by_side = stage.axes[-1] == "merged" or (stage.name == "output" and e.weights.W_o is None)
+    if not side_by_side or e.n_heads == 1:
         return MapData(values, kind, limit, masked, rows, columns, titles)
     return MapData(values, kind, limit, masked, rows, columns, titles, e.d_v, head_titles(e))
 
