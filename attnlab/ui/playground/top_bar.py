@@ -1,11 +1,15 @@
-"""The bar above: what is open, undo and redo, the switches of the layer, where it is computed, and the way out."""
+"""The bar above: what is open, undo and redo, the switches of the layer, where it is computed, and the way out.
+
+Where the switches have no room beside the rest in one line, they have the line below for themselves.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton, QWidget
+from PySide6.QtCore import QEvent, Signal, Slot
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QPushButton, QToolButton, QWidget
 
 from attnlab.compute.engine import DTYPES
 from attnlab.figures.palette import LIGHT, Palette
@@ -39,31 +43,38 @@ class TopBar(QFrame):
         self._palette = LIGHT
         self._shown_device = ("", "")
         self.setProperty("ground", "top")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(16, 8, 16, 8)
-        row.setSpacing(8)
+        self._lines = QGridLayout(self)
+        self._lines.setContentsMargins(16, 8, 16, 8)
+        self._lines.setSpacing(8)
+        self._lines.setColumnStretch(1, 1)
+        left, right = QHBoxLayout(), QHBoxLayout()
+        for row in (left, right):
+            row.setSpacing(8)
         self.title_button = QPushButton()
         self.title_button.setToolTip("Open a worked example")
         self.title_button.setObjectName("title")
         self.title_button.clicked.connect(self.gallery_requested)
-        row.addWidget(self.title_button)
+        left.addWidget(self.title_button)
         self.undo_button = self._tool("undo", "Undo", document.undo)
         self.redo_button = self._tool("redo", "Redo", document.redo)
         self.history_button = self._tool("history", "History", self.history_requested)
         for button in (self.undo_button, self.redo_button, self.history_button):
-            row.addWidget(button)
+            left.addWidget(button)
         self.switches = LayerSwitches(document)
         self.switches.head_chosen.connect(self.head_chosen)
-        row.addWidget(self.switches, 1)
         self.device = Pill("", name="Device and number format")
         self.device.setToolTip("Where it is computed, and in which number format")
         self.device.set_choices([Choice((d, t), f"{_device_title(d)} {t}", _ABOUT[t]) for d in devices for t in DTYPES])
         self.device.chosen.connect(self._on_device)
-        row.addWidget(self.device)
+        right.addWidget(self.device)
         self.export_button = QPushButton("Export")
         self.export_button.setToolTip("Save what is shown as a picture or a table (Ctrl+E)")
         self.export_button.clicked.connect(self.export_requested)
-        row.addWidget(self.export_button)
+        right.addWidget(self.export_button)
+        self._lines.addLayout(left, 0, 0)
+        self._lines.addWidget(self.switches, 0, 1)  # in this order, which is that of the Tab key
+        self._lines.addLayout(right, 0, 2)
+        self._apart = False
         document.scene_changed.connect(self._refresh)
         document.history_changed.connect(self._refresh)
         self._refresh()
@@ -105,6 +116,18 @@ class TopBar(QFrame):
             self._shown_device = (scene.device, scene.dtype)
             self.device.set_value(self._shown_device)
 
+    def _place_switches(self) -> None:
+        """Put the switches beside the rest where they have room there, else below."""
+        margins = self._lines.contentsMargins()
+        sides = (self._lines.itemAtPosition(0, column) for column in (0, 2))
+        taken = sum(side.sizeHint().width() for side in sides if side is not None) + 2 * self._lines.spacing()
+        room = self.width() - margins.left() - margins.right() - taken
+        apart = self.switches.sizeHint().width() > room
+        if apart != self._apart:
+            self._apart = apart
+            self._lines.removeWidget(self.switches)
+            self._lines.addWidget(self.switches, *((1, 0, 1, 3) if apart else (0, 1, 1, 1)))
+
     @Slot(object)
     def _on_device(self, choice: tuple[str, str]) -> None:
         device, dtype = choice
@@ -112,6 +135,15 @@ class TopBar(QFrame):
         if choice == (self._document.scene.device, self._document.scene.dtype):
             return
         self._document.edit_scene(label, lambda scene: replace(scene, device=device, dtype=dtype))
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest:  # a pill or the title says something longer or shorter
+            self._place_switches()
+        return super().event(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._place_switches()
+        super().resizeEvent(event)
 
 
 def _device_title(device: str) -> str:

@@ -1,0 +1,73 @@
+"""The window from large to small: bars keep all of their buttons whole, apart from each other and inside."""
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QPoint, QRect
+from PySide6.QtWidgets import QAbstractButton, QWidget
+
+if TYPE_CHECKING:
+    from tests.ui.conftest import Person
+
+SIZES = [(1440, 900), (1280, 800), (1100, 700), (960, 620)]
+
+
+def places(bar: QWidget, person: "Person") -> dict[str, QRect]:
+    """Return where the buttons of a bar lie in it, by what they are called."""
+    buttons = [b for b in bar.findChildren(QAbstractButton) if b.isVisible()]
+    return {b.accessibleName() or b.text(): QRect(b.mapTo(bar, QPoint(0, 0)), b.size()) for b in buttons}
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("preset", ["journey", "multi-head-8", "naive-softmax-overflow"])
+def test_no_button_is_cut_off_or_covered(person: "Person", size: tuple[int, int], preset: str) -> None:
+    person.playground.open_preset(preset)
+    person.settle()
+    person.playground.toggle_pin()  # with which the bar of the lenses is at its longest
+    person.window.resize(*size)
+    person.window.grab()  # which lays out what was asked for
+    lens_bar = person.playground.lenses.tabs.parentWidget()
+    assert lens_bar is not None
+    for bar in (person.playground.top_bar, lens_bar, person.playground.step_bar):
+        found = places(bar, person)
+        assert len(found) >= 4
+        for name, place in found.items():
+            assert bar.rect().contains(place), f"{name} is cut off"
+        for (one, at), (other, there) in combinations(found.items(), 2):
+            assert not at.intersects(there), f"{one} and {other} lie over each other"
+
+
+def test_switches_that_have_no_room_beside_the_title_have_a_line_of_their_own(person: "Person") -> None:
+    bar = person.playground.top_bar
+    person.window.resize(1440, 900)
+    person.wait_for(lambda: bar.title_button.geometry().right() < bar.switches.x() < bar.device.x())
+    assert bar.switches.geometry().right() < bar.device.x()
+    person.window.resize(1100, 700)
+    person.wait_for(lambda: bar.switches.y() > bar.title_button.geometry().bottom())
+    assert bar.switches.x() == bar.title_button.x()
+    person.window.resize(1440, 900)
+    person.wait_for(lambda: bar.switches.x() > bar.title_button.geometry().right())
+
+
+def test_a_title_that_grows_moves_the_switches_too(person: "Person") -> None:
+    person.window.resize(1300, 800)
+    person.playground.open_preset("the-cat-sat")
+    person.settle()
+    bar = person.playground.top_bar
+    person.wait_for(lambda: bar.switches.y() < bar.title_button.geometry().bottom())
+    person.playground.open_preset("masks-source-for-target")
+    person.settle()
+    person.wait_for(lambda: bar.switches.y() > bar.title_button.geometry().bottom())
+
+
+def test_warnings_without_room_end_in_dots_and_are_told_whole(person: "Person") -> None:
+    person.playground.open_preset("naive-softmax-overflow")
+    person.settle()
+    person.window.resize(1440, 900)
+    person.window.grab()
+    message = next(
+        label for label in person.playground.step_bar.findChildren(QWidget) if label.objectName() == "message"
+    )
+    assert person.message().startswith("weights: 14 of 36 values are ∞ or NaN in float32.")
+    assert message.toolTip() == person.message()
