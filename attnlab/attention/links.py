@@ -32,12 +32,18 @@ class Coordinates:
 
 def coordinates(e: "Experiment", cell: Cell) -> Coordinates:
     """Return what a cell points at; a token of the inputs is a query."""
-    axes = BY_NAME[cell.stage].axes
+    stage = BY_NAME[cell.stage]
+    axes = stage.axes
     at = {axes[-2]: cell.row, axes[-1]: cell.column}
-    if "merged" in at:
+    if side_by_side(e, stage):
         head, at["d_v"] = divmod(cell.column, e.d_v)
         return Coordinates(cell.row, None, at["d_v"], head)
     return Coordinates(at.get("query", at.get("token")), at.get("key"), at.get("d_v"), cell.head)
+
+
+def side_by_side(e: "Experiment", stage: Stage) -> bool:
+    """Return whether the columns of a stage are those of the heads, one beside the other."""
+    return stage.axes[-1] == "merged" or (stage.name == "output" and e.weights.W_o is None)
 
 
 def linked(e: "Experiment", cell: Cell, stage: Stage) -> tuple[Region, ...]:
@@ -52,7 +58,7 @@ def linked(e: "Experiment", cell: Cell, stage: Stage) -> tuple[Region, ...]:
         return tuple(Region(token, None, None, role) for token, role in both if token is not None)
     row = {"query": at.query, "key": at.key}.get(stage.axes[-2])
     column = {"key": at.key, "d_v": at.d_v}.get(stage.axes[-1])
-    if stage.axes[-1] == "merged" and at.d_v is not None and at.head is not None:
+    if side_by_side(e, stage) and at.d_v is not None and at.head is not None:
         column = at.head * e.d_v + at.d_v
     if row is None and column is None:
         return ()

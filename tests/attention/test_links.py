@@ -99,8 +99,9 @@ def test_keys_and_values_of_another_sequence_are_said_to_come_from_it() -> None:
 
 
 def _head_of(e: attnlab.Experiment, cell: Cell) -> int | None:
-    """A cell of the merged heads belongs to the head that owns its column."""
-    return cell.column // e.d_v if cell.stage == "merged" else cell.head
+    """A cell of the merged heads, which are the output without W_o, belongs to the head that owns its column."""
+    merged = cell.stage == "merged" or (cell.stage == "output" and e.weights.W_o is None)
+    return cell.column // e.d_v if merged else cell.head
 
 
 @given(st.data())

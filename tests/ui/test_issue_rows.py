@@ -175,3 +175,14 @@ def test_without_w_o_the_output_is_the_heads_side_by_side_and_named(person: "Per
     queries = person.card("queries").data
     assert queries is not None
     assert [title.split(" ")[:2] for title in queries.titles] == [["head", "0"], ["head", "1"]]
+
+
+def test_a_cell_of_a_head_that_is_not_shown_lights_up_no_other_heads(person: "Person") -> None:
+    person.choose("Heads", "2")
+    person.choose("Show", "head 0")
+    person.settle()
+    plain = person.card("context").grab().toImage()
+    person.click_cell("output", 2, 1)
+    assert person.card("context").grab().toImage() == plain
+    person.click_cell("output", 2, 0)
+    assert person.card("context").grab().toImage() != plain

@@ -236,6 +236,8 @@ class StageCard(CanvasCard):
         outlines: list[Outline] = []
         row, column = None, None
         for region in linked(self._trace.experiment, cell, self.stage):
+            if region.head is not None and None not in self._heads and region.head not in self._heads:
+                continue  # it lies in a head that is not shown
             if not self._has(region.row, region.column):
                 continue
             index = self._heads.index(region.head) if region.head in self._heads and region.head is not None else None

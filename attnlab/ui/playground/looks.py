@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnlab.attention.axes import labels
+from attnlab.attention.links import side_by_side
 from attnlab.attention.moved import both, followed
 from attnlab.attention.stages import Stage, kind_of
 from attnlab.figures.map_painter import MapData
@@ -95,8 +96,7 @@ def _data(
 ) -> MapData:  # fmt: skip
     e = trace.experiment
     rows, columns = (labels(e, axis, n) for axis, n in zip(stage.axes[-2:], values.shape[1:], strict=True))
-    side_by_side = stage.axes[-1] == "merged" or (stage.name == "output" and e.weights.W_o is None)
-    if not side_by_side or e.n_heads == 1:
+    if not side_by_side(e, stage) or e.n_heads == 1:
         return MapData(values, kind, limit, masked, rows, columns, titles)
     return MapData(values, kind, limit, masked, rows, columns, titles, e.d_v, head_titles(e))
 
