@@ -71,3 +71,26 @@ def test_warnings_without_room_end_in_dots_and_are_told_whole(person: "Person") 
     )
     assert person.message().startswith("weights: 14 of 36 values are ∞ or NaN in float32.")
     assert message.toolTip() == person.message()
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("preset", ["journey", "cross-attention"])
+def test_every_card_is_seen_whole_and_none_is_too_narrow_to_be_read(
+    person: "Person", size: tuple[int, int], preset: str
+) -> None:
+    person.playground.open_preset(preset)
+    person.settle()
+    canvas = person.playground.canvas
+    before = canvas.size()
+    person.window.resize(*size)
+    person.wait_for(lambda: canvas.size() != before or size == SIZES[0])
+    person.window.grab()
+    shown = [card for card in (*canvas.cards.values(), canvas.heads) if card.isVisible()]
+    assert len(shown) >= 10
+    for card in shown:
+        assert canvas.rect().contains(card.geometry()), f"{card.accessibleName()} is cut off"
+    for one, other in combinations(shown, 2):
+        assert not one.geometry().intersects(other.geometry())
+    for stage in ("queries", "scores", "weights"):
+        grid = canvas.cards[stage].cell_rect(0, 0)
+        assert min(grid.width(), grid.height()) >= 4

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPointF, QRect, QRectF, QSize, QSizeF, Qt, Signal, Slot
+from PySide6.QtCore import QPointF, QRect, QRectF, QSizeF, Qt, Signal, Slot
 from PySide6.QtGui import (
     QColor,
     QKeyEvent,
@@ -32,10 +32,12 @@ if TYPE_CHECKING:
     from attnlab.document.document import View
 
 MARGIN, GAP, ROW_GAP = 16.0, 12.0, 28.0
-SMALLEST = QSize(384, 420)
 WIDEST_ROW, USUAL_ROWS = 5, 3
-LEAST_ROW = 164.0
-"""Where there are more rows than usual, cards are at least as high, and all is drawn smaller so that they fit."""
+LEAST_CARD, LEAST_HEIGHT, LEAST_ROW = 112.0, 420.0, 164.0
+"""Cards have room for at least this: their width, the usual rows together, each of more rows than usual. In a canvas
+that is too small for it all is drawn smaller, so that it fits."""
+LEAST_SCALE = 0.43
+"""Below this nothing could be read: what does not fit then is dragged into sight."""
 ZOOM_RANGE = (0.5, 12.0)
 
 
@@ -195,7 +197,7 @@ class Canvas(QWidget):
     def _layout(self) -> dict[str, QRectF]:
         """Return where each card lies at zoom 1; "heads" is the overview."""
         assert self._trace is not None
-        size = QSizeF(self.size().expandedTo(SMALLEST)) / self._shrunk()
+        size = (QSizeF(self.size()) / self._shrunk()).expandedTo(self._least())
         alone = self._view.alone if self._view is not None else None
         if alone is not None:
             return {alone: QRectF(0, 0, size.width(), size.height()).adjusted(MARGIN, MARGIN, -MARGIN, -MARGIN)}
@@ -218,14 +220,22 @@ class Canvas(QWidget):
                 x += width + GAP
         return places
 
-    def _shrunk(self) -> float:
-        """Return by how much everything is drawn smaller so that all rows fit."""
+    def _least(self) -> QSizeF:
+        """Return the room that the cards need at zoom 1."""
         assert self._trace is not None
-        rows = len(rows_of(self._trace.experiment))
-        if rows <= USUAL_ROWS or (self._view is not None and self._view.alone is not None):
-            return 1.0
-        needed = 2 * MARGIN + (rows - 1) * ROW_GAP + rows * LEAST_ROW
-        return min(1.0, max(self.height(), SMALLEST.height()) / needed)
+        if self._view is not None and self._view.alone is not None:
+            return QSizeF(1, 1)
+        rows = rows_of(self._trace.experiment)
+        widest = max(map(len, rows))
+        high = 2 * MARGIN + (len(rows) - 1) * ROW_GAP + len(rows) * LEAST_ROW
+        wide = 2 * MARGIN + (widest - 1) * GAP + widest * LEAST_CARD
+        return QSizeF(wide, high if len(rows) > USUAL_ROWS else LEAST_HEIGHT)
+
+    def _shrunk(self) -> float:
+        """Return by how much everything is drawn smaller so that all cards fit."""
+        least = self._least()
+        fitting = min(1.0, self.width() / least.width(), self.height() / least.height())
+        return max(fitting, LEAST_SCALE)
 
     def _wish(self, stage: Stage) -> float:
         """Return how wide a card wants to be against the others: wide matrices somewhat more, never too much."""
