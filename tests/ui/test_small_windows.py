@@ -94,3 +94,18 @@ def test_every_card_is_seen_whole_and_none_is_too_narrow_to_be_read(
     for stage in ("queries", "scores", "weights"):
         grid = canvas.cards[stage].cell_rect(0, 0)
         assert min(grid.width(), grid.height()) >= 4
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def test_titles_of_heads_end_before_the_card_does(person: "Person", size: tuple[int, int]) -> None:
+    person.playground.open_preset("head-ablated")
+    person.settle()
+    canvas = person.playground.canvas
+    before = canvas.size()
+    person.window.resize(*size)
+    person.wait_for(lambda: canvas.size() != before or size == SIZES[0])
+    for stage in ("queries", "keys", "values"):
+        picture = canvas.cards[stage].grab().toImage()
+        middle = range(picture.height() // 4, picture.height() * 3 // 4)
+        rim = {picture.pixelColor(picture.width() - 3, y).name() for y in middle}
+        assert len(rim) == 1, f"something of {stage} runs into its edge"

@@ -26,7 +26,7 @@ from attnlab.figures.map_painter import (
 from attnlab.figures.text import Pen
 from attnlab.ui.formula import draw_formula
 from attnlab.ui.playground.canvas_card import Brush, CanvasCard
-from attnlab.ui.playground.card_layout import LABEL_SIZE, Room, fit
+from attnlab.ui.playground.card_layout import LABEL_SIZE, STRIP_MIDDLE, Room, fit, foot_height, kept_free
 from attnlab.ui.playground.looks import Look, look_at
 from attnlab.ui.playground.still import face
 from attnlab.ui.theme import plain_tip
@@ -40,8 +40,6 @@ DRAG_START_PX = 4
 PADDING = 8.0
 MASK_AXES = ("query", "key")
 PAINTING = "painting the mask"
-STRIP = 14.0
-"""Height of the line of figures."""
 _WRAP = int(Qt.TextFlag.TextWordWrap)
 
 
@@ -206,10 +204,10 @@ class StageCard(CanvasCard):
 
     def _area(self) -> QRectF:
         z = self._zoom
-        return QRectF(self.rect()).adjusted(PADDING * z, 48 * z, -PADDING * z, -24 * z - self._strip_height())
+        return QRectF(self.rect()).adjusted(PADDING * z, 48 * z, -PADDING * z, -2 * z - self._foot())
 
-    def _strip_height(self) -> float:
-        return STRIP * self._zoom if self._view is not None and self._view.strips else 0.0
+    def _foot(self) -> float:
+        return foot_height(self._zoom, self._view is not None and self._view.strips)
 
     def _arrange(self) -> None:
         if self._data is None:
@@ -292,7 +290,7 @@ class StageCard(CanvasCard):
             brief = pieces[0].replace("row sums", "Σ").replace(" … ", "…")
             fitting = (*(" · ".join(pieces[:n]) for n in range(len(pieces), 0, -1)), brief)
             text = next((text for text in fitting if pen.width(text) <= room), pen.elided(brief, room))
-            pen.draw(PADDING * self._zoom, self.height() - 10 * self._zoom, text)
+            pen.draw(PADDING * self._zoom, self.height() - STRIP_MIDDLE * self._zoom, text)
 
     def _number_fonts(self) -> tuple[QFont, ...]:
         """Return the fonts numbers may have, largest first: alone on the canvas a card may have large ones."""
@@ -304,7 +302,7 @@ class StageCard(CanvasCard):
         data, known = self._data, self._trace is not None and self.stage.name in self._trace
         labels = (data.row_labels, data.group_labels or data.column_labels, data.titles) if data is not None else ()
         formula = self.stage.formula(self._trace.experiment) if self._trace is not None and known else ""
-        mode = (self._palette, self._zoom, self.hasFocus(), self._painting, self._strip_height(), data and data.kind)
+        mode = (self._palette, self._zoom, self.hasFocus(), self._painting, self._foot(), data and data.kind)
         return (*mode, self.shape_text(), formula, self._grid, labels, strong)
 
     def _paint_still(self, painter: QPainter, strong: tuple[int | None, int | None]) -> None:
@@ -319,14 +317,15 @@ class StageCard(CanvasCard):
         if self._data is not None and self._grid is not None:
             label_font = face("caption", self._zoom * LABEL_SIZE)
             draw_labels(painter, self._grid, self._data, self._palette, label_font, strong)
-            draw_titles(painter, self._grid, self._data, self._palette, face("tiny", self._zoom))
+            kept = kept_free(self._grid, self.width() - 4 * self._zoom)
+            draw_titles(painter, self._grid, self._data, self._palette, face("tiny", self._zoom), kept=kept)
             draw_colour_strip(painter, self._colour_bar(), self._data.kind, self._palette)
 
     def _colour_bar(self) -> QRectF:
         assert self._grid is not None
         z = self._zoom
         width = min(max(self._grid.width, 72 * z), self.width() - self._grid.x - 12 * z)
-        return QRectF(self._grid.x, self.height() - 22 * z - self._strip_height(), width, 16 * z)
+        return QRectF(self._grid.x, self.height() - self._foot(), width, 16 * z)
 
     def _held(self) -> Cell | None:
         """Return the cell of this card that is held, None without one."""

@@ -9,11 +9,17 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QFontMetricsF
 
 from attnlab.figures.layout import Grid, Limits, arrange
+from attnlab.figures.map_painter import BAR_HEIGHT
 from attnlab.ui.playground.still import face
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
 
+FOOT, STRIP, STRIP_MIDDLE = 22.0, 14.0, 10.0
+"""At zoom 1 the heights of the colour bar with its ends and of the line of figures below it, and how far above the
+lower edge this line has its middle."""
+TITLE, LEAST_TITLE = 12.0, 8.0
+"""Height of the titles of heads at zoom 1; smaller than the least they could not be read, and are left out."""
 LABEL_SIZE = 0.92
 NARROW_LABEL = 32.0
 NUMBER_CELL = 21.0
@@ -68,7 +74,8 @@ def _single(shape: tuple[int, int, int], rows: Sequence[str], columns: Sequence[
 def _multiples(shape: tuple[int, int, int], rows: Sequence[str], columns: Sequence[str], room: Room) -> Grid:
     """Arrange many maps: each has its title, and tokens where every one of them can be read."""
     z = room.zoom
-    title = max(12 * z, QFontMetricsF(face("tiny", z)).ascent() + 3)  # type stops shrinking before maps do
+    title = max(TITLE * z, QFontMetricsF(face("tiny", z)).ascent() + 3)  # type stops shrinking before maps do
+    title = title if TITLE * z >= LEAST_TITLE else 0.0
     grid = _arranged(shape, room, 0.0, 0.0, title)
     if min(grid.cell_width, grid.cell_height) < 10 * z:
         return grid
@@ -92,6 +99,22 @@ def _arranged(
 def _widest(labels: Sequence[str], metrics: QFontMetricsF) -> float:
     """Return the width of the widest of the first labels; a long one counts by its beginning."""
     return max((metrics.horizontalAdvance(label[:40] or "∅") for label in labels[:64]), default=0.0)
+
+
+def foot_height(zoom: float, with_strip: bool) -> float:
+    """Return the height of what is below the maps; type stops shrinking before the card does."""
+    line = 1.2 * face("tiny", zoom).pixelSize()
+    least = BAR_HEIGHT + 2 + line + (STRIP_MIDDLE * zoom + line / 2 if with_strip else 0)
+    return max((FOOT + (STRIP if with_strip else 0)) * zoom, least)
+
+
+def kept_free(grid: Grid, right: float) -> dict[int, float]:
+    """Return what titles at the end of a line of maps must leave free of their map, below 0 what they have beyond it.
+
+    ``right`` is where the card ends.
+    """
+    ends = range(grid.per_row - 1, grid.count, grid.per_row)
+    return dict.fromkeys(ends, grid.x + grid.width - right or -1e-9)  # 0 would be nothing said
 
 
 def head_titles(e: "Experiment", axes: tuple[str, ...] = ("", ""), columns: int = 0) -> tuple[str, ...]:
