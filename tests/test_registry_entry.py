@@ -85,9 +85,12 @@ NORM = Norm(
     title="tried norm",
     about="Divided by the sum of the absolute values.",
     formula=r"{x} \div |{x}|_1",
-    apply=lambda x: x / x.abs().sum(-1, keepdim=True),
-    explain=lambda x, column: (line(f"tried: {number(x[column])} ÷ {number(float(np.abs(x).sum()))}"),),
-    code="x / x.abs().sum(-1, keepdim=True)",
+    apply=lambda x, p: p["tried_length"] * x / x.abs().sum(-1, keepdim=True),
+    explain=lambda x, column, p: (
+        line(f"tried: {short(p['tried_length'])} · {number(x[column])} ÷ {number(float(np.abs(x).sum()))}"),
+    ),
+    code="{tried_length} * x / x.abs().sum(-1, keepdim=True)",
+    options=(Option("tried_length", "Tried length", "What they sum to", "number", 1.0, least=0, above=True),),
 )
 MASK = Mask(
     name="tried-mask",

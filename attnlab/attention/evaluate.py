@@ -80,7 +80,7 @@ def values(t: "Trace") -> Tensor:
 def _normed(t: "Trace", name: str, place: int) -> Tensor:
     norm = NORMS[t.experiment.config.qk_norm]
     assert norm.apply is not None
-    x = norm.apply(_before(t, name))
+    x = norm.apply(_before(t, name), t.parameters(norm))
     return x * t.take(t.experiment.weights.extra[norm.tables[place].name]) if norm.tables else x
 
 

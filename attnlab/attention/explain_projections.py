@@ -86,11 +86,12 @@ def _normed(trace: "Trace", cell: Cell, place: int) -> Explanation:
     e = trace.experiment
     norm, before = NORMS[e.config.qk_norm], trace.array(source(e, cell.stage))
     row = before[cell.head or 0, cell.row]
-    lines = list(norm.explain(row, cell.column))
+    p = trace.parameters(norm)
+    lines = list(norm.explain(row, cell.column, p))
     if norm.tables and norm.apply is not None:
         table = norm.tables[place]
         gain = number_of(trace, e.weights.extra[table.name][cell.column])
-        plain = float(norm.apply(torch.tensor(row, dtype=torch.float64, device="cpu"))[cell.column])
+        plain = float(norm.apply(torch.tensor(row, dtype=torch.float64, device="cpu"), p)[cell.column])
         times = line(short(plain), "·", Span(signed(gain), table.role))
         lines.append(line("times the gain ", Span(f"{table.name}[{cell.column}]", table.role), ": ", times))
     lines.append(line("= ", Span(number(value_of(trace, cell)), style="strong")))

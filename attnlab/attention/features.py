@@ -74,7 +74,7 @@ FEATURES = {
             group="normalizer",
             options=(
                 Option("dropout", "Dropout", "The share of the weights that is set to 0 at random; the others are "
-                       "divided by what is left, so that rows keep their sum only on average", "number", 0.0, 0.0, 0.99),
+                       "divided by what is left, so that rows keep their sum on average only", "number", 0.0, 0, 0.99),
                 Option("dropout_seed", "Seed", "Which weights are dropped", "whole", 0, 0, 2**31 - 1, under="dropout"),
                 Option("training", "Training", "Dropout acts in training only; off is evaluation, where nothing is "
                        "dropped", "switch", True, under="dropout"),

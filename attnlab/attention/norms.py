@@ -1,7 +1,8 @@
 """Normalisations of queries and keys before they meet (QK norm). One entry each."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -11,18 +12,21 @@ from attnlab.attention.arithmetic import Floats, Line, Span, line, number, short
 from attnlab.attention.arrays import widened
 from attnlab.attention.entries import Entry, Table
 
+Options = Mapping[str, Any]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Norm(Entry):
-    """One normalisation: ``apply(x [h, T, d_k])`` gives vectors of the same shape; None does nothing.
+    """One normalisation: ``apply(x [h, T, d_k], p)`` gives vectors of the same shape; None does nothing.
 
     An entry with tables has two, gains [d_k] for queries and for keys in this order, by which the result is multiplied.
-    ``explain(x [d_k], column)`` writes one number out, before the gain. ``code`` is an expression of ``x``.
+    ``explain(x [d_k], column, p)`` writes one number out, before the gain. ``p`` holds the entry's options by name.
+    ``code`` is an expression of ``x``; options stand in it as ``{name}``.
     """
 
     formula: str = ""
-    apply: Callable[[Tensor], Tensor] | None = None
-    explain: Callable[[Floats, int], tuple[Line, ...]] = lambda x, column: ()
+    apply: Callable[[Tensor, Options], Tensor] | None = None
+    explain: Callable[[Floats, int, Options], tuple[Line, ...]] = lambda x, column, p: ()
     code: str = "x"
 
 
@@ -30,24 +34,24 @@ EPS = 1e-6
 """Added to the mean square before its root is taken, as networks do."""
 
 
-def _rms(x: Tensor) -> Tensor:
+def _rms(x: Tensor, p: Options) -> Tensor:
     wide = widened(x)
     return (wide * torch.rsqrt(wide.square().mean(-1, keepdim=True) + EPS)).to(x.dtype)
 
 
-def _explain_rms(x: Floats, column: int) -> tuple[Line, ...]:
+def _explain_rms(x: Floats, column: int, p: Options) -> tuple[Line, ...]:
     root = float(np.sqrt(np.square(x, dtype=np.float64).mean() + EPS))
     what = line("root of the mean square of the row = ", Span(number(root), style="strong"))
     return (what, line(f"{short(x[column])} ÷ {number(root)} = {number(x[column] / root)}"))
 
 
-def _l2(x: Tensor) -> Tensor:
+def _l2(x: Tensor, p: Options) -> Tensor:
     wide = widened(x)
     length: Tensor = torch.linalg.vector_norm(wide, dim=-1, keepdim=True)
     return (wide / length.clamp_min(torch.finfo(wide.dtype).tiny)).to(x.dtype)
 
 
-def _explain_l2(x: Floats, column: int) -> tuple[Line, ...]:
+def _explain_l2(x: Floats, column: int, p: Options) -> tuple[Line, ...]:
     length = float(np.sqrt(np.square(x, dtype=np.float64).sum()))
     what = line("length of the row = ", Span(number(length), style="strong"))
     return (what, line(f"{short(x[column])} ÷ {number(length)} = {number(x[column] / length if length else 0.0)}"))

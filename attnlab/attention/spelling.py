@@ -113,7 +113,7 @@ def normed_code(of: str) -> Callable[["Experiment"], str]:
     def code(e: "Experiment") -> str:
         norm = NORMS[e.config.qk_norm]
         gain = f" * {norm.tables[place].name}" if norm.tables else ""
-        return f"{variable(f'normed_{of}')} = {_with(norm.code, x=_x(e, f'normed_{of}'))}{gain}"
+        return f"{variable(f'normed_{of}')} = {_with(_filled(norm.code, e, norm), x=_x(e, f'normed_{of}'))}{gain}"
 
     return code
 
