@@ -158,7 +158,17 @@ def test_long_sums_are_cut_and_can_be_written_out(sit_down: Callable[..., "Perso
 
 def test_the_line_of_torch_that_does_the_same_is_shown(person: "Person") -> None:
     person.click_cell("scaled", 2, 1)
-    assert "scaled = scores / K.shape[-1] ** 0.5" in labels(person)
+    assert read(person, "The same in PyTorch") == "scaled = scores / K.shape[-1] ** 0.5"
+
+
+def test_lines_of_code_that_are_copied_keep_their_indents(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("luong-concat")
+    person.click_cell("scores", 0, 1)
+    label = person.find(QLabel, "The same in PyTorch")
+    code = label.accessibleName().removeprefix("The same in PyTorch: ")
+    assert "\n    (Q @ " in code
+    label.setSelection(0, len(code))
+    assert label.selectedText().replace("\u2029", "\n") == code
 
 
 def test_with_several_heads_it_says_which(sit_down: Callable[..., "Person"]) -> None:

@@ -22,7 +22,7 @@ from attnlab.attention.moved import both, cell_before
 from attnlab.attention.stages import BY_NAME
 from attnlab.attention.statistics import RowStatistics, row_statistics
 from attnlab.figures.palette import LIGHT, Palette
-from attnlab.ui.playground.rich_text import html_of
+from attnlab.ui.playground.rich_text import html_of, html_of_code
 from attnlab.ui.theme import font, plain_tip, restyle
 from attnlab.ui.widgets.bars import BarList
 
@@ -104,7 +104,9 @@ class ExplainPanel(QScrollArea):
         self._code.setWordWrap(True)
         self._code.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._code.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self._code.setTextFormat(Qt.TextFormat.PlainText)
+        self._code.setTextFormat(Qt.TextFormat.RichText)
+        self._code.setContentsMargins(0, 8, 0, 0)
+        self._compared.setContentsMargins(0, 0, 0, 4)
         column.addWidget(self._code)
         column.addSpacing(16)
         self._row_title = _section("")
@@ -242,8 +244,9 @@ class ExplainPanel(QScrollArea):
             + "<br>".join(html_of(line, p) for line in explanation.lines)
             + "</p>"
         )
-        self._code.setText(stage.code(trace.experiment))
-        self._name_labels(explanation.lines)
+        code = stage.code(trace.experiment)
+        self._code.setText(html_of_code(code))
+        self._name_labels(explanation.lines, code)
         for widget in (self._dot, self._name):
             widget.show()
         text = "".join(span.text for line in explanation.lines for span in line)
@@ -264,12 +267,12 @@ class ExplainPanel(QScrollArea):
             sign = "+" if change > 0 else ""
             self._compared.setText(f"pinned {number(before)} · change {sign}{number(change)}")
 
-    def _name_labels(self, lines: "Sequence[Line]") -> None:
+    def _name_labels(self, lines: "Sequence[Line]", code: str = "") -> None:
         """Say what each label shows together with what it is: to a screen reader a name hides the text."""
         arithmetic = "; ".join("".join(span.text for span in line) for line in lines)
         self._value.setAccessibleName(f"Value of the cell: {self._value.text()}")
         self._lines.setAccessibleName(f"The cell as arithmetic: {arithmetic}")
-        self._code.setAccessibleName(f"The same in PyTorch: {self._code.text()}")
+        self._code.setAccessibleName(f"The same in PyTorch: {code}")
 
     def _show_row(self, cell: Cell) -> None:
         """Show the weights of the cell's query; of a key or a value there is no row."""

@@ -1,17 +1,30 @@
-"""Lines of arithmetic as rich text in the colours of their roles."""
+"""Lines of arithmetic as rich text in the colours of their roles, and lines of code with their own indents."""
 
 from html import escape
 
 from attnlab.attention.arithmetic import Line, Span
 from attnlab.figures.palette import Palette
-from attnlab.ui.theme import font
+from attnlab.ui.theme import font, px
 
+_HANGING = 12
 _RAISED = {"sub": "sub", "sup": "super"}
 
 
 def html_of(line: Line, palette: Palette) -> str:
     """Return one line as HTML that QLabel shows; breaking is allowed between terms."""
     return "".join(_span(span, palette) for span in line)
+
+
+def html_of_code(code: str) -> str:
+    """Return lines of code as HTML; what of a line has no room in it goes on below, further in than it began."""
+    return "".join(_code_line(line) for line in code.splitlines())
+
+
+def _code_line(line: str) -> str:
+    """Return a line with its own spaces, so that what is copied is code still."""
+    left = px(4) * (len(line) - len(line.lstrip())) + px(_HANGING)
+    style = f"margin:0; margin-left:{left}px; text-indent:-{left}px; white-space:pre-wrap"
+    return f'<p style="{style}">{escape(line)}</p>'
 
 
 def _span(span: Span, palette: Palette) -> str:
