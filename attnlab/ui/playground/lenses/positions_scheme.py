@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from attnlab.attention.positions import POSITIONS
 from attnlab.attention.stages import BY_NAME
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class SchemeRow(QWidget):
-    """One row: the name of the scheme, the formula of the stage that it changes, and what it does."""
+    """The name of the scheme and the formula of the stage that it changes; below, what it does."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -31,12 +31,16 @@ class SchemeRow(QWidget):
         self.latex = ""
         self.scheme, self.formula, self.about = QLabel(), QLabel(), sentence_label()
         self.formula.setAccessibleName("Formula of the positions")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(12)
-        row.addWidget(self.scheme)
-        row.addWidget(self.formula)
-        row.addWidget(self.about, 1)
+        lines = QVBoxLayout(self)
+        lines.setContentsMargins(0, 0, 0, 0)
+        lines.setSpacing(4)
+        head = QHBoxLayout()
+        head.setSpacing(12)
+        head.addWidget(self.scheme)
+        head.addWidget(self.formula)
+        head.addStretch(1)
+        lines.addLayout(head)
+        lines.addWidget(self.about)  # below, or it would be a tall and narrow column in a small window
         for label in (self.scheme, self.formula):
             label.setTextFormat(Qt.TextFormat.PlainText)
         self.hide()
