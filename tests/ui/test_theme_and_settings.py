@@ -30,7 +30,7 @@ def colours(person: "Person") -> set[str]:
     """Return the colours of the window's large surfaces: canvas, card, inputs, explanation, bars."""
     places: list[tuple[QWidget, QPoint]] = [
         (person.playground.canvas, QPoint(4, 4)),
-        (person.card("weights"), QPoint(person.card("weights").width() // 2, 8)),
+        (person.card("weights"), QPoint(person.card("weights").width() // 2, 4)),
         (person.playground.inputs.viewport(), QPoint(4, 4)),
         (person.playground.explain.viewport(), QPoint(4, 4)),
         (person.playground.step_bar, QPoint(5, 5)),

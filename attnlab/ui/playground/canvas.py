@@ -36,8 +36,8 @@ WIDEST_ROW, USUAL_ROWS = 5, 3
 LEAST_CARD, LEAST_HEIGHT, LEAST_ROW = 112.0, 420.0, 164.0
 """Cards have room for at least this: their width, the usual rows together, each of more rows than usual. In a canvas
 that is too small for it all is drawn smaller, so that it fits."""
-LEAST_SCALE = 0.43
-"""Below this nothing could be read: what does not fit then is dragged into sight."""
+LEAST_SEEN = 64.0
+"""On cards drawn lower than this nothing could be read: what does not fit then is dragged into sight."""
 ZOOM_RANGE = (0.5, 12.0)
 
 
@@ -233,9 +233,13 @@ class Canvas(QWidget):
 
     def _shrunk(self) -> float:
         """Return by how much everything is drawn smaller so that all cards fit."""
-        least = self._least()
+        assert self._trace is not None
+        if self._view is not None and self._view.alone is not None:
+            return 1.0
+        least, rows = self._least(), len(rows_of(self._trace.experiment))
+        row = (least.height() - 2 * MARGIN - (rows - 1) * ROW_GAP) / rows
         fitting = min(1.0, self.width() / least.width(), self.height() / least.height())
-        return max(fitting, LEAST_SCALE)
+        return max(fitting, LEAST_SEEN / row)
 
     def _wish(self, stage: Stage) -> float:
         """Return how wide a card wants to be against the others: wide matrices somewhat more, never too much."""
