@@ -13,7 +13,6 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPen,
     QPixmap,
-    QRegion,
     QResizeEvent,
     QWheelEvent,
 )
@@ -24,6 +23,7 @@ from attnlab.attention.stages import STAGES, Stage, sources
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.playground.card import StageCard
 from attnlab.ui.playground.heads_card import HeadsCard
+from attnlab.ui.playground.shadow import draw_shadow
 from attnlab.ui.theme import scale
 
 if TYPE_CHECKING:
@@ -190,10 +190,6 @@ class Canvas(QWidget):
         self._zoom = zoom
         self._place()
 
-    def visible_stages(self) -> frozenset[str]:
-        """Return the names of the stages whose cards can be seen."""
-        return frozenset(name for name, card in self.cards.items() if not card.isHidden())
-
     def _layout(self) -> dict[str, QRectF]:
         """Return where each card lies at zoom 1; "heads" is the overview."""
         assert self._trace is not None
@@ -301,15 +297,8 @@ class Canvas(QWidget):
                 QPen(QColor(self._palette.role(wire.role) if wire.role != "neutral" else self._palette.hatch), 1.6)
             )
             painter.drawPath(self._path(wire))
-        painter.setPen(Qt.PenStyle.NoPen)
         for rect in self._places.values():
-            whole = rect.toRect()
-            rim = QRegion(whole.adjusted(-3, -3, 3, 3)) - QRegion(whole.adjusted(15, 15, -15, -15))
-            painter.setClipRegion(rim)  # what the card covers need not be mixed, which is nearly all
-            for spread, alpha in ((3, 8), (2, 12), (1, 16)):
-                painter.setBrush(QColor(0, 0, 0, alpha))
-                grown = QRectF(whole).adjusted(-spread + 1, 0, spread - 1, spread)
-                painter.drawRoundedRect(grown, 12 + spread, 12 + spread)
+            draw_shadow(painter, rect.toRect())
         painter.end()
         return ground
 

@@ -35,7 +35,7 @@ class Still:
         if size.width() * size.height() > LARGEST_PX:
             self._draw(painter, ground, draw)
             return
-        key = (place, ratio, ground.cacheKey() if ground is not None else 0, *depends_on)
+        key = (place, ratio, *depends_on)  # of the ground nothing is seen but its own shadow, which moves with it
         if key != self._key:
             self._picture = QPixmap(size)
             self._picture.setDevicePixelRatio(ratio)
