@@ -7,12 +7,10 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QHelpEvent, QHideEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from attnlab.attention.arithmetic import number
 from attnlab.attention.axes import TOKENS
 from attnlab.attention.explain import Cell
 from attnlab.attention.links import Region, linked
 from attnlab.attention.stages import Stage, about
-from attnlab.attention.statistics import strip
 from attnlab.figures.map_painter import (
     Outline,
     draw_cells,
@@ -27,7 +25,7 @@ from attnlab.figures.text import Pen
 from attnlab.ui.formula import draw_formula
 from attnlab.ui.playground.canvas_card import Brush, CanvasCard
 from attnlab.ui.playground.card_layout import LABEL_SIZE, STRIP_MIDDLE, Room, fit, foot_height, kept_free
-from attnlab.ui.playground.looks import Look, look_at
+from attnlab.ui.playground.looks import Look, cell_text, figures, look_at, shortened
 from attnlab.ui.playground.still import face
 from attnlab.ui.theme import plain_tip
 
@@ -172,16 +170,9 @@ class StageCard(CanvasCard):
         assert self._view is not None
         look = look_at(self._trace, self._pinned, self.stage, self._view) if self._revealed() else Look(None)
         self._data, self._heads, self._reason = look.data, look.heads, look.reason
-        self._strip = self._figures(self._view) if self._view.strips and look.data is not None else ""
-
-    def _figures(self, view: "View") -> str:
-        assert self._trace is not None
-        if view.look == "difference" and self._pinned is not None:
-            assert self._data is not None
-            change = self._data.values[np.isfinite(self._data.values)]
-            return f"largest change {number(float(np.abs(change).max(initial=0)))}"
-        trace = self._pinned if view.look == "pinned" and self._pinned is not None else self._trace
-        return strip(trace, self.stage.name, view.head if self.stage.has_heads else "all")
+        self._strip = ""
+        if self._view.strips and look.data is not None:
+            self._strip = figures(self._trace, self._pinned, self.stage, self._view, look.data)
 
     def _described(self) -> str:
         if self._data is None:
@@ -285,11 +276,7 @@ class StageCard(CanvasCard):
         if self._strip:
             pen = Pen(painter, face("tiny", self._zoom))
             painter.setPen(QColor(self._palette.muted))
-            room = self.width() - 2 * PADDING * self._zoom
-            pieces = self._strip.split(" · ")
-            brief = pieces[0].replace("row sums", "Σ").replace(" … ", "…")
-            fitting = (*(" · ".join(pieces[:n]) for n in range(len(pieces), 0, -1)), brief)
-            text = next((text for text in fitting if pen.width(text) <= room), pen.elided(brief, room))
+            text = shortened(self._strip, pen, self.width() - 2 * PADDING * self._zoom)
             pen.draw(PADDING * self._zoom, self.height() - STRIP_MIDDLE * self._zoom, text)
 
     def _number_fonts(self) -> tuple[QFont, ...]:
@@ -340,14 +327,7 @@ class StageCard(CanvasCard):
     def hover_text(self, cell: Cell) -> str:
         """Return what a tooltip says of a cell: its exact value and where it lies."""
         assert self._data is not None
-        assert self._trace is not None
-        index = self._heads.index(cell.head)
-        value = self._data.values[index, cell.row, cell.column]
-        names = f"{self._data.row_labels[cell.row]} → {self._data.column_labels[cell.column]}"
-        if self._data.masked is not None and self._data.masked[cell.row, cell.column]:
-            return f"{names}: masked"
-        exact = repr(float(value)) if self._data.values.dtype == np.float64 else str(np.float32(value))
-        return f"{names}: {exact.replace('-', '−')}" if np.isfinite(value) else f"{names}: {number(float(value))}"
+        return cell_text(self._data, self._heads.index(cell.head), cell.row, cell.column)
 
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:

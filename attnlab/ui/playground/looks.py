@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from attnlab.attention.arithmetic import number
 from attnlab.attention.axes import labels
 from attnlab.attention.links import side_by_side
 from attnlab.attention.moved import both, followed
 from attnlab.attention.stages import Stage, kind_of
+from attnlab.attention.statistics import strip
 from attnlab.figures.map_painter import MapData
 from attnlab.figures.raster import limit_of
+from attnlab.figures.text import Pen
 from attnlab.ui.playground.card_layout import head_titles
 
 if TYPE_CHECKING:
@@ -99,6 +102,33 @@ def _data(
     if not side_by_side(e, stage) or e.n_heads == 1:
         return MapData(values, kind, limit, masked, rows, columns, titles)
     return MapData(values, kind, limit, masked, rows, columns, titles, e.d_v, head_titles(e))
+
+
+def figures(trace: "Trace", pinned: "Trace | None", stage: Stage, view: "View", shown: MapData) -> str:
+    """Return the line of figures below what a card shows."""
+    if view.look == "difference" and pinned is not None:
+        change = shown.values[np.isfinite(shown.values)]
+        return f"largest change {number(float(np.abs(change).max(initial=0)))}"
+    looked = pinned if view.look == "pinned" and pinned is not None else trace
+    return strip(looked, stage.name, view.head if stage.has_heads else "all")
+
+
+def shortened(line: str, pen: Pen, room: float) -> str:
+    """Return as many figures of a line as there is room for, the first one in short if need be."""
+    pieces = line.split(" · ")
+    brief = pieces[0].replace("row sums", "Σ").replace(" … ", "…")
+    fitting = (*(" · ".join(pieces[:n]) for n in range(len(pieces), 0, -1)), brief)
+    return next((text for text in fitting if pen.width(text) <= room), pen.elided(brief, room))
+
+
+def cell_text(data: MapData, index: int, row: int, column: int) -> str:
+    """Return where a cell of the map at ``index`` lies, and its exact value."""
+    value = data.values[index, row, column]
+    names = f"{data.row_labels[row]} → {data.column_labels[column]}"
+    if data.masked is not None and data.masked[row, column]:
+        return f"{names}: masked"
+    exact = repr(float(value)) if data.values.dtype == np.float64 else str(np.float32(value))
+    return f"{names}: {exact.replace('-', '−')}" if np.isfinite(value) else f"{names}: {number(float(value))}"
 
 
 def heads_at_a_glance(trace: "Trace", pinned: "Trace | None", look: str) -> MapData | None:
