@@ -14,7 +14,7 @@ from attnlab.attention import edits
 from attnlab.attention.arithmetic import number
 from attnlab.attention.stages import about
 from attnlab.attention.statistics import brief, strip
-from attnlab.ui.playground import card as card_module
+from attnlab.ui.playground import looks
 from attnlab.ui.widgets.option_controls import NumberEdit
 from attnlab.ui.widgets.pill import Pill
 from attnlab.ui.widgets.switch import Switch
@@ -195,7 +195,7 @@ def test_nothing_is_computed_for_figures_that_are_not_shown(person: "Person", mo
         asked.append(name)
         return strip(trace, name, head)
 
-    monkeypatch.setattr(card_module, "strip", counted)
+    monkeypatch.setattr(looks, "strip", counted)
     person.open_table("W_v")
     person.type_number(0, 0, "6")
     person.press("Causal")

@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QHelpEvent, QHideEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
@@ -25,7 +24,7 @@ from attnlab.figures.text import Pen
 from attnlab.ui.formula import draw_formula
 from attnlab.ui.playground.canvas_card import Brush, CanvasCard
 from attnlab.ui.playground.card_layout import LABEL_SIZE, STRIP_MIDDLE, Room, fit, foot_height, kept_free
-from attnlab.ui.playground.looks import Look, cell_text, figures, look_at, shortened
+from attnlab.ui.playground.looks import Look, cell_text, figures, is_same, look_at, shortened
 from attnlab.ui.playground.still import face
 from attnlab.ui.theme import plain_tip
 
@@ -71,7 +70,7 @@ class StageCard(CanvasCard):
     def show_trace(self, trace: "Trace", view: "View") -> None:
         """Show a stage of a trace as the view asks: one head, the mean, or all; nothing before its step."""
         before, self._trace = self._trace, trace
-        if before is None or not self._same(before, trace):
+        if before is None or not is_same(self.stage, before, trace):
             self._view = None
         self.show_view(view)
 
@@ -108,18 +107,6 @@ class StageCard(CanvasCard):
         """Whether the maps that are shown reach so far: those of a pinned state may be of another size."""
         _, rows, columns = self._data.values.shape if self._data is not None else (0, 0, 0)
         return bool((row or 0) < rows and (column or 0) < columns)
-
-    def _same(self, before: "Trace", after: "Trace") -> bool:
-        """Whether two traces look the same on this card: an edit leaves what lies before it as it was."""
-        a, b, name = before.experiment, after.experiment, self.stage.name
-        return (
-            name in before
-            and before.dtype == after.dtype
-            and a.config is b.config
-            and (a.tokens, a.memory_tokens) == (b.tokens, b.memory_tokens)
-            and self.stage.formula(a) == self.stage.formula(b)
-            and np.array_equal(before.array(name), after.array(name))
-        )
 
     def set_painting(self, on: bool) -> None:
         """Make the left button a brush, or no longer, where the cells are those of a mask."""

@@ -33,6 +33,19 @@ class Look:
     reason: str = ""
 
 
+def is_same(stage: Stage, before: "Trace", after: "Trace") -> bool:
+    """Whether a stage looks the same in two traces: an edit leaves what lies before it as it was."""
+    a, b, name = before.experiment, after.experiment, stage.name
+    return (
+        name in before
+        and before.dtype == after.dtype
+        and a.config is b.config
+        and (a.tokens, a.memory_tokens) == (b.tokens, b.memory_tokens)
+        and stage.formula(a) == stage.formula(b)
+        and np.array_equal(before.array(name), after.array(name))
+    )
+
+
 def look_at(trace: "Trace", pinned: "Trace | None", stage: Stage, view: "View") -> Look:
     """Return what a card shows; present and pinned numbers share one scale of colours while a state is pinned."""
     if pinned is None or view.look == "present":
