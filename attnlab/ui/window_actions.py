@@ -164,7 +164,7 @@ def _compare(w: "MainWindow") -> list[Action]:
         Action("figures", "Figures on the cards", "Compare", w.do("toggle_strips"), (), lambda: _loaded(w), strips),
         *(
             Action(
-                f"lens-{name}", f"Look at: {title}", "Compare", partial(lens, name), (), lambda: _loaded(w),
+                f"lens-{name}", f"Lens: {title}", "Compare", partial(lens, name), (), lambda: _loaded(w),
                 partial(shows, name),
             )
             for name, title in titles.items()

@@ -58,6 +58,8 @@ class ShapeBar(QWidget):
             grid.addWidget(box, place // 2, place % 2 * 2 + 1)
             (groups[place] if place < len(groups) else self.free_sizes)[name] = box
             self._labels[name] = label
+            for widget in (box, label) if place >= len(SIZES) else ():
+                widget.hide()  # until an experiment has such a size
         grid.setColumnStretch(1, 1)
         grid.setColumnStretch(3, 1)
         column.addLayout(grid)
