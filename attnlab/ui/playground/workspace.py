@@ -57,7 +57,7 @@ class Playground(QObject):
         self.body.setHandleWidth(1)
         for widget in (self.inputs, self.lenses, self.explain):
             self.body.addWidget(widget)
-        self._arranged, self._width = False, 0
+        self._arranged, self._width, self._inputs_hint = False, 0, 0
         self.body.splitterMoved.connect(self._on_splitter_moved)
         for index, stretch in enumerate((0, 1, 0)):
             self.body.setStretchFactor(index, stretch)
@@ -126,6 +126,7 @@ class Playground(QObject):
         self.lenses.show_trace(reply.trace, view)
         self.explain.show_trace(reply.trace, view)
         self.step_bar.show_reply(reply, view)
+        self._make_room()
 
     @Slot(object)
     def _on_scene_changed(self, scene: Scene) -> None:
@@ -218,6 +219,12 @@ class Playground(QObject):
             inputs = max(min(round(width * 0.22), px(300)), self.inputs.sizeHint().width())
             explain = min(max(round(width * 0.2), px(216)), px(276))
             self.body.setSizes([inputs, max(width - inputs - explain, 100), explain])
+        self._inputs_hint = self.inputs.sizeHint().width()
+
+    def _make_room(self) -> None:
+        """Divide the width anew when the inputs have more to show, or less: a second sequence, a batch."""
+        if self._width and self.inputs.sizeHint().width() != self._inputs_hint:
+            self.arrange(self._width)
 
     @Slot(int, int)
     def _on_splitter_moved(self, *_: int) -> None:
