@@ -124,7 +124,7 @@ def test_the_tabs_are_walked_with_the_keyboard(person: "Person") -> None:
 
 def test_the_command_palette_opens_a_lens(person: "Person") -> None:
     person.key(Key.Key_K, Qt.KeyboardModifier.ControlModifier)
-    person.type("look at precision")
+    person.type("lens precision")
     person.key(Key.Key_Return)
     finish_jobs(person)
     assert lens(person, Lens).name == "precision"
