@@ -41,11 +41,11 @@ def cases(quick: bool = False) -> Iterator[Case]:
         for tokens, rounds in SIZES.items():
             driver.open(experiment(tokens, causal=False))
             yield from _edit_cases(driver, tokens, 1 if quick else rounds)
+        driver.open(experiment(MAIN, causal=False))
+        yield from drag_cases(driver, 1 if quick else DRAGS)
         for name, values in SWITCHES:
             driver.open(experiment(MAIN, causal=False))
             yield from _switch_cases(driver, name, values, 1 if quick else SIZES[MAIN] // 2)
-        driver.open(experiment(MAIN, causal=False))
-        yield from drag_cases(driver, 1 if quick else DRAGS)
 
 
 def _switch_cases(driver: "Driver", name: str, values: tuple[object, object], rounds: int) -> Iterator[Case]:
