@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 MOST_GAP = 400
 """Rows of cells between two rows of maps, for the title; more would be for maps of hundreds of rows in a thumbnail."""
@@ -96,6 +97,7 @@ class Limits:
     title_height: float = 0.0
 
 
+@lru_cache(maxsize=256)
 def arrange(
     area: tuple[float, float, float, float],
     rows: int,
