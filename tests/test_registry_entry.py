@@ -30,6 +30,7 @@ from attnlab.ui.widgets.pill import Pill
 from attnlab.ui.widgets.segments import Segments
 from attnlab.ui.widgets.switch import Switch
 from tests.ui.conftest import _long_lived_is_frozen, open_window, sit_down  # noqa: F401  # fixtures
+from tests.ui.popups import close, popup_of
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
@@ -218,20 +219,6 @@ def test_the_generated_code_computes_it(capsys: pytest.CaptureFixture[str]) -> N
 
 
 # In the window
-
-
-def popup_of(person: "Person", pill: str) -> Any:
-    found = person.find(Pill, pill)
-    if found.popup() is None:
-        person.click(found)
-    popup = found.popup()
-    assert popup is not None
-    return popup
-
-
-def close(person: "Person", pill: str) -> None:
-    popup = popup_of(person, pill)
-    person.key(Key.Key_Escape, widget=popup.focusWidget() or popup)
 
 
 def type_setting(person: "Person", pill: str, title: str, text: str) -> None:

@@ -17,6 +17,7 @@ from attnlab.ui.widgets.option_controls import NumberEdit
 from attnlab.ui.widgets.pill import Pill
 from attnlab.ui.widgets.segments import Segments
 from attnlab.ui.widgets.switch import Switch
+from tests.ui.popups import close, popup_of
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
@@ -24,22 +25,6 @@ if TYPE_CHECKING:
 Key = Qt.Key
 PILLS = {"score": "Score", "normalizer": "Weights", "positions": "Positions", "qk_norm": "Heads"}
 ENTRIES = [(choice.field, name) for choice in registry.CHOICES for name in choice.entries]
-
-
-def popup_of(person: "Person", pill: str) -> QWidget:
-    """Return the popup of a pill, opened if it was not."""
-    found = person.find(Pill, pill)
-    if found.popup() is None:
-        person.click(found)
-    popup = found.popup()
-    assert popup is not None
-    return popup
-
-
-def close(person: "Person", pill: str) -> None:
-    popup = popup_of(person, pill)
-    person.key(Key.Key_Escape, widget=popup.focusWidget() or popup)
-    assert person.find(Pill, pill).popup() is None
 
 
 def said(popup: QWidget) -> list[str]:
