@@ -47,9 +47,12 @@ class Progress(QWidget):
 
     def set_progress(self, count: int, done: int) -> None:
         """Show ``done`` of ``count`` steps."""
+        if (count, done) == (self._count, self._done):
+            return
+        if count != self._count:
+            self.updateGeometry()
         self._count, self._done = count, done
         self.setToolTip(f"step {done} of {count}")
-        self.updateGeometry()
         self.update()
 
     def _bar(self, index: int) -> QRectF:
@@ -185,6 +188,8 @@ class StepBar(QFrame):
     @Slot(str)
     def show_message(self, sentence: str) -> None:
         """Show one sentence about what was refused, until the next edit or step."""
+        if sentence == self.message == "":
+            return
         self.note_timer.stop()
         restyle(self._message, f"color: {self._palette.bad}")
         self._message.setText(sentence)

@@ -11,6 +11,7 @@ from attnlab.ui.theme import font, scale
 
 LARGEST_PX = 4_000_000
 """Pictures of more pixels are not kept but drawn each time: of a card zoomed far in, most cannot be seen."""
+MOST = 3
 
 
 class Still:
@@ -19,8 +20,7 @@ class Still:
     def __init__(self, widget: QWidget) -> None:
         self._widget = widget
         self._ground: Callable[[], QPixmap] | None = None
-        self._key: tuple[object, ...] = ()
-        self._picture = QPixmap()
+        self._kept: dict[tuple[object, ...], QPixmap] = {}
 
     def lie_on(self, ground: Callable[[], QPixmap]) -> None:
         """Let the widget paint the ground in its round corners itself, so that nothing under it need be painted."""
@@ -36,15 +36,23 @@ class Still:
             self._draw(painter, ground, draw)
             return
         key = (place, ratio, *depends_on)  # of the ground nothing is seen but its own shadow, which moves with it
-        if key != self._key:
-            self._picture = QPixmap(size)
-            self._picture.setDevicePixelRatio(ratio)
-            self._picture.fill(Qt.GlobalColor.black if ground is not None else Qt.GlobalColor.transparent)
-            own = QPainter(self._picture)
+        picture = self._kept.pop(key, None)
+        if picture is None:
+            picture = QPixmap(size)
+            picture.setDevicePixelRatio(ratio)
+            if ground is None:  # which would cover all of it
+                picture.fill(Qt.GlobalColor.transparent)
+            own = QPainter(picture)
             self._draw(own, ground, draw)
             own.end()
-            self._key = key
-        painter.drawPixmap(0, 0, self._picture)
+        self._keep(key, picture)
+        painter.drawPixmap(0, 0, picture)
+
+    def _keep(self, key: tuple[object, ...], picture: QPixmap) -> None:
+        """Keep the newest pictures: a switch that is flipped back finds the one it had before."""
+        self._kept[key] = picture
+        while len(self._kept) > MOST or sum(p.width() * p.height() for p in self._kept.values()) > LARGEST_PX:
+            del self._kept[next(iter(self._kept))]
 
     def _draw(self, painter: QPainter, ground: QPixmap | None, draw: Callable[[QPainter], None]) -> None:
         if ground is not None:
@@ -55,10 +63,10 @@ class Still:
 
 
 @lru_cache(maxsize=256)
-def _made(role: str, zoom: float, application_font: str) -> QFont:
+def _made(role: str, zoom: float, application_px: int) -> QFont:
     return font(role, zoom / scale())
 
 
 def face(role: str, zoom: float) -> QFont:
     """Return a font at a zoom that already holds the program's size of type; to be read, not changed."""
-    return _made(role, zoom, QGuiApplication.font().key())
+    return _made(role, zoom, QGuiApplication.font().pixelSize())  # nothing else of the application's font ever changes

@@ -12,9 +12,10 @@ class TextField(QLineEdit):
 
     def settle(self) -> None:
         """Make what was typed the beginning of what can be taken back in here."""
-        at = self.cursorPosition()
-        self.setText(self.text())
-        self.setCursorPosition(at)
+        if self.isModified() or self.isUndoAvailable() or self.isRedoAvailable():
+            at = self.cursorPosition()
+            self.setText(self.text())
+            self.setCursorPosition(at)
 
     def event(self, event: QEvent) -> bool:
         if _is_for_the_window(event, self):
