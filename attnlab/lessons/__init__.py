@@ -1,0 +1,1 @@
+"""Lessons: files of steps that are read, checked, walked through and asked about. Knows no Qt."""
