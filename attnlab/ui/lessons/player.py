@@ -1,0 +1,217 @@
+"""Walks a lesson key by key: brings each slide's state and view into the document, and says where the walk stands."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from attnlab.attention import walk
+from attnlab.attention.stages import BY_NAME
+from attnlab.attention.walk import Place
+from attnlab.document.document import Document
+from attnlab.document.scene import Scene
+from attnlab.lessons.lesson import Lesson, Step
+
+if TYPE_CHECKING:
+    from attnlab.lessons.slides import Slide
+
+WHOLE: tuple[Place | None, ...] = (None,)
+
+
+class LessonPlayer(QObject):
+    """Owns which lesson is open, its slides, and the frame of the slide that is shown.
+
+    The experiments of all slides are made when the lesson opens, so that a key only exchanges values. What a person
+    edits on the way is an edit of the document like any other; entering a slide brings the slide's own state back.
+    """
+
+    slide_changed = Signal(object)
+    """A Slide was entered, or None: the lesson was closed."""
+    frame_changed = Signal(object)
+    """The Place up to which all is known, or None for all."""
+
+    def __init__(self, document: Document, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._lesson: Lesson | None = None
+        self._slides: tuple[Slide, ...] = ()
+        self._index = self._frame = 0
+        self._frames = WHOLE
+        self._opening: int | None = None
+        self._moving = False
+        document.scene_changed.connect(self._on_scene_changed)
+
+    @property
+    def lesson(self) -> Lesson | None:
+        """The lesson that is open."""
+        return self._lesson
+
+    @property
+    def slides(self) -> "tuple[Slide, ...]":
+        """All slides of the lesson that is open."""
+        return self._slides
+
+    @property
+    def slide(self) -> "Slide | None":
+        """The slide that is shown."""
+        return self._slides[self._index] if self._slides else None
+
+    @property
+    def frames(self) -> tuple[Place | None, ...]:
+        """The frames of this slide for what is open now; an edit in the middle may have changed their number."""
+        return self._frames
+
+    @property
+    def frame_index(self) -> int:
+        """Which frame of the slide is shown, counted from 0."""
+        return self._frame
+
+    @property
+    def frame(self) -> Place | None:
+        """Up to where all is known; None for all, and without a lesson."""
+        return self._frames[self._frame]
+
+    @property
+    def at_end(self) -> bool:
+        """Whether nothing comes after this frame; so too without a lesson."""
+        return self._index >= len(self._slides) - 1 and self._frame == len(self._frames) - 1
+
+    @property
+    def at_start(self) -> bool:
+        """Whether nothing comes before this frame; so too without a lesson."""
+        return self._index == self._frame == 0
+
+    def open(self, lesson: Lesson, step: int = 0) -> None:
+        """Make the slides of a lesson and show one of them at its first frame; without steps there is nothing to show.
+
+        What was open before is one undo away, and a file of it is never saved over by the lesson's states.
+        """
+        from attnlab.lessons.slides import slides  # nothing of lessons is loaded before one is opened
+
+        self._lesson, self._slides, self._opening = lesson, slides(lesson), None
+        self._index = self._frame = 0
+        self._frames = WHOLE
+        if self._slides:
+            self._enter(step)
+        else:
+            self.slide_changed.emit(None)
+
+    def close(self) -> None:
+        """Leave the lesson; what its slide shows stays open, with all of it known."""
+        if self._lesson is None:
+            return
+        self._lesson, self._slides, self._opening = None, (), None
+        self._index = self._frame = 0
+        self._frames = WHOLE
+        self._document.show(at=None)
+        self.slide_changed.emit(None)
+
+    @Slot()
+    def next(self) -> None:
+        """Go to the next frame, past the last one to the next slide's first; at the end nothing happens."""
+        if self._frame < len(self._frames) - 1:
+            self._show_frame(self._frame + 1)
+        elif self._index < len(self._slides) - 1:
+            self._enter(self._index + 1)
+
+    @Slot()
+    def back(self) -> None:
+        """Go to the frame before, from the first one to the last of the slide before; at the start nothing happens."""
+        if self._frame > 0:
+            self._show_frame(self._frame - 1)
+        elif self._index > 0:
+            self._enter(self._index - 1, last=True)
+
+    @Slot()
+    def skip(self) -> None:
+        """Go to the next slide, whatever frames are left; on the last slide to its last frame."""
+        if self._index < len(self._slides) - 1:
+            self._enter(self._index + 1)
+        else:
+            self._show_frame(len(self._frames) - 1)
+
+    @Slot()
+    def first(self) -> None:
+        """Go to the first frame of the first slide."""
+        self.go(0)
+
+    @Slot()
+    def last(self) -> None:
+        """Go to the first frame of the last slide."""
+        self.go(len(self._slides) - 1)
+
+    @Slot(int)
+    def go(self, step: int) -> None:
+        """Go to the first frame of a slide, counted from 0; out of range to the nearest one."""
+        if self._slides:
+            self._enter(step)
+
+    def _enter(self, index: int, *, last: bool = False) -> None:
+        self._index = min(max(index, 0), len(self._slides) - 1)
+        slide = self._slides[self._index]
+        self._moving = True
+        try:
+            self._bring_state(slide)
+        finally:
+            self._moving = False
+        self._frames = self._frames_now(slide)
+        self._frame = len(self._frames) - 1 if last else 0
+        depth = slide.step.depth if slide.step.depth in walk.DEPTHS else "stage"
+        head, cell = slide.head, slide.cell
+        self._document.show(
+            head=head, cell=cell, pinned=cell is not None, alone=None, depth=depth, at=self.frame, look="present"
+        )
+        self.slide_changed.emit(slide)
+        self.frame_changed.emit(self.frame)
+
+    def _bring_state(self, slide: "Slide") -> None:
+        """Make a slide's experiment the document's: the first one as something opened, the next as entries after it."""
+        experiment, title = slide.experiment, slide.step.title
+        assert self._lesson is not None
+        if experiment is None or experiment is self._document.experiment:
+            return
+        now = self._document.scene
+        scene = Scene(experiment, self._lesson.title, self._preset(slide.index), now.device, now.dtype)
+        if self._opening is not None and self._document.history.current.opening == self._opening:
+            self._document.edit_scene(title, lambda _: scene)
+            return
+        self._document.open(title, scene)
+        self._opening = self._document.history.current.opening
+
+    def _preset(self, index: int) -> str:
+        """Return the preset that the state of a step began as, "" for none."""
+        assert self._lesson is not None
+        began = (step for step in reversed(self._lesson.steps[: index + 1]) if _begins(step))
+        return next((step.preset or "" for step in began), "")
+
+    def _frames_now(self, slide: "Slide") -> tuple[Place | None, ...]:
+        e = self._document.experiment
+        if e is slide.experiment:
+            return slide.frames or WHOLE
+        if slide.stage not in BY_NAME or not BY_NAME[slide.stage].present(e):
+            return WHOLE
+        return walk.frames(e, slide.stage, slide.step.depth or "all", slide.cell) or WHOLE
+
+    def _show_frame(self, frame: int) -> None:
+        if frame != self._frame:
+            self._frame = frame
+            self._document.show(at=self.frame)
+            self.frame_changed.emit(self.frame)
+
+    @Slot(object)
+    def _on_scene_changed(self, _: object) -> None:
+        """Keep the frames those of what is open: an edit in the middle may add a row, or take the stage away."""
+        slide = self.slide
+        if slide is None or self._moving:
+            return
+        shown, frames = self.frame, self._frames_now(slide)
+        if frames == self._frames:
+            return
+        self._frames = frames
+        self._frame = frames.index(shown) if shown in frames else len(frames) - 1
+        self._document.show(at=self.frame)
+        self.frame_changed.emit(self.frame)
+
+
+def _begins(step: Step) -> bool:
+    return step.preset is not None or step.file is not None
