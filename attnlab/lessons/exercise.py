@@ -1,0 +1,303 @@
+"""An exercise: a state with cells left blank, and the numbers that each student has in it. Kept in files as JSON."""
+
+import base64
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, fields
+from math import isfinite
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from attnlab.attention import edits, registry
+from attnlab.attention.axes import size
+from attnlab.attention.experiment import Experiment
+from attnlab.attention.explanation import Cell, labels, shown_value
+from attnlab.attention.stages import BY_NAME, kind_of
+from attnlab.attention.trace import Trace
+from attnlab.errors import AttnlabError, ExperimentError, FileError
+from attnlab.files.atomic import why, write_bytes
+from attnlab.files.session import load, save
+
+FORMAT, VERSION = "attnlab exercise", 1
+LIMIT = 32 << 20
+"""Bytes that a file may have."""
+MOST_BLANKS, MOST_STUDENTS = 200, 1000
+SCHEME = "attnlab exercise 1"
+"""The name of the way in which students' numbers are drawn; another way would be another name."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Exercise:
+    """A state and its blank cells; an answer may be off by ``tolerance``.
+
+    With a ``seed`` each of the ``students`` has numbers of their own, without one all have those of the state.
+    ``given`` says where the way begins: at the "inputs", or at the stages "before" the blank cells.
+
+    Raises:
+        ExperimentError: no blanks or too many, one that does not exist, or a tolerance that is no size.
+    """
+
+    experiment: Experiment
+    blanks: tuple[Cell, ...]
+    tolerance: float = 0.01
+    title: str = "Exercise"
+    seed: int | None = None
+    students: tuple[str, ...] = ()
+    given: str = "inputs"
+
+    def __post_init__(self) -> None:
+        if not isfinite(self.tolerance) or self.tolerance < 0:
+            raise ExperimentError(f"tolerance is {self.tolerance}; it needs a number of 0 or more, such as 0.01.")
+        if not 0 < len(self.blanks) <= MOST_BLANKS:
+            raise ExperimentError(f"The exercise has {len(self.blanks)} blank cells; it needs 1 to {MOST_BLANKS}.")
+        if len(self.students) > MOST_STUDENTS:
+            raise ExperimentError(f"There are {len(self.students)} students; an exercise holds {MOST_STUDENTS}.")
+        if self.given not in ("inputs", "before"):
+            raise ExperimentError(f'given is {self.given!r}; it needs "inputs" or "before".')
+        for cell in self.blanks:
+            check_cell(self.experiment, cell)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is right in a blank cell. ``label`` is the letter of its box, ``masked`` whether a mask hides it."""
+
+    cell: Cell
+    label: str
+    value: float
+    masked: bool
+
+
+def check_cell(e: Experiment, cell: Cell) -> None:
+    """Check that a cell exists.
+
+    Raises:
+        ExperimentError: it does not; the sentence says what there is.
+    """
+    stage = BY_NAME.get(cell.stage)
+    if stage is None or not stage.present(e):
+        names = ", ".join(name for name, each in BY_NAME.items() if each.present(e))
+        raise ExperimentError(f"There is no stage {cell.stage!r} here; there are {names}.")
+    rows, columns = (size(e, axis) for axis in stage.axes[-2:])
+    if not (0 <= cell.row < rows and 0 <= cell.column < columns):
+        raise ExperimentError(f"{name_of(cell)} is not there; {cell.stage} has {rows} rows and {columns} columns.")
+    if cell.head is not None and not (stage.has_heads and 0 <= cell.head < e.n_heads):
+        has = f"heads 0 to {e.n_heads - 1}" if stage.has_heads else "no heads"
+        raise ExperimentError(f"{name_of(cell)} names head {cell.head}; {cell.stage} has {has}.")
+
+
+def name_of(cell: Cell) -> str:
+    """Return a cell as it is written in lessons: ``weights[2, 1]``, with a head ``weights[0, 2, 1]``."""
+    head = "" if cell.head is None else f"{cell.head}, "
+    return f"{cell.stage}[{head}{cell.row}, {cell.column}]"
+
+
+def letter(index: int) -> str:
+    """Return what the box of a blank is called: a to z, then aa, ab, and so on."""
+    first, last = divmod(index, 26)
+    return (letter(first - 1) if first else "") + "abcdefghijklmnopqrstuvwxyz"[last]
+
+
+def place_of(e: Experiment, cell: Cell) -> str:
+    """Return a cell in words: ``starts → journey``, of several heads ``starts → journey, head 1``."""
+    stage = BY_NAME[cell.stage]
+    row, column = (text or "∅" for text in labels(e, stage.axes, cell.row, cell.column))
+    if stage.axes[-1] not in ("token", "query", "key"):
+        column = f"column {column}"
+    which = "" if not stage.has_heads or e.n_heads == 1 else "mean of the heads" if cell.head is None else None
+    return f"{row} → {column}" + (f", head {cell.head}" if which is None else f", {which}" if which else "")
+
+
+def traced(e: Experiment) -> Trace:
+    """Return what an experiment computes in float64 on the CPU, as answers are held to it."""
+    return Trace(e, torch.device("cpu"), torch.float64)
+
+
+def row_of(e: Experiment, cell: Cell) -> tuple[Cell, ...]:
+    """Return the cells of a cell's row that no mask hides; all of them where it hides every one."""
+    hidden = traced(e).shown_mask(cell.stage)
+    columns = range(size(e, BY_NAME[cell.stage].axes[-1]))
+    open_ = [j for j in columns if hidden is None or not hidden[cell.row, j]]
+    return tuple(Cell(cell.stage, cell.row, j, cell.head) for j in open_ or columns)
+
+
+def random_cells(e: Experiment, stage: str, count: int, seed: int, head: int | None = None) -> tuple[Cell, ...]:
+    """Return so many cells of a stage that no mask hides, or as many as there are, row by row; the seed picks them."""
+    hidden = traced(e).shown_mask(stage)
+    rows, columns = (size(e, axis) for axis in BY_NAME[stage].axes[-2:])
+    open_ = [divmod(i, columns) for i in range(rows * columns)]
+    open_ = [(i, j) for i, j in open_ if hidden is None or not hidden[i, j]]
+    raw = _raw(f"{seed}\0cells\0{stage}", len(open_))
+    chosen = sorted(np.argsort(raw, kind="stable")[: max(count, 0)].tolist())
+    which = head if BY_NAME[stage].has_heads else None
+    return tuple(Cell(stage, open_[i][0], open_[i][1], which) for i in chosen)
+
+
+def variant(exercise: Exercise, student: str | int, seed: int | None = None) -> Experiment:
+    """Return the state with numbers of the student's own; without a seed, here or in the exercise, the state itself.
+
+    Numbers are tenths from −1 to 1, in the tables that the state has (what is the identity stays so), and where two
+    tokens had the same embedding they have the same one again. Each table's come from NumPy's PCG64, whose raw stream
+    is the same on every machine and in every version, seeded by SHA-256 of scheme, seed, student and table's name.
+    """
+    seed = exercise.seed if seed is None else seed
+    e = exercise.experiment
+    if seed is None:
+        return e
+    for name in edits.tables(e):
+        if name.startswith("W_") and name not in e.weights.extra and getattr(e.weights, name) is None:
+            continue
+        e = edits.with_table(e, name, _numbers(e, name, f"{seed}\0{student}\0{name}"))
+    return e
+
+
+def _numbers(e: Experiment, name: str, key: str) -> torch.Tensor:
+    old = edits.table(e, name)
+    tenths = (_raw(key, old.numel()) % np.uint64(21)).astype(np.float64) - 10
+    table = registry.all_tables().get(name)
+    if table is not None and table.fill == "ones":  # gains lie around 1, and above 0
+        tenths = 10 + np.trunc(tenths / 2)
+    numbers = (tenths / 10).reshape(tuple(old.shape))
+    if name in ("embeddings", "memory_embeddings"):
+        first: dict[tuple[float, ...], int] = {}
+        numbers = numbers[[first.setdefault(tuple(row), i) for i, row in enumerate(old.tolist())]]
+    return torch.from_numpy(numbers).to(old.dtype)
+
+
+def _raw(key: str, count: int) -> NDArray[np.uint64]:
+    digest = hashlib.sha256(f"{SCHEME}\0{key}".encode("utf-8", "surrogatepass")).digest()
+    return np.atleast_1d(np.random.PCG64(int.from_bytes(digest[:16], "big")).random_raw(count))
+
+
+def answers(exercise: Exercise, e: Experiment) -> tuple[Answer, ...]:
+    """Return what is right in each blank of a student's state, in the order of the boxes."""
+    return answers_of(traced(e), exercise.blanks)
+
+
+def answers_of(trace: Trace, blanks: Sequence[Cell]) -> tuple[Answer, ...]:
+    """Return what is right in each of some cells of a trace."""
+    masks = {cell.stage: trace.shown_mask(cell.stage) for cell in blanks}
+    return tuple(
+        Answer(cell, letter(i), shown_value(trace, cell), (mask := masks[cell.stage]) is not None and _at(mask, cell))
+        for i, cell in enumerate(blanks)
+    )
+
+
+def _at(mask: NDArray[np.bool_], cell: Cell) -> bool:
+    return bool(mask[cell.row, cell.column])
+
+
+def has_shares(trace: Trace, stage: str) -> bool:
+    """Tell whether the cells of a stage's row give each other away, as they sum to 1."""
+    return kind_of(trace.stage(stage), trace.experiment) == "probability"
+
+
+def student_names(lines: Iterable[str]) -> tuple[str, ...]:
+    """Return the names that stand one a line, each once; a single whole number n means students 1 to n.
+
+    Raises:
+        ExperimentError: more than an exercise holds.
+    """
+    names = tuple(dict.fromkeys(" ".join(line.split()) for line in lines if line.strip()))
+    if len(names) == 1 and names[0].isdecimal():
+        count = int(names[0][:6])
+        names = tuple(f"Student {i}" for i in range(1, min(count, MOST_STUDENTS + 1) + 1))
+    if len(names) > MOST_STUDENTS:
+        raise ExperimentError(f"There are more than {MOST_STUDENTS} students; an exercise holds that many.")
+    return names
+
+
+def save_exercise(exercise: Exercise, path: str | os.PathLike[str]) -> None:
+    """Write an exercise to a JSON file, whole or not at all; the state lies in it as a session.
+
+    Raises:
+        FileError: it cannot be written, or is too large to be read back.
+    """
+    plain = {name: getattr(exercise, name) for name in _SETTINGS}
+    blanks = [asdict(cell) for cell in exercise.blanks]
+    with tempfile.TemporaryDirectory() as folder:
+        session = Path(folder) / "state.attnlab"
+        save(exercise.experiment, session)
+        state = base64.b64encode(session.read_bytes()).decode("ascii")
+    whole = {"format": FORMAT, "version": VERSION, **plain, "blanks": blanks, "state": state}
+    data = (json.dumps(whole, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode("utf-8", "surrogatepass")
+    if len(data) > LIMIT:
+        raise FileError(f"{os.fspath(path)} would be larger than the {LIMIT >> 20} MiB that an exercise may have.")
+    write_bytes(path, data)
+
+
+_SETTINGS = ("tolerance", "title", "seed", "students", "given")
+_KINDS: dict[str, Any] = {
+    "tolerance": int | float, "title": str, "seed": int | None, "students": list, "given": str, "blanks": list,
+    "state": str,
+}  # fmt: skip
+
+
+def read_exercise(path: str | os.PathLike[str]) -> Exercise:
+    """Return the exercise of a file.
+
+    Raises:
+        FileError: it is not there, too large, no exercise, damaged, or of a newer attnlab.
+    """
+    name = os.fspath(path)
+    try:
+        with open(path, "rb") as file:
+            data = file.read(LIMIT + 1)
+    except (OSError, ValueError) as error:
+        raise FileError(f"{name} cannot be read: {why(error)}.") from None
+    if len(data) > LIMIT:
+        raise FileError(f"{name} is larger than the {LIMIT >> 20} MiB that an exercise may have.")
+    try:
+        return _exercise(_checked(json.loads(data.decode("utf-8", "surrogatepass")), name))
+    except FileError:
+        raise
+    except (AttnlabError, ValueError, TypeError, RecursionError) as error:
+        raise FileError(f"{name} is damaged or not an exercise of attnlab: {why(error)}.") from None
+
+
+def _checked(plain: Any, name: str) -> dict[str, Any]:
+    if not isinstance(plain, dict) or plain.get("format") != FORMAT:
+        raise FileError(f"{name} is not an exercise of attnlab: it does not say that its format is {FORMAT!r}.")
+    version = plain.get("version")
+    if isinstance(version, int) and version > VERSION:
+        raise FileError(f"{name} was saved by a newer attnlab (version {version}; this reads {VERSION}): update it.")
+    if version != VERSION:
+        raise ValueError(f"its version is {version!r}, not {VERSION}")
+    for key, kind in _KINDS.items():
+        if not isinstance(plain.get(key), kind) or isinstance(plain.get(key), bool):
+            raise ValueError(f"{key} is missing or of the wrong kind")
+    if not all(isinstance(student, str) for student in plain["students"]):
+        raise ValueError("its students need to be names")
+    return plain
+
+
+def _exercise(plain: dict[str, Any]) -> Exercise:
+    with tempfile.TemporaryDirectory() as folder:
+        session = Path(folder) / "state.attnlab"
+        session.write_bytes(base64.b64decode(plain["state"], validate=True))
+        try:
+            experiment = load(session)
+        except FileError as error:
+            raise ValueError(str(error).replace(str(session), "the state in it").rstrip(".")) from None
+    blanks = tuple(_cell(blank) for blank in plain["blanks"])
+    settings = {key: plain[key] for key in _SETTINGS} | {"students": tuple(plain["students"])}
+    return Exercise(experiment, blanks, **settings)
+
+
+def _cell(blank: Any) -> Cell:
+    needed = {field.name for field in fields(Cell)}
+    if not isinstance(blank, dict) or set(blank) != needed or not isinstance(blank["stage"], str):
+        raise ValueError(f"a blank cell needs {', '.join(sorted(needed))}")
+    numbers = (blank["row"], blank["column"], blank["head"])
+    if not all(type(n) is int for n in numbers[:2]) or not (numbers[2] is None or type(numbers[2]) is int):
+        raise ValueError("row, column and head of a blank cell need to be whole numbers")
+    return Cell(blank["stage"], *numbers)

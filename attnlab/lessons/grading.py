@@ -1,0 +1,232 @@
+"""Grading: answers as people type them, one by one or in a CSV file, held to what is right in the blank cells."""
+
+import csv
+import io
+import math
+import os
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from attnlab.attention.arithmetic import number
+from attnlab.attention.experiment import Experiment
+from attnlab.errors import AttnlabError, FileError
+from attnlab.files.atomic import why
+from attnlab.lessons.exercise import Answer, Exercise, answers, name_of
+from attnlab.lessons.lesson import Problem
+
+CSV_LIMIT = 4 << 20
+"""Bytes that a file of answers may have."""
+MASKED = ("masked", "mask")
+_SAME = str.maketrans({"−": "-", "–": "-", "－": "-", "＋": "+", "⁄": "/", "∕": "/", "÷": "/", "％": "%", "٫": "."})
+_DECIMAL = r"[+-]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][+-]?\d+)?"
+_NUMBER = re.compile(rf"({_DECIMAL})\s*(?:/\s*({_DECIMAL})|(%))?")
+_VULGAR = re.compile(r"([+-]?)\s*(\d*)\s*(\D)")
+_INFINITE = re.compile(r"([+-]?)\s*(∞|inf|infinity)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One answer, marked: "right", "wrong", "missing", or "unreadable" with the reason.
+
+    ``gap`` is how far it is off; ``said`` one sentence about it.
+    """
+
+    answer: Answer
+    given: str
+    result: str
+    gap: float
+    said: str
+
+    @property
+    def right(self) -> bool:
+        """Whether it counts."""
+        return self.result == "right"
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """All marks of one student, in the order of the boxes.
+
+    Each cell is held to what is right, not to what would follow from a wrong one before it: blanks of one stage do not
+    build on each other, so no mistake of theirs is counted twice.
+    """
+
+    student: str
+    marks: tuple[Mark, ...]
+
+    @property
+    def right(self) -> int:
+        """How many are right."""
+        return sum(mark.right for mark in self.marks)
+
+    @property
+    def total(self) -> int:
+        """How many there are."""
+        return len(self.marks)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """One line of a file of answers: who, which box (its letter, or the cell as in ``weights[2, 1]``), what."""
+
+    student: str
+    cell: str
+    value: str
+    line: int
+
+
+def read_number(text: str) -> float:
+    """Read an answer as it is typed: ``0.38``, ``0,38``, ``3/8``, ``½``, ``38 %``, ``−∞``.
+
+    Raises:
+        AttnlabError: it is none; the sentence says what would be.
+    """
+    plain = " ".join(text.split()).translate(_SAME)
+    if found := _NUMBER.fullmatch(plain):
+        value = float(found[1].replace(",", "."))
+        if found[2] is None:
+            return value / 100 if found[3] else value
+        below = float(found[2].replace(",", "."))
+        if below == 0:
+            raise AttnlabError(f"“{text.strip()}” divides by 0; a number such as 0.38 or 3/8 would do.")
+        return value / below
+    if found := _INFINITE.fullmatch(plain):
+        return -math.inf if found[1] == "-" else math.inf
+    if found := _VULGAR.fullmatch(plain):
+        fraction = unicodedata.numeric(found[3], -1.0)
+        if fraction >= 0:
+            return (float(found[2] or 0) + fraction) * (-1 if found[1] == "-" else 1)
+    if not plain:
+        raise AttnlabError("Nothing is typed here; a number such as 0.38 or 3/8 would do.")
+    shown = plain if len(plain) <= 24 else f"{plain[:23]}…"
+    raise AttnlabError(f"“{shown}” is no number; one such as 0.38, 3/8, −∞, or the word masked would do.")
+
+
+def mark(answer: Answer, text: str, tolerance: float) -> Mark:
+    """Mark one answer; "masked" is right just where a mask hides the cell, be its number 0 or −∞."""
+    if not text.strip():
+        return Mark(answer, "", "missing", math.inf, "Nothing was answered.")
+    if text.strip().casefold() in MASKED:
+        said = "It is masked." if answer.masked else "It is not masked."
+        return Mark(
+            answer, text.strip(), "right" if answer.masked else "wrong", 0.0 if answer.masked else math.inf, said
+        )
+    try:
+        value = read_number(text)
+    except AttnlabError as error:
+        return Mark(answer, text.strip(), "unreadable", math.inf, str(error))
+    gap = 0.0 if value == answer.value else abs(value - answer.value)
+    right = gap <= tolerance + 1e-9  # what lies on the edge is within, whatever binary fractions make of it
+    return Mark(answer, text.strip(), "right" if right else "wrong", gap, _said(answer, value, gap, right))
+
+
+def _said(answer: Answer, value: float, gap: float, right: bool) -> str:
+    if math.isnan(gap):
+        return "What is right here is no number."
+    if right:
+        return "Exactly." if gap < 5e-5 else f"Within {number(gap)}."
+    if math.isinf(gap):
+        return "It is −∞: nothing is left of it." if answer.value == -math.inf else "It is a finite number."
+    return f"Too {'large' if value > answer.value else 'small'} by {number(gap)}."
+
+
+def grade(exercise: Exercise, experiment: Experiment, given: Mapping[str, str], student: str = "") -> Grade:
+    """Grade one student's answers, by letter of the box or by cell as in ``weights[2, 1]``; what lacks is missing."""
+    by_box = {_plain(box): value for box, value in given.items()}
+    marks = []
+    for answer in answers(exercise, experiment):
+        text = by_box.get(answer.label, by_box.get(_plain(name_of(answer.cell)), ""))
+        marks.append(mark(answer, text, exercise.tolerance))
+    return Grade(student, tuple(marks))
+
+
+def _plain(box: str) -> str:
+    return "".join(box.split()).casefold()
+
+
+def read_answers(text: str) -> tuple[tuple[Given, ...], tuple[Problem, ...]]:
+    """Read a CSV of student, cell, value: by commas, semicolons or tabs, with or without a line of headings.
+
+    Lines that cannot be read become problems with their number; the others are read all the same.
+    """
+    lines: list[Given] = []
+    problems: list[Problem] = []
+    reader = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=_delimiter(text))
+    while True:
+        try:
+            fields = next(reader)
+        except StopIteration:
+            break
+        except csv.Error as error:
+            problems.append(Problem(reader.line_num, f"The line cannot be read: {error}."))
+            continue
+        fields = [field.strip() for field in fields]
+        if not any(fields) or (not lines and [f.casefold() for f in fields[:2]] == ["student", "cell"]):
+            continue
+        if len(fields) != 3 or not all(fields[:2]):
+            problems.append(Problem(reader.line_num, _wrong(fields)))
+            continue
+        lines.append(Given(fields[0], fields[1], fields[2], reader.line_num))
+    return tuple(lines), tuple(problems)
+
+
+def _delimiter(text: str) -> str:
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    return "\t" if "\t" in first else ";" if ";" in first else ","
+
+
+def _wrong(fields: Sequence[str]) -> str:
+    if len(fields) == 3:
+        return f"The {'student' if not fields[0] else 'cell'} is missing; a line is student, cell, value."
+    more = "; a decimal comma or a cell such as weights[2, 1] needs quotation marks" if len(fields) > 3 else ""
+    return f"The line has {len(fields)} field{'s' if len(fields) != 1 else ''}; it needs 3: student, cell, value{more}."
+
+
+def read_answer_file(path: str | os.PathLike[str]) -> tuple[tuple[Given, ...], tuple[Problem, ...]]:
+    """Read a CSV file of answers.
+
+    Raises:
+        FileError: it is not there, too large, or not UTF-8.
+    """
+    name = os.fspath(path)
+    try:
+        with open(path, "rb") as file:
+            data = file.read(CSV_LIMIT + 1)
+    except (OSError, ValueError) as error:
+        raise FileError(f"{name} cannot be read: {why(error)}.") from None
+    if len(data) > CSV_LIMIT:
+        raise FileError(f"{name} is larger than the {CSV_LIMIT >> 20} MiB that answers may have.")
+    try:
+        return read_answers(data.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise FileError(f"{name} is not text in UTF-8; save it as “CSV UTF-8”.") from None
+
+
+def sorted_out(exercise: Exercise, lines: Sequence[Given]) -> tuple[dict[str, dict[str, str]], tuple[Problem, ...]]:
+    """Return the answers by student and box, and problems: unknown students and boxes, boxes answered twice.
+
+    Without a list of students everybody who answered is one. Of two answers to a box the last one counts.
+    """
+    students = {_plain(student): student for student in exercise.students}
+    boxes = {label: answer.label for answer in answers(exercise, exercise.experiment) for label in _names(answer)}
+    found: dict[str, dict[str, str]] = {student: {} for student in exercise.students}
+    problems = []
+    for each in lines:
+        student = students.get(_plain(each.student)) if students else each.student
+        box = boxes.get(_plain(each.cell))
+        if student is None:
+            problems.append(Problem(each.line, f"“{each.student}” is not on the list of students."))
+        elif box is None:
+            known = ", ".join(dict.fromkeys(list(boxes.values())[:12]))
+            problems.append(Problem(each.line, f"“{each.cell}” is no blank of this exercise; there are {known}."))
+        else:
+            if box in found.setdefault(student, {}):
+                problems.append(Problem(each.line, f"{student} answers {box} again; this last answer counts."))
+            found[student][box] = each.value
+    return found, tuple(problems)
+
+
+def _names(answer: Answer) -> tuple[str, str]:
+    return answer.label, _plain(name_of(answer.cell))

@@ -1,0 +1,262 @@
+"""Exercises: numbers of each student's own, answers read and graded, and files that come back as they were."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import attnlab
+from attnlab.attention import edits
+from attnlab.attention.explanation import Cell
+from attnlab.errors import AttnlabError, ExperimentError, FileError
+from attnlab.lessons.exercise import (
+    Exercise,
+    answers,
+    letter,
+    name_of,
+    place_of,
+    random_cells,
+    read_exercise,
+    row_of,
+    save_exercise,
+    student_names,
+    traced,
+    variant,
+)
+from attnlab.lessons.grading import grade, mark, read_answer_file, read_answers, read_number, sorted_out
+
+KINDS = (
+    "journey", "causal-5x8", "padding-batch", "cross-attention", "rope", "alibi", "sparsemax", "additive", "qk-norm",
+    "grouped-keys", "attention-sink", "mask-fill-1e9", "mask-after-softmax", "t5-bias", "dropout", "order-aware",
+)  # fmt: skip
+
+
+def make(preset: str = "journey", stage: str = "weights", **more: object) -> Exercise:
+    blanks = (Cell(stage, 0, 1, 0), Cell(stage, 0, 0, 0))
+    return Exercise(attnlab.preset(preset), blanks, **more)  # type: ignore[arg-type]
+
+
+def test_the_numbers_of_a_student_are_the_same_on_every_machine() -> None:
+    e = variant(make(seed=7), "Ada")
+    printed = [[0.4, 0.0, -0.5], [0.5, -0.1, 0.9]]
+    np.testing.assert_allclose(edits.array(e, "embeddings")[:2], printed, atol=1e-6)
+    assert np.array_equal(edits.array(variant(make(seed=7), "Ada"), "W_q"), edits.array(e, "W_q"))
+
+
+@pytest.mark.parametrize("preset", KINDS)
+def test_every_kind_of_attention_has_variants_in_tenths_that_compute(preset: str) -> None:
+    exercise = make(preset, seed=3)
+    ada, bob = variant(exercise, "Ada"), variant(exercise, "Bob")
+    for name in edits.tables(ada):
+        mine = edits.array(ada, name).astype(np.float64)
+        assert np.abs(mine).max() <= 1.5, name
+        np.testing.assert_allclose(mine * 10, np.round(mine * 10), atol=1e-4, err_msg=name)
+    assert not np.array_equal(edits.array(ada, "embeddings"), edits.array(bob, "embeddings"))
+    assert np.isfinite([answer.value for answer in answers(exercise, ada)]).all()
+
+
+def test_what_is_the_identity_and_what_is_alike_stays_so() -> None:
+    e = attnlab.preset("journey-untrained")
+    assert variant(Exercise(e, (Cell("weights", 0, 0, 0),), seed=1), 1).weights.W_q is None
+    x = e.embeddings.clone()
+    x[3] = x[0]
+    twin = variant(Exercise(replace(e, embeddings=x), (Cell("weights", 0, 0, 0),), seed=1), 1)
+    rows = twin.embeddings.tolist()
+    assert rows[3] == rows[0]
+    assert rows[1] != rows[0]
+
+
+def test_without_a_seed_all_have_the_state_itself() -> None:
+    exercise = make()
+    assert variant(exercise, "Ada") is exercise.experiment
+    assert variant(exercise, "Ada", 4) is not exercise.experiment
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        (Cell("nothing", 0, 0), "There is no stage 'nothing' here; there are inputs"),
+        (Cell("masked", 0, 0), "There is no stage 'masked' here"),
+        (Cell("weights", 6, 0, 0), "weights[0, 6, 0] is not there; weights has 6 rows and 6 columns."),
+        (Cell("weights", 0, 0, 1), "names head 1; weights has heads 0 to 0."),
+        (Cell("output", 0, 0, 0), "names head 0; output has no heads."),
+    ],
+)
+def test_blanks_that_do_not_exist_are_refused_with_what_there_is(cell: Cell, said: str) -> None:
+    with pytest.raises(ExperimentError) as error:
+        Exercise(attnlab.preset("journey"), (cell,))
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize("wrong", [{"tolerance": -1.0}, {"tolerance": float("nan")}, {"blanks": ()}, {"given": "x"}])
+def test_settings_that_cannot_be_are_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(ExperimentError, match="needs"):
+        replace(make(), **wrong)  # type: ignore[arg-type]
+
+
+def test_a_row_and_random_cells_leave_out_what_is_masked() -> None:
+    e = attnlab.preset("causal-5x8")
+    assert [cell.column for cell in row_of(e, Cell("weights", 2, 0, 0))] == [0, 1, 2]
+    cells = random_cells(e, "weights", 6, seed=1, head=0)
+    assert len(set(cells)) == 6
+    assert all(cell.column <= cell.row for cell in cells)
+    assert cells == random_cells(e, "weights", 6, seed=1, head=0) != random_cells(e, "weights", 6, seed=2, head=0)
+    assert len(random_cells(e, "weights", 99, seed=1)) == 15
+    assert random_cells(e, "output", 2, seed=1, head=0)[0].head is None
+
+
+def test_boxes_and_cells_have_names() -> None:
+    assert [letter(i) for i in (0, 25, 26, 27, 52)] == ["a", "z", "aa", "ab", "ba"]
+    e = attnlab.preset("journey")
+    assert place_of(e, Cell("weights", 2, 1, 0)) == "starts → journey"
+    assert place_of(e, Cell("queries", 2, 1, 0)) == "starts → column 1"
+    many = attnlab.preset("uneven-heads")
+    assert place_of(many, Cell("weights", 0, 1, 1)).endswith(", head 1")
+    assert place_of(many, Cell("weights", 0, 1)).endswith(", mean of the heads")
+
+
+def test_students_are_names_or_a_number() -> None:
+    assert student_names(["Ada ", "", " Bob  B", "Ada"]) == ("Ada", "Bob B")
+    assert student_names(["3"]) == ("Student 1", "Student 2", "Student 3")
+    with pytest.raises(ExperimentError, match="1000"):
+        student_names(["1001"])
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("0.38", 0.38), (" 0,38 ", 0.38), ("3/8", 0.375), ("3 ÷ 8", 0.375), ("½", 0.5), ("−1½", -1.5), ("38 %", 0.38),
+     ("−∞", -np.inf), ("-inf", -np.inf), ("∞", np.inf), ("1e-3", 0.001), ("−.5", -0.5)],
+)  # fmt: skip
+def test_numbers_are_read_as_people_type_them(text: str, value: float) -> None:
+    assert read_number(text) == pytest.approx(value)
+
+
+@pytest.mark.parametrize("text", ["", "abc", "1/0", "nan", "1 2", "0.3.8", "x" * 500])
+def test_what_is_no_number_is_said_to_be_none(text: str) -> None:
+    with pytest.raises(AttnlabError) as error:
+        read_number(text)
+    assert len(str(error.value)) < 120
+    assert "would do" in str(error.value)
+
+
+@given(st.floats(-1e6, 1e6), st.floats(0, 1))
+def test_an_answer_is_right_just_within_the_tolerance(value: float, tolerance: float) -> None:
+    answer = answers(make(), attnlab.preset("journey"))[0]
+    given = mark(answer, repr(value), tolerance)
+    assert given.right == (abs(value - answer.value) <= tolerance + 1e-9)
+
+
+def test_masked_is_right_just_where_a_mask_hides() -> None:
+    e = attnlab.preset("causal-5x8")
+    cells = (Cell("weights", 0, 3, 0), Cell("weights", 3, 0, 0), Cell("masked", 0, 3, 0))
+    hidden, open_, score = answers(Exercise(e, cells), e)
+    assert mark(hidden, "masked", 0.01).right
+    assert mark(hidden, "0", 0.0).right
+    assert mark(open_, "Masked", 1e9).said == "It is not masked."
+    assert mark(score, "masked", 0.01).right
+    assert mark(score, "−∞", 0.01).right
+    assert mark(score, "-1e9", 0.01).said == "It is −∞: nothing is left of it."
+    assert mark(open_, "∞", 0.01).said == "It is a finite number."
+
+
+def test_how_far_off_is_said() -> None:
+    first = answers(make(), attnlab.preset("journey"))[0]
+    assert mark(first, f"{first.value + 0.2:.6f}", 0.01).said == "Too large by 0.2000."
+    assert mark(first, f"{first.value - 0.2:.6f}", 0.01).said == "Too small by 0.2000."
+    assert mark(first, f"{first.value + 0.004:.6f}", 0.01).said == "Within 0.0040."
+    assert mark(first, "", 0.01).result == "missing"
+
+
+def test_a_student_is_graded_with_the_students_own_numbers() -> None:
+    exercise = make(seed=5)
+    mine = variant(exercise, "Ada")
+    given = {answer.label: f"{answer.value:.3f}" for answer in answers(exercise, mine)}
+    assert (grade(exercise, mine, given, "Ada").right, grade(exercise, mine, given).total) == (2, 2)
+    assert grade(exercise, variant(exercise, "Bob"), given).right < 2
+    by_name = {name_of(answer.cell): "junk" for answer in answers(exercise, mine)}
+    assert [m.result for m in grade(exercise, mine, by_name).marks] == ["unreadable", "unreadable"]
+    assert [m.result for m in grade(exercise, mine, {}).marks] == ["missing", "missing"]
+
+
+@pytest.mark.parametrize("text", ["student,cell,value\nAda,a,0.5\n", "Ada;a;0,5\n", "Ada\ta\t0.5", '\ufeffAda,a,"0,5"'])
+def test_answers_are_read_from_any_spreadsheet(text: str) -> None:
+    (only,), problems = read_answers(text)
+    assert (only.student, only.cell) == ("Ada", "a")
+    assert read_number(only.value) == 0.5
+    assert not problems
+
+
+def test_bad_lines_are_named_and_the_rest_is_read() -> None:
+    lines, problems = read_answers("Ada,a,0.5\nAda,b,0,5\nBob\n,a,1\n\nBob,a,1\n")
+    assert [each.student for each in lines] == ["Ada", "Bob"]
+    assert [each.line for each in problems] == [2, 3, 4]
+    assert "needs quotation marks" in problems[0].reason
+    assert problems[1].reason == "The line has 1 field; it needs 3: student, cell, value."
+    assert problems[2].reason.startswith("The student is missing")
+
+
+def test_answers_go_to_students_and_boxes() -> None:
+    exercise = make(students=("Ada", "Bob"))
+    text = 'ada,A,1\nAda,"weights[0, 0, 0]",2\nEve,a,1\nBob,zz,1\nBob,a,3\nBob,a,4\n'
+    found, problems = sorted_out(exercise, read_answers(text)[0])
+    assert found == {"Ada": {"a": "1", "b": "2"}, "Bob": {"a": "4"}}
+    assert [(p.line, p.reason) for p in problems] == [
+        (3, "“Eve” is not on the list of students."),
+        (4, "“zz” is no blank of this exercise; there are a, b."),
+        (6, "Bob answers a again; this last answer counts."),
+    ]
+
+
+def test_a_file_of_answers_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "answers.csv"
+    path.write_bytes("Zoë,a,1".encode("latin-1"))
+    with pytest.raises(FileError, match="UTF-8"):
+        read_answer_file(path)
+    with pytest.raises(FileError, match="cannot be read"):
+        read_answer_file(tmp_path / "none.csv")
+
+
+@pytest.mark.parametrize("preset", KINDS)
+def test_an_exercise_comes_back_from_its_file(preset: str, tmp_path: Path) -> None:
+    made = make(preset, seed=2, students=("Ada", "Zoë"), title="Weights", tolerance=0.05, given="before")
+    save_exercise(made, tmp_path / "x.json")
+    back = read_exercise(tmp_path / "x.json")
+    assert replace(back, experiment=made.experiment) == made
+    for stage in traced(made.experiment).all_stages:
+        np.testing.assert_array_equal(traced(back.experiment).array(stage), traced(made.experiment).array(stage))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"format": "other"}, "is not an exercise of attnlab"),
+        ({"version": 2}, "newer attnlab"),
+        ({"version": "1"}, "version"),
+        ({"seed": 1.5}, "seed is missing or of the wrong kind"),
+        ({"blanks": [{"stage": "weights", "row": 0}]}, "a blank cell needs"),
+        ({"blanks": [{"stage": "weights", "row": 99, "column": 0, "head": 0}]}, "is not there"),
+        ({"state": "!!"}, "damaged"),
+        ({"state": "AAAA"}, "the state in it"),
+        ({"tolerance": float("inf")}, "tolerance"),
+    ],
+)
+def test_a_damaged_file_is_named_with_the_reason(change: dict[str, object], said: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    save_exercise(make(), path)
+    path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | change), encoding="utf-8")
+    with pytest.raises(FileError) as error:
+        read_exercise(path)
+    assert said in str(error.value)
+    assert str(path) in str(error.value)
+
+
+def test_no_json_is_no_exercise(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    for data in (b"", b"\xff\xfe", b"[" * 100_000, b"[1]"):
+        path.write_bytes(data)
+        with pytest.raises(FileError):
+            read_exercise(path)
