@@ -4,13 +4,13 @@ import gc
 import math
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
-from PySide6.QtCore import QCoreApplication, QEvent, QPoint, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QRect, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QWidget
 from pytestqt.qtbot import QtBot
@@ -22,11 +22,18 @@ from attnlab.attention.presets import preset
 from attnlab.compute.engine import compute
 from attnlab.compute.service import ComputeService
 from attnlab.document.document import View
+from attnlab.document.settings import Settings
 from attnlab.figures.palette import DARK, LIGHT, Palette
 from attnlab.ui.playground.lenses.positions_lens import PositionsLens
-from attnlab.ui.playground.lenses.positions_map import MapFigure
+from attnlab.ui.playground.lenses.positions_map import LEAST_WIDTH, MapFigure
+from attnlab.ui.playground.lenses.positions_order import OrderPage
+from attnlab.ui.theme import px
 from attnlab.ui.widgets.curves import Curve, Curves
 from attnlab.ui.widgets.fields import NumberBox
+from attnlab.ui.widgets.surface import Surface
+
+if TYPE_CHECKING:
+    from tests.ui.conftest import Person
 
 PATIENCE_MS = 20_000
 
@@ -93,6 +100,11 @@ def reader(qtbot: QtBot) -> Iterator[Reader]:
     lens.close()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
     gc.enable()
+
+
+def whole(widget: QWidget, inside: QWidget) -> bool:
+    """Return whether a widget lies inside another with all of itself."""
+    return inside.rect().contains(QRect(widget.mapTo(inside, QPoint(0, 0)), widget.size()))
 
 
 def curve(plot: Curves, name: str) -> Curve:
@@ -475,10 +487,47 @@ def test_every_page_paints_at_any_size_in_both_themes(reader: Reader, palette: P
     for name, figure in shown.items():
         reader.press(f"Positions: {name}")
         card = figure.parentWidget()
-        reader.qtbot.waitUntil(lambda card=card, figure=figure: card.rect().contains(figure.geometry()))  # type: ignore[misc]
+        while not isinstance(card, Surface):
+            card = card.parentWidget()
+        reader.qtbot.waitUntil(lambda card=card, figure=figure: whole(figure, card))  # type: ignore[misc]
         image = card.grab().toImage()
         assert image.pixelColor(4, image.height() // 2).name().upper() == palette.surface
         lens.grab()
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (1000, 640), (1440, 900)], ids=str)
+@pytest.mark.parametrize("type_size", [100, 150])
+def test_the_order_page_is_as_wide_as_its_room(
+    sit_down: Callable[..., "Person"], size: tuple[int, int], type_size: int
+) -> None:
+    person = sit_down("multi-head-8", settings=Settings(theme="light", type_size=type_size))
+    person.window.resize(*size)
+    person.playground.lenses.open_lens("positions/order")
+    page = next(iter(person.window.findChildren(OrderPage)))
+    person.wait_for(lambda: page.rows[1][3].data is not None)
+    shown = [*page.sentences, page.caption, page.shuffle, page.edit, *page.rows[0], *page.rows[1]]
+    person.wait_for(lambda: all(whole(widget, page.widget()) for widget in shown))
+    assert page.horizontalScrollBar().maximum() == 0
+    least = px(LEAST_WIDTH) if page.viewport().width() > px(LEAST_WIDTH) + 56 else 0  # one map takes what there is
+    assert all(figure.width() >= least for figure in page.rows[0])
+    for button in (page.shuffle, page.edit):
+        assert button.fontMetrics().horizontalAdvance(button.text()) < button.width()
+
+
+def test_maps_stand_abreast_where_there_is_room_and_else_below_one_another(reader: Reader) -> None:
+    reader.open(preset("journey"))
+    reader.press("Positions: Order")
+    maps = reader.lens.order.rows[0]
+    for width, lines in ((1100, 1), (420, 2), (240, 4), (1100, 1)):
+        reader.lens.resize(width, 600)
+        reader.qtbot.waitUntil(lambda lines=lines: len({figure.y() for figure in maps}) == lines)  # type: ignore[misc]
+        reader.qtbot.waitUntil(lambda: reader.lens.order.horizontalScrollBar().maximum() == 0)
+
+
+def test_a_tab_that_is_pressed_again_stays_chosen(reader: Reader) -> None:
+    for _ in range(2):
+        reader.press("Positions: Order")
+        assert [name for name, tab in reader.lens.tabs.items() if tab.isChecked()] == ["order"]
 
 
 def test_every_control_says_what_it_is_and_does(reader: Reader) -> None:

@@ -68,7 +68,7 @@ class Circle(QWidget):
     def set_palette(self, palette: Palette) -> None:
         """Paint in other colours and the present size of type."""
         self._palette = palette
-        self.setMinimumSize(px(160), px(220))
+        self.setMinimumSize(px(112), px(220))
         self.update()
 
     def show_turn(self, shown: Turn) -> None:

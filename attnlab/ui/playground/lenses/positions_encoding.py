@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from attnlab.attention.positions import sinusoidal
 from attnlab.figures.map_painter import MapData
@@ -17,6 +17,7 @@ from attnlab.ui.playground.lenses.positions_map import MapFigure
 from attnlab.ui.playground.lenses.positions_parts import Fields, Page, Panel
 from attnlab.ui.playground.lenses.positions_scheme import SchemeRow, bias_maps, has_bias
 from attnlab.ui.widgets.curves import Curve, Curves
+from attnlab.ui.widgets.side_by_side import SideBySide
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
@@ -50,13 +51,10 @@ class EncodingPage(Page):
         self.bias_panel = Panel("bias", self.bias, 12)
         self._large: Panel | None = None
         self._column.addWidget(self.fields)
-        for line in (self.panels[:2], self.panels[2:], [self.bias_panel]):
-            row = QHBoxLayout()
-            row.setSpacing(16)
-            for panel in line:
-                row.addWidget(panel, 1)
-                panel.clicked.connect(self._on_clicked)
-            self._column.addLayout(row, 1)
+        for panel in (*self.panels, self.bias_panel):
+            panel.clicked.connect(self._on_clicked)
+        for widget in (SideBySide(*self.panels[:2]), SideBySide(*self.panels[2:]), self.bias_panel):
+            self._column.addWidget(widget, 1)
         self._column.insertWidget(1, self.scheme)
         self._arrange()
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from attnlab.figures.palette import Palette
 from attnlab.ui.playground.lenses.lens import Lens, Runner
@@ -15,6 +15,7 @@ from attnlab.ui.playground.lenses.positions_order import OrderPage
 from attnlab.ui.playground.lenses.positions_parts import Page
 from attnlab.ui.playground.lenses.positions_rotation import RotationPage
 from attnlab.ui.playground.tab_button import TabButton
+from attnlab.ui.widgets.flow_layout import FlowLayout
 
 if TYPE_CHECKING:
     from attnlab.attention.trace import Trace
@@ -36,9 +37,9 @@ class PositionsLens(Lens):
         self._newest = dict.fromkeys(self._pages, 0)
         self._stack = QStackedWidget()
         self.tabs: dict[str, TabButton] = {}
-        row = QHBoxLayout()
+        bar = QWidget()  # the tabs exclude one another among its children, and not the radio buttons of the plots
+        row = FlowLayout(bar, gap=4)
         row.setContentsMargins(16, 12, 16, 4)
-        row.setSpacing(4)
         for place, page in enumerate((self.encoding, self.rotation, self.order)):
             tab = TabButton(page.title)
             tab.setAccessibleName(f"Positions: {page.title}")
@@ -48,13 +49,12 @@ class PositionsLens(Lens):
             self.tabs[page.name] = tab
             row.addWidget(tab)
             self._stack.addWidget(page)
-        row.addStretch(1)
         self.order.shuffle_requested.connect(self._on_shuffle_requested)
         self.tabs["encoding"].setChecked(True)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addLayout(row)
+        column.addWidget(bar)
         column.addWidget(self._stack, 1)
         self.setProperty("ground", "ground")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, QRectF
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize
 from PySide6.QtGui import QColor, QFontMetricsF, QHelpEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QGridLayout, QSizePolicy, QToolTip, QWidget
 
 from attnlab.figures.layout import Grid, Limits, arrange
 from attnlab.figures.map_painter import (
@@ -26,6 +26,8 @@ from attnlab.ui.theme import plain_tip, px, scale
 
 BAR = 32
 """Height of the colour bar below a map, with the room above it."""
+LEAST_WIDTH = 128
+"""From so many pixels on, at the usual size of type, labels and cells of a map can be read."""
 STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
@@ -150,6 +152,35 @@ class MapFigure(QWidget):
             bar = QRectF(grid.x, grid.y + grid.height + 12 * z, min(grid.width, 160 * z), 16 * z)
             draw_colour_bar(painter, bar, data, self._palette, small)
         painter.end()
+
+
+class MapRow(QWidget):
+    """Four maps in one row, in two, or one below the other: as many abreast as have room to be read."""
+
+    def __init__(self, figures: Sequence[MapFigure], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._figures, self._abreast = tuple(figures), 0
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setSpacing(12)
+        self._place(len(figures))
+
+    def _place(self, abreast: int) -> None:
+        if abreast == self._abreast:
+            return
+        self._abreast = abreast
+        for place, figure in enumerate(self._figures):
+            self._grid.addWidget(figure, *divmod(place, abreast))
+            self._grid.setColumnStretch(place, int(place < abreast))
+            self._grid.setRowStretch(place, int(place * abreast < len(self._figures)))
+
+    def minimumSizeHint(self) -> QSize:
+        # one map has to fit, or the row would never be told that four do not
+        return QSize(self._figures[0].minimumWidth(), self._grid.minimumSize().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        fitting = (event.size().width() + self._grid.spacing()) // (px(LEAST_WIDTH) + self._grid.spacing())
+        self._place(next(abreast for abreast in (4, 2, 1) if abreast <= max(fitting, 1)))
 
 
 def _longest(labels: Sequence[str]) -> tuple[str, ...]:

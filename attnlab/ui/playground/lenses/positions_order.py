@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from attnlab.attention import edits
 from attnlab.attention.order import OrderBlindness, order_blindness, random_order, shuffled
@@ -18,9 +19,10 @@ from attnlab.errors import AttnlabError
 from attnlab.figures.map_painter import MapData
 from attnlab.figures.palette import Palette
 from attnlab.figures.raster import limit_of
-from attnlab.ui.playground.lenses.positions_map import MapFigure
+from attnlab.ui.playground.lenses.positions_map import MapFigure, MapRow
 from attnlab.ui.playground.lenses.positions_parts import Card, Page, sentence_label
-from attnlab.ui.theme import font, restyle
+from attnlab.ui.theme import font, px, restyle
+from attnlab.ui.widgets.flow_layout import FlowLayout
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 TITLES = ("as it is", "tokens shuffled", "put back in order", "difference")
 BLIND = 1e-9
 """What float64 leaves of a difference that is none."""
+EDIT, EDIT_SHORT = "Shuffle the tokens of the experiment", "Shuffle tokens"
 ONE_TOKEN = "One token has only one order; add a second word to shuffle them."
 Blindness = tuple[tuple[str, OrderBlindness], ...]
 
@@ -79,40 +82,41 @@ class OrderPage(Page):
         self._head: int | str = 0
         self._seed = 0
         self._result: Blindness | str = "The tokens are being shuffled…"
-        self._column.addLayout(self._make_buttons())
+        self._column.addLayout(self._make_head())
         self.sentences = [sentence_label() for _ in range(2)]
         self.rows = [[MapFigure(title) for title in TITLES] for _ in range(2)]
         self._cards = [Card(), Card()]
         for card, label, maps in zip(self._cards, self.sentences, self.rows, strict=True):
             card.column.addWidget(label)
-            row = QHBoxLayout()
-            row.setSpacing(12)
-            for figure in maps:
-                row.addWidget(figure, 1)
-            card.column.addLayout(row, 1)
+            card.column.addWidget(MapRow(maps), 1)
             self._column.addWidget(card, 1)
         self.show_result(self._result)
 
-    def _make_buttons(self) -> QHBoxLayout:
+    def _make_head(self) -> QVBoxLayout:
         self.shuffle = QPushButton("Shuffle")
         self.shuffle.setToolTip("Compare with another order of the tokens; the experiment stays as it is")
         self.shuffle.clicked.connect(self._on_shuffle_clicked)
-        self.edit = QPushButton("Shuffle the tokens of the experiment")
+        self.edit = QPushButton(EDIT)
+        self.edit.setAccessibleName(EDIT)
         self.edit.setToolTip("Put the tokens of the open experiment in the order shown here; undo takes it back")
         self.edit.clicked.connect(self._on_edit_clicked)
         self.caption = sentence_label()
-        row = QHBoxLayout()
-        row.setSpacing(8)
+        buttons = QWidget()
+        row = FlowLayout(buttons)
         row.addWidget(self.shuffle)
         row.addWidget(self.edit)
-        row.addWidget(self.caption, 1)
-        return row
+        head = QVBoxLayout()
+        head.setSpacing(4)
+        head.addWidget(buttons)
+        head.addWidget(self.caption)
+        return head
 
     def set_palette(self, palette: Palette) -> None:
         for label in self.sentences:
             label.setFont(font("strong"))
         self.caption.setFont(font("text"))
         restyle(self.caption, f"color: {palette.muted}")
+        self._label_edit()
         for card in self._cards:
             card.set_palette(palette)
         for figure in (*self.rows[0], *self.rows[1]):
@@ -164,6 +168,11 @@ class OrderPage(Page):
         )
         self.caption.setText(f"order {self._seed}{which}, float64")
 
+    def _label_edit(self) -> None:
+        """Write the whole of what the button does on it where there is room, which is nearly everywhere."""
+        room = self.viewport().width() - 32 - 2 * px(16)
+        self.edit.setText(EDIT if self.edit.fontMetrics().horizontalAdvance(EDIT) <= room else EDIT_SHORT)
+
     @Slot()
     def _on_shuffle_clicked(self) -> None:
         self._seed += 1
@@ -172,6 +181,10 @@ class OrderPage(Page):
     @Slot()
     def _on_edit_clicked(self) -> None:
         self.shuffle_requested.emit(partial(shuffled, seed=self._seed))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._label_edit()
 
 
 def _computed(e: "Experiment", seed: int) -> Blindness | str:

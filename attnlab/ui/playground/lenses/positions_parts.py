@@ -20,6 +20,7 @@ from attnlab.figures.palette import Palette
 from attnlab.ui.icons import icon
 from attnlab.ui.theme import font, px, restyle
 from attnlab.ui.widgets.fields import NumberBox
+from attnlab.ui.widgets.flow_layout import FlowLayout
 from attnlab.ui.widgets.surface import Surface
 
 
@@ -61,14 +62,13 @@ class Page(QScrollArea):
 
 
 class Fields(QWidget):
-    """A row of whole numbers with their names, and one sentence when a number typed does not fit."""
+    """Whole numbers with their names, in rows as wide as there is room, and a sentence when one does not fit."""
 
     changed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._row = QHBoxLayout()
-        self._row.setSpacing(8)
+        self._row = FlowLayout()
         self._names: list[QLabel] = []
         self._message = QLabel()
         self._message.setTextFormat(Qt.TextFormat.PlainText)
@@ -81,7 +81,6 @@ class Fields(QWidget):
         column.setSpacing(4)
         column.addLayout(self._row)
         column.addWidget(self._message)
-        self._row.addStretch(1)
 
     def add(self, name: str, title: str, tip: str, ends: tuple[int, int], value: int) -> NumberBox:
         """Add a box for a number between two ends, called ``name`` by those who cannot see its ``title``."""
@@ -96,9 +95,13 @@ class Fields(QWidget):
         box.refused.connect(self._on_refused)
         label.setBuddy(box)
         self._names.append(label)
-        at = self._row.count() - 1
-        self._row.insertWidget(at, label)
-        self._row.insertWidget(at + 1, box)
+        pair = QWidget()  # a name stays beside its number
+        line = QHBoxLayout(pair)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.setSpacing(8)
+        line.addWidget(label)
+        line.addWidget(box)
+        self._row.addWidget(pair)
         return box
 
     def set_palette(self, palette: Palette) -> None:

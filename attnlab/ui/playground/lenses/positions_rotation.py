@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable
 from functools import partial
 
 from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from attnlab.attention.arithmetic import number
 from attnlab.figures.map_painter import MapData
@@ -14,6 +14,7 @@ from attnlab.ui.playground.lenses.positions_circle import LENGTH, Circle, Turn, 
 from attnlab.ui.playground.lenses.positions_map import MapFigure
 from attnlab.ui.playground.lenses.positions_parts import Card, Fields, Page, sentence_label
 from attnlab.ui.theme import font, restyle
+from attnlab.ui.widgets.side_by_side import SideBySide
 
 
 class RotationPage(Page):
@@ -40,8 +41,6 @@ class RotationPage(Page):
         for label in (self.law, self.error):
             told.addWidget(label)
         self._column.addLayout(told)
-        row = QHBoxLayout()
-        row.setSpacing(16)
         self._titles = [
             sentence_label("The first rows and columns of R(φ)"),
             sentence_label("One pair of columns on its circle"),
@@ -50,9 +49,8 @@ class RotationPage(Page):
         for card, title, content in zip(self._cards, self._titles, (self.map, self.circle), strict=True):
             card.column.addWidget(title)
             card.column.addWidget(content, 1)
-            row.addWidget(card, 1)
         self._cards[1].column.addWidget(self.caption)
-        self._column.addLayout(row, 1)
+        self._column.addWidget(SideBySide(*self._cards), 1)
         self.law.setText("PE(t + φ) = PE(t) · R(φ), with one and the same matrix for every position t.")
 
     def set_palette(self, palette: Palette) -> None:

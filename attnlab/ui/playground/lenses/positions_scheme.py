@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from attnlab.attention.positions import POSITIONS
 from attnlab.attention.stages import BY_NAME
@@ -17,6 +17,7 @@ from attnlab.figures.raster import limit_of
 from attnlab.ui.formula import formula_pixmap
 from attnlab.ui.playground.lenses.positions_parts import sentence_label
 from attnlab.ui.theme import font, px, restyle
+from attnlab.ui.widgets.flow_layout import FlowLayout
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
@@ -34,12 +35,11 @@ class SchemeRow(QWidget):
         lines = QVBoxLayout(self)
         lines.setContentsMargins(0, 0, 0, 0)
         lines.setSpacing(4)
-        head = QHBoxLayout()
-        head.setSpacing(12)
-        head.addWidget(self.scheme)
-        head.addWidget(self.formula)
-        head.addStretch(1)
-        lines.addLayout(head)
+        head = QWidget()
+        row = FlowLayout(head, gap=12)
+        row.addWidget(self.scheme)
+        row.addWidget(self.formula)
+        lines.addWidget(head)
         lines.addWidget(self.about)  # below, or it would be a tall and narrow column in a small window
         for label in (self.scheme, self.formula):
             label.setTextFormat(Qt.TextFormat.PlainText)
