@@ -1,6 +1,6 @@
 """A lesson as values: its steps, what each shows and asks, and what is wrong with the file it came from."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 DEPTHS = ("all", "stage", "row", "cell", "term")
@@ -22,7 +22,7 @@ class Edit:
 
     key: str
     value: object
-    line: int = 0
+    line: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Question:
     ask: str = ""
     tolerance: float = 0.01
     hint: str = ""
-    line: int = 0
+    line: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,10 @@ class Step:
 
     ``text`` is Markdown whose ``{{placeholders}}`` are not filled yet. ``preset`` or ``file`` (a session beside the
     lesson, by its name) begins a state, to which ``edits`` are then made; with neither, the edits are made to the state
-    of the step before.
+    of the step before. A ``cell`` is a row and a column, each a number from 0 or a token.
+
+    Where a step stood in its file is no part of what it is: ``line`` is that of its heading, ``text_lines`` and
+    ``notes_lines`` those of each line of text and notes, ``at`` those of the keys of its state.
     """
 
     title: str
@@ -62,17 +65,25 @@ class Step:
     file: str | None = None
     edits: tuple[Edit, ...] = ()
     stage: str | None = None
-    cell: tuple[int, int] | None = None
+    cell: tuple[int | str, int | str] | None = None
     head: int | str | None = None
     depth: str | None = None
     lens: str | None = None
     question: Question | None = None
-    line: int = 0
+    line: int = field(default=0, compare=False)
+    text_lines: tuple[int, ...] = field(default=(), compare=False)
+    notes_lines: tuple[int, ...] = field(default=(), compare=False)
+    at: tuple[tuple[str, int], ...] = field(default=(), compare=False)
+
+    def line_of(self, key: str) -> int:
+        """Return the line of a key of the state, or that of the heading."""
+        return dict(self.at).get(key, self.line)
 
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """A lesson: ``name`` is that of its file without ending; ``covers`` lists the systems it shows, such as "B1"."""
+    """A lesson: ``name`` is that of its file without ending; ``covers`` lists the systems it shows, such as "B1",
+    and ``order`` is its place among the lessons that ship."""
 
     name: str
     title: str
@@ -82,3 +93,4 @@ class Lesson:
     sources: tuple[str, ...] = ()
     path: Path | None = None
     problems: tuple[Problem, ...] = ()
+    order: int = 0

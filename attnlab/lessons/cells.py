@@ -1,0 +1,103 @@
+"""Cells as they are written in a lesson: rows, columns and heads by number, tokens by name; found in an experiment."""
+
+import re
+from typing import TYPE_CHECKING
+
+from attnlab.attention.axes import TOKENS, labels, size
+from attnlab.attention.explanation import Cell
+from attnlab.attention.stages import BY_NAME, Stage
+from attnlab.errors import AttnlabError
+from attnlab.lessons.lesson import Blank
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+
+MOST_BLANKS = 256
+"""Cells that one question may ask for."""
+
+_BLANK = re.compile(r"\s*(\w+)\s*(?:\[([^\]]*)\])?\s*")
+_INDEX = re.compile(r"\s*(?::|[0-9]{1,6})\s*")
+
+
+def blank_of(text: str) -> Blank:
+    """Return the blank that a text names: ``weights[2, 1]``, a row ``[2, :]``, with a head ``[0, 2, 1]``, or all.
+
+    Raises:
+        AttnlabError: it is none; the sentence shows one.
+    """
+    found = _BLANK.fullmatch(text)
+    indices = found[2].split(",") if found and found[2] is not None else [":", ":"]
+    if not found or found[1] not in BY_NAME or len(indices) not in (2, 3) or not all(map(_INDEX.fullmatch, indices)):
+        raise AttnlabError(f"blank is {text[:60]!r}; it needs a stage and numbers from 0, such as weights[2, 1].")
+    places = [None if ":" in index else int(index) for index in indices]
+    head = places[0] if len(places) == 3 else None
+    if len(places) == 3 and head is None:
+        raise AttnlabError(f"blank is {text[:60]!r}; its head needs a number, such as {found[1]}[0, 2, 1].")
+    return Blank(found[1], places[-2], places[-1], head)
+
+
+def blank_text(blank: Blank) -> str:
+    """Return a blank as it is written in a lesson."""
+    places = [":" if place is None else str(place) for place in (blank.row, blank.column)]
+    return f"{blank.stage}[{', '.join([*([] if blank.head is None else [str(blank.head)]), *places])}]"
+
+
+def place(e: "Experiment", axis: str, index: int | str, what: str) -> int:
+    """Return where a number or a token stands along an axis; ``what`` names the place in the message.
+
+    Raises:
+        AttnlabError: it stands nowhere, or a token at several places; the sentence says which there are.
+    """
+    count = size(e, axis)
+    if isinstance(index, int):
+        if not 0 <= index < count:
+            raise AttnlabError(f"{what} is {index}; it needs a number from 0 to {count - 1}.")
+        return index
+    if axis not in TOKENS:
+        raise AttnlabError(f"{what} is “{index}”; it needs a number from 0 to {count - 1}, as it is no token.")
+    names = labels(e, axis, count)
+    found = [i for i, name in enumerate(names) if name == index]
+    if not found:
+        raise AttnlabError(f"{what} is “{index}”; there are “{'”, “'.join(names[:12])}”.")
+    if len(found) > 1:
+        raise AttnlabError(f"{what} is “{index}”, which stands at {', '.join(map(str, found))}; a number says which.")
+    return found[0]
+
+
+def head_of(stage: Stage, head: int | str) -> int | None:
+    """Return the head of a cell for the head that is shown: the first for all, None for the mean."""
+    if not stage.has_heads or head == "mean":
+        return None
+    return head if isinstance(head, int) else 0
+
+
+def cell_of(e: "Experiment", stage: str, at: tuple[int | str, int | str], head: int | str) -> Cell:
+    """Return the cell of a stage at a row and a column, numbers or tokens; AttnlabError as :func:`place`."""
+    entry = BY_NAME[stage]
+    row, column = (
+        place(e, axis, index, f"The {name} of {stage}")
+        for axis, index, name in zip(entry.axes[-2:], at, ("row", "column"), strict=True)
+    )
+    return Cell(stage, row, column, head_of(entry, head))
+
+
+def blank_cells(e: "Experiment", blank: Blank, head: int | str) -> tuple[Cell, ...]:
+    """Return the cells of a blank, row by row.
+
+    Raises:
+        AttnlabError: the stage is not there, a number is outside of it, or they are too many to be asked for.
+    """
+    stage = BY_NAME[blank.stage]
+    if not stage.present(e):
+        raise AttnlabError(f"blank names {blank.stage}, which this state does not have.")
+    if blank.head is not None and (not stage.has_heads or blank.head >= e.n_heads):
+        has = f"has heads 0 to {e.n_heads - 1}" if stage.has_heads else "has no heads"
+        raise AttnlabError(f"blank names head {blank.head}; {blank.stage} {has}.")
+    rows, columns = (
+        range(size(e, axis)) if at is None else (place(e, axis, at, f"A {name} of the blank in {blank.stage}"),)
+        for axis, at, name in zip(stage.axes[-2:], (blank.row, blank.column), ("row", "column"), strict=True)
+    )
+    if len(rows) * len(columns) > MOST_BLANKS:
+        raise AttnlabError(f"blank names {len(rows) * len(columns)} cells; {MOST_BLANKS} are the most.")
+    which = head_of(stage, head if blank.head is None else blank.head)
+    return tuple(Cell(blank.stage, i, j, which) for i in rows for j in columns)

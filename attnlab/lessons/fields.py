@@ -1,0 +1,141 @@
+"""What each key of a lesson means: values of front matter, state and question taken, or refused with a sentence."""
+
+import reprlib
+from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from attnlab.attention.presets import PRESETS
+from attnlab.attention.stages import BY_NAME
+from attnlab.errors import AttnlabError
+from attnlab.lessons.cells import blank_of
+from attnlab.lessons.lesson import DEPTHS, Blank, Edit, Problem
+from attnlab.lessons.yaml_block import Pair
+
+LENSES = ("statistics", "positions", "saturation", "precision", "cost")
+"""The lenses of the playground that a step may be shown through; a page of one is written "positions/order"."""
+
+Take = Callable[[Pair], Any]
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return "did you mean NAME?", or else what there is, as the end of a sentence."""
+    names = tuple(known)
+    near = get_close_matches(name, names, n=1, cutoff=0.6)
+    return f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}."
+
+
+def taken(pairs: tuple[Pair, ...], takes: Mapping[str, Take], what: str, problems: list[Problem]) -> dict[str, Any]:
+    """Return the values of the keys that are right; each of the others is a problem on its line."""
+    found: dict[str, Any] = {}
+    for pair in pairs:
+        if pair.key not in takes:
+            reason = f"There is no {reprlib.repr(pair.key)} in {what}; {nearest(pair.key, takes)}"
+            problems.append(Problem(pair.line, reason))
+        elif pair.key in found:
+            problems.append(Problem(pair.line, f"{pair.key} stands twice in {what}; the first one counts."))
+        else:
+            try:
+                found[pair.key] = takes[pair.key](pair)
+            except AttnlabError as error:
+                problems.append(Problem(pair.line, str(error)))
+    return found
+
+
+def _refused(pair: Pair, needs: str) -> AttnlabError:
+    return AttnlabError(f"{pair.key} is {reprlib.repr(pair.value)}; it needs {needs}.")
+
+
+def _text(pair: Pair) -> str:
+    if isinstance(pair.value, list | dict):
+        raise _refused(pair, "a text, in quotes where it holds : or begins with a bracket")
+    return "" if pair.value is None else str(pair.value).strip()
+
+
+def _texts(pair: Pair) -> tuple[str, ...]:
+    values = pair.value if isinstance(pair.value, list) else [pair.value]
+    if any(isinstance(value, list | dict) or value is None for value in values):
+        raise _refused(pair, "a list of texts; one that holds : needs quotes")
+    return tuple(str(value).strip() for value in values)
+
+
+def _whole(pair: Pair) -> int:
+    if isinstance(pair.value, bool) or not isinstance(pair.value, int):
+        raise _refused(pair, "a whole number, such as 3")
+    return pair.value
+
+
+def _name(what: str, known: Iterable[str]) -> Take:
+    names = tuple(known)
+
+    def take(pair: Pair) -> str:
+        if pair.value not in names:
+            raise AttnlabError(f"There is no {what} {reprlib.repr(pair.value)}; {nearest(str(pair.value), names)}")
+        return str(pair.value)
+
+    return take
+
+
+def _file(pair: Pair) -> str:
+    name = pair.value
+    if not isinstance(name, str) or not name.strip() or name in (".", "..") or any(c in name for c in "/\\:\0"):
+        raise _refused(pair, "the bare name of a session that lies beside the lesson, such as mine.attnlab")
+    return name
+
+
+def _cell(pair: Pair) -> tuple[int | str, int | str]:
+    value = pair.value
+    if isinstance(value, list) and len(value) == 2 and all(_is_place(each) for each in value):
+        return value[0], value[1]
+    raise _refused(pair, 'a row and a column, numbers from 0 or tokens: [2, 1] or ["starts", "journey"]')
+
+
+def _is_place(value: object) -> bool:
+    return isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool) and value >= 0)
+
+
+def _head(pair: Pair) -> int | str:
+    if pair.value in ("mean", "all") or (_is_place(pair.value) and isinstance(pair.value, int)):
+        return pair.value  # type: ignore[no-any-return]
+    raise _refused(pair, "a head, counted from 0, or mean, or all")
+
+
+def _lens(pair: Pair) -> str:
+    if not isinstance(pair.value, str) or pair.value.partition("/")[0] not in LENSES:
+        raise AttnlabError(f"There is no lens {reprlib.repr(pair.value)}; {nearest(str(pair.value), LENSES)}")
+    return pair.value
+
+
+def _edits(pair: Pair) -> tuple[Edit, ...]:
+    if pair.value is None or pair.value == []:
+        return ()
+    if not pair.parts:
+        raise _refused(pair, "a line for each change: - causal: true")
+    return tuple(Edit(part.key, part.value, part.line) for part in pair.parts)
+
+
+def _blanks(pair: Pair) -> tuple[Blank, ...]:
+    values = pair.value if isinstance(pair.value, list) else [pair.value]
+    if not values or not all(isinstance(value, str) for value in values):
+        raise _refused(pair, "cells such as weights[2, 1], or a line - weights[2, 1] for each")
+    return tuple(blank_of(value) for value in values)
+
+
+def _tolerance(pair: Pair) -> float:
+    if isinstance(pair.value, bool) or not isinstance(pair.value, int | float) or not 0 <= pair.value < float("inf"):
+        raise _refused(pair, "how far an answer may be off, such as 0.01")
+    return float(pair.value)
+
+
+FRONT: Mapping[str, Take] = {"title": _text, "about": _text, "order": _whole, "covers": _texts, "sources": _texts}
+STATE: Mapping[str, Take] = {
+    "preset": _name("preset", PRESETS),
+    "file": _file,
+    "edits": _edits,
+    "stage": _name("stage", BY_NAME),
+    "cell": _cell,
+    "head": _head,
+    "depth": _name("depth", DEPTHS),
+    "lens": _lens,
+}
+QUESTION: Mapping[str, Take] = {"ask": _text, "blank": _blanks, "tolerance": _tolerance, "hint": _text}

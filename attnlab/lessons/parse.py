@@ -1,0 +1,105 @@
+"""Lessons read from Markdown: what is wrong becomes a problem with its line, and the rest of the lesson opens."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from attnlab.errors import FileError
+from attnlab.lessons.fields import FRONT, QUESTION, STATE, taken
+from attnlab.lessons.lesson import Lesson, Problem, Question, Step
+from attnlab.lessons.sections import Block, Section, cut, trimmed
+from attnlab.lessons.yaml_block import pairs
+
+LIMIT = 1_000_000
+"""Bytes that the file of a lesson may have."""
+MOST_STEPS = 500
+
+
+def read(path: str | os.PathLike[str]) -> Lesson:
+    """Return the lesson of a file; what is wrong in it are its problems.
+
+    Raises:
+        FileError: it is not there, larger than 1 MB, or not UTF-8.
+    """
+    path = Path(path)
+    try:
+        with path.open("rb") as file:
+            data = file.read(LIMIT + 1)
+    except OSError as error:
+        raise FileError(f"The lesson {path} cannot be read: {error.strerror or error}.") from None
+    except ValueError:
+        raise FileError(f"{str(path)!r} is no name of a file.") from None
+    if len(data) > LIMIT:
+        raise FileError(f"{path} is larger than 1 MB, which is no lesson; a lesson is a few pages of text.")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise FileError(f"{path} is not UTF-8 (line {line}); save it in that encoding.") from None
+    return parse(text, path.stem, path)
+
+
+def parse(text: str, name: str, path: Path | None = None) -> Lesson:
+    """Return the lesson that a text is; never raises: wrong parts are left out and named by its problems."""
+    problems: list[Problem] = []
+    if len(text) > LIMIT:
+        return Lesson(name, name, (), path=path, problems=(Problem(1, "The lesson is larger than 1 MB."),))
+    front, sections = cut(text, problems)
+    fields = taken(pairs(front, "the front matter", problems), FRONT, "the front matter", problems)
+    if front and not fields.get("title"):
+        problems.append(Problem(front[0][0], "The lesson has no title; the front matter needs a line title: …"))
+    if not sections:
+        problems.append(Problem(text.count("\n") + 1, "The lesson has no steps; each begins with ## and its title."))
+    if len(sections) > MOST_STEPS:
+        line = sections[MOST_STEPS].line
+        problems.append(Problem(line, f"There are {len(sections)} steps; from here, the {MOST_STEPS}st, none is read."))
+    steps = tuple(_step(section, problems) for section in sections[:MOST_STEPS])
+    fields["title"] = fields.get("title") or name
+    return Lesson(name, steps=steps, path=path, problems=tuple(sorted(problems, key=lambda p: p.line)), **fields)
+
+
+def _step(section: Section, problems: list[Problem]) -> Step:
+    first: dict[str, Block] = {}
+    notes: list[tuple[int, str]] = []
+    for block in section.blocks:
+        if block.kind == "notes":
+            lines = trimmed(block.lines)
+            notes += ([(notes[-1][0], "")] if notes and lines else []) + lines
+        elif block.kind in first:
+            reason = f"The step has a second block {block.kind}; the first one counts, so put both into one."
+            problems.append(Problem(block.line, reason))
+        else:
+            first[block.kind] = block
+    fields = _state(first["state"], problems) if "state" in first else {}
+    question = _question(first["question"], problems) if "question" in first else None
+    return Step(
+        section.title,
+        "\n".join(line for _, line in section.text),
+        "\n".join(line for _, line in notes),
+        question=question,
+        line=section.line,
+        text_lines=tuple(place for place, _ in section.text),
+        notes_lines=tuple(place for place, _ in notes),
+        **fields,
+    )
+
+
+def _state(block: Block, problems: list[Problem]) -> dict[str, Any]:
+    found = pairs(block.lines, "this state", problems)
+    fields = taken(found, STATE, "a state", problems)
+    if "preset" in fields and "file" in fields:
+        line = next(pair.line for pair in found if pair.key == "file")
+        problems.append(Problem(line, "A state begins as a preset or as a file, not as both; the preset counts."))
+        del fields["file"]
+    return fields | {"at": tuple((pair.key, pair.line) for pair in found)}
+
+
+def _question(block: Block, problems: list[Problem]) -> Question | None:
+    found = pairs(block.lines, "this question", problems)
+    fields = taken(found, QUESTION, "a question", problems)
+    if found and "blank" not in fields:
+        if not any(pair.key == "blank" for pair in found):
+            problems.append(Problem(block.line, "The question has no blank; blank: weights[2, 1] says what is hidden."))
+        return None
+    line = next((pair.line for pair in found if pair.key == "blank"), block.line)
+    return Question(fields.pop("blank"), line=line, **fields) if found else None

@@ -1,0 +1,129 @@
+"""The Markdown of a lesson cut into its parts: front matter, steps, and the state, notes and question of each."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+
+from attnlab.lessons.lesson import Problem
+
+BLOCKS = ("state", "notes", "question")
+"""What a fence of three backticks may open besides code, which stays in the text."""
+FRONT = "---"
+
+_HEADING = re.compile(r"##(?:[ \t]+(.*))?")
+_OPENER = re.compile(rf"(`{{3,}})[ \t]*({'|'.join(BLOCKS)})[ \t]*")
+_FENCE = re.compile(r"`{3,}[ \t]*(\w+)[ \t]*")
+_MEANS_MORE = re.compile(rf"\\*(?:##(?:[ \t].*)?|`{{3,}}[ \t]*(?:{'|'.join(BLOCKS)})[ \t]*)")
+
+Line = tuple[int, str]
+"""A line and where it stands in the file, counted from 1."""
+
+
+@dataclass(slots=True)
+class Block:
+    """The lines between two fences; ``line`` is that of the first fence."""
+
+    kind: str
+    line: int
+    lines: list[Line] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Section:
+    """One step as it is cut out: its heading, its text without the blocks, and the blocks."""
+
+    line: int
+    title: str
+    text: list[Line] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=list)
+
+
+def escaped(text: str) -> str:
+    """Return text with a backslash before each line that would otherwise begin a step or a block."""
+    return "\n".join("\\" + line if _MEANS_MORE.fullmatch(line) else line for line in text.split("\n"))
+
+
+def _unescaped(line: str) -> str:
+    return line[1:] if line.startswith("\\") and _MEANS_MORE.fullmatch(line) else line
+
+
+def trimmed(lines: Sequence[Line]) -> list[Line]:
+    """Return lines without the blank ones at both ends."""
+    full = [i for i, (_, line) in enumerate(lines) if line.strip()]
+    return list(lines[full[0] : full[-1] + 1]) if full else []
+
+
+def cut(text: str, problems: list[Problem]) -> tuple[list[Line], list[Section]]:
+    """Return the lines of the front matter and the steps; what belongs to neither is a problem."""
+    plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    lines = list(enumerate(plain.split("\n"), 1))
+    starts = [i for i, (_, line) in enumerate(lines) if _HEADING.fullmatch(line)]
+    first = starts[0] if starts else len(lines)
+    front = _front(lines[:first], problems)
+    ends = [*starts[1:], len(lines)]
+    return front, [_section(lines[start:end], problems) for start, end in zip(starts, ends, strict=True)]
+
+
+def _front(lines: list[Line], problems: list[Problem]) -> list[Line]:
+    """Return the front matter, which the lines before the first step should hold and nothing else."""
+    full = trimmed(lines)
+    if not full or full[0][1].rstrip() != FRONT:
+        line = full[0][0] if full else 1
+        problems.append(Problem(line, "A lesson begins with a line --- and its title: title: Causal masks, then ---."))
+        return []
+    end = next((i for i, (_, line) in enumerate(full[1:], 1) if line.rstrip() == FRONT), None)
+    if end is None:
+        problems.append(Problem(full[0][0], "What this --- opens is not closed by another --- before the first step."))
+        return full[1:]
+    rest = trimmed(full[end + 1 :])
+    if rest:
+        reason = "This text stands before the first step and is not shown; a step begins with ## and its title."
+        problems.append(Problem(rest[0][0], reason))
+    return full[1:end]
+
+
+def _section(lines: list[Line], problems: list[Problem]) -> Section:
+    number, heading = lines[0]
+    found = _HEADING.fullmatch(heading)
+    section = Section(number, (found[1] or "").strip() if found else "")
+    if not section.title:
+        problems.append(Problem(number, "The step has no title; ## is followed by one."))
+    pieces: list[list[Line]] = [[]]
+    rest = iter(lines[1:])
+    for place, line in rest:
+        opener = _OPENER.fullmatch(line)
+        if opener is None:
+            _check_fence(place, line, problems)
+            pieces[-1].append((place, _unescaped(line)))
+            continue
+        block = Block(opener[2], place)
+        closer = re.compile(rf"`{{{len(opener[1])},}}[ \t]*")
+        for inner, content in rest:
+            if closer.fullmatch(content):
+                break
+            block.lines.append((inner, _unescaped(content)))
+        else:
+            problems.append(Problem(place, f"The block {block.kind} is not closed; a line ``` closes it."))
+        section.blocks.append(block)
+        pieces.append([])
+    section.text = _joined([trimmed(piece) for piece in pieces])
+    return section
+
+
+def _joined(pieces: list[list[Line]]) -> list[Line]:
+    """Return pieces of text with an empty line between, where there is text on both sides."""
+    text: list[Line] = []
+    for piece in filter(None, pieces):
+        text += [(text[-1][0], "")] if text else []
+        text += piece
+    return text
+
+
+def _check_fence(place: int, line: str, problems: list[Problem]) -> None:
+    fence = _FENCE.fullmatch(line)
+    near = get_close_matches(fence[1], BLOCKS, n=1, cutoff=0.7) if fence else []
+    if fence and near:
+        problems.append(
+            Problem(place, f"There is no block {fence[1]!r}, so it is shown as code; did you mean {near[0]}?")
+        )
