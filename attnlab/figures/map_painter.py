@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QImage, QPainter, QPainterPath, QPen, QPixmap
 
+from attnlab.figures.empty_cells import draw_frames
 from attnlab.figures.layout import Grid
 from attnlab.figures.palette import DARK_INK, LIGHT_INK, Palette, dark_text
 from attnlab.figures.raster import MAP_OF, colours, indices, mosaic, reduced
@@ -28,7 +29,8 @@ class MapData:
     """Maps to draw: ``values`` [n, rows, columns], ``masked`` [rows, columns] or None, and the end of their scale.
 
     With ``column_group`` columns come in groups of so many, as heads do side by side: a line stands between two groups,
-    and above each its own of ``group_labels`` in the place of the columns'.
+    and above each its own of ``group_labels`` in the place of the columns'. Cells that are ``unknown`` [rows, columns] or
+    [n, rows, columns] are empty frames, masked ones hatched all the same; ``mark`` is what stands in them, such as "?".
     """
 
     values: NDArray[np.floating]
@@ -40,6 +42,16 @@ class MapData:
     titles: Sequence[str] = ()
     column_group: int = 0
     group_labels: Sequence[str] = ()
+    unknown: NDArray[np.bool_] | None = None
+    mark: str = ""
+
+    @property
+    def empty(self) -> NDArray[np.bool_] | None:
+        """Which cells are drawn as empty frames [n, rows, columns]; None without any."""
+        if self.unknown is None:
+            return None
+        empty = self.unknown if self.masked is None else self.unknown & ~self.masked
+        return np.broadcast_to(empty, self.values.shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +68,12 @@ class Outline:
 def draw_cells(painter: QPainter, grid: Grid, data: MapData, palette: Palette) -> None:
     """Draw the cells of all maps: colours, hatching where masked, frames where there is room."""
     values, masked = data.values, data.masked
+    empty = data.empty
     if min(grid.cell_width, grid.cell_height) < 1:
         rows, cols = _pixels(grid, painter)
+        if empty is not None:
+            values = np.where(empty, np.float32(0), values)
+            empty = ~(reduced((~empty).astype(np.float32), rows, cols) > 0)
         if masked is not None:
             masked = ~(reduced((~masked)[None].astype(np.float32), rows, cols)[0] > 0)
             values = np.where(values == -np.inf, np.float32(0), values)
@@ -66,9 +82,13 @@ def draw_cells(painter: QPainter, grid: Grid, data: MapData, palette: Palette) -
         for index in range(grid.count):
             painter.fillRect(QRectF(*grid.rect(index, None, None)), hatching(palette))
     image = colours(values, data.kind, data.limit, palette, masked)
+    if empty is not None:
+        image[empty] = QColor(palette.surface).rgba()
     _draw_image(painter, grid, data, palette, image)
     if data.column_group:
         _draw_group_lines(painter, grid, data.column_group, palette)
+    if data.empty is not None:
+        draw_frames(painter, grid, data.empty, palette)
 
 
 def _draw_image(painter: QPainter, grid: Grid, data: MapData, palette: Palette, image: NDArray[np.uint32]) -> None:
@@ -112,17 +132,24 @@ def draw_numbers(painter: QPainter, grid: Grid, data: MapData, palette: Palette,
         return False
     pen, form = chosen
     bright = dark_text(MAP_OF[data.kind], palette)
+    empty = data.empty
     for index in range(grid.count):
         x, y = grid.origin(index)
         rows = _visible(painter, y, grid.cell_height, grid.rows, vertical=True)
         columns = _visible(painter, x, grid.cell_width, grid.columns, vertical=False)
         values = data.values[index, rows, columns]
+        known = shown[rows, columns] if empty is None else shown[rows, columns] & ~empty[index, rows, columns]
         on_dark = ~bright[indices(values, data.kind, data.limit)] | ~np.isfinite(values)
         for light in (False, True):
             painter.setPen(QColor(LIGHT_INK if light else DARK_INK))
-            for row, column in np.argwhere(shown[rows, columns] & (on_dark == light)).tolist():
+            for row, column in np.argwhere(known & (on_dark == light)).tolist():
                 middle = x + (columns.start + column + 0.5) * grid.cell_width
                 pen.draw(middle, y + (rows.start + row + 0.5) * grid.cell_height, form(float(values[row, column])), 0.5)
+        if empty is not None and data.mark:
+            painter.setPen(QColor(palette.muted))
+            for row, column in np.argwhere(empty[index, rows, columns]).tolist():
+                middle = x + (columns.start + column + 0.5) * grid.cell_width
+                pen.draw(middle, y + (rows.start + row + 0.5) * grid.cell_height, data.mark, 0.5)
     return True
 
 

@@ -8,7 +8,6 @@ from PySide6.QtWidgets import QToolTip, QWidget
 
 from attnlab.attention.axes import TOKENS
 from attnlab.attention.explain import Cell
-from attnlab.attention.links import Region, linked
 from attnlab.attention.stages import Stage, about
 from attnlab.figures.map_painter import (
     Outline,
@@ -24,6 +23,7 @@ from attnlab.figures.text import Pen
 from attnlab.ui.formula import draw_formula
 from attnlab.ui.playground.canvas_card import Brush, CanvasCard
 from attnlab.ui.playground.card_layout import LABEL_SIZE, STRIP_MIDDLE, Room, fit, foot_height, kept_free
+from attnlab.ui.playground.frames import Strong, frames
 from attnlab.ui.playground.looks import Look, cell_text, figures, is_same, look_at, shortened
 from attnlab.ui.playground.still import face
 from attnlab.ui.theme import plain_tip
@@ -56,7 +56,7 @@ class StageCard(CanvasCard):
         super().__init__(stage.name, parent)
         self.stage = stage
         self._heads: tuple[int | None, ...] = (None,)
-        self._framed: tuple[list[Outline], tuple[int | None, int | None]] = ([], (None, None))
+        self._framed: tuple[list[Outline], Strong] = ([], (None, None))
         self._tipped = False
         self._pressed: QPointF | None = None
         self._panning = False
@@ -158,7 +158,7 @@ class StageCard(CanvasCard):
         look = look_at(self._trace, self._pinned, self.stage, self._view) if self._revealed() else Look(None)
         self._data, self._heads, self._reason = look.data, look.heads, look.reason
         self._strip = ""
-        if self._view.strips and look.data is not None:
+        if self._view.strips and look.data is not None and look.data.unknown is None:
             self._strip = figures(self._trace, self._pinned, self.stage, self._view, look.data)
 
     def _described(self) -> str:
@@ -170,7 +170,8 @@ class StageCard(CanvasCard):
         painting = " Painting the mask: Space paints the held cell." if self._painting else ""
         figures = f" {self._strip}." if self._strip else ""
         what = about(self.stage, self._trace.experiment)
-        return f"{self.stage.title}: {heads}{rows} by {columns}. {what}{figures}{painting}"
+        partly = "" if self._data.unknown is None else ", not all computed yet"
+        return f"{self.stage.title}: {heads}{rows} by {columns}{partly}. {what}{figures}{painting}"
 
     def shape_text(self) -> str:
         """Return the shape as the header shows it: ``8 × 6×6``, or ``6×6`` without heads."""
@@ -204,27 +205,11 @@ class StageCard(CanvasCard):
     def _alone_factor(self) -> float:
         return 2.6 if self._view is not None and self._view.alone == self.stage.name else 1.0
 
-    def _outlines(self) -> tuple[list[Outline], tuple[int | None, int | None]]:
-        """Return the frames of the selection on this card, and the row and column whose labels stand out."""
-        cell = self._view.cell if self._view is not None else None
-        if cell is None or self._trace is None or self._data is None or cell.stage not in self._trace:
+    def _outlines(self) -> tuple[list[Outline], Strong]:
+        """Return the frames on this card, and the row and column whose labels stand out."""
+        if self._view is None or self._trace is None or self._data is None:
             return [], (None, None)
-        outlines: list[Outline] = []
-        row, column = None, None
-        for region in linked(self._trace.experiment, cell, self.stage):
-            if region.head is not None and None not in self._heads and region.head not in self._heads:
-                continue  # it lies in a head that is not shown
-            if not self._has(region.row, region.column):
-                continue
-            index = self._heads.index(region.head) if region.head in self._heads and region.head is not None else None
-            outlines.append(Outline(index, region.row, region.column, self._colour(region, cell), 2.0))
-            row = region.row if region.row is not None else row
-            column = region.column if region.column is not None else column
-        return outlines, (row, column)
-
-    def _colour(self, region: Region, cell: Cell) -> str:
-        own = region.row is not None and region.column is not None
-        return self._palette.ink if own or cell.stage == self.stage.name else self._palette.role(region.role)
+        return frames(self._trace, self._view, self.stage, self._heads, self._data.values.shape, self._palette)
 
     def _paint_header(self, painter: QPainter) -> None:
         z, p = self._zoom, self._palette
@@ -249,7 +234,8 @@ class StageCard(CanvasCard):
             draw_cells(painter, self._grid, self._data, self._palette)
             draw_numbers(painter, self._grid, self._data, self._palette, *self._number_fonts())
             draw_outlines(painter, self._grid, outlines)
-            draw_colour_ends(painter, self._colour_bar(), self._data, self._palette, face("tiny", self._zoom))
+            if self._data.unknown is None:  # or the largest number would be known before it is computed
+                draw_colour_ends(painter, self._colour_bar(), self._data, self._palette, face("tiny", self._zoom))
             self._paint_strip(painter)
         elif self._reason:
             painter.setPen(QColor(self._palette.muted))
@@ -392,4 +378,4 @@ class StageCard(CanvasCard):
 
 def _asks(view: "View") -> tuple[object, ...]:
     """Return what of a view decides what a card shows."""
-    return view.head, view.alone, view.step, view.look, view.strips
+    return view.head, view.alone, view.at, view.look, view.strips

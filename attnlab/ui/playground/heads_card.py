@@ -57,19 +57,20 @@ class HeadsCard(CanvasCard):
     def show_view(self, view: "View") -> None:
         """Mark what another view shows; nothing while the weights are not revealed."""
         before, self._view = self._view, view
-        if before is None or (before.step, before.look) != (view.step, view.look):
+        if before is None or (before.at, before.look) != (view.at, view.look):
             self._data = self._collected(view)
             self._arrange()
-        if before is None or (before.head, before.step, before.look) != (view.head, view.step, view.look):
+        if before is None or (before.head, before.at, before.look) != (view.head, view.at, view.look):
             assert self._trace is not None
             off = "".join(f", head {head} off" for head in self.ablated)
             why = f". {NO_DIFFERENCE}" if self._incomparable() else ""
-            self.setAccessibleName(f"Heads: {self._trace.experiment.n_heads}, showing {view.head}{off}{why}")
+            partly = ", not all computed yet" if self._data is not None and self._data.unknown is not None else ""
+            self.setAccessibleName(f"Heads: {self._trace.experiment.n_heads}, showing {view.head}{off}{partly}{why}")
             self.update()
 
     def _collected(self, view: "View") -> MapData | None:
         assert self._trace is not None
-        return heads_at_a_glance(self._trace, self._pinned, view.look) if self._revealed(view) else None
+        return heads_at_a_glance(self._trace, self._pinned, view) if self._revealed(view) else None
 
     def _revealed(self, view: "View | None") -> bool:
         assert self._trace is not None

@@ -12,6 +12,7 @@ from attnlab.attention.links import side_by_side
 from attnlab.attention.moved import both, followed
 from attnlab.attention.stages import Stage, kind_of
 from attnlab.attention.statistics import strip
+from attnlab.attention.walk import fitted, unknown
 from attnlab.figures.map_painter import MapData
 from attnlab.figures.raster import limit_of
 from attnlab.figures.text import Pen
@@ -84,13 +85,20 @@ def _difference(trace: "Trace", pinned: "Trace", stage: Stage, view: "View") -> 
     masked = masks[0] & followed(masks[1], moved) if masks[0] is not None and masks[1] is not None else None
     with np.errstate(invalid="ignore", over="ignore"):
         change = np.where(values == before, 0, values - before)  # −∞ stays −∞: no change
-    return Look(_data(trace, stage, change, "signed", limit_of(change, "signed"), masked, titles), heads)
+    end = limit_of(change, "signed")
+    return Look(_data(trace, stage, change, "signed", end, masked, titles, unknown_of(trace, stage, view)), heads)
 
 
 def _shown(trace: "Trace", stage: Stage, view: "View", limit: float) -> Look:
     values, heads, titles = _chosen(trace, stage, view)
     kind = kind_of(stage, trace.experiment)
-    return Look(_data(trace, stage, values, kind, limit, trace.shown_mask(stage.name), titles), heads)
+    mask, hidden = trace.shown_mask(stage.name), unknown_of(trace, stage, view)
+    return Look(_data(trace, stage, values, kind, limit, mask, titles, hidden), heads)
+
+
+def unknown_of(trace: "Trace", stage: Stage, view: "View") -> NDArray[np.bool_] | None:
+    """Return which cells of a stage are not computed yet where a walk has come to [rows, columns]; None without any."""
+    return None if view.at is None else unknown(trace.experiment, fitted(trace.experiment, view.at), stage.name)
 
 
 def _chosen(trace: "Trace", stage: Stage, view: "View") -> tuple[Maps, tuple[int | None, ...], tuple[str, ...]]:
@@ -108,13 +116,13 @@ def _chosen(trace: "Trace", stage: Stage, view: "View") -> tuple[Maps, tuple[int
 
 def _data(
     trace: "Trace", stage: Stage, values: Maps, kind: str, limit: float, masked: NDArray[np.bool_] | None,
-    titles: tuple[str, ...],
+    titles: tuple[str, ...], hidden: NDArray[np.bool_] | None = None,
 ) -> MapData:  # fmt: skip
     e = trace.experiment
     rows, columns = (labels(e, axis, n) for axis, n in zip(stage.axes[-2:], values.shape[1:], strict=True))
     if not side_by_side(e, stage) or e.n_heads == 1:
-        return MapData(values, kind, limit, masked, rows, columns, titles)
-    return MapData(values, kind, limit, masked, rows, columns, titles, e.d_v, head_titles(e))
+        return MapData(values, kind, limit, masked, rows, columns, titles, unknown=hidden)
+    return MapData(values, kind, limit, masked, rows, columns, titles, e.d_v, head_titles(e), unknown=hidden)
 
 
 def figures(trace: "Trace", pinned: "Trace | None", stage: Stage, view: "View", shown: MapData) -> str:
@@ -140,13 +148,16 @@ def cell_text(data: MapData, index: int, row: int, column: int) -> str:
     names = f"{data.row_labels[row]} → {data.column_labels[column]}"
     if data.masked is not None and data.masked[row, column]:
         return f"{names}: masked"
+    if data.unknown is not None and data.unknown[row, column]:
+        return f"{names}: not computed yet"
     exact = repr(float(value)) if data.values.dtype == np.float64 else str(np.float32(value))
     return f"{names}: {exact.replace('-', '−')}" if np.isfinite(value) else f"{names}: {number(float(value))}"
 
 
-def heads_at_a_glance(trace: "Trace", pinned: "Trace | None", look: str) -> MapData | None:
+def heads_at_a_glance(trace: "Trace", pinned: "Trace | None", view: "View") -> MapData | None:
     """Return the weights of every head and, with several, their mean; None where there is nothing to compare."""
-    stage = trace.stage("weights")
+    stage, look = trace.stage("weights"), view.look
+    hidden = unknown_of(pinned if look == "pinned" and pinned is not None else trace, stage, view)
     shown = pinned if look == "pinned" and pinned is not None else trace
     values = _with_mean(shown)
     if look == "difference" and pinned is not None:
@@ -154,10 +165,10 @@ def heads_at_a_glance(trace: "Trace", pinned: "Trace | None", look: str) -> MapD
         if before.shape != values.shape:
             return None
         change = values - followed(before, both(trace.experiment, pinned.experiment, stage))
-        return MapData(change, "signed", limit_of(change, "signed"), None, (), (), _titles(trace))
+        return MapData(change, "signed", limit_of(change, "signed"), None, (), (), _titles(trace), unknown=hidden)
     kind = kind_of(stage, shown.experiment)
     limit = _limit(trace, pinned, stage) if pinned is not None else limit_of(values, kind)
-    return MapData(values, kind, limit, shown.shown_mask("weights"), (), (), _titles(shown))
+    return MapData(values, kind, limit, shown.shown_mask("weights"), (), (), _titles(shown), unknown=hidden)
 
 
 def _with_mean(trace: "Trace") -> Maps:

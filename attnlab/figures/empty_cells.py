@@ -1,0 +1,68 @@
+"""Cells whose numbers are not known yet, or not any more: empty frames, and a veil over those that just came to be."""
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPen, QPixmap
+
+from attnlab.figures.layout import Grid
+from attnlab.figures.palette import Palette
+
+RADIUS = 3.0
+
+
+def runs(cells: NDArray[np.bool_]) -> list[tuple[int, int, int, int]]:
+    """Return the runs of True along the rows of maps [n, rows, columns]: map, row, first column, column after the last."""
+    padded = np.pad(cells.astype(np.int8), ((0, 0), (0, 0), (1, 1)))
+    steps = np.diff(padded, axis=-1)
+    starts, stops = np.argwhere(steps == 1).tolist(), np.argwhere(steps == -1).tolist()
+    return [(index, row, first, last[2]) for (index, row, first), last in zip(starts, stops, strict=True)]
+
+
+def draw_frames(painter: QPainter, grid: Grid, empty: NDArray[np.bool_], palette: Palette) -> None:
+    """Draw a hairline around each empty cell [n, rows, columns], or around the map where cells have no room for it."""
+    if not grid.framed:
+        painter.setPen(QColor(palette.hairline))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        for index in range(grid.count):
+            painter.drawRect(QRectF(*grid.rect(index, None, None)))
+        return
+    tile = _hollow(grid.cell_width, grid.cell_height, painter.device().devicePixelRatioF(), palette.hairline)
+    for rect in _rects(grid, empty):
+        painter.drawTiledPixmap(rect, tile)
+
+
+def draw_veil(painter: QPainter, grid: Grid, cells: NDArray[np.bool_], colour: str, strength: float) -> None:
+    """Draw over cells [n, rows, columns] as much of a colour as is asked for, 0 to 1."""
+    veil = QColor(colour)
+    veil.setAlphaF(strength)
+    for rect in _rects(grid, cells):
+        painter.fillRect(rect, veil)
+
+
+def _rects(grid: Grid, cells: NDArray[np.bool_]) -> list[QRectF]:
+    """Return the rectangles that cover cells: whole rows of maps where they can."""
+    if cells.all():
+        return [QRectF(*grid.rect(index, None, None)) for index in range(grid.count)]
+    rects = []
+    for index, row, start, stop in runs(cells):
+        x, y, _, height = grid.rect(index, row, start)
+        rects.append(QRectF(x, y, (stop - start) * grid.cell_width, height))
+    return rects
+
+
+@lru_cache(maxsize=64)
+def _hollow(width: float, height: float, ratio: float, colour: str) -> QPixmap:
+    """Return an empty cell: its rounded frame, a hairline."""
+    tile = QPixmap(round(width * ratio), round(height * ratio))
+    tile.setDevicePixelRatio(ratio)
+    tile.fill(Qt.GlobalColor.transparent)
+    radius = RADIUS if min(width, height) >= 12 else 1.5
+    painter = QPainter(tile)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(QColor(colour), 1))
+    painter.drawRoundedRect(QRectF(1, 1, width - 2, height - 2), radius, radius)
+    painter.end()
+    return tile

@@ -1,0 +1,56 @@
+"""Which cells of a card are framed, and in which colour: what belongs to a selection, or what a walk's step computes."""
+
+from typing import TYPE_CHECKING
+
+from attnlab.attention.links import Region, linked
+from attnlab.attention.stages import Stage
+from attnlab.attention.walk_shown import regions
+from attnlab.figures.map_painter import Outline
+
+if TYPE_CHECKING:
+    from attnlab.attention.trace import Trace
+    from attnlab.document.document import View
+    from attnlab.figures.palette import Palette
+
+Strong = tuple[int | None, int | None]
+"""The row and the column whose labels stand out."""
+
+
+def frames(
+    trace: "Trace",
+    view: "View",
+    stage: Stage,
+    heads: tuple[int | None, ...],
+    shape: tuple[int, ...],
+    palette: "Palette",
+) -> tuple[list[Outline], Strong]:
+    """Return the frames on maps [n, rows, columns] of a stage, one for each of ``heads``, and what stands out.
+
+    They are those of the selected cell; on a walk, unless one points at a cell, those of what its step computes.
+    """
+    outlines: list[Outline] = []
+    row, column = None, None
+    for region, colour in _coloured(trace, view, stage, palette):
+        if region.head is not None and None not in heads and region.head not in heads:
+            continue  # it lies in a head that is not shown
+        if (region.row or 0) >= shape[1] or (region.column or 0) >= shape[2]:
+            continue  # the maps of a pinned state may be of another size
+        index = heads.index(region.head) if region.head in heads and region.head is not None else None
+        width = 1.0 if region.row is None and region.column is None else 2.0
+        outlines.append(Outline(index, region.row, region.column, colour, width))
+        row = region.row if region.row is not None else row
+        column = region.column if region.column is not None else column
+    return outlines, (row, column)
+
+
+def _coloured(trace: "Trace", view: "View", stage: Stage, palette: "Palette") -> list[tuple[Region, str]]:
+    cell, at, e = view.cell, view.at, trace.experiment
+    if at is not None and at.stage in trace and (cell is None or view.pinned):
+        found = regions(e, at, stage)
+        return [(r, palette.ink if r.role == "neutral" and r.row is not None else palette.role(r.role)) for r in found]
+    if cell is None or cell.stage not in trace:
+        return []
+    return [
+        (r, palette.ink if cell.stage == stage.name or None not in (r.row, r.column) else palette.role(r.role))
+        for r in linked(e, cell, stage)
+    ]
