@@ -1,0 +1,101 @@
+"""One blank to fill in: which cell it is, a field for the answer, what is said of it, and the arithmetic."""
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.theme import font, px, restyle
+from attnlab.ui.widgets.fields import TextField
+
+_FIELD_WIDTH = 96
+
+
+class AnswerRow(QWidget):
+    """Shows one blank; whoever owns it marks what is entered. Nothing in it says the answer before it is revealed."""
+
+    entered = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._palette, self._tone = LIGHT, "muted"
+        self.place = _label(Qt.TextFormat.PlainText)
+        self.field = TextField()
+        self.field.setPlaceholderText("?")
+        self.field.installEventFilter(self)
+        self.verdict = _label(Qt.TextFormat.PlainText)
+        self.arithmetic = _label(Qt.TextFormat.RichText)
+        self.arithmetic.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._line = QHBoxLayout()
+        self._line.addWidget(self.place, 1)
+        self._line.addWidget(self.field)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addLayout(self._line)
+        column.addWidget(self.verdict)
+        column.addWidget(self.arithmetic)
+        self.verdict.hide()
+        self.arithmetic.hide()
+        self.set_zoom(1.0)
+
+    def set_place(self, place: str) -> None:
+        """Name the cell: ``starts → journey``."""
+        self.place.setText(place)
+        self.field.setAccessibleName(f"Your answer for {place}")
+        self.field.setToolTip("Type a number such as 0.38, 3/8, −∞ or masked, then press Enter")
+
+    def set_zoom(self, zoom: float) -> None:
+        """Write larger or smaller: 1 is the size of the window's text."""
+        self.place.setFont(font("text", zoom))
+        self.field.setFont(font("number_strong", zoom))
+        self.verdict.setFont(font("text" if zoom > 1 else "caption", zoom))
+        self.arithmetic.setFont(font("text", zoom))
+        self.field.setFixedWidth(px(_FIELD_WIDTH * (0.4 + 0.6 * zoom)) + px(16))
+        self._line.setSpacing(px(8 * zoom))
+        layout = self.layout()
+        assert layout is not None
+        layout.setSpacing(px(4 * zoom))
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours."""
+        self._palette = palette
+        self._paint_verdict()
+
+    def say(self, sentence: str, tone: str) -> None:
+        """Say one sentence about the answer; ``tone`` is good, bad or muted."""
+        self._tone = tone
+        self.verdict.setText(sentence)
+        self.verdict.setVisible(bool(sentence))
+        self._paint_verdict()
+
+    def show_arithmetic(self, html: str, plain: str) -> None:
+        """Show how the cell is made, and take no more answers."""
+        self.arithmetic.setText(html)
+        self.arithmetic.setAccessibleName(f"The cell as arithmetic: {plain}")
+        self.arithmetic.show()
+        self.field.setReadOnly(True)
+        self.field.setToolTip("The answer has been revealed")
+
+    def _paint_verdict(self) -> None:
+        colour = {"good": self._palette.good, "bad": self._palette.bad}.get(self._tone, self._palette.muted)
+        restyle(self.verdict, f"color:{colour}")
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Keep Enter in the field: behind it, it would mean the next step."""
+        if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent) and _is_enter(event):
+            if not self.field.isReadOnly():
+                self.entered.emit(self.field.text())
+            return True
+        return super().eventFilter(watched, event)
+
+
+def _is_enter(event: QKeyEvent) -> bool:
+    return event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+
+
+def _label(text_format: Qt.TextFormat) -> QLabel:
+    label = QLabel()
+    label.setTextFormat(text_format)
+    label.setWordWrap(True)
+    label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+    return label

@@ -1,0 +1,274 @@
+"""The answer sheet: a question, a field for each blank cell, and what is right once an answer was given."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.predict.answer_row import AnswerRow
+from attnlab.ui.theme import font, px
+
+if TYPE_CHECKING:
+    from attnlab.attention.explanation import Cell
+    from attnlab.attention.trace import Trace
+    from attnlab.lessons.exercise import Answer
+    from attnlab.lessons.lesson import Question
+
+TRIES = 2
+"""After so many wrong answers the arithmetic is shown."""
+_FONT_SIZE = re.compile(r"font-size:(\d+)px")
+
+
+@dataclass(slots=True)
+class _Asked:
+    """One blank: what is right, how often it was tried, whether it is known by now."""
+
+    answer: "Answer"
+    row: AnswerRow
+    tries: int = 0
+    known: bool = False
+    given: str | None = None
+    """What the last answer was; None before the first, and where it was revealed without one."""
+
+
+class AnswerSheet(QWidget):
+    """Asks for the numbers of blank cells: each is checked on Enter, and explained when right, given up or tried twice.
+
+    ``answered`` says which cell was answered and whether rightly; ``revealed`` which cell may be seen from now on.
+    """
+
+    answered = Signal(object, bool)
+    revealed = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None, zoom: float = 1.0) -> None:
+        super().__init__(parent)
+        self.setAccessibleName("Answer sheet")
+        self._palette, self._zoom = LIGHT, zoom
+        self._question: Question | None = None
+        self._trace: Trace | None = None
+        self._asked: list[_Asked] = []
+        self._ask, self._hint = _text("strong"), _text("muted")
+        self._rows = QVBoxLayout()
+        self.check_button = QPushButton("Check")
+        self.check_button.setToolTip("Check the answers that were typed (Enter checks the one you are in)")
+        self.check_button.clicked.connect(self._on_check_clicked)
+        self.reveal_button = QPushButton()
+        self.reveal_button.clicked.connect(self._on_reveal_clicked)
+        buttons = QHBoxLayout()
+        buttons.addWidget(self.check_button)
+        buttons.addWidget(self.reveal_button)
+        buttons.addStretch(1)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.addWidget(self._ask)
+        self._column.addLayout(self._rows)
+        self._column.addWidget(self._hint)
+        self._column.addLayout(buttons)
+        self._column.addStretch(1)
+        self.set_zoom(zoom)
+        self._refresh()
+
+    @property
+    def hidden_cells(self) -> tuple["Cell", ...]:
+        """The cells that are still to be guessed, and so must not be seen anywhere."""
+        return tuple(each.answer.cell for each in self._asked if not each.known)
+
+    def show_question(self, question: "Question", blanks: Sequence["Cell"], trace: "Trace") -> None:
+        """Ask for the blank cells of a trace; those that it does not have are left out.
+
+        Asking the same of another trace, as when a number is dragged, keeps what was answered and marks it anew.
+        """
+        from attnlab.errors import ExperimentError
+        from attnlab.lessons.exercise import answers_of, check_cell
+
+        there = []
+        for cell in blanks:
+            try:
+                check_cell(trace.experiment, cell)
+            except ExperimentError:
+                continue
+            there.append(cell)
+        answers = answers_of(trace, there)
+        same = question == self._question and [each.answer.cell for each in self._asked] == there
+        self._question, self._trace = question, trace
+        self._ask.setText(question.ask)
+        self._ask.setVisible(bool(question.ask))
+        if same:
+            for each, answer in zip(self._asked, answers, strict=True):
+                each.answer = answer
+                self._mark_anew(each)
+        else:
+            self._ask_all(answers)
+        self._refresh()
+
+    def reveal(self) -> None:
+        """Show every answer and its arithmetic."""
+        for each in self._asked:
+            if not each.known:
+                self._reveal(each, each.given is not None)
+        self._refresh()
+
+    def clear(self) -> None:
+        """Ask nothing."""
+        self._question = self._trace = None
+        self._ask.setText("")
+        self._ask.hide()
+        self._ask_all(())
+        self._refresh()
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours and the present size of type."""
+        self._palette = palette
+        self.set_zoom(self._zoom)
+        for each in self._asked:
+            each.row.set_palette(palette)
+            if each.known:
+                self._show_arithmetic(each)
+
+    def set_zoom(self, zoom: float) -> None:
+        """Write larger or smaller: 1 is the size of the window's text, about 2 that of a hall."""
+        self._zoom = zoom
+        self._ask.setFont(font("strong", zoom))
+        self._hint.setFont(font("text", zoom))
+        for button in (self.check_button, self.reveal_button):
+            button.setFont(font("text", zoom))
+        self._column.setSpacing(px(12 * zoom))
+        self._rows.setSpacing(px(8 * zoom))
+        for each in self._asked:
+            each.row.set_zoom(zoom)
+            if each.known:
+                self._show_arithmetic(each)
+
+    def _ask_all(self, answers: Sequence["Answer"]) -> None:
+        self._hint.hide()
+        for each in self._asked:
+            each.row.hide()
+            each.row.deleteLater()
+        self._asked = [self._row(answer) for answer in answers]
+        if self._asked:
+            self.setFocusProxy(self._asked[0].row.field)
+
+    def _row(self, answer: "Answer") -> _Asked:
+        from attnlab.lessons.exercise import place_of
+
+        assert self._trace is not None
+        row = AnswerRow(self)
+        row.set_place(place_of(self._trace.experiment, answer.cell))
+        row.set_palette(self._palette)
+        row.set_zoom(self._zoom)
+        self._rows.addWidget(row)
+        row.show()
+        each = _Asked(answer, row)
+        row.entered.connect(lambda text: self._on_entered(each, text))
+        return each
+
+    def _on_entered(self, each: _Asked, text: str) -> None:
+        self._check(each, text)
+        self._refresh()
+        if each.known:
+            self._go_on()
+
+    def _check(self, each: _Asked, text: str) -> None:
+        """Mark an answer; one that cannot be read is no try."""
+        from attnlab.lessons.grading import mark
+
+        assert self._question is not None
+        marked = mark(each.answer, text, self._question.tolerance)
+        if marked.result in ("missing", "unreadable"):
+            each.row.say("Type a number first." if marked.result == "missing" else marked.said, "bad")
+            return
+        each.tries += 1
+        each.given = text
+        self.answered.emit(each.answer.cell, marked.right)
+        if marked.right or each.tries >= TRIES:
+            self._reveal(each, True)
+        else:
+            self._say_mark(each)
+            self._hint.setVisible(bool(self._question.hint))
+
+    def _reveal(self, each: _Asked, was_answered: bool) -> None:
+        each.known = True
+        if not was_answered:
+            each.given = None
+        self._say_mark(each)
+        self._show_arithmetic(each)
+        self.revealed.emit(each.answer.cell)
+
+    def _mark_anew(self, each: _Asked) -> None:
+        if each.known:
+            self._show_arithmetic(each)
+        if each.known or each.given is not None:
+            self._say_mark(each)
+
+    def _say_mark(self, each: _Asked) -> None:
+        from attnlab.attention.arithmetic import number
+        from attnlab.lessons.grading import mark
+
+        assert self._question is not None
+        known = f"It is {number(each.answer.value)}." if each.known else ""
+        if each.given is None:
+            each.row.say(known, "muted")
+            return
+        marked = mark(each.answer, each.given, self._question.tolerance)
+        if marked.right:
+            each.row.say(f"Right. {marked.said} {known}" if marked.gap else f"Right. {marked.said}", "good")
+        else:
+            each.row.say(f"Not {'right' if each.known else 'yet'}. {marked.said} {known}".rstrip(), "bad")
+
+    def _show_arithmetic(self, each: _Asked) -> None:
+        from attnlab.attention.arithmetic import plain
+        from attnlab.attention.explain import explain
+        from attnlab.ui.playground.rich_text import html_of
+
+        assert self._trace is not None
+        lines = explain(self._trace, each.answer.cell).lines
+        html = "<br>".join(html_of(line, self._palette) for line in lines)
+        html = _FONT_SIZE.sub(lambda found: f"font-size:{round(int(found[1]) * self._zoom)}px", html)
+        spoken = "; ".join(plain(line) for line in lines)
+        each.row.show_arithmetic(f"<p style='line-height:135%; margin:0'>{html}</p>", spoken)
+
+    def _go_on(self) -> None:
+        """Put the keyboard into the next field that is still open."""
+        following = [each.row.field for each in self._asked if not each.known]
+        if following:
+            following[0].setFocus(Qt.FocusReason.TabFocusReason)
+
+    def _refresh(self) -> None:
+        hint = self._question.hint if self._question is not None else ""
+        self._hint.setText(f"Hint: {hint}" if hint else "")
+        if not hint:
+            self._hint.hide()
+        first = bool(hint) and self._hint.isHidden()
+        self.reveal_button.setText("Hint" if first else "Show the arithmetic")
+        self.reveal_button.setToolTip("Say how to begin" if first else "Show every answer and how it is made")
+        for button in (self.check_button, self.reveal_button):
+            button.setVisible(bool(self.hidden_cells))
+
+    @Slot()
+    def _on_check_clicked(self) -> None:
+        for each in self._asked:
+            if not each.known and each.row.field.text().strip():
+                self._check(each, each.row.field.text())
+        self._refresh()
+        self._go_on()
+
+    @Slot()
+    def _on_reveal_clicked(self) -> None:
+        if self._question is not None and self._question.hint and self._hint.isHidden():
+            self._hint.show()
+            self._refresh()
+        else:
+            self.reveal()
+
+
+def _text(role: str) -> QLabel:
+    label = QLabel()
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setWordWrap(True)
+    label.setProperty("role", role)
+    label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+    return label

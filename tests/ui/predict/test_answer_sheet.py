@@ -1,0 +1,194 @@
+"""The answer sheet, driven by the keyboard as in a hall: answers are marked, explained, and hidden until then."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
+from pytestqt.qtbot import QtBot
+
+import attnlab
+from attnlab.attention import edits
+from attnlab.attention.explanation import Cell
+from attnlab.attention.trace import Trace
+from attnlab.figures.palette import DARK
+from attnlab.lessons.exercise import traced
+from attnlab.lessons.lesson import Question
+from attnlab.ui.predict.answer_sheet import AnswerSheet
+
+STARTS = (Cell("weights", 2, 1, 0), Cell("weights", 2, 3, 0))
+ASK = Question((), "How much does “starts” look at others?", 0.01, "Divide the exponentials by their sum.")
+
+
+@pytest.fixture
+def trace() -> Trace:
+    return traced(attnlab.preset("causal-5x8"))
+
+
+@pytest.fixture
+def sheet(qtbot: QtBot, trace: Trace) -> AnswerSheet:
+    made = AnswerSheet()
+    qtbot.addWidget(made)
+    made.resize(420, 500)
+    made.show_question(ASK, STARTS, trace)
+    made.show()
+    qtbot.waitExposed(made)
+    return made
+
+
+def fields(sheet: AnswerSheet) -> list[QLineEdit]:
+    return [field for field in sheet.findChildren(QLineEdit) if field.isVisible()]
+
+
+def read(sheet: AnswerSheet) -> str:
+    """Return all that can be read or heard of the sheet."""
+    shown = [w for w in sheet.findChildren(QWidget) if w.isVisible()]
+    texts = [w.text() for w in shown if isinstance(w, QLabel | QLineEdit)]
+    return "\n".join([*texts, *(w.accessibleName() for w in shown), *(w.toolTip() for w in shown)])
+
+
+def enter(qtbot: QtBot, field: QLineEdit, text: str) -> None:
+    field.selectAll()
+    qtbot.keyClicks(field, text)
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+
+
+def value(trace: Trace, cell: Cell) -> float:
+    return float(trace.array(cell.stage)[cell.head or 0, cell.row, cell.column])
+
+
+def test_nothing_says_the_answer_before_it_is_given(sheet: AnswerSheet, trace: Trace) -> None:
+    text = read(sheet)
+    assert "tok" in text or "→" in text
+    assert f"{value(trace, STARTS[0]):.2f}" not in text
+    assert "e^" not in text
+    assert "Divide" not in text
+    assert sheet.hidden_cells == STARTS
+
+
+def test_a_right_answer_is_praised_explained_and_the_next_field_is_ready(
+    sheet: AnswerSheet, trace: Trace, qtbot: QtBot
+) -> None:
+    right = value(trace, STARTS[0])
+    with qtbot.waitSignal(sheet.answered) as caught:
+        enter(qtbot, fields(sheet)[0], f"{right:.2f}")
+    assert caught.args == [STARTS[0], True]
+    assert "Right. Within" in read(sheet)
+    assert f"{right:.4f}" in read(sheet)
+    assert fields(sheet)[0].isReadOnly()
+    assert sheet.hidden_cells == STARTS[1:]
+    assert sheet.focusProxy() is fields(sheet)[0]
+    assert fields(sheet)[1].hasFocus()
+
+
+def test_masked_counts_as_nothing(sheet: AnswerSheet, qtbot: QtBot) -> None:
+    enter(qtbot, fields(sheet)[1], "masked")
+    assert "Right. It is masked." in read(sheet)
+
+
+def test_a_wrong_answer_is_told_how_far_it_is_off_and_the_second_is_explained(
+    sheet: AnswerSheet, trace: Trace, qtbot: QtBot
+) -> None:
+    right = value(trace, STARTS[0])
+    enter(qtbot, fields(sheet)[0], f"{right + 0.25:.4f}")
+    assert "Not yet. Too large by 0.25" in read(sheet)
+    assert "Hint: Divide the exponentials" in read(sheet)
+    assert f"{right:.4f}" not in read(sheet)
+    with qtbot.waitSignal(sheet.revealed) as caught:
+        enter(qtbot, fields(sheet)[0], "0,99")
+    assert caught.args == [STARTS[0]]
+    assert "Not right. Too large by" in read(sheet)
+    assert f"{right:.4f}" in read(sheet)
+
+
+def test_what_cannot_be_read_is_no_try(sheet: AnswerSheet, qtbot: QtBot) -> None:
+    for text in ("abc", "1/0", "x"):
+        enter(qtbot, fields(sheet)[0], text)
+        assert "would do" in read(sheet)
+    enter(qtbot, fields(sheet)[1], "")
+    assert "Type a number first." in read(sheet)
+    assert sheet.hidden_cells == STARTS
+
+
+def test_the_button_gives_the_hint_first_and_then_everything(sheet: AnswerSheet, qtbot: QtBot, trace: Trace) -> None:
+    assert sheet.reveal_button.text() == "Hint"
+    qtbot.mouseClick(sheet.reveal_button, Qt.MouseButton.LeftButton)
+    assert "Hint: Divide" in read(sheet)
+    assert sheet.hidden_cells == STARTS
+    with qtbot.waitSignals([sheet.revealed, sheet.revealed]):
+        qtbot.mouseClick(sheet.reveal_button, Qt.MouseButton.LeftButton)
+    assert f"It is {value(trace, STARTS[0]):.4f}." in read(sheet)
+    assert sheet.hidden_cells == ()
+    assert not sheet.reveal_button.isVisible()
+
+
+def test_check_marks_all_that_was_typed(sheet: AnswerSheet, qtbot: QtBot) -> None:
+    qtbot.keyClicks(fields(sheet)[0], "0.9999")
+    qtbot.keyClicks(fields(sheet)[1], "0")
+    qtbot.mouseClick(sheet.check_button, Qt.MouseButton.LeftButton)
+    assert "Not yet." in read(sheet)
+    assert "Right. Exactly." in read(sheet)
+
+
+def test_enter_stays_in_the_field(qtbot: QtBot, trace: Trace) -> None:
+    pressed: list[int] = []
+
+    class Hall(QWidget):
+        def keyPressEvent(self, event: object) -> None:
+            pressed.append(event.key())  # type: ignore[attr-defined]
+
+    hall = Hall()
+    qtbot.addWidget(hall)
+    sheet = AnswerSheet(hall)
+    sheet.show_question(ASK, STARTS, trace)
+    hall.show()
+    for key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_5, Qt.Key.Key_B, Qt.Key.Key_PageDown):
+        qtbot.keyClick(fields(sheet)[0], key)
+    assert pressed == [Qt.Key.Key_PageDown]
+
+
+def test_an_edit_of_the_numbers_keeps_what_was_answered_and_marks_it_anew(
+    sheet: AnswerSheet, trace: Trace, qtbot: QtBot
+) -> None:
+    enter(qtbot, fields(sheet)[0], f"{value(trace, STARTS[0]):.4f}")
+    other = traced(edits.scale(trace.experiment, "W_q", -3))
+    sheet.show_question(ASK, STARTS, other)
+    assert sheet.hidden_cells == STARTS[1:]
+    assert "Not right. Too" in read(sheet)
+    assert f"{value(other, STARTS[0]):.4f}" in read(sheet)
+
+
+def test_another_question_begins_anew_and_cells_that_are_not_there_are_left_out(
+    sheet: AnswerSheet, trace: Trace, qtbot: QtBot
+) -> None:
+    sheet.reveal()
+    elsewhere = (Cell("weights", 99, 0, 0), Cell("rotated_keys", 0, 0, 0), Cell("output", 1, 0))
+    sheet.show_question(Question((), "And now?"), elsewhere, trace)
+    assert len(fields(sheet)) == 1
+    assert sheet.hidden_cells == elsewhere[2:]
+    assert "And now?" in read(sheet)
+    assert sheet.reveal_button.text() == "Show the arithmetic"
+    sheet.clear()
+    assert (fields(sheet), sheet.hidden_cells) == ([], ())
+
+
+@pytest.mark.parametrize(
+    ("preset", "cell"),
+    [
+        ("rope", Cell("rotated_queries", 1, 0, 0)),
+        ("alibi", Cell("biased", 2, 0)),
+        ("sparsemax", Cell("weights", 1, 1, 0)),
+        ("additive", Cell("scores", 0, 1, 0)),
+        ("cross-attention", Cell("memory", 1, 1)),
+        ("padding-batch", Cell("masked", 0, 5, 0)),
+        ("dropout", Cell("dropped", 0, 0, 0)),
+    ],
+)
+def test_every_kind_of_attention_is_asked_and_explained(preset: str, cell: Cell, qtbot: QtBot) -> None:
+    sheet = AnswerSheet(zoom=2.0)
+    qtbot.addWidget(sheet)
+    sheet.set_palette(DARK)
+    sheet.show_question(Question((cell,)), (cell,), traced(attnlab.preset(preset)))
+    sheet.show()
+    assert "arithmetic:" not in read(sheet)
+    sheet.reveal()
+    assert "It is " in read(sheet)
+    assert "The cell as arithmetic" in read(sheet)
