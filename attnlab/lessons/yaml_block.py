@@ -101,7 +101,7 @@ def _check(text: str, first: int) -> None:
     """Refuse what a lesson has no need of and a stranger's file could do harm with, before anything is built."""
     depth = 0
     for event in yaml.parse(text, Loader=_Loader):
-        line = first + event.start_mark.line
+        line = first + (event.start_mark.line if event.start_mark else 0)
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
             raise _RefusedError(line, "Anchors and aliases (& and *) are not read here: a text with one needs quotes")
         if getattr(event, "tag", None):

@@ -1,0 +1,104 @@
+"""Numbers in a lesson's text: ``{{weights[2, 1]}}`` is filled from what was computed, so that none can be wrong.
+
+An expression is arithmetic over stages, tables, sizes and tokens. Python's :mod:`ast` reads it; nothing of it is run.
+"""
+
+import ast
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from attnlab.attention.arithmetic import number
+from attnlab.errors import AttnlabError
+from attnlab.lessons.expressions import Scope, Value, value_of
+
+LONGEST = 200
+"""Characters of one placeholder."""
+UNKNOWN = "?"
+"""What stands where a placeholder cannot be filled: never a wrong number."""
+
+_PLACEHOLDER = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
+_FORMAT = re.compile(r"\s*\+?(?:\.[0-9]{1,2})?[fe%g]\s*")
+_QUOTED = re.compile(r"""("[^"]*"|'[^']*')""")
+_SIGNS = str.maketrans({"−": "-", "×": "*", "·": "*", "÷": "/"})
+_QUOTES = str.maketrans({"“": '"', "”": '"'})
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """A placeholder that cannot be filled: the line of the text, from 0, and one sentence."""
+
+    line: int
+    reason: str
+
+
+def fill(text: str, scope: Callable[[], Scope]) -> tuple[str, tuple[Wrong, ...]]:
+    """Return a text with its placeholders filled, "?" where that cannot be, and what is wrong with those.
+
+    ``scope`` is asked for only where there is something to fill.
+    """
+    if "{{" not in text:
+        return text, ()
+    wrong: list[Wrong] = []
+    there = scope()
+
+    def filled(found: re.Match[str]) -> str:
+        try:
+            return _filled(found[1], there)
+        except AttnlabError as error:
+            reason = f"{{{{{' '.join(found[1].split())[:80]}}}}} cannot be filled: {error}"
+            wrong.append(Wrong(text.count("\n", 0, found.start()), reason))
+            return UNKNOWN
+
+    return _PLACEHOLDER.sub(filled, text), tuple(wrong)
+
+
+def _filled(content: str, scope: Scope) -> str:
+    tree, spec = read(content)
+    return shown(value_of(tree, scope), spec)
+
+
+def shown(value: Value, spec: str) -> str:
+    """Return a value as it stands in a text: whole numbers plain, others with four decimals or as ``spec`` says."""
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, int | float):
+        raise AttnlabError("this is more than one number; sum, max, mean or an index makes one of it.")
+    if isinstance(value, int) and not spec:
+        return str(value).replace("-", "−")
+    if not spec or value != value or abs(value) == float("inf"):
+        return number(value)
+    return f"{value + 0.0:{spec}}".replace("-", "−")
+
+
+@lru_cache(maxsize=4096)
+def read(content: str) -> tuple[ast.expr, str]:
+    """Return the tree of an expression and its format; AttnlabError where it is not one."""
+    if len(content) > LONGEST:
+        raise AttnlabError(f"it is longer than {LONGEST} characters.")
+    expression, spec = _split(content.translate(_QUOTES))
+    pieces = _QUOTED.split(expression)
+    plain = "".join(piece if i % 2 else piece.translate(_SIGNS) for i, piece in enumerate(pieces)).strip()
+    if "\\" in plain or "\0" in plain:
+        raise AttnlabError("a backslash has no meaning in it.")
+    try:
+        return ast.parse(plain, mode="eval").body, spec
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        raise AttnlabError("it is not an expression such as weights[2, 1] or d_k / 2.") from None
+
+
+def _split(content: str) -> tuple[str, str]:
+    """Return expression and format: what follows the last colon that stands outside of brackets and quotes."""
+    bare = _QUOTED.sub(lambda found: "_" * len(found[0]), content)
+    depth, colon = 0, -1
+    for i, character in enumerate(bare):
+        depth += (character in "[(") - (character in "])")
+        if character == ":" and depth == 0:
+            colon = i
+    if colon < 0:
+        return content, ""
+    spec = content[colon + 1 :]
+    if not _FORMAT.fullmatch(spec):
+        raise AttnlabError(f"{spec.strip()!r} is no format; .2f is one, as are .1e, .0% and .3g.")
+    return content[:colon], spec.strip()

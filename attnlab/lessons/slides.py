@@ -1,0 +1,166 @@
+"""Slides: the steps of a lesson with everything that they leave open put in, ready to be shown."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import torch
+
+from attnlab.attention import walk
+from attnlab.attention.explanation import Cell
+from attnlab.attention.stages import BY_NAME
+from attnlab.attention.trace import Trace
+from attnlab.attention.walk import Place
+from attnlab.errors import AttnlabError
+from attnlab.lessons.cells import blank_cells, cell_of
+from attnlab.lessons.expressions import Scope
+from attnlab.lessons.lesson import Lesson, Problem, Step
+from attnlab.lessons.placeholders import Wrong, fill
+from attnlab.lessons.state import begun
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+
+DEFAULT_STAGE = "weights"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Slide:
+    """One step, ready: its state, what of it is shown, its frames, and the cells that its question hides.
+
+    ``experiment`` is None where the step shows whatever is open; its frames are then those of the whole stage at once.
+    ``before`` is the state of the step before, or of the lesson's first step. ``head`` is a head, "mean" or "all".
+    """
+
+    index: int
+    count: int
+    lesson: Lesson
+    step: Step
+    experiment: "Experiment | None"
+    stage: str
+    cell: Cell | None
+    head: int | str
+    frames: tuple[Place | None, ...]
+    blanks: tuple[Cell, ...] = ()
+    before: "Experiment | None" = None
+
+
+def slides(lesson: Lesson) -> tuple[Slide, ...]:
+    """Return the slides of a lesson; what is wrong in its states is left out, and named by :func:`check`."""
+    return _walked(lesson)[0]
+
+
+def _walked(lesson: Lesson) -> tuple[tuple[Slide, ...], list[Problem]]:
+    """Return the slides, and what is wrong with the states, the cells and the questions."""
+    problems: list[Problem] = []
+    made: list[Slide] = []
+    for index, step in enumerate(lesson.steps):
+        made.append(_slide(lesson, index, step, made[-1] if made else None, problems))
+    return tuple(made), problems
+
+
+def _slide(lesson: Lesson, index: int, step: Step, last: Slide | None, problems: list[Problem]) -> Slide:
+    e = begun(lesson, step, last.experiment if last else None, problems)
+    anew = last is None or step.preset is not None or step.file is not None
+    stage = _stage(step, None if anew or last is None else last.stage, e, problems)
+    head = _head(step, None if anew or last is None else last.head, e, problems)
+    slide = Slide(index, len(lesson.steps), lesson, step, e, stage, None, head, (None,))
+    slide = replace(slide, before=last.experiment if last and last.experiment is not None else e)
+    if e is None:
+        return slide
+    cell = None
+    if step.cell is not None:
+        try:
+            cell = cell_of(e, stage, step.cell, head)
+        except AttnlabError as error:
+            problems.append(Problem(step.line_of("cell"), str(error)))
+    blanks = _blanks(step, e, head, problems)
+    at = (cell.row, cell.column) if cell is not None else None
+    return replace(slide, cell=cell, blanks=blanks, frames=walk.frames(e, stage, step.depth or "all", at))
+
+
+def _stage(step: Step, last: str | None, e: "Experiment | None", problems: list[Problem]) -> str:
+    """Return the stage of a step; one that the state does not have is a problem only where the step asks for it."""
+    name = step.stage or last or DEFAULT_STAGE
+    if e is None or BY_NAME[name].present(e):
+        return name
+    if step.stage is not None:
+        there = ", ".join(stage.name for stage in walk.stages_of(e))
+        problems.append(Problem(step.line_of("stage"), f"This state has no stage {name}; there are {there}."))
+    return DEFAULT_STAGE
+
+
+def _head(step: Step, last: int | str | None, e: "Experiment | None", problems: list[Problem]) -> int | str:
+    """Return the head of a step: its own, else the one before, else all where there are several."""
+    if e is None:
+        return step.head if step.head is not None else last if last is not None else "all"
+    for head, asked in ((step.head, True), (last, False)):
+        if head is None:
+            continue
+        if not isinstance(head, int) or head < e.n_heads:
+            return head
+        if asked:
+            reason = f"There is no head {head}; heads are 0 to {e.n_heads - 1}."
+            problems.append(Problem(step.line_of("head"), reason))
+    return "all" if e.n_heads > 1 else 0
+
+
+def _blanks(step: Step, e: "Experiment", head: int | str, problems: list[Problem]) -> tuple[Cell, ...]:
+    found: dict[Cell, None] = {}
+    for blank in step.question.blanks if step.question is not None else ():
+        try:
+            found.update(dict.fromkeys(blank_cells(e, blank, head)))
+        except AttnlabError as error:
+            problems.append(Problem(step.question.line if step.question else step.line, str(error)))
+    return tuple(found)
+
+
+def filled(text: str, trace: Trace, before: Trace | None, slide: Slide) -> str:
+    """Return a text of a slide with its placeholders filled from what is computed; "?" where one cannot be.
+
+    ``trace`` is of the state shown, ``before`` of that of the step before; None stands for ``trace``.
+    """
+    return fill(text, lambda: Scope(trace, before or trace, slide.head))[0]
+
+
+def check(lesson: Lesson) -> tuple[Problem, ...]:
+    """Compute every step and fill every placeholder; return all that is wrong, the file's own problems included."""
+    made, problems = _walked(lesson)
+    traces: dict[int, Trace] = {}
+    for slide in made:
+        problems += _check_texts(slide, traces)
+    return tuple(sorted({*lesson.problems, *problems}, key=lambda problem: (problem.line, problem.reason)))
+
+
+def _check_texts(slide: Slide, traces: dict[int, Trace]) -> list[Problem]:
+    step, e = slide.step, slide.experiment
+    asked = [step.question.ask, step.question.hint] if step.question is not None else []
+    texts = [
+        (step.title, (step.line,)),
+        (step.text, step.text_lines),
+        (step.notes, step.notes_lines),
+        *((text, (step.question.line if step.question else step.line,)) for text in asked),
+    ]
+    if e is None:
+        return []
+    try:
+        now, before = _traced(e, traces), _traced(slide.before or e, traces)
+        _ = now[slide.stage]
+        scope = Scope(now, before, slide.head)
+        return [
+            Problem(_line(wrong, lines, step.line), wrong.reason)
+            for text, lines in texts
+            for wrong in fill(text, lambda: scope)[1]
+        ]
+    except AttnlabError as error:
+        return [Problem(step.line, str(error))]
+
+
+def _line(wrong: Wrong, lines: tuple[int, ...], otherwise: int) -> int:
+    return lines[min(wrong.line, len(lines) - 1)] if lines else otherwise
+
+
+def _traced(e: "Experiment", traces: dict[int, Trace]) -> Trace:
+    """Return the trace of an experiment, one for each; computed as the window does, in float32 on the CPU."""
+    if id(e) not in traces:
+        traces[id(e)] = Trace(e, torch.device("cpu"), torch.float32)
+    return traces[id(e)]

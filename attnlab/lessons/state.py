@@ -1,0 +1,264 @@
+"""The state of a step: the preset or session it begins as, and its edits made one by one; a wrong one is left out."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from attnlab.attention import edits, registry, sentences
+from attnlab.attention.batches import select, set_length
+from attnlab.attention.examples_common import Draws
+from attnlab.attention.experiment import PROJECTIONS, AttentionConfig
+from attnlab.attention.masks import MASKS
+from attnlab.attention.memory import toggle_memory
+from attnlab.attention.presets import preset
+from attnlab.errors import AttnlabError, ExperimentError
+from attnlab.lessons.cells import place
+from attnlab.lessons.expressions import ALIASES
+from attnlab.lessons.lesson import Edit, Lesson, Problem, Step
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+
+_TABLE = re.compile(r"\s*(\w+)\s*(?:\[(.*)\])?\s*")
+_TOKEN = re.compile(r"\"([^\"]*)\"|“([^”]*)”|'([^']*)'")
+
+
+def begun(lesson: Lesson, step: Step, before: "Experiment | None", problems: list[Problem]) -> "Experiment | None":
+    """Return the experiment of a step; what cannot be of its state is a problem on its line, and left out."""
+    e = before
+    try:
+        if step.preset is not None:
+            e = preset(step.preset)
+        elif step.file is not None:
+            e = _opened(lesson.path, step.file)
+    except AttnlabError as error:
+        problems.append(Problem(step.line_of("file" if step.preset is None else "preset"), str(error)))
+    if e is None and step.edits:
+        reason = "There is nothing to edit yet; a preset, or a file, begins a state."
+        problems.append(Problem(step.edits[0].line, reason))
+        return None
+    for edit in step.edits:
+        try:
+            e = edited(e, edit) if e is not None else None
+        except AttnlabError as error:
+            problems.append(Problem(edit.line, str(error)))
+    return e
+
+
+def _opened(path: Path | None, name: str) -> "Experiment":
+    if path is None:
+        raise AttnlabError(f"The session {name} is looked for beside the lesson, which lies in no folder yet: save it.")
+    from attnlab.files.session import load
+
+    return load(path.parent / name)
+
+
+def edited(e: "Experiment", edit: Edit) -> "Experiment":
+    """Return the experiment with one edit made.
+
+    Raises:
+        AttnlabError: there is no such field or table, or it cannot be what it was given.
+    """
+    if edit.key in _SPECIAL:
+        return _SPECIAL[edit.key](e, edit.value)
+    if edit.key in _sizes():
+        return _sized(e, edit.key, edit.value)
+    if edit.key in MASKS and edit.key != "causal":
+        return edits.configured(e, masks={edit.key: None if _nothing(edit.value) else edit.value})
+    if edit.key in _FIELDS or edit.key in registry.all_options():
+        value = _option_value(edit.key, edit.value)
+        return edits.with_setting(e, **{edit.key: e.n_heads if edit.key == "n_kv_heads" and value is None else value})
+    found = _TABLE.fullmatch(edit.key)
+    name = ALIASES.get(found[1], found[1]) if found else ""
+    if found and name in edits.tables(e):
+        return _tabled(e, name, found[2], edit.value)
+    raise ExperimentError(_unknown(e, edit.key))
+
+
+def _unknown(e: "Experiment", key: str) -> str:
+    if key in registry.all_tables() or key in (*PROJECTIONS, "memory_embeddings"):
+        return f"This state has no {key}; it has {', '.join(edits.tables(e))}."
+    known = (*_FIELDS, *_SPECIAL, *_sizes(), *registry.all_options(), *MASKS, *edits.tables(e))
+    near = get_close_matches(key.partition("[")[0], known, n=1)
+    hint = f"did you mean {near[0]}?" if near else "it needs a setting such as causal, or a table such as W_q[0, 1]."
+    return f"There is nothing called {key[:60]!r} to edit; {hint}"
+
+
+def _option_value(key: str, value: Any) -> Any:
+    """Return a value as the configuration takes it: in a file the choices "0" and "-1e9" of a fill are numbers."""
+    if value is None:
+        return "none" if key in {choice.field for choice in registry.CHOICES} | {"scale"} else None
+    option = registry.all_options().get(key)
+    if option is not None and option.kind == "choice" and isinstance(value, int | float):
+        return next((name for name, *_ in option.choices if _as_number(name) == value), value)
+    return value
+
+
+def _as_number(text: object) -> float | None:
+    if isinstance(text, bool):
+        return None
+    try:
+        return float(text)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
+
+
+def _nothing(value: object) -> bool:
+    return value is None or value is False or value == "none"
+
+
+def _switch(key: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ExperimentError(f"{key} is {str(value)[:60]!r}; it needs true or false.")
+    return value
+
+
+def _whole(key: str, value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ExperimentError(f"{key} is {str(value)[:60]!r}; it needs a whole number.")
+    return value
+
+
+def _wholes(key: str, value: object) -> list[int]:
+    return [_whole(key, each) for each in (value if isinstance(value, list | tuple) else [value])]
+
+
+def _words(key: str, value: object) -> tuple[str, ...]:
+    """Return tokens: the words of a text, or those of a list as they are."""
+    if isinstance(value, str):
+        return sentences.tokenize(value)
+    if isinstance(value, list | tuple) and not any(isinstance(each, list | dict) or each is None for each in value):
+        return tuple(str(each) for each in value)
+    raise ExperimentError(f"{key} is {str(value)[:60]!r}; it needs a sentence, or a list of tokens.")
+
+
+def _memory(e: "Experiment", value: object) -> "Experiment":
+    if _nothing(value):
+        return toggle_memory(e, False)
+    return sentences.set_tokens(toggle_memory(e, True), _words("memory", value), "memory")
+
+
+def _valid(e: "Experiment", value: object) -> "Experiment":
+    """Return the experiment with the valid lengths of all sequences of its batch, or of the one it has."""
+    lengths, item = _wholes("valid", value), e.item
+    if len(lengths) != e.n_items:
+        there = f"{e.n_items} sequences, each with one" if e.n_items > 1 else "one sequence, with one"
+        raise ExperimentError(f"valid has {len(lengths)} lengths; there {'are' if e.n_items > 1 else 'is'} {there}.")
+    for i, length in enumerate(lengths):
+        e = set_length(select(e, i), length)
+    return select(e, item)
+
+
+def reseeded(e: "Experiment", seed: int) -> "Experiment":
+    """Return the experiment with all numbers that it has drawn anew, as the worked examples are.
+
+    By ``torch.randn`` of one seed, in the order embeddings, W_q, W_k, W_v, W_o, biases, tables of entries; all but the
+    embeddings divided by √d_model. What is implied, an identity, stays.
+    """
+    draws = Draws(seed)
+    for name in edits.tables(e):
+        if name in PROJECTIONS and getattr(e.weights, name) is None:
+            continue
+        numbers = draws.normal(*edits.shape(e, name))
+        e = edits.set_block(e, name, 0, 0, numbers if "embeddings" in name else numbers / e.d_model**0.5)
+    return e
+
+
+def _seed(e: "Experiment", value: object) -> "Experiment":
+    seed = _whole("seed", value)
+    if not 0 <= seed < 2**31:
+        raise ExperimentError(f"seed is {seed}; it needs a whole number from 0 to {2**31 - 1}.")
+    return reseeded(e, seed)
+
+
+_SPECIAL: Mapping[str, Callable[["Experiment", Any], "Experiment"]] = {
+    "tokens": lambda e, value: sentences.set_tokens(e, _words("tokens", value)),
+    "sentence": lambda e, value: sentences.set_tokens(e, _words("sentence", value)),
+    "memory": _memory,
+    "output": lambda e, value: edits.toggle_output(e, _switch("output", value)),
+    "biases": lambda e, value: edits.toggle_biases(e, _switch("biases", value)),
+    "valid": _valid,
+    "ablate": lambda e, value: edits.configured(e, ablated=tuple(sorted(set(_wholes("ablate", value))))),
+    "item": lambda e, value: select(e, _whole("item", value)),
+    "seed": _seed,
+}
+_FIELDS = tuple(f.name for f in fields(AttentionConfig) if f.name not in ("masks", "options", "ablated"))
+
+
+def _sizes() -> tuple[str, ...]:
+    return ("T", "T_k", "d_model", "d_k", "d_v", "d_memory", *registry.free_axes())
+
+
+def _sized(e: "Experiment", name: str, value: object) -> "Experiment":
+    size = _whole(name, value)
+    if name == "T" or (name == "T_k" and e.memory_tokens is not None):
+        return sentences.resize_tokens(e, size, "query" if name == "T" else "memory")
+    if name == "T_k":
+        raise ExperimentError("T_k is T as long as there is no second sequence; set T, or memory first.")
+    if name in registry.free_axes():
+        return edits.resize_free(e, name, size)
+    return edits.resize(e, **{name: size})
+
+
+def _tabled(e: "Experiment", name: str, indices: str | None, value: object) -> "Experiment":
+    """Return the experiment with a cell, a row, a column or all of a table replaced."""
+    rows, columns = edits.shape(e, name)
+    if indices is None:
+        return _replaced(e, name, value)
+    parts = [part.strip() for part in indices.split(",")]
+    if len(parts) == 1 and rows == 1:
+        parts = ["0", *parts]
+    if len(parts) != 2:
+        raise ExperimentError(f"{name}[{indices}] names no cell; {name}[0, 1] does, {name}[0, :] a row.")
+    row = _index(e, name, parts[0], rows, "row")
+    column = _index(e, name, parts[1], columns, "column")
+    block = _numbers(name, value)
+    shape = (rows if row is None else 1, columns if column is None else 1)
+    if len(block) == 1 and shape[0] > 1 and shape[1] == 1:
+        block = [[number] for number in block[0]]  # a column is written as a list, as a row is
+    if (len(block), len(block[0])) != shape:
+        count = shape[0] * shape[1]
+        raise ExperimentError(f"{name}[{indices}] was given {sum(map(len, block))} numbers; it needs {count}.")
+    return edits.set_block(e, name, row or 0, column or 0, block)
+
+
+def _index(e: "Experiment", name: str, text: str, count: int, what: str) -> int | None:
+    """Return a row or a column by its number, or by its token; None for all of them."""
+    if text == ":":
+        return None
+    token = _TOKEN.fullmatch(text)
+    axis = {"embeddings": "token", "memory_embeddings": "key"}.get(name)
+    if token and axis and what == "row":
+        return place(e, axis, next(group for group in token.groups() if group is not None), f"The row of {name}")
+    if not text.isdecimal() or len(text) > 6 or int(text) >= count:
+        raise ExperimentError(f"The {what} of {name} is {text[:20]}; it needs a number from 0 to {count - 1}, or :.")
+    return int(text)
+
+
+def _numbers(name: str, value: object) -> list[list[float]]:
+    """Return numbers as rows: of a single one, of a list, or of a list of lists."""
+    rows: list[Any] = list(value) if isinstance(value, list | tuple) else [value]
+    if not rows or not all(isinstance(row, list | tuple) for row in rows):
+        rows = [rows]
+    numbers = [[_as_number(each) for each in row] for row in rows]
+    known = [[each for each in row if each is not None] for row in numbers]
+    if known != numbers or not known[0] or len({*map(len, known)}) > 1:
+        raise ExperimentError(f"{name} was given {str(value)[:60]!r}; it needs numbers, in rows of one length.")
+    return known
+
+
+def _replaced(e: "Experiment", name: str, value: object) -> "Experiment":
+    """Return the experiment with all of a table replaced: by numbers, by a fill such as zeros, or by nothing."""
+    if value is None or value == "none":
+        return edits.with_table(e, name, None)
+    if isinstance(value, str) and value in edits.FILLS:
+        return edits.fill(e, name, value)
+    rows = _numbers(name, value)
+    if (len(rows), len(rows[0])) == edits.shape(e, name):
+        return edits.set_block(e, name, 0, 0, rows)
+    return edits.with_table(e, name, torch.tensor(rows, dtype=edits.dtype(e), device="cpu"))
