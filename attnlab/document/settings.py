@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from attnlab.errors import FileError
+from attnlab.folders import config_folder
 
 VERSION = 1
 RECENT_LIMIT = 12
@@ -38,15 +38,7 @@ class Settings:
 
 def settings_path() -> Path:
     """Return where the settings lie: in the platform's folder, or in that of ATTNLAB_CONFIG_DIR."""
-    if own := os.environ.get("ATTNLAB_CONFIG_DIR"):
-        return Path(own) / "settings.json"
-    if sys.platform == "win32":
-        folder = Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
-    elif sys.platform == "darwin":
-        folder = Path.home() / "Library" / "Application Support"
-    else:
-        folder = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
-    return folder / "attnlab" / "settings.json"
+    return config_folder() / "settings.json"
 
 
 def load_settings(
