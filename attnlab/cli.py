@@ -6,12 +6,12 @@ import os
 import platform
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from attnlab import __version__
+from attnlab.command_line import MisuseError, Parser, check_folder, load_torch_before_qt, platform_without_display
 from attnlab.console import INTERRUPTED, OK, TO_MEND, fail, refuse, say, silence_stdout, terminal_width, write
 from attnlab.display import has_display
 from attnlab.errors import AttnlabError
@@ -29,26 +29,16 @@ SIZES = (64, 16384)
 
 SOURCE_HELP = "a session file, or preset:NAME (attnlab presets lists them)"
 EPILOG = """\
-commands without a window:
+commands:
   attnlab show SOURCE            the numbers of every stage
   attnlab export SOURCE -o OUT   a figure or a table: png, csv, npy, npz, safetensors
   attnlab code SOURCE            a PyTorch script that reproduces every stage
   attnlab presets                the worked examples
+  attnlab lesson NAME|FILE       opens a lesson; --pdf prints it, --check looks for mistakes
   attnlab bench [live|engine|start]
   attnlab doctor                 what is installed, what is missing
 SOURCE is a session file or preset:NAME. attnlab COMMAND --help says more.
 """
-
-
-class _MisuseError(AttnlabError):
-    """A command line that cannot be understood."""
-
-
-class _Parser(argparse.ArgumentParser):
-    """Refuses with one sentence instead of printing the usage."""
-
-    def error(self, message: str) -> NoReturn:
-        raise _MisuseError(f"{message[:1].upper()}{message[1:].rstrip('.')}; {self.prog} --help lists what there is.")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -87,7 +77,7 @@ def _window(argv: list[str]) -> int:
         return OK
     source = _window_source(options.file, options.preset)
     if options.screenshot is None and options.size is not None:
-        raise _MisuseError("--size is the size of a screenshot; it needs --screenshot OUT.png.")
+        raise MisuseError("--size is the size of a screenshot; it needs --screenshot OUT.png.")
     if options.screenshot is not None:
         _check_picture(options.screenshot)
         if source is not None:
@@ -98,17 +88,15 @@ def _window(argv: list[str]) -> int:
         raise AttnlabError(
             "There is no display to open a window on; attnlab --screenshot OUT.png draws the window into a picture."
         )
-    if sys.platform == "win32":  # WORKAROUND pytorch #166628: torch does not load after Qt there
-        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-        import torch  # noqa: F401
-    with _platform_without_display(options.screenshot is not None):
+    load_torch_before_qt()
+    with platform_without_display(options.screenshot is not None):
         from attnlab.ui.app import run
 
         return run(source, options.theme, options.screenshot, options.size)
 
 
 def _window_parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+    parser = Parser(
         prog="attnlab",
         description="An attention layer on the desk: every number real, editable, live and exportable.",
         epilog=EPILOG,
@@ -126,7 +114,7 @@ def _window_parser() -> argparse.ArgumentParser:
 
 def _window_source(file: str | None, preset: str | None) -> Source | None:
     if file is not None and preset is not None:
-        raise _MisuseError("FILE and --preset both say what to open; one of them is enough.")
+        raise MisuseError("FILE and --preset both say what to open; one of them is enough.")
     if preset is not None:
         return Source(preset=preset)
     if file is None:
@@ -134,7 +122,7 @@ def _window_source(file: str | None, preset: str | None) -> Source | None:
     source = parse_source(file)
     if source.path is not None and not source.path.suffix and not os.path.exists(source.path):
         commands = ", ".join(COMMANDS)
-        raise _MisuseError(f"There is neither a file nor a command {file!r}; the commands are {commands}.")
+        raise MisuseError(f"There is neither a file nor a command {file!r}; the commands are {commands}.")
     check_source(source)
     return source
 
@@ -142,17 +130,7 @@ def _window_source(file: str | None, preset: str | None) -> Source | None:
 def _check_picture(path: Path) -> None:
     if path.suffix.lower() != ".png":
         raise AttnlabError(f"A screenshot is a PNG; {path} needs to end in .png.")
-    _check_folder(path)
-
-
-def _check_folder(path: Path) -> None:
-    """Find out before the work, not after it, that there is no place for its result."""
-    from attnlab.files.atomic import unwritable
-
-    if not os.path.isdir(path.parent):
-        raise unwritable(path, f"there is no folder {path.parent}")
-    if os.path.isdir(path):
-        raise unwritable(path, "it is a folder")
+    check_folder(path)
 
 
 def _size(text: str) -> tuple[int, int]:
@@ -160,19 +138,6 @@ def _size(text: str) -> tuple[int, int]:
     if not found or not all(SIZES[0] <= int(side) <= SIZES[1] for side in found.groups()):
         raise argparse.ArgumentTypeError(f"{text!r} is no size; 1440x900 would be, sides from {SIZES[0]} to {SIZES[1]}")
     return int(found[1]), int(found[2])
-
-
-@contextmanager
-def _platform_without_display(wanted: bool) -> Iterator[None]:
-    """Let Qt draw without a screen, unless the caller has chosen its platform; the environment is put back."""
-    if not wanted or os.environ.get("QT_QPA_PLATFORM"):
-        yield
-        return
-    os.environ["QT_QPA_PLATFORM"] = "offscreen"
-    try:
-        yield
-    finally:
-        del os.environ["QT_QPA_PLATFORM"]
 
 
 def _versions() -> str:
@@ -222,7 +187,7 @@ def _export(argv: list[str]) -> int:
         known = ", ".join((*FIGURES, *ENDINGS))
         what = f"{ending} is not written yet" if ending in LATER else f"{path} ends in nothing that can be written"
         raise AttnlabError(f"{what}; there are {known}.")
-    _check_folder(path)
+    check_folder(path)
     trace = _computed(options)
     if ending in FIGURES:
         _write_figure(path, trace, options)
@@ -235,7 +200,7 @@ def _export(argv: list[str]) -> int:
 
 
 def _write_figure(path: Path, trace: "Trace", options: argparse.Namespace) -> None:
-    with _platform_without_display(True):
+    with platform_without_display(True):
         from PySide6.QtWidgets import QApplication
 
         from attnlab.figures.figure_file import write_figure
@@ -247,7 +212,7 @@ def _write_figure(path: Path, trace: "Trace", options: argparse.Namespace) -> No
 
 
 def _stage_parser(command: str, description: str) -> argparse.ArgumentParser:
-    parser = _Parser(prog=f"attnlab {command}", description=description, allow_abbrev=False)
+    parser = Parser(prog=f"attnlab {command}", description=description, allow_abbrev=False)
     _add_source(parser)
     parser.add_argument("--stage", metavar="NAME", help="inputs, queries, … weights, context, output")
     parser.add_argument(
@@ -295,7 +260,7 @@ def _computed(options: argparse.Namespace) -> "Trace":
 
 
 def _code(argv: list[str]) -> int:
-    parser = _Parser(prog="attnlab code", description="Print a PyTorch script that reproduces every stage.")
+    parser = Parser(prog="attnlab code", description="Print a PyTorch script that reproduces every stage.")
     _add_source(parser)
     experiment, title = _loaded(parser.parse_args(argv))
     from attnlab.files.script import script
@@ -305,7 +270,7 @@ def _code(argv: list[str]) -> int:
 
 
 def _presets(argv: list[str]) -> int:
-    parser = _Parser(prog="attnlab presets", description="List the worked examples.")
+    parser = Parser(prog="attnlab presets", description="List the worked examples.")
     parser.add_argument("--json", action="store_true", help="name, title, about, group and rows of each, as JSON")
     as_json = parser.parse_args(argv).json
     from attnlab.attention.presets import PRESETS
@@ -322,7 +287,7 @@ def _presets(argv: list[str]) -> int:
 
 
 def _doctor(argv: list[str]) -> int:
-    _Parser(prog="attnlab doctor", description="Say what is installed, what is missing and what mends it.").parse_args(
+    Parser(prog="attnlab doctor", description="Say what is installed, what is missing and what mends it.").parse_args(
         argv
     )
     from attnlab.doctor import main as doctor
@@ -331,21 +296,28 @@ def _doctor(argv: list[str]) -> int:
 
 
 def _bench(argv: list[str]) -> int:
-    parser = _Parser(prog="attnlab bench", description="Time this machine against the notebook way of doing the same.")
+    parser = Parser(prog="attnlab bench", description="Time this machine against the notebook way of doing the same.")
     parser.add_argument("names", nargs="*", metavar="|".join(BENCHES), help="which to run; all without a name")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
     for name in options.names:
         if name not in BENCHES:
-            raise _MisuseError(f"There is no bench {name!r}; there are {', '.join(BENCHES)}.")
-    with _platform_without_display(not has_display()):
+            raise MisuseError(f"There is no bench {name!r}; there are {', '.join(BENCHES)}.")
+    with platform_without_display(not has_display()):
         from attnlab.bench import main as bench
 
         return int(bench(tuple(options.names) or BENCHES, options.json))
 
 
+def _lesson(argv: list[str]) -> int:
+    from attnlab.cli_lesson import main as lesson
+
+    return lesson(argv)
+
+
 COMMANDS: dict[str, Callable[[list[str]], int]] = {
-    "show": _show, "export": _export, "code": _code, "presets": _presets, "bench": _bench, "doctor": _doctor,
+    "show": _show, "export": _export, "code": _code, "presets": _presets, "lesson": _lesson, "bench": _bench,
+    "doctor": _doctor,
 }  # fmt: skip
 
 

@@ -1,15 +1,18 @@
-"""The shelf: the lessons that ship, and those in a person's own folder; found by name or by file."""
+"""The shelf: the lessons that ship, and those in a person's own folder; found by name or by file.
+
+Loading this file loads no torch, and :func:`steps_of` needs none: it is asked before a window is painted.
+"""
 
 import os
 from difflib import get_close_matches
 from functools import lru_cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from attnlab import assets
 from attnlab.errors import FileError
 from attnlab.folders import config_folder
 from attnlab.lessons.lesson import Lesson, Problem
-from attnlab.lessons.parse import parse, read
+from attnlab.lessons.sections import cut, text_of
 
 FOLDER, ENDING = "lessons", ".md"
 
@@ -22,8 +25,10 @@ def shipped() -> tuple[str, ...]:
 @lru_cache(maxsize=1)
 def _shelf() -> tuple[Lesson, ...]:
     """Return the lessons that ship: they stay as they are while the program runs."""
+    from attnlab.lessons.parse import parse
+
     files = [name for name in assets.names(FOLDER) if name.endswith(ENDING)]
-    lessons = [parse(assets.read_text(name), Path(name).stem) for name in files]
+    lessons = [parse(assets.read_text(name), PurePosixPath(name).stem) for name in files]
     return tuple(sorted(lessons, key=lambda lesson: (lesson.order or 1_000_000, lesson.name)))
 
 
@@ -46,6 +51,8 @@ def all_lessons() -> tuple[Lesson, ...]:
 
 
 def _own(path: Path) -> Lesson:
+    from attnlab.lessons.parse import read
+
     try:
         return read(path)
     except FileError as error:
@@ -58,16 +65,34 @@ def find(name_or_path: str | os.PathLike[str]) -> Lesson:
     Raises:
         FileError: there is none; the sentence names the nearest and those that ship.
     """
+    from attnlab.lessons.parse import read
+
+    place = located(name_or_path)
+    return read(place) if isinstance(place, Path) else next(lesson for lesson in _shelf() if lesson.name == place)
+
+
+def located(name_or_path: str | os.PathLike[str]) -> Path | str:
+    """Return the file that :func:`find` reads, or the name of a lesson that ships.
+
+    Raises:
+        FileError: as :func:`find`; whether a file is there and can be read only reading it tells.
+    """
     name = os.fspath(name_or_path)
     if os.path.isfile(name) or name.endswith(ENDING) or Path(name).parent != Path("."):
-        return read(name)
-    for lesson in _shelf():
-        if lesson.name == name:
-            return lesson
+        return Path(name)
     own = {path.stem: path for path in own_files()}
+    names = [PurePosixPath(file).stem for file in assets.names(FOLDER) if file.endswith(ENDING)]
+    if name in names:
+        return name
     if name in own:
-        return read(own[name])
-    names = (*shipped(), *own)
-    near = get_close_matches(name, names, n=1, cutoff=0.6)
+        return own[name]
+    near = get_close_matches(name, (*names, *own), n=1, cutoff=0.6)
     hint = f"did you mean {near[0]}? There" if near else "there"
-    raise FileError(f"There is no lesson {name!r}; {hint} are {', '.join(names)}.")
+    raise FileError(f"There is no lesson {name!r}; {hint} are {', '.join((*names, *own))}.")
+
+
+def steps_of(name_or_path: str | os.PathLike[str]) -> int:
+    """Return how many steps a lesson has, without reading what is in them; FileError as :func:`find`."""
+    place = located(name_or_path)
+    text = text_of(place) if isinstance(place, Path) else assets.read_text(f"{FOLDER}/{place}{ENDING}")
+    return len(cut(text, [])[1])

@@ -4,14 +4,11 @@ import os
 from pathlib import Path
 from typing import Any
 
-from attnlab.errors import FileError
 from attnlab.lessons.fields import FRONT, QUESTION, STATE, taken
 from attnlab.lessons.lesson import Lesson, Problem, Question, Step
-from attnlab.lessons.sections import Block, Section, cut, trimmed
+from attnlab.lessons.sections import LIMIT, Block, Section, cut, text_of, trimmed
 from attnlab.lessons.yaml_block import pairs
 
-LIMIT = 1_000_000
-"""Bytes that the file of a lesson may have."""
 MOST_STEPS = 500
 
 
@@ -22,21 +19,7 @@ def read(path: str | os.PathLike[str]) -> Lesson:
         FileError: it is not there, larger than 1 MB, or not UTF-8.
     """
     path = Path(path)
-    try:
-        with path.open("rb") as file:
-            data = file.read(LIMIT + 1)
-    except OSError as error:
-        raise FileError(f"The lesson {path} cannot be read: {error.strerror or error}.") from None
-    except ValueError:
-        raise FileError(f"{str(path)!r} is no name of a file.") from None
-    if len(data) > LIMIT:
-        raise FileError(f"{path} is larger than 1 MB, which is no lesson; a lesson is a few pages of text.")
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise FileError(f"{path} is not UTF-8 (line {line}); save it in that encoding.") from None
-    return parse(text, path.stem, path)
+    return parse(text_of(path), path.stem, path)
 
 
 def parse(text: str, name: str, path: Path | None = None) -> Lesson:

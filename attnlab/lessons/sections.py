@@ -4,12 +4,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from pathlib import Path
 
+from attnlab.errors import FileError
 from attnlab.lessons.lesson import Problem
 
 BLOCKS = ("state", "notes", "question")
 """What a fence of three backticks may open besides code, which stays in the text."""
 FRONT = "---"
+LIMIT = 1_000_000
+"""Bytes that the file of a lesson may have."""
 
 _HEADING = re.compile(r"##(?:[ \t]+(.*))?")
 _OPENER = re.compile(rf"(`{{3,}})[ \t]*({'|'.join(BLOCKS)})[ \t]*")
@@ -37,6 +41,28 @@ class Section:
     title: str
     text: list[Line] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
+
+
+def text_of(path: Path) -> str:
+    """Return the text of a lesson's file.
+
+    Raises:
+        FileError: it is not there, larger than 1 MB, or not UTF-8.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(LIMIT + 1)
+    except OSError as error:
+        raise FileError(f"The lesson {path} cannot be read: {error.strerror or error}.") from None
+    except ValueError:
+        raise FileError(f"{str(path)!r} is no name of a file.") from None
+    if len(data) > LIMIT:
+        raise FileError(f"{path} is larger than 1 MB, which is no lesson; a lesson is a few pages of text.")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise FileError(f"{path} is not UTF-8 (line {line}); save it in that encoding.") from None
 
 
 def escaped(text: str) -> str:
