@@ -1,0 +1,248 @@
+"""The worked solution: a whole computation with every product written out, as Markdown or as LaTeX."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from attnlab.attention import edits
+from attnlab.attention.arithmetic import Line, Span, number, plain, short
+from attnlab.attention.axes import label, size
+from attnlab.attention.explain import explain
+from attnlab.attention.explanation import Cell, Explanation
+from attnlab.attention.stages import Stage, about
+from attnlab.errors import AttnlabError
+from attnlab.files.atomic import write_bytes
+from attnlab.lessons.solution_text import latex_line, latex_text, markdown_line, markdown_text
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+    from attnlab.attention.trace import Trace
+
+LIMIT = 20_000
+"""Terms that are written out; of a larger computation the first rows, as many as fit."""
+WIDEST = 24
+"""Rows and columns of a table that is shown as a whole; a larger one is named by its size."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much is written out: so many rows of each stage, and of so many heads; None is all."""
+
+    rows: int | None = None
+    heads: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How a solution is written in one language: text, formulas, lines, and the blocks they stand in."""
+
+    text: Callable[[str], str]
+    line: Callable[[Line], str]
+    begin: str
+    end: str
+    heading: Callable[[int, str], str]
+    formula: Callable[[str], str]
+    table: Callable[[Sequence[str], Sequence[str], Sequence[Sequence[str]]], str]
+    cell: Callable[[str, Sequence[str]], str]
+
+
+def markdown(trace: "Trace") -> str:
+    """Return the whole computation as Markdown; of one that is too large the first rows, and it says so.
+
+    Raises:
+        AttnlabError: not even one row of one head can be written out.
+    """
+    return _written(trace, MARKDOWN)
+
+
+def latex(trace: "Trace") -> str:
+    """Return the whole computation as a LaTeX document that needs amsmath alone; otherwise as :func:`markdown`.
+
+    Raises:
+        AttnlabError: not even one row of one head can be written out.
+    """
+    return _written(trace, LATEX)
+
+
+def save(text: str, path: str | os.PathLike[str]) -> None:
+    """Write a solution to a file, whole or not at all.
+
+    Raises:
+        FileError: it cannot be written.
+    """
+    write_bytes(path, text.encode("utf-8", "replace"))  # half a character pair, from a token, is no text
+
+
+def extent(trace: "Trace") -> Extent:
+    """Return how much of a computation can be written out within :data:`LIMIT` terms.
+
+    Raises:
+        AttnlabError: not even one row of one head.
+    """
+    known: set[str] = set()
+    costs = [_cost(trace, trace.stage(name), known) for name in trace.all_stages]
+    most = max(rows for rows, *_ in costs)
+    for rows, heads in [(None, None), *((n, None) for n in range(most - 1, 0, -1)), (1, 1)]:
+        if sum(_terms(cost, rows, heads) for cost in costs) <= LIMIT:
+            return Extent(rows, heads)
+    e = trace.experiment
+    raise AttnlabError(
+        f"One row of this layer alone has more than {LIMIT} terms (d_model {e.d_model}, {e.T_k} keys); "
+        "fewer columns or tokens would do."
+    )
+
+
+def _cost(trace: "Trace", stage: Stage, known: set[str]) -> tuple[int, int, int, int]:
+    """Return rows, columns, heads, and the terms of one cell, which are counted in one that is written out."""
+    rows, columns = (size(trace.experiment, axis) for axis in stage.axes[-2:])
+    heads = trace.experiment.n_heads if stage.has_heads else 1
+    explained = explain(trace, Cell(stage.name, rows - 1, 0, 0 if stage.has_heads else None), None)
+    lines = _new(explained, known if stage.is_map else set())
+    return rows, columns, heads, sum(plain(line).count(" + ") + 1 for line in lines)
+
+
+def _terms(cost: tuple[int, int, int, int], rows: int | None, heads: int | None) -> int:
+    of_rows, columns, of_heads, terms = cost
+    return min(of_rows, rows or of_rows) * columns * min(of_heads, heads or of_heads) * terms
+
+
+def _written(trace: "Trace", form: Form) -> str:
+    whole = extent(trace)
+    parts = [form.begin, form.heading(1, "Worked solution"), *_opening(trace, form, whole)]
+    seen: dict[tuple[int | None, int, int], set[str]] = {}
+    for name in trace.all_stages:
+        parts += _stage(trace, trace.stage(name), form, whole, seen)
+    return "\n\n".join(part for part in (*parts, form.end) if part) + "\n"
+
+
+def _opening(trace: "Trace", form: Form, whole: Extent) -> Iterator[str]:
+    """Say what is computed, how much of it is written out, and which numbers are given."""
+    e = trace.experiment
+    dtype = str(trace.dtype).removeprefix("torch.")
+    heads = f"{e.n_heads} heads, " if e.n_heads > 1 else ""
+    yield form.text(f"{e.T_q} queries, {e.T_k} keys, {heads}d_model {e.d_model}, d_k {e.d_k}; computed in {dtype}.")
+    if e.n_items > 1:
+        yield form.text(f"Sequence {e.item + 1} of a batch of {e.n_items}.")
+    if whole.rows is not None:
+        of = f" of head 0 of {e.n_heads}" if whole.heads is not None and e.n_heads > 1 else ""
+        rows = "the first row" if whole.rows == 1 else f"the first {whole.rows} rows"
+        yield form.text(f"All of it would be more than {LIMIT} terms: of each stage {rows}{of} are written out.")
+    for warning in trace.warnings:
+        yield form.text(warning)
+    for name in edits.tables(e):
+        given = name in ("embeddings", "memory_embeddings")
+        if not given and name not in e.weights.extra and getattr(e.weights, name) is None:
+            continue
+        yield form.heading(3, name)
+        yield _table(form, *_labels_of_table(e, name), edits.table(e, name).tolist())
+
+
+def _labels_of_table(e: "Experiment", name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    rows, columns = edits.shape(e, name)
+    tokens = {"embeddings": e.tokens, "memory_embeddings": e.key_tokens}.get(name)
+    return tokens or tuple(map(str, range(rows))), tuple(map(str, range(columns)))
+
+
+def _table(form: Form, rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[float]]) -> str:
+    if max(len(rows), len(columns)) > WIDEST:
+        return form.text(f"{len(rows)} × {len(columns)} numbers.")
+    texts = [[short(value) for value in row] for row in values]
+    return form.table([form.text(r or "∅") for r in rows], [form.text(c or "∅") for c in columns], texts)
+
+
+def _stage(
+    trace: "Trace", stage: Stage, form: Form, whole: Extent, seen: dict[tuple[int | None, int, int], set[str]]
+) -> Iterator[str]:
+    e = trace.experiment
+    yield form.heading(2, stage.title)
+    yield form.text(about(stage, e))
+    yield form.formula(stage.formula(e))
+    rows, columns = (size(e, axis) for axis in stage.axes[-2:])
+    names = [[label(e, axis, i) for i in range(n)] for axis, n in zip(stage.axes[-2:], (rows, columns), strict=True)]
+    array = trace.array(stage.name)
+    for head in range(min(e.n_heads, whole.heads or e.n_heads)) if stage.has_heads else (None,):
+        if head is not None and e.n_heads > 1:
+            yield form.heading(3, f"{stage.title}, head {head}")
+        yield _table(form, names[0], names[1], (array if head is None else array[head]).tolist())
+        for row in range(min(rows, whole.rows or rows)):
+            for column in range(columns):
+                explained = explain(trace, Cell(stage.name, row, column, head), None)
+                known = seen.setdefault((head, row, column), set()) if stage.is_map else set()
+                yield _cell(explained, stage, form, known)
+
+
+def _new(explained: Explanation, known: set[str]) -> list[Line]:
+    """Return the lines of a cell but for those at their end that a stage before has said of the same pair already."""
+    lines = list(explained.lines)
+    while len(lines) > 1 and plain(lines[-1]).removeprefix("score ") in known:
+        lines.pop()
+    known.update(plain(line).removeprefix("score ") for line in explained.lines)
+    return lines
+
+
+def _cell(explained: Explanation, stage: Stage, form: Form, known: set[str]) -> str:
+    lines = _new(explained, known)
+    row, column = (name or "∅" for name in explained.labels)
+    if stage.axes[-1] not in ("token", "query", "key"):
+        column = f"column {column}"
+    return form.cell(form.text(f"{row} → {column}: {number(explained.value)}"), [form.line(line) for line in lines])
+
+
+def _markdown_table(rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[str]]) -> str:
+    head = f"| | {' | '.join(columns)} |"
+    rule = f"|---|{'---:|' * len(columns)}"
+    return "\n".join([head, rule, *(f"| {r} | {' | '.join(v)} |" for r, v in zip(rows, values, strict=True))])
+
+
+def _latex_table(rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[str]]) -> str:
+    lines = [" & ".join(["", *(rf"\text{{{c}}}" for c in columns)]) + r" \\ \hline"]
+    for name, row in zip(rows, values, strict=True):
+        numbers = (_latex_number(value) for value in row)
+        lines.append(" & ".join([rf"\text{{{name}}}", *numbers]) + r" \\")
+    body = "\n".join(lines)
+    return f"\\[\n\\begin{{array}}{{l|{'r' * len(columns)}}}\n{body}\n\\end{{array}}\n\\]"
+
+
+def _latex_number(text: str) -> str:
+    written = latex_line((Span(text),))
+    return written[1:-1] if written.startswith("$") else rf"\text{{{written}}}"
+
+
+def _small(table: str, columns: int) -> str:
+    """Return a table in smaller type where it would be wider than the page."""
+    size_ = r"\tiny" if columns > 16 else r"\scriptsize" if columns > 9 else ""
+    return f"{{{size_}\n{table}\n}}" if size_ else table
+
+
+MARKDOWN = Form(
+    text=markdown_text,
+    line=markdown_line,
+    begin="",
+    end="",
+    heading=lambda level, title: f"{'#' * level} {markdown_text(title)}",
+    formula=lambda latex: f"$${latex}$$",
+    table=_markdown_table,
+    cell=lambda title, lines: "  \n".join([f"**{title}**", *lines]),
+)
+
+_PREAMBLE = r"""\documentclass[10pt]{article}
+\usepackage{amsmath}
+\setlength{\oddsidemargin}{0pt}
+\setlength{\textwidth}{460pt}
+\setlength{\parindent}{0pt}
+\setlength{\parskip}{4pt}
+\raggedright
+\begin{document}"""
+_HEADINGS = {1: "section", 2: "subsection", 3: "subsubsection"}
+
+LATEX = Form(
+    text=latex_text,
+    line=latex_line,
+    begin=_PREAMBLE,
+    end=r"\end{document}",
+    heading=lambda level, title: rf"\{_HEADINGS[level]}*{{{latex_text(title)}}}",
+    formula=lambda latex: f"\\[ {latex} \\]",
+    table=lambda rows, columns, values: _small(_latex_table(rows, columns, values), len(columns)),
+    cell=lambda title, lines: "\\\\\n".join([rf"\textbf{{{title}}}", *lines]),
+)

@@ -1,0 +1,131 @@
+"""Arithmetic and tokens as Markdown and as LaTeX: whatever stands in them, what comes out is well-formed."""
+
+import re
+import unicodedata
+from itertools import groupby
+
+from attnlab.attention.arithmetic import Line, Span
+
+_IN_MARKDOWN = re.compile(r"([\\`*_\[\]<>#|~$&{}!^])")
+_LATEX = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_", "%": r"\%",
+    "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": "$<$", ">": "$>$", "|": "$|$", '"': "''",
+    "−": "$-$", "→": r"$\to$", "·": r"$\cdot$", "×": r"$\times$", "÷": r"$\div$", "∞": r"$\infty$",
+    "∅": r"$\emptyset$", "…": r"\dots{}", "“": "``", "”": "''", "‘": "`", "’": "'", "–": "--", "—": "---",
+    "√": r"$\surd$", "ß": r"\ss{}", "ø": r"\o{}", "Ø": r"\O{}", "æ": r"\ae{}", "Æ": r"\AE{}", "œ": r"\oe{}",
+    "Œ": r"\OE{}", "ł": r"\l{}", "Ł": r"\L{}", "ı": r"\i{}", "⟨": r"$\langle$", "⟩": r"$\rangle$",
+    "[": "{[}", "]": "{]}", "`": r"\textasciigrave{}", "*": "{*}",
+}  # fmt: skip
+_ACCENTS = {
+    "\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0308": '"', "\u0304": "=", "\u0307": ".",
+    "\u0306": "u", "\u030c": "v", "\u030b": "H", "\u0327": "c", "\u030a": "r",
+}  # fmt: skip
+_SYMBOLS = {
+    "−": "-", "-": "-", "·": r"\cdot ", "×": r"\times ", "÷": r"\div ", "∞": r"\infty ", "√": r"\surd ",
+    "→": r"\to ", "…": r"\dots ", "|": "|", "≥": r"\ge ", "≤": r"\le ", "≠": r"\ne ", "²": "^{2}", "Σ": r"\sum ",
+    "∑": r"\sum ", "⟨": r"\langle ", "⟩": r"\rangle ", "%": r"\%", "<": "<", ">": ">",
+    **{character: character for character in "+=()[]/.,:"},
+}  # fmt: skip
+_GREEK = {"θ": r"\theta ", "τ": r"\tau ", "λ": r"\lambda ", "α": r"\alpha ", "β": r"\beta ", "ε": r"\varepsilon ",
+          "σ": r"\sigma ", "μ": r"\mu ", "π": r"\pi ", "γ": r"\gamma "}  # fmt: skip
+_FUNCTIONS = {"tanh", "exp", "log", "max", "min", "cos", "sin"}
+_PIECE = re.compile(
+    r"√\d+(?:\.\d+)?"  # a root of a number
+    r"|\d+(?:\.\d+)?e[−-]?\d+"  # a power of ten
+    r"|\d+(?:\.\d+)?"
+    r"|[A-Za-z]_[A-Za-z0-9](?![A-Za-z0-9_])"  # W_q
+    r"|[^\W\d]+(?:['’][^\W\d]+)?|\s+|.",
+    re.DOTALL,
+)
+
+
+def markdown_text(text: str) -> str:
+    """Return a text that Markdown shows as it is, on one line."""
+    return _IN_MARKDOWN.sub(r"\\\1", _one_line(text))
+
+
+def markdown_line(line: Line) -> str:
+    """Return a line of arithmetic in Markdown; powers and indices are HTML, which all dialects know."""
+    marks = {"sup": "<sup>{}</sup>", "sub": "<sub>{}</sub>", "strong": "**{}**"}
+    text = "".join(marks.get(span.style, "{}").format(markdown_text(span.text)) for span in line if span.text)
+    return f"\\{text}" if text[:1] in ("+", "-") else text  # or it would be an item of a list
+
+
+def latex_text(text: str) -> str:
+    """Return a text for LaTeX's text mode, in ASCII; a character that the standard fonts lack is named, as U+4F60."""
+    return "".join(map(_character, _one_line(text)))
+
+
+def _one_line(text: str) -> str:
+    return "".join(" " if character.isspace() else character for character in text)
+
+
+def _character(character: str) -> str:
+    if character in _LATEX:
+        return _LATEX[character]
+    if " " <= character <= "~":
+        return character
+    parts = unicodedata.normalize("NFD", character)
+    if len(parts) == 2 and parts[0].isascii() and parts[0].isalpha() and parts[1] in _ACCENTS:
+        return rf"\{_ACCENTS[parts[1]]}{{{parts[0]}}}"
+    return rf"\texttt{{U+{ord(character):04X}}}"
+
+
+def latex_line(line: Line) -> str:
+    """Return a line of arithmetic for LaTeX: words as text, the rest as mathematics that breaks at its signs."""
+    parts: list[tuple[str, str]] = []
+    for span in line:
+        parts += _parts(span)
+    out = []
+    for mode, group in groupby(_settled(parts), key=lambda part: part[0]):
+        text = "".join(part[1] for part in group)
+        out.append(f"${text.strip()}$" if mode == "math" else text)
+    return "".join(out).strip()
+
+
+def _parts(span: Span) -> list[tuple[str, str]]:
+    """Return the pieces of a span with their mode: math, text, or space, which is of its neighbours' mode."""
+    if span.style in ("sup", "sub"):
+        inside = "".join(_math(piece) or rf"\text{{{latex_text(piece)}}}" for piece in _PIECE.findall(span.text))
+        return [("math", f"{'^' if span.style == 'sup' else '_'}{{{inside}}}")]
+    parts = []
+    for piece in _PIECE.findall(span.text):
+        math = _math(piece)
+        if piece.isspace():
+            parts.append(("space", " "))
+        elif math is None:
+            bold = span.style == "strong"
+            parts.append(("text", rf"\textbf{{{latex_text(piece)}}}" if bold else latex_text(piece)))
+        else:
+            parts.append(("math", rf"\mathbf{{{math}}}" if span.style == "strong" and piece[0].isdigit() else math))
+    return parts
+
+
+def _math(piece: str) -> str | None:
+    """Return a piece as mathematics; None for a word."""
+    if piece in _SYMBOLS or piece in _GREEK:
+        return _SYMBOLS.get(piece) or _GREEK[piece]
+    if piece.startswith("√"):
+        return rf"\sqrt{{{piece[1:]}}}"
+    if (piece[0].isdigit() and piece.isascii()) or re.fullmatch(r"\d.*e[−-]?\d+", piece):
+        mantissa, _, exponent = piece.replace("−", "-").partition("e")
+        return rf"{mantissa} \cdot 10^{{{exponent}}}" if exponent else mantissa
+    if piece in _FUNCTIONS:
+        return rf"\{piece} "
+    if len(piece) == 3 and piece[1] == "_":
+        return piece.replace("_", "_{") + "}"
+    return piece if len(piece) == 1 and piece.isascii() and piece.isalpha() and piece not in "aIA" else None
+
+
+def _settled(parts: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Give spaces the mode of their neighbours: mathematics only between mathematics. So too a mark after a word."""
+    settled: list[tuple[str, str]] = []
+    for i, (mode, text) in enumerate(parts):
+        before = settled[-1][0] if settled else "text"
+        after = next((kind for kind, _ in parts[i + 1 :] if kind != "space"), "text")
+        if mode == "space":
+            mode = "math" if before == after == "math" else "text"
+        elif text in (",", ".", ":") and (before == "text" or after == "text"):
+            mode = "text"
+        settled.append((mode, text))
+    return settled

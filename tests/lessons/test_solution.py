@@ -1,0 +1,159 @@
+"""Worked solutions: every cell of every kind of attention, in Markdown and in LaTeX that is well-formed."""
+
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import attnlab
+from attnlab.attention.arithmetic import Span, number
+from attnlab.attention.trace import Trace
+from attnlab.errors import AttnlabError, FileError
+from attnlab.lessons.exercise import traced
+from attnlab.lessons.solution import LIMIT, extent, latex, markdown, save
+from attnlab.lessons.solution_text import latex_line, latex_text, markdown_text
+
+SMALL = (
+    "journey", "journey-linear", "causal-5x8", "mask-fill-zero", "mask-after-softmax", "padding-batch",
+    "sliding-window", "uneven-heads", "attention-sink", "qk-norm", "head-ablated", "cross-attention",
+    "bottleneck-attention", "rope", "alibi", "t5-bias", "learned-positions", "sparsemax", "entmax", "sigmoid",
+    "temperature", "dropout", "additive", "luong-concat", "cosine",
+)  # fmt: skip
+LARGE = ("loops", "multi-head-8", "grouped-keys")
+TOO_LARGE = ("head-average", "sinusoidal-100x128", "saturated")
+NASTY = (
+    "$x_1$", "a&b|c", "50%", "{", "\\end{document}", "#~^", "Zoë", "你", "🙂", "", " ", "*b*", "<i>", "]\n[", '"`\'',
+)  # fmt: skip
+
+
+def of(preset: str) -> Trace:
+    return traced(attnlab.preset(preset))
+
+
+def check_latex(text: str) -> None:
+    """Hold a document to what every engine needs: ASCII, balanced braces, dollars and environments."""
+    assert text.isascii()
+    plain = re.sub(r"\\[\\{}$&#_%]", "", text)
+    depth = 0
+    for character in plain:
+        depth += (character == "{") - (character == "}")
+        assert depth >= 0
+    assert depth == 0
+    for paragraph in plain.split("\n"):
+        assert paragraph.count("$") % 2 == 0, paragraph
+    open_: list[str] = []
+    for kind, name in re.findall(r"\\(begin|end)\{(\w+)\}", text):
+        if kind == "begin":
+            open_.append(name)
+        else:
+            assert open_.pop() == name
+    assert not open_
+    assert "\\\\\n\n" not in text
+    assert len(re.findall(r"\\usepackage", text)) == 1
+
+
+@pytest.mark.parametrize("preset", SMALL)
+def test_every_stage_and_every_cell_is_written_out(preset: str) -> None:
+    trace = of(preset)
+    assert extent(trace).rows is None
+    text = markdown(trace)
+    titles = re.findall(r"^## (.*)$", text, re.MULTILINE)
+    assert titles == [trace.stage(name).title for name in trace.all_stages]
+    cells = re.findall(r"^\*\*.* → .*: (\S+)\*\*", text, re.MULTILINE)
+    values = [x for name in trace.all_stages for x in trace.array(name).reshape(-1)]
+    assert len(cells) == len(values)
+    assert cells == [markdown_text(number(x)) for x in values]
+    assert "more …" not in text
+
+
+@pytest.mark.parametrize("preset", [*SMALL, *LARGE])
+def test_latex_is_well_formed(preset: str) -> None:
+    check_latex(latex(of(preset)))
+
+
+def test_products_are_written_with_their_numbers() -> None:
+    text = markdown(of("journey"))
+    assert "q·k = " in text
+    assert "e<sup>" in text
+    assert r"$= 2.4278 \div  16.1484$" in latex(of("journey"))
+    scaled = text.split("## Scaled")[1].split("## ")[0]
+    assert "q·k" not in scaled, "what the scores have said is not said again"
+
+
+@pytest.mark.parametrize("preset", LARGE)
+def test_a_large_layer_is_begun_and_says_so(preset: str) -> None:
+    trace = of(preset)
+    text = markdown(trace)
+    assert f"more than {LIMIT} terms" in text
+    assert extent(trace).rows is not None
+    assert len(text) < 3_000_000
+
+
+@pytest.mark.parametrize("preset", TOO_LARGE)
+def test_what_cannot_even_be_begun_is_refused(preset: str) -> None:
+    with pytest.raises(AttnlabError, match="fewer columns or tokens would do"):
+        markdown(of(preset))
+
+
+@pytest.mark.parametrize("token", NASTY)
+def test_tokens_break_neither_language(token: str) -> None:
+    e = attnlab.preset("causal-5x8")
+    trace = traced(replace(e, tokens=(token, *e.tokens[1:])))
+    check_latex(latex(trace))
+    rows = [line for line in markdown(trace).splitlines() if line.startswith("| ")]
+    cells = {len(re.split(r"(?<!\\)\|", row)) for row in rows}
+    assert cells <= {11, 8, 7}, "a token ends a cell of a table"
+
+
+@given(st.text(max_size=12))
+def test_any_text_is_well_formed_latex(text: str) -> None:
+    made = latex_text(text)
+    assert made.isascii()
+    plain = re.sub(r"\\[\\{}$&#_%]", "", made)
+    assert plain.count("{") == plain.count("}")
+    assert plain.count("$") % 2 == 0
+    line = re.sub(r"\\[\\{}$&#_%]", "", latex_line((Span(text), Span("2", style="sup"), Span(text, style="strong"))))
+    assert line.count("{") == line.count("}")
+    assert line.count("$") % 2 == 0
+
+
+def test_lines_of_arithmetic_read_as_mathematics() -> None:
+    assert latex_line((Span("scaled "), Span("0.5", style="strong"), Span(" = 1 ÷ √4"))) == (
+        r"scaled $\mathbf{0.5} = 1 \div  \sqrt{4}$"
+    )
+    assert latex_line((Span("W_q", "query"), Span(", column 3"))) == "$W_{q}$, column $3$"
+    assert latex_line((Span("1.2e−5"),)) == r"$1.2 \cdot 10^{-5}$"
+
+
+def test_empty_rows_and_warnings_are_told() -> None:
+    e = attnlab.preset("causal-5x8")
+    mask = [[False] * 5] + [[True] * 5] * 4
+    text = markdown(traced(replace(e, config=replace(e.config, mask=mask))))
+    assert "nothing is left to attend to in this row" in text
+    assert "Sequence 1 of a batch of 3" in markdown(of("padding-batch"))
+
+
+def test_a_solution_is_saved_whole(tmp_path: Path) -> None:
+    e = attnlab.preset("journey")
+    text = markdown(traced(replace(e, tokens=("\ud800", *e.tokens[1:]))))
+    save(text, tmp_path / "solution.md")
+    assert (tmp_path / "solution.md").read_text(encoding="utf-8").startswith("# Worked solution")
+    with pytest.raises(FileError, match="cannot be written"):
+        save(text, tmp_path / "none" / "solution.md")
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not there")
+@pytest.mark.parametrize("preset", ["journey", "rope", "alibi", "padding-batch", "additive", "qk-norm"])
+def test_pdflatex_takes_it(preset: str, tmp_path: Path) -> None:
+    e = attnlab.preset(preset)
+    tokens = [*NASTY, *map(str, range(100))][: e.T_q]
+    trace = traced(replace(e, tokens=tokens) if e.memory_tokens is not None or not e.others else e)
+    (tmp_path / "x.tex").write_text(latex(trace), encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "x.tex"]
+    made = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, errors="replace")
+    assert made.returncode == 0, made.stdout[-1500:]
