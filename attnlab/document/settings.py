@@ -13,7 +13,7 @@ from attnlab.folders import config_folder
 
 VERSION = 1
 RECENT_LIMIT = 12
-THEMES = ("system", "light", "dark")
+THEMES = ("system", "light", "dark", "contrast-light", "contrast-dark")
 
 Migration = Callable[[dict[str, Any]], dict[str, Any]]
 MIGRATIONS: Mapping[int, Migration] = {}
@@ -132,7 +132,9 @@ class _Need:
 
 
 _NEEDS: dict[str, _Need] = {
-    "theme": _Need("one of system, light and dark", lambda v: isinstance(v, str) and v in THEMES),
+    "theme": _Need(
+        "one of system, light, dark, contrast-light and contrast-dark", lambda v: isinstance(v, str) and v in THEMES
+    ),
     "type_size": _Need(
         "a whole number from 70 to 250", lambda v: isinstance(v, int) and not isinstance(v, bool) and 70 <= v <= 250
     ),

@@ -68,7 +68,27 @@ DARK = Palette(
     sequential=("#242030", "#40305C", "#66478F", "#9C72CB", "#DDBBFF"),
 )  # fmt: skip
 
-PALETTES = {"light": LIGHT, "dark": DARK}
+CONTRAST_LIGHT = Palette(
+    name="contrast-light", ground="#FFFFFF", surface="#FFFFFF", hairline="#8A8A8A", ink="#000000", muted="#333333",
+    accent="#0B3D91", on_accent="#FFFFFF", control="#EEF1F5", hatch="#8A93A3", good="#00492E", bad="#8B0000",
+    query="#004C8C", key="#A03800", value="#00664A", attention="#5A189A", neutral="#333333",
+    query_ink="#00417A", key_ink="#7F2D00", value_ink="#00513A", attention_ink="#5A189A",
+    diverging=("#0A4C96", "#FFFFFF", "#B35900"),
+    sequential=("#FFFFFF", "#D3BDEB", "#A678D6", "#6B2FA8", "#35106B"),
+)  # fmt: skip
+"""For projectors that wash colours out: black on white, and strong colours."""
+
+CONTRAST_DARK = Palette(
+    name="contrast-dark", ground="#000000", surface="#000000", hairline="#6E6E6E", ink="#FFFFFF", muted="#D6D6D6",
+    accent="#8CB4FF", on_accent="#000000", control="#1A1E26", hatch="#626D7E", good="#5BE3B0", bad="#FFA49C",
+    query="#6CC6FF", key="#FFA366", value="#4FE0AE", attention="#D0A6FF", neutral="#D6D6D6",
+    query_ink="#6CC6FF", key_ink="#FFA366", value_ink="#4FE0AE", attention_ink="#D0A6FF",
+    diverging=("#4C9BF0", "#000000", "#E08A3C"),
+    sequential=("#000000", "#45217A", "#7A48B8", "#B184E6", "#EBD9FF"),
+)  # fmt: skip
+"""For projectors that glare: white on black, and strong colours."""
+
+PALETTES = {each.name: each for each in (LIGHT, DARK, CONTRAST_LIGHT, CONTRAST_DARK)}
 
 
 def rgb(colour: str) -> tuple[int, int, int]:

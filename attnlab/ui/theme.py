@@ -8,9 +8,9 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPainte
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 from attnlab import assets
-from attnlab.figures.palette import DARK, DARK_INK, LIGHT, LIGHT_INK, Palette, contrast, rgb
+from attnlab.figures.palette import DARK, DARK_INK, LIGHT, LIGHT_INK, PALETTES, Palette, contrast, luminance, rgb
 
-CHOICES = ("system", "light", "dark")
+CHOICES = ("system", *PALETTES)
 TYPE_SIZES = (70, 250)
 """The smallest and the largest size of type, in per cent."""
 FAMILY = "Inter"
@@ -37,13 +37,12 @@ ROLES = tuple(_ROLES)
 def apply_theme(app: QApplication, choice: str, type_size: int) -> Palette:
     """Dress the application: style, palette, font and style sheet; return the palette for what paints itself.
 
-    ``choice`` is system, light or dark; ``type_size`` is in per cent of 13 pixels. For "system", call it again when
-    ``app.styleHints().colorSchemeChanged`` is emitted.
+    ``choice`` is system or the name of a palette; ``type_size`` is in per cent of 13 pixels. For "system", call it
+    again when ``app.styleHints().colorSchemeChanged`` is emitted.
     """
     load_fonts()
     hints = app.styleHints()
-    scheme = {"light": Qt.ColorScheme.Light, "dark": Qt.ColorScheme.Dark}.get(choice, Qt.ColorScheme.Unknown)
-    hints.setColorScheme(scheme)
+    hints.setColorScheme(_scheme(PALETTES[choice]) if choice in PALETTES else Qt.ColorScheme.Unknown)
     palette = palette_for(choice, hints.colorScheme())
     if not app.styleSheet():  # the first time: under a style sheet a style hides its name
         app.setStyle("Fusion")
@@ -57,8 +56,24 @@ def apply_theme(app: QApplication, choice: str, type_size: int) -> Palette:
 
 def palette_for(choice: str, system: Qt.ColorScheme) -> Palette:
     """Return the palette for a choice of theme, given the system's scheme; an unknown scheme is light."""
-    dark = choice == "dark" or (choice == "system" and system == Qt.ColorScheme.Dark)
-    return DARK if dark else LIGHT
+    return PALETTES.get(choice) or (DARK if system == Qt.ColorScheme.Dark else LIGHT)
+
+
+def is_dark(palette: Palette) -> bool:
+    """Return whether a palette is light on dark."""
+    return luminance(palette.ground) < 0.2
+
+
+def _scheme(palette: Palette) -> Qt.ColorScheme:
+    return Qt.ColorScheme.Dark if is_dark(palette) else Qt.ColorScheme.Light
+
+
+def worn() -> Palette:
+    """Return the palette that the application wears now: read from Qt's, so that nobody else has to keep it."""
+    role = QPalette.ColorRole
+    now = QGuiApplication.palette()
+    ground, accent = (now.color(which).name().upper() for which in (role.Window, role.Highlight))
+    return next((each for each in PALETTES.values() if (each.ground, each.accent) == (ground, accent)), LIGHT)
 
 
 def load_fonts() -> tuple[str, ...]:
@@ -68,6 +83,13 @@ def load_fonts() -> tuple[str, ...]:
             if name.endswith((".ttf", ".otf")):
                 QFontDatabase.addApplicationFontFromData(assets.read_bytes(name))
     return tuple(QFontDatabase.families())
+
+
+def dress_type() -> None:
+    """Give a program without a window the typeface of the one with: for what it draws into files."""
+    load_fonts()
+    if FAMILY not in QGuiApplication.font().families():
+        QGuiApplication.setFont(_application_font(100))
 
 
 def font(role: str, zoom: float = 1.0) -> QFont:
@@ -182,7 +204,7 @@ def style_sheet(palette: Palette, type_size: int = 100) -> str:
     values["faint"] = disabled_ink(palette)
     values["accent_hover"] = mixed(palette.accent, palette.ink, 0.15)
     values["control_hover"] = mixed(palette.control, palette.ink, 0.06)
-    values["tick"] = assets.path(f"icons/tick-{palette.name}.svg").as_posix()
+    values["tick"] = assets.path(f"icons/tick-{'dark' if is_dark(palette) else 'light'}.svg").as_posix()
     values["chevron_up"] = assets.path("icons/chevron-up.svg").as_posix()
     values["chevron"] = assets.path("icons/chevron.svg").as_posix()
     values |= {f"px{size}": f"{max(1, round(size * _clamped(type_size) / 100))}px" for size in (11, 26)}

@@ -39,7 +39,7 @@ def test_a_wrong_key_is_dropped_alone_and_the_old_file_is_kept() -> None:
     path.write_text(before)
     settings, wrong = load_settings()
     assert settings == Settings(type_size=120, recent=("x",))
-    assert 'theme must be one of system, light and dark, not "mauve"' in wrong[0]
+    assert 'theme must be one of system, light, dark, contrast-light and contrast-dark, not "mauve"' in wrong[0]
     assert str(path) in wrong[0]
     assert str(path) + ".bak" in wrong[-1]
     assert path.with_name("settings.json.bak").read_text() == before

@@ -1,0 +1,70 @@
+"""Computes the states of the slides around the present one, in the worker, so that a key finds its numbers there."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from attnlab.compute.service import Reply, Request, answer
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+    from attnlab.attention.trace import Trace
+    from attnlab.ui.playground.workspace import Playground
+
+KEPT = 8
+"""States whose numbers are kept; those looked at longest ago go first."""
+
+
+class Ahead(QObject):
+    """Keeps the traces of a few experiments; ``ready`` says that one more is there."""
+
+    ready = Signal()
+
+    def __init__(self, playground: "Playground", parent: QObject) -> None:
+        super().__init__(parent)
+        self._playground = playground
+        self._kept: dict[int, tuple[Experiment, Trace]] = {}
+        self._asked: dict[int, Experiment] = {}
+        self._setting = ("cpu", "float32")
+        playground.service.job_done.connect(self._on_job_done)
+
+    def trace(self, experiment: "Experiment") -> "Trace | None":
+        """Return the numbers of an experiment if they are there, in the present precision."""
+        if self._setting != self._now():
+            self._kept.clear()
+            self._setting = self._now()
+        kept = self._kept.pop(id(experiment), None)
+        if kept is None:
+            return None
+        self._kept[id(experiment)] = kept
+        return kept[1]
+
+    def keep(self, trace: "Trace") -> None:
+        """Keep numbers that were computed elsewhere."""
+        self._kept[id(trace.experiment)] = trace.experiment, trace
+        while len(self._kept) > KEPT:
+            del self._kept[next(iter(self._kept))]
+
+    def want(self, experiments: "Sequence[Experiment | None]") -> None:
+        """Compute those of these experiments that are not there yet, in this order."""
+        for experiment in experiments:
+            if experiment is None or id(experiment) in self._asked or self.trace(experiment) is not None:
+                continue
+            self._asked[id(experiment)] = experiment
+            request = Request(0, experiment, *self._now(), None, True)
+            self._playground.service.run(("ahead", id(experiment)), partial(answer, request))
+
+    def _now(self) -> tuple[str, str]:
+        scene = self._playground.document.scene
+        return scene.device, scene.dtype
+
+    @Slot(object, object)
+    def _on_job_done(self, key: object, reply: object) -> None:
+        if not (isinstance(key, tuple) and key[0] == "ahead" and isinstance(reply, Reply)):
+            return
+        self._asked.pop(key[1], None)
+        if reply.trace is not None and (reply.request.device, reply.request.dtype) == self._now():
+            self.keep(reply.trace)
+            self.ready.emit()

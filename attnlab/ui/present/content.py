@@ -1,0 +1,195 @@
+"""What a slide shows of the numbers: its map with what is known, its sources, the arithmetic of a cell, the row."""
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnlab.attention import walk
+from attnlab.attention.arithmetic import number
+from attnlab.attention.explain import Cell, explain
+from attnlab.attention.stages import BY_NAME, Stage
+from attnlab.attention.walk import Place
+from attnlab.attention.walk_shown import begun
+from attnlab.document.document import View
+from attnlab.figures.map_painter import MapData
+from attnlab.figures.slide_content import Bar, BarRow, Runs, SlideContent, SlideMap
+from attnlab.ui.playground.looks import look_at
+from attnlab.ui.present import frames
+from attnlab.ui.present.words import as_far_as, paragraphs, written_out
+
+if TYPE_CHECKING:
+    from attnlab.attention.trace import Trace
+    from attnlab.lessons.slides import Slide
+
+_PLACEHOLDER = re.compile(r"\{\{.*?\}\}", re.DOTALL)
+LIMITS = (6, 4, 3)
+"""How many terms of a sum are written out: the most for which there is room."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Where a slide stands: up to where all is known, the cells that are still asked for, whether its numbers were
+    changed in front of the hall, the hints for keys, whether answers are typed at the right or numbers at the left."""
+
+    place: Place | None = None
+    hidden: tuple[Cell, ...] = ()
+    changed: bool = False
+    keys: tuple[str, ...] = ()
+    sheet: bool = False
+    table: bool = False
+
+
+def content(slide: "Slide", trace: "Trace | None", before: "Trace | None", moment: Moment) -> SlideContent:
+    """Return all that stands on a slide; without a trace, while it is computed, its words alone."""
+    step = slide.step
+    question = step.question
+    words = SlideContent(
+        heading=f"{slide.lesson.title}  ·  step {slide.index + 1} of {slide.count}",
+        title=filled(step.title, slide, trace, before),
+        text=paragraphs(filled(step.text, slide, trace, before)),
+        ask=filled(question.ask, slide, trace, before) if question is not None else "",
+        done=slide.index + 1,
+        count=slide.count,
+        keys=moment.keys,
+        note="changed live  ·  R returns" if moment.changed else "",
+    )
+    if trace is None:
+        return words
+    shown = Shown(slide, trace, moment)
+    main = shown.main()
+    if moment.sheet:
+        return replace(words, ask="", main=main, side=True, table=moment.table)
+    sources = () if moment.table else shown.sources()
+    return replace(
+        words, main=main, sources=sources, arithmetic=shown.arithmetic(), row=shown.row(), table=moment.table
+    )
+
+
+def filled(text: str, slide: "Slide", trace: "Trace | None", before: "Trace | None") -> str:
+    """Return a text of a slide with its numbers put in; dots where these are on their way."""
+    if "{{" not in text:
+        return text
+    if trace is None or (before is None and "before." in text):
+        return _PLACEHOLDER.sub("…", text)
+    from attnlab.lessons import slides
+
+    return slides.filled(text, trace, before, slide)
+
+
+class Shown:
+    """The numbers of one slide at one moment."""
+
+    def __init__(self, slide: "Slide", trace: "Trace", moment: Moment) -> None:
+        self._slide, self._trace, self._place = slide, trace, moment.place
+        name = slide.stage if slide.stage in trace else "weights"
+        self._stage: Stage = trace.stage(name)
+        self._blanks = moment.hidden
+        e = trace.experiment
+        head = slide.head if e.n_heads > 1 else 0
+        if isinstance(head, int) and head >= e.n_heads:
+            head = 0
+        self._view = View(head="all" if head is None else head)
+        self._look = look_at(trace, None, self._stage, self._view)
+        assert self._look.data is not None
+        self._data: MapData = replace(self._look.data, unknown=self._unknown(self._stage, self._look.heads))
+
+    def _unknown(self, stage: Stage, heads: tuple[int | None, ...]) -> NDArray[np.bool_] | None:
+        """Return which cells are not known, of each map: not computed yet, or asked for."""
+        hidden = walk.unknown(self._trace.experiment, self._place, stage.name)
+        blanks = [blank for blank in self._blanks if blank.stage == stage.name]
+        if hidden is None and not blanks:
+            return None
+        shape = walk.shape(self._trace.experiment, stage.name)
+        found = np.zeros((len(heads), *shape), bool) if hidden is None else np.repeat(hidden[None], len(heads), 0)
+        for blank in blanks:
+            if blank.row < shape[0] and blank.column < shape[1]:
+                which = [i for i, head in enumerate(heads) if head is None or blank.head in (None, head)]
+                found[which, blank.row, blank.column] = True
+        return found
+
+    @property
+    def _cell(self) -> Cell | None:
+        """The cell that is looked at: the one the walk has come to, else the slide's own."""
+        return frames.subject(self._trace.experiment, self._stage, self._slide.cell, self._view.head, self._place)
+
+    def _is_known(self, cell: Cell) -> bool:
+        if self._data.unknown is None:
+            return True
+        index = self._look.heads.index(cell.head) if cell.head in self._look.heads else 0
+        return not self._data.unknown[index, cell.row, cell.column]
+
+    def _masked(self, row: int, column: int) -> bool:
+        return self._data.masked is not None and bool(self._data.masked[row, column])
+
+    def main(self) -> SlideMap:
+        """Return the map of the slide's stage with the row and the cell that are looked at."""
+        cell, e = self._cell, self._trace.experiment
+        row, column = frames.looked_at(cell, self._place, self._slide.cell)
+        outlines = frames.outlines(self._stage, self._look.heads, row, column, cell)
+        marks = []
+        for blank in self._blanks:
+            if blank.stage == self._stage.name and not self._masked(blank.row, blank.column):
+                which = (i for i, head in enumerate(self._look.heads) if head is None or blank.head in (None, head))
+                marks += [(i, blank.row, blank.column) for i in which]
+        head = self._view.head
+        which = f", head {head}" if isinstance(head, int) and e.n_heads > 1 and self._stage.has_heads else ""
+        which = ", mean of the heads" if head == "mean" and self._stage.has_heads else which
+        return SlideMap(
+            self._data, f"{self._stage.title}{which}", self._stage.role, outlines, (row, column),
+            self._stage.is_map, self._stage.formula(e), tuple(marks),
+        )  # fmt: skip
+
+    def sources(self) -> tuple[SlideMap, ...]:
+        """Return what the stage is computed from, with what of it is read framed; nothing beside several heads."""
+        if len(self._look.heads) > 1:
+            return ()
+        return frames.sources(self._trace, self._stage, self._view, self._place, self._cell, self._unknown)
+
+    def arithmetic(self) -> tuple[tuple[Runs, ...], ...]:
+        """Return the arithmetic of the cell that is looked at, as far as it is known."""
+        cell, place = self._cell, self._place
+        if cell is None or (len(self._look.heads) > 1 and cell.head not in self._look.heads):
+            return ()
+        if place is not None and place.term is not None and place.stage == cell.stage and place.row == cell.row:
+            return as_far_as(begun(self._trace, cell, place.term))
+        if not self._is_known(cell) or self._masked(cell.row, cell.column):
+            return ()
+        return written_out([explain(self._trace, cell, limit) for limit in LIMITS], self._stage.role)
+
+    def row(self) -> BarRow | None:
+        """Return the row that is looked at as bars; of maps of query by key only."""
+        cell = self._cell
+        row, _ = frames.looked_at(cell, self._place, self._slide.cell)
+        blanks = [blank for blank in self._blanks if blank.stage == self._stage.name]
+        row = blanks[0].row if row is None and blanks else row
+        if row is None or not self._stage.is_map or (len(self._look.heads) > 1 and cell is None):
+            return None
+        head = cell.head if cell is not None and cell.head in self._look.heads else self._look.heads[0]
+        index, e = self._look.heads.index(head), self._trace.experiment
+        values = np.where(np.isfinite(self._data.values[index, row]), self._data.values[index, row], 0)
+        current = cell.column if cell is not None and cell.row == row else None
+        bars = tuple(self._bar(index, row, j, e.key_tokens[j], j == current) for j in range(len(values)))
+        title = f"{self._stage.title} of “{e.tokens[row]}”"
+        return BarRow(title, bars, self._stage.role, self._longest(index, row), bool((values < 0).any()))
+
+    def _longest(self, index: int, row: int) -> float:
+        """Return what the longest bar stands for: the largest of the row, so that small shares are seen too."""
+        values = np.abs(self._data.values[index, row])
+        finite = values[np.isfinite(values)]
+        return float(finite.max(initial=0.0)) or 1.0
+
+    def _bar(self, index: int, row: int, column: int, label: str, current: bool) -> Bar:
+        if self._masked(row, column):
+            return Bar(label, None, "masked", faint=True)
+        if self._data.unknown is not None and self._data.unknown[index, row, column]:
+            return Bar(label, None, "?", current=current)
+        value = float(self._data.values[index, row, column])
+        return Bar(label, value if np.isfinite(value) else None, number(value), current=current)
+
+
+def stage_of(slide: "Slide", trace: "Trace") -> str:
+    """Return the stage that a slide shows in a state, which may no longer have the slide's own."""
+    return slide.stage if slide.stage in trace and slide.stage in BY_NAME else "weights"

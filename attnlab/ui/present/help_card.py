@@ -1,0 +1,62 @@
+"""The card over a slide that lists the keys."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetricsF, QMouseEvent
+from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+
+from attnlab.figures.palette import Palette
+from attnlab.figures.slide_text import face
+
+KEYS = (
+    ("→ Space PageDown click", "next"),
+    ("← PageUp", "back"),
+    ("Home  End", "first, last step"),
+    ("7 Enter", "go to step 7"),
+    ("B or .   W", "black, white; any key returns"),
+    ("S", "spotlight under the mouse, the wheel sizes it"),
+    ("E", "change numbers; Ctrl+Z undoes, R returns"),
+    ("D", "in a tour: stages, rows, cells, terms"),
+    ("N", "speaker window with notes and clock"),
+    ("M", "to the other screen"),
+    ("T", "theme: light, dark, high contrast"),
+    ("+  −  0", "size of type"),
+    ("H or ?", "this card"),
+    ("Esc  F5", "leave"),
+)
+
+
+class HelpCard(QWidget):
+    """Lists the keys of the presentation; a click closes it."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("help")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setAccessibleName("Keys of the presentation")
+        self._grid = QGridLayout(self)
+        self._labels: list[tuple[QLabel, QLabel]] = []
+        for row, (keys, what) in enumerate(KEYS):
+            pair = QLabel(keys), QLabel(what)
+            for column, label in enumerate(pair):
+                label.setTextFormat(Qt.TextFormat.PlainText)
+                self._grid.addWidget(label, row, column)
+            self._labels.append(pair)
+        self.hide()
+
+    def set_look(self, palette: Palette, unit: float) -> None:
+        """Paint in these colours, sized for a slide a hundredth of whose height is ``unit``."""
+        size, pad = 2.5 * unit, round(4 * unit)
+        for keys, what in self._labels:
+            keys.setFont(face(size, bold=True))
+            what.setFont(face(size))
+        self._grid.setContentsMargins(pad, pad, pad, pad)
+        self._grid.setVerticalSpacing(round(0.9 * unit))
+        self._grid.setHorizontalSpacing(round(QFontMetricsF(face(size)).height()))
+        self.setStyleSheet(
+            f"#help {{ background: {palette.surface}; border: 1px solid {palette.hairline};"
+            f" border-radius: {round(1.5 * unit)}px; }} QLabel {{ color: {palette.ink}; background: transparent; }}"
+        )
+        self.adjustSize()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self.hide()

@@ -1,0 +1,115 @@
+"""A lesson on paper: one page a step, drawn by the painter of the screen, and a last page with the answers."""
+
+import os
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QSizeF
+from PySide6.QtGui import QPageLayout, QPageSize, QPainter, QPdfWriter
+
+from attnlab.attention.arithmetic import number
+from attnlab.attention.explanation import shown_value
+from attnlab.compute.engine import check_size, compute
+from attnlab.errors import AttnlabError
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.figures.slide_content import Paragraph, Run, SlideContent
+from attnlab.figures.slide_layout import Sheet
+from attnlab.figures.slide_painter import draw_slide
+from attnlab.files.atomic import write_bytes
+from attnlab.ui.present.content import Moment, content, filled
+from attnlab.ui.present.formulas import FORMULAS
+from attnlab.ui.theme import dress_type
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+    from attnlab.attention.trace import Trace
+    from attnlab.lessons.lesson import Lesson
+    from attnlab.lessons.slides import Slide
+
+WIDTH, HEIGHT, DPI = 1920, 1080, 144
+"""A page in dots, and how many of these an inch has: 13⅓ × 7½ inches, as slides are."""
+ANSWERS_A_PAGE = 14
+
+
+def write_pdf(
+    lesson: "Lesson", path: str | os.PathLike[str], palette: Palette = LIGHT, experiment: "Experiment | None" = None
+) -> int:
+    """Print a lesson, all of each step known but for the blanks of questions; return the number of pages.
+
+    ``experiment`` is what steps without a state of their own show. A QGuiApplication must be there.
+
+    Raises:
+        AttnlabError: the lesson has no steps, or a step has no state and none is given, or cannot be computed.
+        FileError: the file cannot be written; an old one is left as it was.
+    """
+    from attnlab.lessons.slides import slides
+
+    if not lesson.steps:
+        raise AttnlabError(f"The lesson {lesson.name!r} has no steps; there is nothing to print.")
+    dress_type()
+    pages = _pages(slides(lesson), experiment)
+    write_bytes(path, _printed(pages, lesson.title, palette))
+    return len(pages)
+
+
+def _pages(slides: "tuple[Slide, ...]", experiment: "Experiment | None") -> list[SlideContent]:
+    traces: dict[int, Trace] = {}
+
+    def traced(e: "Experiment | None", slide: "Slide") -> "Trace":
+        e = e or experiment
+        if e is None:
+            raise AttnlabError(f"Step {slide.index + 1} shows whatever is open, and on paper nothing is.")
+        if id(e) not in traces:
+            check_size(e)
+            traces[id(e)] = compute(e)
+        return traces[id(e)]
+
+    pages, answers = [], list[Paragraph]()
+    for slide in slides:
+        now = traced(slide.experiment, slide)
+        before = traced(slide.before or slide.experiment, slide)
+        hidden = slide.blanks if slide.step.question is not None else ()
+        pages.append(content(slide, now, before, Moment(None, hidden)))
+        answers += _answers(slide, now, before)
+    return pages + _answer_pages(answers, slides)
+
+
+def _answers(slide: "Slide", trace: "Trace", before: "Trace") -> list[Paragraph]:
+    """Return the answers of a step's question: one line for the step, one for each blank."""
+    question = slide.step.question
+    if question is None or not slide.blanks:
+        return []
+    ask = filled(question.ask or slide.step.title, slide, trace, before)
+    found = [Paragraph((Run(f"Step {slide.index + 1}. ", style="strong"), Run(ask)))]
+    for cell in slide.blanks:
+        head = f"head {cell.head}, " if cell.head is not None and trace.experiment.n_heads > 1 else ""
+        place = f"{cell.stage}[{head}{cell.row}, {cell.column}] = "
+        found.append(Paragraph((Run(place), Run(number(shown_value(trace, cell)), style="strong")), "•"))
+    return found
+
+
+def _answer_pages(answers: list[Paragraph], slides: "tuple[Slide, ...]") -> list[SlideContent]:
+    title = slides[0].lesson.title if slides else ""
+    parts = [tuple(answers[i : i + ANSWERS_A_PAGE]) for i in range(0, len(answers), ANSWERS_A_PAGE)]
+    return [SlideContent(heading=title, title="Answers", text=part) for part in parts]
+
+
+def _printed(pages: list[SlideContent], title: str, palette: Palette) -> bytes:
+    data = QByteArray()
+    buffer = QBuffer(data)
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    writer = QPdfWriter(buffer)
+    writer.setTitle(title)
+    writer.setCreator("attnlab")
+    writer.setResolution(DPI)
+    size = QPageSize(
+        QSizeF(WIDTH / DPI, HEIGHT / DPI), QPageSize.Unit.Inch, "Slide", QPageSize.SizeMatchPolicy.ExactMatch
+    )
+    writer.setPageLayout(QPageLayout(size, QPageLayout.Orientation.Portrait, QMarginsF(0, 0, 0, 0)))
+    painter = QPainter(writer)
+    for index, page in enumerate(pages):
+        if index:
+            writer.newPage()
+        draw_slide(painter, Sheet(0, 0, WIDTH, HEIGHT), page, palette, FORMULAS)
+    painter.end()
+    buffer.close()
+    return bytes(data.data())

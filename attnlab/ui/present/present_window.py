@@ -1,0 +1,382 @@
+"""The hall's window: one slide on the whole screen, walked by keys, a clicker or the mouse; edited live where asked.
+
+``PresentWindow(playground, player, parent, reduced_motion=False)`` follows the player and the numbers of the
+playground. ``present()`` opens it on the second screen where there is one, else on the parent's; ``left`` is emitted
+once when it closes, by Esc, F5 or otherwise: then ``deleteLater()`` is the owner's to call. It leaves the player where
+it stands. ``set_palette(palette)`` dresses it; without one it wears what the program wears.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPointF, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import (
+    QCloseEvent,
+    QCursor,
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QResizeEvent,
+    QScreen,
+    QShortcut,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QLabel, QWidget
+
+from attnlab.figures.palette import PALETTES, Palette
+from attnlab.figures.slide_layout import Box
+from attnlab.figures.slide_text import face
+from attnlab.ui.present.content import filled, stage_of
+from attnlab.ui.present.help_card import HelpCard
+from attnlab.ui.present.presenter import Presenter
+from attnlab.ui.present.slide_view import SlideView
+from attnlab.ui.present.speaker_window import SpeakerWindow
+from attnlab.ui.present.table_sheet import TableSheet
+from attnlab.ui.theme import restyle, worn
+
+if TYPE_CHECKING:
+    from attnlab.figures.slide_content import SlideContent
+    from attnlab.ui.lessons.player import LessonPlayer
+    from attnlab.ui.playground.workspace import Playground
+    from attnlab.ui.predict.answer_sheet import AnswerSheet
+
+CURSOR_MS = 2500
+"""After so long without moving, the pointer goes from the hall's sight."""
+ZOOMS = (0.9, 1.0, 1.1, 1.2, 1.35, 1.5)
+Key = Qt.Key
+
+
+class PresentWindow(QWidget):
+    """Presents the lesson of a player; all it changes is the player's place and, live, the document."""
+
+    left = Signal()
+
+    def __init__(
+        self, playground: "Playground", player: "LessonPlayer", parent: QWidget | None = None, *,
+        reduced_motion: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(parent, Qt.WindowType.Window)
+        self.setWindowTitle("Presentation — attnlab")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMinimumSize(320, 200)
+        self._playground, self._player = playground, player
+        self._palette = worn()
+        self._zoom = ZOOMS.index(1.0)
+        self._typed = ""
+        self._over = False
+        self.presenter = Presenter(playground, player, self)
+        self.view = SlideView(self)
+        self.view.reduced_motion = reduced_motion
+        self.table = TableSheet(playground.document, self)
+        self.table.hide()
+        self.help = HelpCard(self)
+        self.answers: AnswerSheet | None = None
+        self.speaker: SpeakerWindow | None = None
+        self._jump = QLabel(self)
+        self._jump.setTextFormat(Qt.TextFormat.PlainText)
+        self._jump.hide()
+        self._cursor = QTimer(self)
+        self._cursor.setSingleShot(True)
+        self._cursor.setInterval(CURSOR_MS)
+        self._cursor.timeout.connect(self._on_cursor_rested)
+        self._keys = self._make_keys()
+        self._connect()
+        self.set_palette(self._palette)
+
+    def _connect(self) -> None:
+        self.presenter.shown.connect(self._on_shown)
+        self.presenter.prepared.connect(self._on_prepared)
+        self.presenter.slide_entered.connect(self._on_slide_entered)
+        self.view.laid_out.connect(self._place_parts)
+        self.table.clicker_pressed.connect(self._on_key)
+        document = self._playground.document
+        for keys, slot in (
+            (QKeySequence.StandardKey.Undo, document.undo),
+            (QKeySequence.StandardKey.Redo, document.redo),
+        ):
+            for sequence in QKeySequence.keyBindings(keys):
+                QShortcut(sequence, self, slot)
+
+    def _make_keys(self) -> dict[int, Callable[[], object]]:
+        p = self.presenter
+        found: dict[int, Callable[[], object]] = {}
+        for keys, action in (
+            ((Key.Key_Right, Key.Key_Down, Key.Key_Space, Key.Key_PageDown), p.next),
+            ((Key.Key_Left, Key.Key_Up, Key.Key_Backspace, Key.Key_PageUp), p.back),
+            ((Key.Key_Home,), self._player.first),
+            ((Key.Key_End,), self._player.last),
+            ((Key.Key_B, Key.Key_Period), lambda: self.view.set_cover("black")),
+            ((Key.Key_W,), lambda: self.view.set_cover("white")),
+            ((Key.Key_S,), self.toggle_spotlight),
+            ((Key.Key_N,), self.toggle_speaker),
+            ((Key.Key_M,), self.swap_screens),
+            ((Key.Key_T,), self.change_theme),
+            ((Key.Key_D,), p.deepen),
+            ((Key.Key_E,), self.toggle_table),
+            ((Key.Key_R,), p.restore),
+            ((Key.Key_H, Key.Key_Question), self.toggle_help),
+            ((Key.Key_Plus, Key.Key_Equal), lambda: self.step_zoom(1)),
+            ((Key.Key_Minus,), lambda: self.step_zoom(-1)),
+            ((Key.Key_Escape,), self.escape),
+            ((Key.Key_F5,), self.close),
+        ):
+            found |= dict.fromkeys(map(int, keys), action)
+        return found
+
+    # Beginning and ending
+
+    def present(self, screen: QScreen | None = None, size: QSize | None = None) -> None:
+        """Show the player's slide on the whole of a screen, or with a size in a window of that size."""
+        self.presenter.begin()
+        if size is not None:
+            self.resize(size)
+            self.show()
+        else:
+            self._fill(screen or self._best_screen())
+        self.activateWindow()
+        self.setFocus()
+        self._cursor.start()
+
+    def _best_screen(self) -> QScreen:
+        """Return the screen that is not the parent's, if there is another; else the parent's."""
+        parent = self.parentWidget()
+        own = parent.screen() if parent is not None else QGuiApplication.primaryScreen()
+        return next((screen for screen in QGuiApplication.screens() if screen is not own), own)
+
+    def _fill(self, screen: QScreen) -> None:
+        self.setWindowState(Qt.WindowState.WindowNoState)
+        self.setGeometry(screen.geometry())
+        self.showFullScreen()
+
+    def swap_screens(self) -> None:
+        """Move to the next screen; the speaker window takes the place that is left."""
+        screens, own = QGuiApplication.screens(), self.screen()
+        if len(screens) < 2:
+            return
+        self._fill(screens[(screens.index(own) + 1) % len(screens)])
+        if self.speaker is not None and self.speaker.screen() is not own:
+            self.speaker.setGeometry(own.availableGeometry())
+
+    # Looks
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours from now on."""
+        self._palette = palette
+        self.view.set_palette(palette)
+        if self.answers is not None:
+            self.answers.set_palette(palette)
+        if self.speaker is not None:
+            self.speaker.set_palette(palette)
+        restyle(
+            self._jump, f"color: {palette.on_accent}; background: {palette.accent}; border-radius: 6px; padding: 8px"
+        )
+        restyle(self, f"PresentWindow {{ background: {palette.ground} }}")
+        self._place_parts()
+
+    def change_theme(self) -> None:
+        """Wear the next theme: light, dark, and both in high contrast."""
+        themes = list(PALETTES.values())
+        self.set_palette(themes[(themes.index(self._palette) + 1) % len(themes)])
+
+    def step_zoom(self, step: int) -> None:
+        """Make type larger or smaller, or with 0 as it was."""
+        self._zoom = ZOOMS.index(1.0) if step == 0 else min(max(self._zoom + step, 0), len(ZOOMS) - 1)
+        self.view.set_zoom(ZOOMS[self._zoom])
+
+    @property
+    def unit(self) -> float:
+        """A hundredth of the slide's height, in pixels."""
+        return max(self.height(), 1) / 100
+
+    # Keys
+
+    def take_key(self, event: QKeyEvent) -> bool:
+        """Do what a key asks for; False when it asks for nothing."""
+        self.view.finish()
+        if self.view.cover:
+            self.view.set_cover("")
+            return True
+        text = event.text()
+        if text.isdigit() and text.isascii() and not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self._type(text)
+            return True
+        if self._typed and event.key() in (Key.Key_Return, Key.Key_Enter):
+            self._jump_to()
+            return True
+        was_typing, self._typed = bool(self._typed), ""
+        self._jump.hide()
+        action = self._keys.get(event.key())
+        if action is None or (was_typing and event.key() == Key.Key_Escape):
+            return was_typing
+        action()
+        return True
+
+    def _type(self, digit: str) -> None:
+        self._typed = (self._typed + digit)[-3:]
+        self._jump.setText(f"Step {self._typed}: Enter")
+        self._jump.setFont(face(2.6 * self.unit))
+        self._jump.adjustSize()
+        self._jump.move(round(self.width() * 0.95) - self._jump.width(), round(4 * self.unit))
+        self._jump.show()
+        self._jump.raise_()
+
+    def _jump_to(self) -> None:
+        step, self._typed = int(self._typed), ""
+        self._jump.hide()
+        self._player.go(step - 1)
+
+    def escape(self) -> None:
+        """Close what lies over the slide, else leave."""
+        if self.help.isVisible():
+            self.help.hide()
+        elif self.presenter.table:
+            self.toggle_table()
+        elif self.view.spot is not None:
+            self.toggle_spotlight()
+        else:
+            self.close()
+
+    def toggle_help(self) -> None:
+        """Show the keys, or no longer."""
+        self.help.setVisible(not self.help.isVisible())
+        self._place_parts()
+
+    def toggle_spotlight(self) -> None:
+        """Dim all but what lies around the mouse, or nothing."""
+        here = QPointF(self.view.mapFromGlobal(QCursor.pos()))
+        inside = QPointF(self.view.rect().center()) if not self.view.rect().contains(here.toPoint()) else here
+        self.view.set_spot(None if self.view.spot is not None else inside)
+
+    def toggle_table(self) -> None:
+        """Open the table of numbers that matters for the slide, or close it."""
+        slide, trace = self.presenter.slide, self.presenter.trace()
+        if slide is None or (trace is None and not self.presenter.table):
+            return
+        self.presenter.table = not self.presenter.table
+        if self.presenter.table and trace is not None:
+            self.table.open_for(stage_of(slide, trace))
+        self.presenter.refresh()
+        self.table.setVisible(self.presenter.table)
+        if self.presenter.table:
+            self.table.table.setFocus()
+        else:
+            self.setFocus()
+
+    # The speaker's window
+
+    def toggle_speaker(self) -> None:
+        """Open the lecturer's own window, or close it."""
+        if self.speaker is not None:
+            self.speaker.close()
+            return
+        self.speaker = SpeakerWindow(self)
+        self.speaker.key_pressed.connect(self._on_key)
+        self.speaker.closed.connect(self._on_speaker_closed)
+        self.speaker.set_palette(self._palette)
+        other = next((screen for screen in QGuiApplication.screens() if screen is not self.screen()), None)
+        if other is not None:
+            self.speaker.setGeometry(other.availableGeometry())
+        self._tell_speaker()
+        self.speaker.show()
+
+    def _tell_speaker(self) -> None:
+        slide = self.presenter.slide
+        if self.speaker is not None and slide is not None:
+            place = f"{slide.lesson.title} · step {slide.index + 1} of {slide.count}"
+            following = self.presenter.following()
+            trace = self.presenter.trace()
+            notes = filled(slide.step.notes, slide, trace, self.presenter.before(slide, trace))
+            self.speaker.show_step(place, notes, self.presenter.content, following)
+
+    @Slot()
+    def _on_speaker_closed(self) -> None:
+        if self.speaker is not None:
+            self.speaker.deleteLater()
+            self.speaker = None
+
+    # What is shown
+
+    @Slot(object, bool)
+    def _on_shown(self, content: "SlideContent", soft: bool) -> None:
+        self.view.show_content(content, soft)
+
+    @Slot(object)
+    def _on_prepared(self, content: "SlideContent") -> None:
+        """The window is at leisure: draw the next slide, and tell the lecturer."""
+        self.view.prepare(content)
+        self._tell_speaker()
+
+    @Slot()
+    def _on_slide_entered(self) -> None:
+        self.table.hide()
+        if self.answers is not None:
+            self.answers.hide()
+
+    def _place_parts(self) -> None:
+        """Put what lies over the slide where the slide leaves room for it."""
+        size = self.view.sheet.body
+        drawn = self.view.drawn
+        if drawn.table is not None:
+            self.table.set_look(self._palette, size)
+            self.table.setGeometry(*_rect(drawn.table))
+        if drawn.side is not None and self.answers is not None and self.presenter.sheet:
+            self.answers.setGeometry(*_rect(drawn.side))
+        if self.help.isVisible():
+            self.help.set_look(self._palette, self.unit)
+            self.help.move((self.width() - self.help.width()) // 2, (self.height() - self.help.height()) // 2)
+            self.help.raise_()
+
+    @Slot()
+    def _on_cursor_rested(self) -> None:
+        self.view.setCursor(Qt.CursorShape.BlankCursor)
+
+    @Slot(QKeyEvent)
+    def _on_key(self, event: QKeyEvent) -> None:
+        self.take_key(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if not self.take_key(event):
+            super().keyPressEvent(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self.setFocus()
+        self.view.finish()
+        if self.view.cover:
+            self.view.set_cover("")
+        elif self.help.isVisible():
+            self.help.hide()
+        elif event.button() == Qt.MouseButton.LeftButton:
+            self.presenter.next()
+        elif event.button() == Qt.MouseButton.RightButton:
+            self.presenter.back()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        self.view.setCursor(Qt.CursorShape.ArrowCursor)
+        self._cursor.start()
+        if self.view.spot is not None:
+            self.view.set_spot(event.position())
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        if self.view.spot is not None:
+            self.view.size_spot(event.angleDelta().y() / 120)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.view.setGeometry(self.rect())
+        self._place_parts()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self._cursor.stop()
+        self.presenter.stop()
+        self.view.finish()
+        if self.speaker is not None:
+            self.speaker.close()
+        super().closeEvent(event)
+        if not self._over:
+            self._over = True
+            self.left.emit()
+
+
+def _rect(box: Box) -> tuple[int, int, int, int]:
+    return round(box.x), round(box.y), round(box.width), round(box.height)

@@ -1,0 +1,268 @@
+"""What the hall is shown, as a value: follows the player and the numbers, and has the next slide ready ahead."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from attnlab.attention.explanation import Cell
+from attnlab.document.scene import Scene
+from attnlab.ui.present.ahead import Ahead
+from attnlab.ui.present.content import Moment, content
+
+if TYPE_CHECKING:
+    from attnlab.attention.trace import Trace
+    from attnlab.attention.walk import Place
+    from attnlab.figures.slide_content import SlideContent
+    from attnlab.lessons.slides import Slide
+    from attnlab.ui.lessons.player import LessonPlayer
+    from attnlab.ui.playground.workspace import Playground
+
+KEPT = 12
+"""Slides that are kept as values, for the way back."""
+DEPTHS = ("stage", "row", "cell", "term")
+
+
+class Presenter(QObject):
+    """Walks the lesson with its questions, and says what is shown: ``shown`` on every change, ``prepared`` ahead."""
+
+    shown = Signal(object, bool)
+    """A SlideContent, and whether it differs from the one before by what is known, which may come softly."""
+    prepared = Signal(object)
+    slide_entered = Signal()
+
+    def __init__(self, playground: "Playground", player: "LessonPlayer", parent: QObject) -> None:
+        super().__init__(parent)
+        self._playground, self.player = playground, player
+        self._start = playground.document.scene
+        self._ahead = Ahead(playground, self)
+        self._hidden: tuple[Cell, ...] = ()
+        self._index = -1
+        self._stale: object = None
+        self.sheet = self.table = False
+        self._content: SlideContent | None = None
+        self._made: dict[tuple[object, ...], tuple[Slide, Trace | None, Trace | None, SlideContent]] = {}
+        self._idle = QTimer(self)
+        self._idle.setSingleShot(True)
+        self._idle.timeout.connect(self._on_idle)
+        player.slide_changed.connect(self._on_slide_changed)
+        player.frame_changed.connect(self._on_frame_changed)
+        playground.computed.connect(self._on_computed)
+        playground.document.scene_changed.connect(self._on_scene_changed)
+        self._ahead.ready.connect(self._on_ready)
+
+    def begin(self) -> None:
+        """Show the slide the player stands at."""
+        self._on_slide_changed(self.player.slide)
+
+    def stop(self) -> None:
+        """Make nothing ready any more."""
+        self._idle.stop()
+
+    # The walk
+
+    @property
+    def slide(self) -> "Slide | None":
+        """The slide that is shown."""
+        return self.player.slide
+
+    @property
+    def content(self) -> "SlideContent | None":
+        """What is shown of it."""
+        return self._content
+
+    @property
+    def hidden(self) -> tuple[Cell, ...]:
+        """The cells of the slide's question that are still to be answered."""
+        return self._hidden
+
+    @property
+    def asking(self) -> bool:
+        """Whether the walk has come to a question that is open."""
+        return bool(self._hidden) and self._at_last_frame
+
+    @property
+    def is_tour(self) -> bool:
+        """Whether the slides show whatever is open, so that their depth can be chosen."""
+        return self.slide is not None and self.slide.experiment is None and self.slide.lesson.path is None
+
+    @property
+    def _at_last_frame(self) -> bool:
+        return self.player.frame_index >= len(self.player.frames) - 1
+
+    def next(self) -> None:
+        """Go on: to the next frame, then to the answers of a question, then to the next slide."""
+        if self.asking:
+            self.reveal()
+        else:
+            self.player.next()
+
+    def back(self) -> None:
+        """Go back the same way; a question that was answered stays answered."""
+        self.player.back()
+
+    def reveal(self, cell: Cell | None = None) -> None:
+        """Show one answer of the question, or all of them."""
+        self._hidden = tuple(each for each in self._hidden if cell is not None and each != cell)
+        if cell is None:
+            self.sheet = False
+        self.refresh(soft=True)
+
+    def deepen(self) -> None:
+        """Walk a tour more finely, and after the finest again stage by stage."""
+        slide = self.slide
+        if slide is None or not self.is_tour:
+            return
+        from attnlab.lessons.tour import tour
+
+        depth = slide.step.depth if slide.step.depth in DEPTHS else "stage"
+        following = DEPTHS[(DEPTHS.index(depth) + 1) % len(DEPTHS)]
+        self.player.open(tour(self._playground.document.experiment, following), slide.index)
+
+    # Live edits
+
+    @property
+    def own(self) -> Scene:
+        """The state that the slide would show by itself."""
+        slide, now = self.slide, self._playground.document.scene
+        if slide is None or slide.experiment is None:
+            return self._start
+        return now if slide.experiment is now.experiment else replace(now, experiment=slide.experiment)
+
+    @property
+    def changed(self) -> bool:
+        """Whether the numbers were changed since the slide was entered."""
+        return self.own.experiment is not self._playground.document.experiment
+
+    def restore(self) -> None:
+        """Bring the slide's own state back, as an edit that can be undone."""
+        if self.changed:
+            own = self.own
+            self._playground.document.edit_scene("Back to the step's state", lambda _: own)
+
+    # What is shown
+
+    def trace(self) -> "Trace | None":
+        """Return the numbers to show: those of what is open; while these are computed after an edit, those before."""
+        experiment, reply = self._playground.document.experiment, self._playground.reply
+        kept = self._ahead.trace(experiment)
+        if kept is not None or reply is None:
+            return kept
+        if reply.request.experiment is experiment:
+            return reply.trace
+        return reply.trace if self.changed and reply is not self._stale else None
+
+    def before(self, slide: "Slide", trace: "Trace | None") -> "Trace | None":
+        """Return the numbers of the step before; None while they are not there."""
+        return trace if slide.before is None else self._ahead.trace(slide.before)
+
+    def refresh(self, *, soft: bool = False) -> None:
+        """Show what is so now, unless it is shown already."""
+        slide = self.slide
+        if slide is None:
+            return
+        moment = Moment(
+            self.player.frame, self._hidden, self.changed, self._hints(self._hidden, self._at_last_frame, slide),
+            self.sheet, self.table,
+        )  # fmt: skip
+        made = self._content_of(slide, self.trace(), moment)
+        if made is not self._content:
+            self._content = made
+            self.shown.emit(made, soft)
+        self._idle.start(0)
+
+    def _content_of(self, slide: "Slide", trace: "Trace | None", moment: Moment) -> "SlideContent":
+        before = self.before(slide, trace)
+        key = (id(slide), moment, id(trace), id(before))
+        known = self._made.pop(key, None)
+        made = known[3] if known is not None else content(slide, trace, before, moment)
+        self._made[key] = slide, trace, before, made  # ids are theirs as long as they are kept
+        while len(self._made) > KEPT:
+            del self._made[next(iter(self._made))]
+        return made
+
+    def _hints(self, hidden: tuple[Cell, ...], at_last: bool, slide: "Slide") -> tuple[str, ...]:
+        last = slide.index == slide.count - 1
+        following = "the answers" if hidden else "the end" if last else "next step"
+        depth = slide.step.depth if slide.step.depth in DEPTHS else "stage"
+        first = f"→ {following if at_last else _NEXT[depth]}"
+        return (first, "B black", "H help", "Esc leave") if not (at_last and last and not hidden) else _HINTS
+
+    def following(self) -> "SlideContent | None":
+        """Return what the next key will show; None at the end and while its numbers are not there."""
+        slide, player = self.slide, self.player
+        if slide is None:
+            return None
+        place: Place | None
+        if self.asking:
+            hidden, place, at_last = (), player.frame, True
+        elif not self._at_last_frame:
+            hidden, place = self._hidden, player.frames[player.frame_index + 1]
+            at_last = player.frame_index + 2 >= len(player.frames)
+        elif slide.index + 1 < len(player.slides):
+            slide = player.slides[slide.index + 1]
+            frames = slide.frames or (None,)
+            hidden, place, at_last = _asked(slide), frames[0], len(frames) == 1
+            return self._entered(slide, Moment(place, hidden, False, self._hints(hidden, at_last, slide)))
+        else:
+            return None
+        trace = self.trace()
+        hints = self._hints(hidden, at_last, slide)
+        return None if trace is None else self._content_of(slide, trace, Moment(place, hidden, self.changed, hints))
+
+    def _entered(self, slide: "Slide", moment: Moment) -> "SlideContent | None":
+        trace = self.trace() if slide.experiment is None else self._ahead.trace(slide.experiment)
+        return None if trace is None else self._content_of(slide, trace, moment)
+
+    @Slot()
+    def _on_idle(self) -> None:
+        """Have the numbers of the slides around computed, and the next slide made ready."""
+        slides, slide = self.player.slides, self.slide
+        if slide is None:
+            return
+        around = (slide.index, slide.index + 1, slide.index - 1, slide.index + 2)
+        self._ahead.want([slide.before, *(slides[i].experiment for i in around if 0 <= i < len(slides))])
+        following = self.following()
+        if following is not None:
+            self.prepared.emit(following)
+
+    @Slot(object)
+    def _on_slide_changed(self, slide: object) -> None:
+        entered = self.slide
+        if entered is None:
+            return
+        backwards = entered.index < self._index
+        self._index = entered.index
+        self._hidden = () if backwards else _asked(entered)
+        self.sheet = self.table = False
+        self._stale = self._playground.reply
+        self.slide_entered.emit()
+        self.refresh()
+
+    @Slot(object)
+    def _on_frame_changed(self, _: object) -> None:
+        self.refresh(soft=True)
+
+    @Slot(object)
+    def _on_computed(self, _: object) -> None:
+        reply = self._playground.reply
+        if reply is not None and reply.trace is not None and not self.changed:
+            self._ahead.keep(reply.trace)
+        self.refresh()
+
+    @Slot(object)
+    def _on_scene_changed(self, _: object) -> None:
+        if self.slide is not None and self.slide.index == self._index:
+            self.refresh()  # what was changed live is said at once
+
+    @Slot()
+    def _on_ready(self) -> None:
+        self.refresh()
+
+
+_NEXT = {"stage": "show it", "row": "next row", "cell": "next cell", "term": "next term"}
+_HINTS = ("Home first step", "B black", "H help", "Esc leave")
+
+
+def _asked(slide: "Slide") -> tuple[Cell, ...]:
+    return slide.blanks if slide.step.question is not None else ()

@@ -1,0 +1,232 @@
+"""Paints a slide: a picture made ready before, with a soft beginning of new cells, a spotlight, a black screen."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QVariantAnimation, Signal, Slot
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent, QPixmap, QRegion, QResizeEvent
+from PySide6.QtWidgets import QWidget
+
+from attnlab.figures.palette import LIGHT, Palette, luminance
+from attnlab.figures.slide_content import SlideContent
+from attnlab.figures.slide_layout import Sheet
+from attnlab.figures.slide_painter import Drawn, draw_slide
+from attnlab.ui.present.formulas import FORMULAS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MOTION_MS = 180
+VEIL = 0.85
+"""How strongly new cells are veiled at the beginning: what they say is on screen from the first picture on."""
+PICTURES, MOST_PIXELS = 5, 30_000_000
+SPOT, SPOTS = 14.0, (5.0, 40.0)
+"""The spotlight's radius, and its limits, in hundredths of the height."""
+DIM = 0.72
+
+
+class SlideView(QWidget):
+    """Shows one slide; ``drawn`` says what came of it and where its parts lie."""
+
+    painted = Signal()
+    """The newest slide is on screen."""
+    laid_out = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._palette, self._zoom = LIGHT, 1.0
+        self._content: SlideContent | None = None
+        self._pictures: dict[int, tuple[SlideContent, QPixmap, Drawn]] = {}
+        self._fresh: list[QRectF] = []
+        self._cover = ""
+        self._spot: QPointF | None = None
+        self._radius = SPOT
+        self._motion = QVariantAnimation(self)
+        self._motion.setDuration(MOTION_MS)
+        self._motion.setStartValue(VEIL)
+        self._motion.setEndValue(0.0)
+        self._motion.valueChanged.connect(self._on_motion)
+        self.reduced_motion = False
+        self.drawn = Drawn()
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.setMouseTracking(True)
+
+    @property
+    def content(self) -> SlideContent | None:
+        """What is shown."""
+        return self._content
+
+    @property
+    def sheet(self) -> Sheet:
+        """The slide's rectangle."""
+        return Sheet(0, 0, max(self.width(), 1), max(self.height(), 1), self._zoom)
+
+    @property
+    def moving(self) -> bool:
+        """Whether new cells are still coming."""
+        return self._motion.state() == QVariantAnimation.State.Running
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours from now on."""
+        self._palette = palette
+        self._forget()
+
+    def set_zoom(self, zoom: float) -> None:
+        """Write larger or smaller."""
+        self._zoom = zoom
+        self._forget()
+
+    def _forget(self) -> None:
+        self._pictures.clear()
+        self.finish()
+        if self._content is not None:
+            self.drawn = self._picture(self._content)[2]
+            self.laid_out.emit()
+        self.update()
+
+    def show_content(self, content: SlideContent, soft: bool = False) -> None:
+        """Show a slide; what is newly known comes ``soft``\\ ly."""
+        before, self._content = self._content, content
+        self.finish()
+        self.drawn = self._picture(content)[2]
+        if soft and before is not None and not self.reduced_motion:
+            self._fresh = self._new_cells(before, content)
+            if self._fresh:
+                self._motion.start()
+        self._describe(content)
+        self.laid_out.emit()
+        self.update()
+
+    def prepare(self, content: SlideContent) -> None:
+        """Draw a slide that will be shown, so that its key finds it ready."""
+        if not self.size().isEmpty():
+            self._picture(content)
+
+    def finish(self) -> None:
+        """End the motion: everything that is new is there."""
+        self._motion.stop()
+        if self._fresh:
+            self._fresh = []
+            self.update()
+
+    def set_cover(self, cover: str) -> None:
+        """Cover all with "black" or "white", or with "" no longer."""
+        self._cover = cover
+        self.update()
+
+    @property
+    def cover(self) -> str:
+        """What covers the slide: "", "black" or "white"."""
+        return self._cover
+
+    def set_spot(self, at: QPointF | None) -> None:
+        """Dim all but what lies around a point, or nothing."""
+        self._spot = at
+        self.update()
+
+    @property
+    def spot(self) -> QPointF | None:
+        """Where the spotlight is; None when it is off."""
+        return self._spot
+
+    def size_spot(self, steps: float) -> None:
+        """Make the spotlight larger or smaller by turns of a wheel."""
+        self._radius = min(max(self._radius * 1.15**steps, SPOTS[0]), SPOTS[1])
+        self.update()
+
+    def _picture(self, content: SlideContent) -> tuple[SlideContent, QPixmap, Drawn]:
+        """Return the picture of a slide, drawn when it is first asked for."""
+        known = self._pictures.pop(id(content), None)
+        if known is None:
+            known = self._draw(content)
+        self._pictures[id(content)] = known
+        while len(self._pictures) > self._room():
+            del self._pictures[next(iter(self._pictures))]
+        return known
+
+    def _room(self) -> int:
+        pixels = self.width() * self.height() * self.devicePixelRatioF() ** 2
+        return max(2, min(PICTURES, int(MOST_PIXELS / max(pixels, 1))))
+
+    def _draw(self, content: SlideContent) -> tuple[SlideContent, QPixmap, Drawn]:
+        ratio = self.devicePixelRatioF()
+        picture = QPixmap(QSize(max(self.width(), 1), max(self.height(), 1)) * ratio)
+        picture.setDevicePixelRatio(ratio)
+        painter = QPainter(picture)
+        drawn = draw_slide(painter, self.sheet, content, self._palette, FORMULAS)
+        painter.end()
+        return content, picture, drawn
+
+    def _new_cells(self, before: SlideContent, after: SlideContent) -> list[QRectF]:
+        """Return where cells lie that are known now and were not."""
+        old, new, grid = before.main, after.main, self.drawn.grid
+        if old is None or new is None or grid is None or old.data.values.shape != new.data.values.shape:
+            return []
+        hidden = _hidden(old.data.unknown, old.data.values.shape) & ~_hidden(new.data.unknown, new.data.values.shape)
+        if hidden.all():
+            return [QRectF(*grid.rect(index, None, None)) for index in range(grid.count)]
+        rows = [(index, row) for index, row in np.argwhere(hidden.any(-1)).tolist()]
+        found = []
+        for index, row in rows:
+            columns = np.flatnonzero(hidden[index, row])
+            x, y, _, height = grid.rect(index, row, int(columns[0]))
+            found.append(QRectF(x, y, (int(columns[-1]) - int(columns[0]) + 1) * grid.cell_width, height))
+        return found
+
+    def _describe(self, content: SlideContent) -> None:
+        words = " ".join("".join(run.text for run in each.runs) for each in content.text)
+        self.setAccessibleName(f"{content.heading}: {content.title}")
+        self.setAccessibleDescription(f"{words} {content.ask}".strip())
+
+    @Slot()
+    def _on_motion(self) -> None:
+        region = QRegion()
+        for rect in self._fresh:
+            region += rect.toAlignedRect()
+        self.update(region)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        if self._cover or self._content is None:
+            painter.fillRect(
+                event.rect(), QColor({"black": "#000000", "white": "#FFFFFF"}.get(self._cover, self._palette.ground))
+            )
+            return
+        _, picture, _ = self._picture(self._content)
+        painter.drawPixmap(0, 0, picture)
+        if self._fresh and self.moving:
+            veil = QColor(self._palette.ground)
+            veil.setAlphaF(float(self._motion.currentValue() or 0.0))
+            for rect in self._fresh:
+                painter.fillRect(rect, veil)
+        if self._spot is not None:
+            self._paint_spot(painter, self._spot)
+        painter.end()
+        self.painted.emit()
+
+    def _paint_spot(self, painter: QPainter, at: QPointF) -> None:
+        dark = QPainterPath()
+        dark.setFillRule(Qt.FillRule.OddEvenFill)
+        dark.addRect(QRectF(self.rect()))
+        radius = self._radius * self.height() / 100
+        dark.addEllipse(at, radius, radius)
+        shade = QColor("#000000")
+        shade.setAlphaF(DIM if luminance(self._palette.ground) > 0.2 else 0.82)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.fillPath(dark, shade)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._forget()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._forget()
+
+    def hideEvent(self, event: QEvent) -> None:
+        self.finish()
+
+
+def _hidden(unknown: "NDArray[np.bool_] | None", shape: tuple[int, ...]) -> "NDArray[np.bool_]":
+    return np.zeros(shape, bool) if unknown is None else np.broadcast_to(unknown, shape)

@@ -1,0 +1,135 @@
+"""A table of numbers to be changed in front of the hall: the playground's table in large type, over the slide."""
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+
+from attnlab.attention import edits
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.figures.slide_text import face
+from attnlab.ui.playground import tables
+from attnlab.ui.theme import restyle
+from attnlab.ui.widgets.choice import Choice
+from attnlab.ui.widgets.matrix_table import BlockEdit, MatrixTable
+from attnlab.ui.widgets.segments import Segments
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+    from attnlab.document.document import Document
+
+OF_STAGE = {
+    "queries": "W_q", "keys": "W_k", "values": "W_v", "output": "W_o", "memory": "memory_embeddings",
+}  # fmt: skip
+"""The table that matters most for a stage; for all others the embeddings."""
+HINT = "Drag a number sideways, or type. Ctrl+Z undoes, R returns, E closes."
+CLICKER = (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown, Qt.Key.Key_F5)
+_VERBS = {"type": "Type", "drag": "Drag", "wheel": "Turn", "step": "Step", "paste": "Paste into", "clear": "Clear"}
+
+
+class TableSheet(QWidget):
+    """Shows one table of the document's experiment and edits it; a clicker's keys are left to the presentation."""
+
+    clicker_pressed = Signal(QKeyEvent)
+
+    def __init__(self, document: "Document", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._document, self._palette, self._name = document, LIGHT, "embeddings"
+        self.setAccessibleName("Numbers to change")
+        self.choice = Segments("Which table")
+        self.choice.chosen.connect(self._on_chosen)
+        self.table = MatrixTable()
+        self.table.edited.connect(self._on_edited)
+        self.table.message_raised.connect(self._on_message)
+        self.table.installEventFilter(self)
+        self._hint = QLabel(HINT)
+        self._hint.setWordWrap(True)
+        self._hint.setTextFormat(Qt.TextFormat.PlainText)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addWidget(self.choice, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(self.table)
+        column.addWidget(self._hint)
+        column.addStretch(1)
+        document.scene_changed.connect(self._on_scene_changed)
+
+    @property
+    def name(self) -> str:
+        """The table that is open."""
+        return self._name
+
+    def open_for(self, stage: str) -> None:
+        """Show the table that matters for a stage."""
+        there = edits.tables(self._document.experiment)
+        wanted = OF_STAGE.get(stage, "embeddings")
+        self._name = wanted if wanted in there else "embeddings"
+        self._refresh()
+
+    def set_look(self, palette: Palette, size_px: float) -> None:
+        """Paint in these colours, with numbers of this size."""
+        self._palette = palette
+        self.table.set_palette(palette)
+        self.table.setFont(face(size_px))
+        self.choice.set_palette(palette)
+        self.choice.setFont(face(0.7 * size_px))
+        self._hint.setFont(face(0.66 * size_px))
+        restyle(self._hint, f"color: {palette.muted}")
+        restyle(self, f"background: {palette.ground}")
+
+    def _refresh(self) -> None:
+        e = self._document.experiment
+        there = edits.tables(e)
+        if self._name not in there:
+            self._name = "embeddings"
+        names = _offered(e, self._name)
+        self.choice.set_choices([Choice(name, tables.title(name), tables.about(e, name)) for name in names])
+        self.choice.set_value(self._name)
+        numbers = edits.array(e, self._name)
+        self.table.setAccessibleName(f"Numbers of {tables.title(self._name)}")
+        columns = [str(i) for i in range(numbers.shape[1])]
+        self.table.set_matrix(numbers, tables.row_labels(e, self._name), columns)
+        grid = self.table.grid()
+        self.table.setMaximumHeight(grid.header_height + grid.rows * grid.cell_height + 24)
+        self.table.setMinimumHeight(min(self.table.maximumHeight(), grid.header_height + 3 * grid.cell_height))
+
+    @Slot(object)
+    def _on_chosen(self, name: object) -> None:
+        self._name = str(name)
+        self.table.let_go()
+        self._refresh()
+
+    @Slot(object)
+    def _on_scene_changed(self, _: object) -> None:
+        if self.isVisible():
+            self._refresh()
+
+    @Slot(object)
+    def _on_edited(self, edit: BlockEdit) -> None:
+        name = self._name
+        what = tables.title(name)
+        if edit.values.size == 1:
+            what = f"{what}[{edit.row}, {edit.column}] = {float(edit.values[0, 0]):.4g}"
+        label = f"{_VERBS[edit.verb]} {what}".replace("-", "−")
+        self._document.edit(
+            label, lambda e: edits.set_block(e, name, edit.row, edit.column, edit.values), ("present", edit.gesture)
+        )
+
+    @Slot(str)
+    def _on_message(self, sentence: str) -> None:
+        self._hint.setText(sentence or HINT)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent) and event.key() in CLICKER:
+            self.clicker_pressed.emit(event)
+            return True
+        return super().eventFilter(watched, event)
+
+
+def _offered(e: "Experiment", open_now: str) -> list[str]:
+    """Return the tables to choose from: the usual ones that are there, and the open one."""
+    usual = ("embeddings", "memory_embeddings", "W_q", "W_k", "W_v", "W_o")
+    there = edits.tables(e)
+    found = [name for name in usual if name in there]
+    return found if open_now in found else [*found, open_now]
