@@ -78,9 +78,10 @@ def _name(what: str, known: Iterable[str]) -> Take:
 
 def _file(pair: Pair) -> str:
     name = pair.value
-    if not isinstance(name, str) or not name.strip() or name in (".", "..") or any(c in name for c in "/\\:\0"):
+    bare = isinstance(name, str) and name.isprintable() and not any(c in name for c in "/\\:")
+    if not bare or not name.strip(" ."):
         raise _refused(pair, "the bare name of a session that lies beside the lesson, such as mine.attnlab")
-    return name
+    return str(name)
 
 
 def _cell(pair: Pair) -> tuple[int | str, int | str]:
