@@ -1,0 +1,394 @@
+"""Hand-outs and answer sheets on paper: tables with numbers, boxes to fill in, and the arithmetic; text stays text.
+
+Lengths are in units of a tenth of a point, 720 to the inch, so that sizes of type can be whole numbers.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QPointF, QRectF, QSizeF, Qt
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QImage,
+    QPageLayout,
+    QPageSize,
+    QPainter,
+    QPdfWriter,
+    QPen,
+    QTextDocument,
+)
+
+from attnlab.errors import AttnlabError
+from attnlab.figures.palette import LIGHT
+
+PAPERS = {"A4": QSizeF(5953, 8419), "Letter": QSizeF(6120, 7920)}
+MARGIN, GAP = 480.0, 200.0
+_HEADER, _FOOTER = 620.0, 200.0
+_TITLE, _TEXT, _SMALL, _FORMULA = 150, 95, 75, 110
+_ROW, _LABEL = 170.0, 900.0
+_LEAST = 0.55
+"""A table is made smaller than this nowhere: its numbers could not be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class SheetTable:
+    """A table [rows, columns] of texts. ``boxes`` are the blank cells by row and column, with their letters;
+    ``secret`` are those that would give one away; both stand only on answer sheets. ``masked`` are drawn grey."""
+
+    title: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    cells: tuple[tuple[str, ...], ...]
+    boxes: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    masked: frozenset[tuple[int, int]] = frozenset()
+    secret: frozenset[tuple[int, int]] = frozenset()
+    role: str = "neutral"
+
+
+@dataclass(frozen=True, slots=True)
+class Blanked:
+    """One box: its letter, the cell in words, what is right, and the arithmetic as lines of HTML."""
+
+    letter: str
+    place: str
+    value: str
+    html: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """One student's exercise: sentences, formulas (title, LaTeX), the tables given and those to fill in."""
+
+    title: str
+    student: str
+    task: tuple[str, ...]
+    formulas: tuple[tuple[str, str], ...]
+    given: tuple[SheetTable, ...]
+    wanted: tuple[SheetTable, ...]
+    blanks: tuple[Blanked, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Formulas:
+    """How formulas are set: their size at a size of type, and the drawing of one at its top left corner."""
+
+    size: Callable[[str, float], QSizeF]
+    draw: Callable[[QPainter, QPointF, str, float, str], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Something that stands on a page as a whole; ``first`` begins a line, ``alone`` has one of its own."""
+
+    size: QSizeF
+    draw: Callable[[QPainter, QPointF], None]
+    first: bool = False
+    alone: bool = False
+    with_next: bool = False
+    """Never the last on a page: a heading."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What stands where on one page of a sheet."""
+
+    sheet: Sheet
+    number: int
+    count: int
+    solved: bool
+    blocks: tuple[tuple[QPointF, Block], ...]
+
+
+def lay_out(sheet: Sheet, paper: str, formulas: Formulas, solved: bool) -> tuple[Page, ...]:
+    """Return the pages of a sheet, with the answers or with boxes for them.
+
+    Raises:
+        AttnlabError: a table is too large for the paper; the sentence names it.
+    """
+    room = _room(paper)
+    placed = _placed(_blocks(sheet, room.size(), formulas, solved), room)
+    return tuple(Page(sheet, i + 1, len(placed), solved, tuple(blocks)) for i, blocks in enumerate(placed))
+
+
+def draw_page(painter: QPainter, page: Page, paper: str) -> None:
+    """Draw a page; the painter's unit is a tenth of a point."""
+    _draw_header(painter, page, paper)
+    for at, block in page.blocks:
+        painter.save()
+        block.draw(painter, at)
+        painter.restore()
+
+
+class HandoutWriter:
+    """Writes one PDF, sheet by sheet; ``finish`` returns it. A QGuiApplication must be there."""
+
+    def __init__(self, paper: str, title: str, formulas: Formulas) -> None:
+        self._paper, self._formulas, self._first = paper, formulas, True
+        self._bytes = QByteArray()
+        self._buffer = QBuffer(self._bytes)
+        self._buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+        self._writer = QPdfWriter(self._buffer)
+        self._writer.setTitle(title)
+        self._writer.setCreator("attnlab")
+        self._writer.setResolution(720)
+        page = QPageSize(QPageSize.PageSizeId.A4 if paper == "A4" else QPageSize.PageSizeId.Letter)
+        self._writer.setPageLayout(QPageLayout(page, QPageLayout.Orientation.Portrait, QMarginsF()))
+        self._painter = QPainter(self._writer)
+
+    def add(self, sheet: Sheet, solved: bool) -> int:
+        """Write a sheet on pages of its own, and return how many.
+
+        Raises:
+            AttnlabError: a table is too large for the paper; the file ends there.
+        """
+        try:
+            pages = lay_out(sheet, self._paper, self._formulas, solved)
+        except AttnlabError:
+            self.finish()
+            raise
+        for page in pages:
+            if not self._first:
+                self._writer.newPage()
+            self._first = False
+            draw_page(self._painter, page, self._paper)
+        return len(pages)
+
+    def finish(self) -> bytes:
+        """End the file and return it."""
+        if self._painter.isActive():
+            self._painter.end()
+        self._buffer.close()
+        return bytes(self._bytes.data())
+
+    def __del__(self) -> None:
+        """End what was given up half way: Qt crashes where a device dies before its painter."""
+        if hasattr(self, "_painter") and self._painter.isActive():
+            self._painter.end()
+
+
+def page_image(page: Page, paper: str, width_px: int, ratio: float = 1.0) -> QImage:
+    """Return a page as a picture, so many pixels of the screen wide."""
+    size, scale = PAPERS[paper], width_px * ratio / PAPERS[paper].width()
+    image = QImage(round(width_px * ratio), round(size.height() * scale), QImage.Format.Format_RGB32)
+    image.fill(Qt.GlobalColor.white)
+    painter = QPainter(image)
+    painter.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform)
+    painter.scale(scale, scale)
+    draw_page(painter, page, paper)
+    painter.end()
+    image.setDevicePixelRatio(ratio)
+    return image
+
+
+def _room(paper: str) -> QRectF:
+    size = PAPERS[paper]
+    return QRectF(MARGIN, MARGIN + _HEADER, size.width() - 2 * MARGIN, size.height() - 2 * MARGIN - _HEADER - _FOOTER)
+
+
+def _placed(blocks: Sequence[Block], room: QRectF) -> list[list[tuple[QPointF, Block]]]:
+    """Set blocks side by side in lines, and lines on pages; a heading goes with what follows it."""
+    lines: list[list[Block]] = []
+    x = 0.0
+    for block in blocks:
+        if not lines or block.first or block.alone or lines[-1][0].alone or x + block.size.width() > room.width():
+            lines.append([])
+            x = 0.0
+        lines[-1].append(block)
+        x += block.size.width() + GAP
+    pages: list[list[tuple[QPointF, Block]]] = [[]]
+    y = 0.0
+    for i, line in enumerate(lines):
+        height = _height(line)
+        needed = height + (GAP / 2 + _height(lines[i + 1]) if line[0].with_next and i + 1 < len(lines) else 0.0)
+        if y and y + needed > room.height():
+            pages.append([])
+            y = 0.0
+        x = 0.0
+        for block in line:
+            pages[-1].append((QPointF(room.x() + x, room.y() + y), block))
+            x += block.size.width() + GAP
+        y += height + GAP / 2
+    return pages
+
+
+def _height(line: Sequence[Block]) -> float:
+    return max(block.size.height() for block in line)
+
+
+def _blocks(sheet: Sheet, room: QSizeF, formulas: Formulas, solved: bool) -> list[Block]:
+    blocks = [_paragraph(sentence, room.width()) for sentence in sheet.task]
+    blocks += [_formula(title, latex, formulas) for title, latex in sheet.formulas]
+    blocks += [_heading("Given", room.width()), *(_table(table, room, True) for table in sheet.given)]
+    blocks += [_heading("Compute" if not solved else "Answers", room.width())]
+    blocks += [_table(table, room, solved) for table in sheet.wanted]
+    if solved:
+        return [*blocks, *(_solution(blank, room) for blank in sheet.blanks)]
+    return [*blocks, *_lines_to_fill(sheet.blanks, room.width())]
+
+
+def _paragraph(text: str, width: float) -> Block:
+    return _document(f"<p>{_escaped(text)}</p>", width)
+
+
+def _heading(text: str, width: float) -> Block:
+    def draw(painter: QPainter, at: QPointF) -> None:
+        rect = QRectF(at, QSizeF(width, 220))
+        _write(painter, rect, text, _font(_TEXT + 10, QFont.Weight.DemiBold), LIGHT.ink, Qt.AlignmentFlag.AlignBottom)
+
+    return Block(QSizeF(width, 220), draw, alone=True, with_next=True)
+
+
+def _formula(title: str, latex: str, formulas: Formulas) -> Block:
+    font = _font(_SMALL)
+    shift = QFontMetricsF(font).horizontalAdvance(title) + 70
+    size = formulas.size(latex, _FORMULA)
+    height = max(size.height(), 160.0)
+
+    def draw(painter: QPainter, at: QPointF) -> None:
+        _write(painter, QRectF(at, QSizeF(shift, height)), title, font, LIGHT.muted, Qt.AlignmentFlag.AlignVCenter)
+        top = at.y() + (height - size.height()) / 2
+        formulas.draw(painter, QPointF(at.x() + shift, top), latex, _FORMULA, LIGHT.ink)
+
+    return Block(QSizeF(shift + size.width(), height), draw)
+
+
+def _document(html: str, width: float) -> Block:
+    document = QTextDocument()
+    document.setDocumentMargin(0)
+    document.setDefaultFont(_font(_TEXT))
+    document.setHtml(html)
+    document.setTextWidth(width)
+
+    def draw(painter: QPainter, at: QPointF) -> None:
+        painter.translate(at)
+        painter.setPen(QColor(LIGHT.ink))
+        document.drawContents(painter)
+
+    return Block(QSizeF(width, document.size().height()), draw, alone=True)
+
+
+def _solution(blank: Blanked, room: QSizeF) -> Block:
+    head = f"<b>{blank.letter}</b>&nbsp; {_escaped(blank.place)} = <b>{_escaped(blank.value)}</b>"
+    block = _document(f"<p style='margin:0'>{head}<br>{blank.html}</p>", room.width())
+    if block.size.height() > room.height():
+        raise AttnlabError(
+            f"The arithmetic of {blank.letter}, {blank.place}, does not fit on a page; smaller sizes would."
+        )
+    return block
+
+
+def _lines_to_fill(blanks: Sequence[Blanked], width: float) -> list[Block]:
+    """Return a line for each answer: the letter, the cell, and a box; as many side by side as have room."""
+    font, bold = _font(_TEXT), _font(_TEXT, QFont.Weight.DemiBold)
+    longest = max(QFontMetricsF(font).horizontalAdvance(blank.place) for blank in blanks)
+    place = min(longest + 100, width - 1100)
+
+    def line(blank: Blanked, first: bool) -> Block:
+        def draw(painter: QPainter, at: QPointF) -> None:
+            middle = Qt.AlignmentFlag.AlignVCenter
+            _write(painter, QRectF(at, QSizeF(150, 240)), blank.letter, bold, LIGHT.ink, middle)
+            _write(painter, QRectF(at + QPointF(170, 0), QSizeF(place, 240)), blank.place, font, LIGHT.ink, middle)
+            _box(painter, QRectF(at + QPointF(170 + place, 10), QSizeF(800, 220)))
+
+        return Block(QSizeF(970 + place, 240), draw, first=first)
+
+    return [line(blank, i == 0) for i, blank in enumerate(blanks)]
+
+
+def _table(table: SheetTable, room: QSizeF, solved: bool) -> Block:
+    """Return a table with its title, made smaller where it is wider or higher than the page.
+
+    Raises:
+        AttnlabError: it would have to be made too small.
+    """
+    number, label, title = _font(_TEXT), _font(_SMALL), _font(_TEXT, QFont.Weight.DemiBold)
+    texts = [text for row in table.cells for text in row] + list(table.columns)
+    cell = max([QFontMetricsF(number).horizontalAdvance(text[:14]) for text in texts] + [260.0]) + 50
+    side = min(max([QFontMetricsF(label).horizontalAdvance(text) for text in table.rows] + [0.0]) + 60, _LABEL)
+    width, height = side + cell * len(table.columns), _ROW * (2 + len(table.rows))
+    scale = min(1.0, room.width() / width, room.height() * 0.9 / height)
+    if scale < _LEAST:
+        raise AttnlabError(
+            f"{table.title} has {len(table.rows)} rows and {len(table.columns)} columns, too many for the paper; "
+            "smaller sizes, or fewer tokens, would do."
+        )
+    whole = max(width, QFontMetricsF(title).horizontalAdvance(table.title))
+
+    def draw(painter: QPainter, at: QPointF) -> None:
+        painter.translate(at)
+        painter.scale(scale, scale)
+        ink = LIGHT.role_ink(table.role) if table.role != "neutral" else LIGHT.ink
+        _write(painter, QRectF(0, 0, whole, _ROW), table.title, title, ink, Qt.AlignmentFlag.AlignVCenter)
+        for i, text in enumerate(table.columns):
+            rect = QRectF(side + i * cell, _ROW, cell, _ROW)
+            _write(painter, rect, text, label, LIGHT.muted, Qt.AlignmentFlag.AlignCenter)
+        for i, text in enumerate(table.rows):
+            rect = QRectF(0, _ROW * (2 + i), side - 40, _ROW)
+            _write(painter, rect, text, label, LIGHT.muted, Qt.AlignmentFlag.AlignVCenter)
+            for j in range(len(table.columns)):
+                _draw_cell(painter, QRectF(side + j * cell, _ROW * (2 + i), cell, _ROW), table, (i, j), solved)
+
+    return Block(QSizeF(whole * scale, height * scale), draw)
+
+
+def _draw_cell(painter: QPainter, rect: QRectF, table: SheetTable, at: tuple[int, int], solved: bool) -> None:
+    letter = table.boxes.get(at)
+    painter.setPen(QPen(QColor(LIGHT.hatch), 4))
+    painter.setBrush(QColor(LIGHT.control) if at in table.masked and letter is None else Qt.BrushStyle.NoBrush)
+    painter.drawRect(rect)
+    if letter is not None:
+        _box(painter, rect)
+        corner = rect.adjusted(20, 10, 0, 0)
+        _write(painter, corner, letter, _font(60), LIGHT.muted, Qt.AlignmentFlag.AlignTop)
+    if solved or (letter is None and at not in table.secret):
+        weight = QFont.Weight.DemiBold if letter is not None else QFont.Weight.Normal
+        middle = Qt.AlignmentFlag.AlignCenter
+        _write(painter, rect, table.cells[at[0]][at[1]], _font(_TEXT, weight), LIGHT.ink, middle)
+
+
+def _box(painter: QPainter, rect: QRectF) -> None:
+    painter.setPen(QPen(QColor(LIGHT.ink), 10))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawRect(rect)
+
+
+def _draw_header(painter: QPainter, page: Page, paper: str) -> None:
+    """Write the title, a line for the name, and at the foot which page of how many it is."""
+    sheet, size = page.sheet, PAPERS[paper]
+    width, middle = size.width() - 2 * MARGIN, Qt.AlignmentFlag.AlignVCenter
+    title = sheet.title + (" · answers" if page.solved else "")
+    _write(painter, QRectF(MARGIN, MARGIN, width, 220), title, _font(_TITLE, QFont.Weight.DemiBold), LIGHT.ink, middle)
+    line = QRectF(MARGIN, MARGIN + 260, width, 200)
+    _write(painter, line, "Name", _font(_SMALL), LIGHT.muted, middle)
+    if sheet.student:
+        _write(painter, line.adjusted(360, 0, 0, 0), sheet.student, _font(_TEXT + 10), LIGHT.ink, middle)
+    painter.setPen(QPen(QColor(LIGHT.hatch), 6))
+    painter.drawLine(QPointF(MARGIN + 340, line.bottom()), QPointF(MARGIN + width, line.bottom()))
+    foot = QRectF(MARGIN, size.height() - MARGIN - 100, width, 140)
+    _write(painter, foot, f"{sheet.title} · {sheet.student}".rstrip(" ·"), _font(_SMALL), LIGHT.muted, middle)
+    right = middle | Qt.AlignmentFlag.AlignRight
+    _write(painter, foot, f"{page.number} of {page.count}", _font(_SMALL), LIGHT.muted, right)
+
+
+def _write(painter: QPainter, rect: QRectF, text: str, font: QFont, ink: str, flags: Qt.AlignmentFlag) -> None:
+    """Write one line of text, shortened to its room."""
+    painter.setFont(font)
+    painter.setPen(QColor(ink))
+    shown = QFontMetricsF(font).elidedText(" ".join(text.split()), Qt.TextElideMode.ElideRight, rect.width() + 2)
+    painter.drawText(rect, int(flags), shown)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _font(size: int, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
+    font = QFont(["Inter", QFont().family()])
+    font.setPixelSize(size)
+    font.setWeight(weight)
+    for feature in ("tnum", "calt"):  # their glyphs have no characters: what is written could not be searched or copied
+        font.setFeature(QFont.Tag(feature), 0)
+    font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
+    return font

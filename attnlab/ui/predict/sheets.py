@@ -1,0 +1,220 @@
+"""Sheets of paper from an exercise: which tables are given, which boxes are asked for, and the arithmetic."""
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from attnlab.figures.handout import Blanked, Formulas, Sheet, SheetTable
+from attnlab.figures.palette import LIGHT
+from attnlab.ui.formula import draw_formula, formula_size
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from attnlab.attention.arithmetic import Line
+    from attnlab.attention.experiment import Experiment
+    from attnlab.attention.explanation import Cell
+    from attnlab.attention.trace import Trace
+    from attnlab.lessons.exercise import Exercise
+
+FORMULAS = Formulas(formula_size, draw_formula)
+AS_THEY_ARE = ("rotated_queries", "rotated_keys", "dropped")
+"""Stages that are given rather than computed on the way: nobody turns by angles, or draws at random, on paper."""
+_TABLES = {"queries": ("W_q", "b_q"), "keys": ("W_k", "b_k"), "values": ("W_v", "b_v"), "output": ("W_o", "b_o")}
+_ROLES = {"q": "query", "k": "key", "v": "value"}
+
+
+def sheet(exercise: "Exercise", student: str) -> Sheet:
+    """Return the sheet of one student, with the student's own numbers; "" is nobody's, with a line for the name."""
+    from attnlab.lessons.exercise import traced, variant
+
+    trace = traced(variant(exercise, student))
+    return Sheet(
+        exercise.title,
+        student,
+        _task(exercise, trace),
+        _formulas(exercise, trace),
+        _given(exercise, trace),
+        _wanted(exercise, trace),
+        _blanks(exercise, trace),
+    )
+
+
+def _task(exercise: "Exercise", trace: "Trace") -> tuple[str, ...]:
+    from attnlab.attention.arithmetic import short
+
+    e, count = trace.experiment, len(exercise.blanks)
+    stages = dict.fromkeys(trace.stage(cell.stage).title.lower() for cell in exercise.blanks)
+    what = "the number in the box" if count == 1 else f"the {count} numbers in the boxes"
+    within = f"Answers may be off by {short(exercise.tolerance)}. A masked score is −∞, a masked weight 0."
+    sizes = f"d_model = {e.d_model}, d_k = {e.d_k}" + (f", {e.n_heads} heads" if e.n_heads > 1 else "")
+    return f"Compute {what}: {', '.join(stages)}. {within} ({sizes}.)".replace("..", "."), *trace.warnings
+
+
+def _needed(exercise: "Exercise", trace: "Trace") -> list[str]:
+    """Return the stages on the way to the blank cells, in order."""
+    from attnlab.attention.presence import sources
+
+    e = trace.experiment
+    asked = {cell.stage for cell in exercise.blanks}
+    if exercise.given == "before":
+        return [name for name in trace.all_stages if name in asked]
+    found, open_ = set(asked), list(asked)
+    while open_:
+        name = open_.pop()
+        for source in () if name in AS_THEY_ARE and name not in asked else sources(e, name):
+            if source not in found:
+                found.add(source)
+                open_.append(source)
+    return [name for name in trace.all_stages if name in found]
+
+
+def _formulas(exercise: "Exercise", trace: "Trace") -> tuple[tuple[str, str], ...]:
+    e = trace.experiment
+    stages = [trace.stage(name) for name in _needed(exercise, trace) if name not in ("inputs", "memory")]
+    asked = {cell.stage for cell in exercise.blanks}
+    return tuple((s.title, s.formula(e)) for s in stages if s.name not in AS_THEY_ARE or s.name in asked)
+
+
+def _given(exercise: "Exercise", trace: "Trace") -> tuple[SheetTable, ...]:
+    if exercise.given == "before":
+        return _sources(exercise, trace)
+    from attnlab.attention import registry
+    from attnlab.attention.presence import source
+
+    e, asked = trace.experiment, {cell.stage for cell in exercise.blanks}
+    tables: list[SheetTable] = []
+    for name in _needed(exercise, trace):
+        if (name in ("inputs", "memory") and name not in asked) or (name in AS_THEY_ARE and name not in asked):
+            tables += _stage_tables(exercise, trace, name)
+        if name == "biased" and name not in asked:
+            added = trace.array(name) - trace.array(source(e, name))
+            tables += _of_heads(exercise, trace, name, added, "What positions add")
+        for table in _TABLES.get(name, ()):
+            if getattr(e.weights, table) is not None:
+                tables.append(_weights(e, table))
+    return (*tables, *(_weights(e, table) for table in registry.tables(e.config)))
+
+
+def _weights(e: "Experiment", name: str) -> SheetTable:
+    from attnlab.attention import edits
+
+    rows, columns = edits.shape(e, name)
+    role = _ROLES.get(name[-1]) if name[:2] in ("W_", "b_") else None
+    return _table_of(name, range(rows), range(columns), edits.array(e, name), role)
+
+
+def _sources(exercise: "Exercise", trace: "Trace") -> tuple[SheetTable, ...]:
+    """Return the stages right before the blank ones, but for those that have blanks themselves."""
+    from attnlab.attention.presence import sources
+
+    asked = dict.fromkeys(cell.stage for cell in exercise.blanks)
+    names = dict.fromkeys(source for name in asked for source in sources(trace.experiment, name))
+    tables: list[SheetTable] = []
+    for name in names:
+        if name not in asked:
+            tables += _stage_tables(exercise, trace, name)
+    return tuple(tables)
+
+
+def _stage_tables(exercise: "Exercise", trace: "Trace", name: str) -> list[SheetTable]:
+    return _of_heads(exercise, trace, name, trace.array(name), trace.stage(name).title)
+
+
+def _of_heads(
+    exercise: "Exercise", trace: "Trace", name: str, array: "NDArray[np.floating]", title: str
+) -> list[SheetTable]:
+    """Return a stage as a table for each head that a blank is in; all heads where one is of their mean."""
+    e, stage = trace.experiment, trace.stage(name)
+    if not stage.has_heads:
+        return [_table_of(title, *_labels(trace, name), array, stage.role)]
+    asked = {cell.head for cell in exercise.blanks}
+    heads = range(e.n_heads) if None in asked else sorted(head for head in asked if head is not None)
+    more = e.n_heads > 1
+    return [
+        _table_of(f"{title}, head {i}" if more else title, *_labels(trace, name), array[i], stage.role) for i in heads
+    ]
+
+
+def _labels(trace: "Trace", name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    from attnlab.attention.axes import labels, size
+
+    rows, columns = ((axis, size(trace.experiment, axis)) for axis in trace.stage(name).axes[-2:])
+    return labels(trace.experiment, *rows), labels(trace.experiment, *columns)
+
+
+def _table_of(
+    title: str, rows: "range | tuple[str, ...]", columns: "range | tuple[str, ...]", values: "NDArray[np.floating]",
+    role: str | None,
+) -> SheetTable:  # fmt: skip
+    texts = tuple(tuple(map(_text, row)) for row in values.tolist())
+    names = [tuple(str(text) or "∅" for text in each) for each in (rows, columns)]
+    return SheetTable(title, names[0], names[1], texts, role=role or "neutral")
+
+
+def _text(value: float) -> str:
+    """Return a number with up to four decimals, none of them an idle zero."""
+    from attnlab.attention.arithmetic import number
+
+    text = number(value)
+    return text if "e" in text or "." not in text else text.rstrip("0").rstrip(".")
+
+
+def _wanted(exercise: "Exercise", trace: "Trace") -> tuple[SheetTable, ...]:
+    from attnlab.lessons.exercise import letter
+
+    places = dict.fromkeys((cell.stage, cell.head) for cell in exercise.blanks)
+    letters = {cell: letter(i) for i, cell in enumerate(exercise.blanks)}
+    return tuple(_wanted_table(exercise, trace, name, head, letters) for name, head in places)
+
+
+def _wanted_table(
+    exercise: "Exercise", trace: "Trace", name: str, head: int | None, letters: "dict[Cell, str]"
+) -> SheetTable:
+    """Return a stage with its boxes; what would give one of them away stays empty."""
+    from dataclasses import replace
+
+    from attnlab.lessons.exercise import has_shares
+
+    e, stage = trace.experiment, trace.stage(name)
+    array = trace.array(name) if not stage.has_heads else trace.mean(name) if head is None else trace.array(name)[head]
+    which = "" if not stage.has_heads or e.n_heads == 1 else ", mean of the heads" if head is None else f", head {head}"
+    table = _table_of(f"{stage.title}{which}", *_labels(trace, name), array, stage.role)
+    boxes = {(c.row, c.column): text for c, text in letters.items() if (c.stage, c.head) == (name, head)}
+    mask = trace.shown_mask(name)
+    masked = frozenset() if mask is None else frozenset((int(i), int(j)) for i, j in zip(*mask.nonzero(), strict=True))
+    asked = [c for c in exercise.blanks if trace.stage(c.stage).is_map == stage.is_map]
+    rows = {c.row for c in asked} if has_shares(trace, name) else set()
+    pairs = {(c.row, c.column) for c in asked}
+    places = {(i, j) for i in range(len(table.rows)) for j in range(len(table.columns))}
+    secret = frozenset(at for at in places - set(boxes) - masked if at in pairs or at[0] in rows)
+    return replace(table, boxes=boxes, masked=masked, secret=secret)
+
+
+def _blanks(exercise: "Exercise", trace: "Trace") -> tuple[Blanked, ...]:
+    from attnlab.attention.explain import explain
+    from attnlab.lessons.exercise import answers_of, place_of
+
+    made = []
+    for answer in answers_of(trace, exercise.blanks):
+        lines = explain(trace, answer.cell, None).lines
+        place = f"{trace.stage(answer.cell.stage).title.lower()}, {place_of(trace.experiment, answer.cell)}"
+        made.append(Blanked(answer.label, place, _text(answer.value), "<br>".join(map(_html, lines))))
+    return tuple(made)
+
+
+def _html(line: "Line") -> str:
+    marks = {"sup": "<sup>{}</sup>", "sub": "<sub>{}</sub>", "strong": "<b>{}</b>"}
+    parts = []
+    for span in line:
+        text = marks.get(span.style, "{}").format(escape(span.text))
+        colour = LIGHT.muted if span.style == "muted" else LIGHT.role_ink(span.role) if span.role else ""
+        parts.append(f'<span style="color:{colour}">{text}</span>' if colour else text)
+    return "".join(parts)
+
+
+def fits(e: "Experiment") -> str:
+    """Return "" where the sizes suit paper, else one sentence that says what would."""
+    if max(e.d_model, e.memory.shape[1]) > 8 or e.T_q > 12 or e.T_k > 12:
+        return "These sizes are long to compute by hand: up to 8 columns and 12 tokens would be kinder."
+    return ""

@@ -1,0 +1,108 @@
+"""The worked solution of what is open: to the clipboard, or to a file. It is written beside the window."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from attnlab.errors import AttnlabError
+
+if TYPE_CHECKING:
+    from attnlab.attention.trace import Trace
+    from attnlab.ui.playground.workspace import Playground
+
+KINDS = {"md": "Markdown", "tex": "LaTeX"}
+
+
+def copy_markdown(playground: "Playground") -> None:
+    """Put the worked solution into the clipboard as Markdown."""
+    _solve(playground, "md", partial(_copy, playground, "md"))
+
+
+def copy_latex(playground: "Playground") -> None:
+    """Put the worked solution into the clipboard as a LaTeX document."""
+    _solve(playground, "tex", partial(_copy, playground, "tex"))
+
+
+def ask_save(playground: "Playground", parent: QWidget) -> QFileDialog:
+    """Ask for a file and write the worked solution to it, as its ending says."""
+    dialog = QFileDialog(parent, "Save the worked solution")
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    dialog.setNameFilters([f"{name} (*.{ending})" for ending, name in KINDS.items()])
+    dialog.setDefaultSuffix("md")
+    dialog.selectFile("solution.md")
+    dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix("tex" if "tex" in chosen else "md"))
+    dialog.fileSelected.connect(lambda path: save_to(playground, Path(path)))
+    dialog.open()
+    return dialog
+
+
+def save_to(playground: "Playground", path: Path) -> None:
+    """Write the worked solution to a file that ends in .md or .tex; a refusal is said in the window."""
+    ending = path.suffix.lower().removeprefix(".")
+    if ending not in KINDS:
+        playground.step_bar.show_message(f"{path.name} does not end in .md or .tex.")
+        return
+    _solve(playground, ending, partial(_save, playground, path))
+
+
+def _copy(playground: "Playground", ending: str, text: str) -> None:
+    QGuiApplication.clipboard().setText(text)
+    count = len(text.splitlines())
+    playground.step_bar.show_note(f"The worked solution is in the clipboard as {KINDS[ending]}, {count} lines.")
+
+
+def _save(playground: "Playground", path: Path, text: str) -> None:
+    from attnlab.lessons.solution import save
+
+    try:
+        save(text, path)
+    except AttnlabError as error:
+        playground.step_bar.show_message(str(error))
+    else:
+        playground.step_bar.show_note(f"Saved {path}")
+
+
+def _solve(playground: "Playground", ending: str, done: Callable[[str], None]) -> None:
+    reply = playground.reply
+    if reply is None or reply.trace is None:
+        playground.step_bar.show_message("Nothing has been computed yet.")
+        return
+    _Solving(playground, reply.trace, ending, done)
+
+
+class _Solving(QObject):
+    """Waits for one solution from the worker, hands it on, and goes."""
+
+    def __init__(self, playground: "Playground", trace: "Trace", ending: str, done: Callable[[str], None]) -> None:
+        super().__init__(playground)
+        self._playground, self._done = playground, done
+        self._key = ("solution", id(self))
+        playground.service.job_done.connect(self._on_job_done)
+        playground.service.run(self._key, partial(_solution, trace, ending))
+
+    @Slot(object, object)
+    def _on_job_done(self, key: object, result: object) -> None:
+        if key != self._key:
+            return
+        self._playground.service.job_done.disconnect(self._on_job_done)
+        if isinstance(result, AttnlabError):
+            self._playground.step_bar.show_message(str(result))
+        else:
+            self._done(str(result))
+        self.deleteLater()
+
+
+def _solution(trace: "Trace", ending: str) -> str | AttnlabError:
+    """Return the text, or why there is none. Runs on the worker."""
+    from attnlab.lessons.solution import latex, markdown
+
+    try:
+        return markdown(trace) if ending == "md" else latex(trace)
+    except AttnlabError as error:
+        return error
