@@ -119,6 +119,18 @@ def count(e: "Experiment", depth: str) -> int:
     return _starts(e, depth)[-1]
 
 
+def span(e: "Experiment", depth: str, stage: str) -> tuple[int, int]:
+    """Return the index of a stage's first step of a depth, and how many it has."""
+    at = [each.name for each in stages_of(e)].index(stage)
+    return _starts(e, depth)[at], _steps(e, stage, depth)
+
+
+def stages_done(e: "Experiment", at: Place) -> float:
+    """Return how many stages are done at a place, of the one begun the share of its cells."""
+    before, done = span(e, "stage", at.stage)[0], _done(e, at, "cell")
+    return before + done / _steps(e, at.stage, "cell")
+
+
 def place(e: "Experiment", depth: str, index: int) -> Place | None:
     """Return the place at which that step of a depth is done, counted from 0; None at the last, where all is known.
 

@@ -14,7 +14,7 @@ RADIUS = 3.0
 
 
 def runs(cells: NDArray[np.bool_]) -> list[tuple[int, int, int, int]]:
-    """Return the runs of True along the rows of maps [n, rows, columns]: map, row, first column, column after the last."""
+    """Return the runs of True along the rows of maps [n, rows, columns]: map, row, first column, the one after the last."""
     padded = np.pad(cells.astype(np.int8), ((0, 0), (0, 0), (1, 1)))
     steps = np.diff(padded, axis=-1)
     starts, stops = np.argwhere(steps == 1).tolist(), np.argwhere(steps == -1).tolist()

@@ -29,8 +29,8 @@ class MapData:
     """Maps to draw: ``values`` [n, rows, columns], ``masked`` [rows, columns] or None, and the end of their scale.
 
     With ``column_group`` columns come in groups of so many, as heads do side by side: a line stands between two groups,
-    and above each its own of ``group_labels`` in the place of the columns'. Cells that are ``unknown`` [rows, columns] or
-    [n, rows, columns] are empty frames, masked ones hatched all the same; ``mark`` is what stands in them, such as "?".
+    and above each its own of ``group_labels`` in the place of the columns'. Cells that are ``unknown`` [rows, columns]
+    or [n, rows, columns] are empty frames, masked ones hatched all the same; ``mark``, such as "?", stands in them.
     """
 
     values: NDArray[np.floating]

@@ -1,4 +1,4 @@
-"""The computation stage by stage: arrows reveal and take back, buttons and bars too, and presenting shows it large."""
+"""The computation stage by stage: arrows reveal and take back, buttons and bars too."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QToolButton
 
 if TYPE_CHECKING:
@@ -125,7 +124,7 @@ def test_a_layer_with_fewer_stages_has_fewer_steps(person: "Person") -> None:
     person.key(Key.Key_Left)
     person.choose("Scale", "none")
     person.settle()
-    assert told(person) in ("8 of 8: Output", "All steps")
+    assert told(person) == "7 of 8: Context"
     person.press("Causal")
     person.settle()
     person.window.setFocus()
@@ -160,27 +159,6 @@ def test_a_message_gives_way_to_the_next_step_and_a_note_in_time(person: "Person
     assert person.message() == ""
 
 
-# Presenting
-
-
-def test_presenting_shows_canvas_and_explanation_large_on_the_full_screen(person: "Person") -> None:
-    window = person.window
-    before = window.font().pixelSize()
-    person.key(Key.Key_F5)
-    assert window.isFullScreen()
-    playground = person.playground
-    assert (playground.inputs.isVisible(), window.rail.isVisible()) == (False, False)
-    assert playground.top_bar.switches.causal.isVisible()
-    assert (playground.canvas.isVisible(), playground.explain.isVisible()) == (True, True)
-    assert window.font().pixelSize() == round(before * 1.3)
-    person.key(Key.Key_Left, widget=window)
-    assert revealed(person) == STAGES[:8]
-    person.key(Key.Key_F5)
-    assert not window.isFullScreen()
-    assert playground.inputs.isVisible()
-    assert window.font().pixelSize() == before
-
-
 def test_arrows_walk_the_steps_from_a_card_until_a_cell_of_it_is_held(person: "Person") -> None:
     person.click_cell("weights", 1, 1)
     person.card("weights").setFocus()
@@ -193,45 +171,16 @@ def test_arrows_walk_the_steps_from_a_card_until_a_cell_of_it_is_held(person: "P
     person.card("weights").setFocus()
     person.key(Key.Key_Right)
     assert revealed(person) == STAGES
-    person.key(Key.Key_F5)
+
+
+def test_escape_takes_the_large_card_then_the_cell_then_the_step(person: "Person") -> None:
+    person.window.setFocus()
     person.key(Key.Key_Left)
-    assert revealed(person) == STAGES[:8]
-    person.key(Key.Key_F5)
-
-
-def test_escape_takes_the_large_card_then_the_cell_then_the_presentation(person: "Person") -> None:
-    person.key(Key.Key_F5)
     person.click_cell("weights", 1, 1)
     person.document.show(alone="weights")
     left = []
     for _ in range(3):
         person.key(Key.Key_Escape)
         view = person.document.view
-        left.append((view.alone, view.cell is not None, person.window.presenting))
+        left.append((view.alone, view.cell is not None, view.at is not None))
     assert left == [(None, True, True), (None, False, True), (None, False, False)]
-
-
-def test_escape_lets_go_first_then_ends_presenting(person: "Person") -> None:
-    person.key(Key.Key_F5)
-    person.click_cell("weights", 1, 1)
-    person.key(Key.Key_Escape, widget=person.window)
-    assert person.window.presenting
-    assert person.document.view.cell is None
-    person.key(Key.Key_Escape, widget=person.window)
-    assert not person.window.presenting
-
-
-def test_closing_while_presenting_leaves_well(person: "Person") -> None:
-    person.key(Key.Key_F5)
-    assert person.window.close()
-    assert not person.window.presenting
-
-
-def test_undo_works_while_presenting(person: "Person") -> None:
-    person.press("Causal")
-    person.key(Key.Key_F5)
-    person.undo()
-    assert not person.experiment.config.causal
-    QTest.keyClick(person.window, Key.Key_M, Mod.ControlModifier)
-    assert person.experiment.config.causal
-    person.key(Key.Key_F5)

@@ -1,4 +1,4 @@
-"""Which cells of a card are framed, and in which colour: what belongs to a selection, or what a walk's step computes."""
+"""Which cells of a card are framed, in which colour: what belongs to a selection, or what a walk's step computes."""
 
 from typing import TYPE_CHECKING
 

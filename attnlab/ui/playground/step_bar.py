@@ -1,92 +1,61 @@
-"""The bar below: steps through the stages, what the present one does, and how the last computation went."""
+"""The bar below: walks through the computation, says what the present step does, and how the last computation went."""
 
 import math
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QColor, QHideEvent, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
+from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QHideEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
 
-from attnlab.attention.stages import about
+from attnlab.attention import walk
+from attnlab.attention.arithmetic import number
+from attnlab.attention.explanation import shown_value
+from attnlab.attention.stages import BY_NAME, about
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.icons import icon
-from attnlab.ui.theme import font, plain_tip, restyle
+from attnlab.ui.playground.progress import Progress
+from attnlab.ui.theme import font, plain_tip, px, restyle
 from attnlab.ui.widgets.elided_label import ElidedLabel
+from attnlab.ui.widgets.fields import TextField
+from attnlab.ui.widgets.pill import Choice, Field, Pill
 
 if TYPE_CHECKING:
+    from attnlab.attention.trace import Trace
     from attnlab.compute.service import Reply
     from attnlab.document.document import View
 
 BUTTONS = (
     ("first", "First step (Home)"),
     ("back", "Step back (←)"),
+    ("play", "Play the steps (P)"),
     ("next", "Step forward (→)"),
     ("last", "Show all steps (End)"),
 )
+DEPTHS = (
+    Choice("stage", "stage", "Each step computes a stage"),
+    Choice("row", "row", "Each step computes a row of a stage"),
+    Choice("cell", "cell", "Each step computes one cell"),
+    Choice("term", "term", "Each step adds one term to the sum that makes a cell"),
+)
+SPEEDS = (Choice(2000, "slow"), Choice(1000, "usual"), Choice(400, "fast"))
+"""How long a step stays while they are played, in milliseconds."""
 NOTE_MS = 8000
 TOLERANCE = {"float64": 1e-9, "float32": 1e-5, "bfloat16": 2e-2, "float16": 4e-3}
 
 
-class Progress(QWidget):
-    """One short bar a step; those done in the accent colour. A click goes there."""
-
-    step_clicked = Signal(object)
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._palette = LIGHT
-        self._count, self._done = 0, 0
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self.setMinimumWidth(60)
-        self.setAccessibleName("Steps")
-
-    def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours from now on."""
-        self._palette = palette
-        self.update()
-
-    def set_progress(self, count: int, done: int) -> None:
-        """Show ``done`` of ``count`` steps."""
-        if (count, done) == (self._count, self._done):
-            return
-        if count != self._count:
-            self.updateGeometry()
-        self._count, self._done = count, done
-        self.setToolTip(f"step {done} of {count}")
-        self.update()
-
-    def _bar(self, index: int) -> QRectF:
-        pitch = self.width() / max(self._count, 1)
-        return QRectF(index * pitch, self.height() / 2 - 2, pitch - 6, 4)
-
-    def sizeHint(self) -> QSize:
-        return QSize(max(self._count, 1) * 27, 20)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        for index in range(self._count):
-            painter.setBrush(QColor(self._palette.accent if index < self._done else self._palette.hatch))
-            painter.drawRoundedRect(self._bar(index), 2, 2)
-        painter.end()
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        if self._count:
-            self.step_clicked.emit(min(int(event.position().x() / self.width() * self._count), self._count - 1) + 1)
-
-
 class StepBar(QFrame):
-    """Shows the step of a view and the outcome of a reply; announces the step that is wanted (None: all)."""
+    """Shows how far a walk has come and the outcome of a reply; announces the place that is wanted (None: all)."""
 
-    step_requested = Signal(object)
+    place_requested = Signal(object)
+    depth_requested = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("ground", "bottom")
         self._palette = LIGHT
-        self._names: tuple[tuple[str, str, str], ...] = ()
-        self._step: int | None = None
+        self._trace: Trace | None = None
+        self._at: walk.Place | None = None
+        self._depth = walk.DEPTHS[0]
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 6, 16, 6)
         row.setSpacing(8)
@@ -101,11 +70,24 @@ class StepBar(QFrame):
             button.clicked.connect(getattr(self, f"step_{name}"))
             row.addWidget(button)
             self.buttons[name] = button
+        self.play_timer = QTimer(self)
+        self.play_timer.setInterval(SPEEDS[1].value)
+        self.play_timer.timeout.connect(self._on_time_for_next)
+        row.addWidget(self._make_depths())
         row.addSpacing(8)
         self.progress = Progress()
-        self.progress.step_clicked.connect(self.step_requested)
+        self.progress.place_clicked.connect(self._on_progress_clicked)
         row.addWidget(self.progress)
         row.addSpacing(8)
+        self._goal = TextField()
+        self._goal.setAccessibleName("Go to step")
+        self._goal.setToolTip("The number of a step; Enter goes there")
+        self._goal.setFixedWidth(px(88))
+        self._goal.hide()
+        self._goal.returnPressed.connect(self._on_goal_typed)
+        self._goal.cancelled.connect(self._goal.hide)
+        self._goal.editingFinished.connect(self._goal.hide)
+        row.addWidget(self._goal)
         self._title = QLabel()
         self._about = ElidedLabel()
         self._message = ElidedLabel()
@@ -124,12 +106,29 @@ class StepBar(QFrame):
             row.addWidget(label)
             row.addSpacing(8)
 
+    def _make_depths(self) -> Pill:
+        self.depths = Pill("By", name="Depth of a step")
+        self.depths.setToolTip("How much one step computes (D: less, Shift+D: more)")
+        self.depths.set_choices(DEPTHS)
+        self.depths.set_value(self._depth)
+        self.depths.chosen.connect(self.depth_requested)
+        self.depths.field_changed.connect(self._on_speed_chosen)
+        self._show_speed()
+        return self.depths
+
+    def _show_speed(self) -> None:
+        told = "How fast the steps follow one another while they are played"
+        self.depths.set_fields(
+            [Field("speed", "Playing", told, "choice", self.play_timer.interval(), SPEEDS[1].value, choices=SPEEDS)]
+        )
+
     def set_palette(self, palette: Palette) -> None:
         """Write in other colours from now on."""
         self._palette = palette
         self.progress.set_palette(palette)
+        self.depths.set_palette(palette)
         for name, button in self.buttons.items():
-            button.setIcon(icon(f"step-{name}", palette))
+            button.setIcon(icon(f"step-{name}" if name != "play" else self._play_icon(), palette))
         for label in (self._about, self._shape, self._time):
             restyle(label, f"color: {palette.muted}")
         restyle(self._message, f"color: {palette.bad}")
@@ -142,8 +141,7 @@ class StepBar(QFrame):
         trace = reply.trace
         if trace is None:
             return
-        e, stages = reply.request.experiment, map(trace.stage, trace.all_stages)
-        self._names = tuple((stage.name, stage.title, about(stage, e)) for stage in stages)
+        self._trace = trace
         self._shape.setText(str(list(trace["weights"].shape)))
         self._shape.setToolTip("heads, queries, keys")
         self._time.setText(f"{reply.elapsed_ms:.2f} ms · {reply.request.device} {reply.request.dtype}")
@@ -164,26 +162,38 @@ class StepBar(QFrame):
         restyle(self._sums, f"color: {self._palette.good if good else self._palette.bad}")
 
     def show_view(self, view: "View") -> None:
-        """Show another step; without one, the selected cell's stage is what the text is about."""
-        count = len(self._names)
-        if view.step != self._step:  # what is said of the step stands where the message does
+        """Show how far another view has come."""
+        if (view.at, view.depth) != (self._at, self._depth):  # what is said of the step stands where the message does
             self.show_message("")
-        self._step = view.step
-        done = count if view.step is None else view.step
-        self.progress.set_progress(count, done)
-        for name in ("first", "back"):
-            self.buttons[name].setEnabled(done > 1)
+        self._at, self._depth = view.at, view.depth
+        self.depths.set_value(view.depth)
+        if view.at is None:
+            self._play(False)
         for name in ("next", "last"):
-            self.buttons[name].setEnabled(view.step is not None)
-        if not self._names:
+            self.buttons[name].setEnabled(view.at is not None)
+        if self._trace is None:
             return
-        if view.step is not None:
-            _, title, about = self._names[done - 1]
-            self._title.setText(f"{done} of {count}: {title}")
+        stages = len(self._trace.all_stages)
+        if view.at is None:
+            self.progress.set_progress(stages, stages, "all steps")
+            self._title.setText("All steps")
+            self._about.setText("press ← to walk back through them")
+            going_back = True
         else:
-            title, about = "All steps", "press ← to walk back through them"
-            self._title.setText(title)
-        self._about.setText(about)
+            going_back = self._show_place(self._trace, view, view.at)
+        for name in ("first", "back"):
+            self.buttons[name].setEnabled(going_back)
+
+    def _show_place(self, trace: "Trace", view: "View", at: walk.Place) -> bool:
+        """Say which step a place is, or is in the midst of, and what it does; return whether one is before it."""
+        e, depth = trace.experiment, view.depth
+        last = walk.index(e, depth, at)
+        exact = last >= 0 and walk.index(e, "term", walk.place(e, depth, last)) == walk.index(e, "term", at)
+        step, steps = last + 1 + (not exact), walk.count(e, depth)
+        self.progress.set_progress(len(trace.all_stages), walk.stages_done(e, at), f"step {step} of {steps}")
+        self._title.setText(f"{step} of {steps}: {walk.said(e, at)}")
+        self._about.setText(_told(trace, view, at))
+        return step > 1
 
     @Slot(str)
     def show_message(self, sentence: str) -> None:
@@ -216,29 +226,121 @@ class StepBar(QFrame):
     @Slot()
     def step_first(self) -> None:
         """Go to the first step."""
-        self.step_requested.emit(1)
+        self._go(0)
 
     @Slot()
     def step_last(self) -> None:
         """Show everything."""
-        self.step_requested.emit(None)
+        self._play(False)
+        self.place_requested.emit(None)
 
     @Slot()
     def step_back(self) -> None:
         """Go one step back; from everything shown, to the last but one."""
-        done = len(self._names) if self._step is None else self._step
-        self.step_requested.emit(max(done - 1, 1))
+        if self._trace is not None:
+            self._play(False)
+            self.place_requested.emit(walk.back(self._trace.experiment, self._depth, self._at))
 
     @Slot()
     def step_next(self) -> None:
         """Go one step on; after the last, everything is shown."""
-        if self._step is not None:
-            self.step_requested.emit(None if self._step + 1 >= len(self._names) else self._step + 1)
+        self._play(False)
+        self._forward()
+
+    def _forward(self) -> None:
+        if self._trace is not None and self._at is not None:
+            self.place_requested.emit(walk.forward(self._trace.experiment, self._depth, self._at))
+
+    def _go(self, index: int) -> None:
+        """Go to a step of the present depth, counted from 0."""
+        self._play(False)
+        if self._trace is not None:
+            self.place_requested.emit(walk.place(self._trace.experiment, self._depth, index))
+
+    @property
+    def playing(self) -> bool:
+        """Whether the steps follow one another by themselves."""
+        return self.play_timer.isActive()
+
+    @Slot()
+    def step_play(self) -> None:
+        """Let the steps follow one another, from the first where all are shown; or no longer."""
+        if self.playing:
+            self._play(False)
+            return
+        if self._at is None:
+            self._go(0)
+        self._play(True)
+
+    def _play(self, on: bool) -> None:
+        if on == self.playing:
+            return
+        self.play_timer.start() if on else self.play_timer.stop()
+        told = "Pause (P)" if on else dict(BUTTONS)["play"]
+        self.buttons["play"].setToolTip(told)
+        self.buttons["play"].setAccessibleName(told)
+        self.buttons["play"].setIcon(icon(self._play_icon(), self._palette))
+
+    def _play_icon(self) -> str:
+        return "pause" if self.playing else "play"
+
+    @Slot()
+    def _on_time_for_next(self) -> None:
+        self._forward()
+
+    @Slot(str, object)
+    def _on_speed_chosen(self, _name: str, interval_ms: object) -> None:
+        assert isinstance(interval_ms, int)
+        self.play_timer.setInterval(interval_ms)
+        self._show_speed()
+
+    def deepen(self, by: int) -> None:
+        """Let a step compute less, or with −1 more; from the least it goes on with the most."""
+        at = walk.DEPTHS.index(self._depth) + by
+        self.depth_requested.emit(walk.DEPTHS[at % len(walk.DEPTHS)])
+
+    @Slot(int, float)
+    def _on_progress_clicked(self, stage: int, share: float) -> None:
+        if self._trace is not None:
+            e = self._trace.experiment
+            first, steps = walk.span(e, self._depth, walk.stages_of(e)[stage].name)
+            self._go(first + int(share * steps))
+
+    def ask_step(self) -> None:
+        """Open the field for the number of a step."""
+        self._goal.clear()
+        self._goal.show()
+        self._goal.setFocus()
+
+    @Slot()
+    def _on_goal_typed(self) -> None:
+        typed = self._goal.text().strip()
+        self._goal.hide()
+        if self._trace is None or not typed:
+            return
+        steps = walk.count(self._trace.experiment, self._depth)
+        if typed.isdecimal() and 1 <= int(typed) <= steps:
+            self._go(int(typed) - 1)
+        else:
+            self.show_message(f"There is no step “{typed[:20]}”: type a whole number from 1 to {steps}.")
 
     def hideEvent(self, event: QHideEvent) -> None:
         if not event.spontaneous():
             self.note_timer.stop()
+            self._play(False)
         super().hideEvent(event)
+
+
+def _told(trace: "Trace", view: "View", at: walk.Place) -> str:
+    """Return what a step does: which tokens it is about, and the number it found or what its stage is for."""
+    e, stage = trace.experiment, BY_NAME[at.stage]
+    named, what, cell = walk.tokens(e, at), about(stage, e), view.subject
+    if not named:
+        return what
+    several = stage.has_heads and view.head == "all" and e.n_heads > 1
+    if at.depth == "cell" and cell is not None and cell.stage == at.stage and not several:
+        return f"{named} = {number(shown_value(trace, cell))}"
+    return f"{named}: {what}"
 
 
 def _sums_text(low: float, high: float) -> str:

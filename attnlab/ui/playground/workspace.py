@@ -93,7 +93,8 @@ class Playground(QObject):
         self.explain.cell_clicked.connect(self._on_cell_clicked)
         for box in (self.inputs.query_box, self.inputs.memory_box):
             box.comparison_wanted.connect(self._pin_before)
-        self.step_bar.step_requested.connect(self._on_step_requested)
+        self.step_bar.place_requested.connect(self._on_place_requested)
+        self.step_bar.depth_requested.connect(self._on_depth_requested)
         self.top_bar.head_chosen.connect(self._on_head_chosen)
         self.top_bar.switches.painting_toggled.connect(self.toggle_painting)
         self.top_bar.switches.mask_cleared.connect(self.clear_mask)
@@ -209,8 +210,12 @@ class Playground(QObject):
         self.document.show(head=head, cell=cell)
 
     @Slot(object)
-    def _on_step_requested(self, step: object) -> None:
-        self.document.show(step=step)
+    def _on_place_requested(self, place: object) -> None:
+        self.document.show(at=place)
+
+    @Slot(object)
+    def _on_depth_requested(self, depth: object) -> None:
+        self.document.show(depth=depth)
 
     def arrange(self, width: int) -> None:
         """Divide a width among the three panels, until a person has done so."""
@@ -284,8 +289,8 @@ class Playground(QObject):
             self.document.show(alone=None)
         elif view.cell is not None:
             self.document.select(None, pin=True)
-        elif view.step is not None:
-            self.document.show(step=None)
+        elif view.at is not None:
+            self.document.show(at=None)
 
     @Slot(int)
     def _on_head_ablated(self, head: int) -> None:

@@ -1,0 +1,64 @@
+"""How far a walk through the stages has come: a short bar for each, filled as far as it is done. A click goes there."""
+
+from PySide6.QtCore import QRectF, QSize, Signal
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, Qt
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from attnlab.figures.palette import LIGHT, Palette
+
+
+class Progress(QWidget):
+    """Shows stages done, the last one perhaps in part; announces the stage that was clicked and how far into it."""
+
+    place_clicked = Signal(int, float)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._palette = LIGHT
+        self._count, self._done = 0, 0.0
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.setMinimumWidth(60)
+        self.setAccessibleName("Steps")
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours from now on."""
+        self._palette = palette
+        self.update()
+
+    def set_progress(self, count: int, done: float, told: str) -> None:
+        """Show ``done`` of ``count`` stages, which ``told`` says in words."""
+        self.setToolTip(told)
+        self.setAccessibleDescription(told)
+        if (count, done) == (self._count, self._done):
+            return
+        if count != self._count:
+            self.updateGeometry()
+        self._count, self._done = count, done
+        self.update()
+
+    def _bar(self, index: int) -> QRectF:
+        pitch = self.width() / max(self._count, 1)
+        return QRectF(index * pitch, self.height() / 2 - 2, pitch - (6 if pitch > 12 else 2), 4)
+
+    def sizeHint(self) -> QSize:
+        return QSize(max(self._count, 1) * 27, 20)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        for index in range(self._count):
+            bar, share = self._bar(index), min(max(self._done - index, 0.0), 1.0)
+            if share < 1:
+                painter.setBrush(QColor(self._palette.hatch))
+                painter.drawRoundedRect(bar, 2, 2)
+            if share > 0:
+                bar.setWidth(max(bar.width() * share, 4.0))
+                painter.setBrush(QColor(self._palette.accent))
+                painter.drawRoundedRect(bar, 2, 2)
+        painter.end()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if self._count:
+            at = min(max(event.position().x() / self.width() * self._count, 0.0), self._count - 1e-6)
+            self.place_clicked.emit(int(at), at - int(at))
