@@ -28,9 +28,11 @@ def parse(text: str, name: str, path: Path | None = None) -> Lesson:
     if len(text) > LIMIT:
         return Lesson(name, name, (), path=path, problems=(Problem(1, "The lesson is larger than 1 MB."),))
     front, sections = cut(text, problems)
-    fields = taken(pairs(front, "the front matter", problems), FRONT, "the front matter", problems)
-    if front and not fields.get("title"):
-        problems.append(Problem(front[0][0], "The lesson has no title; the front matter needs a line title: …"))
+    found = pairs(front, "the front matter", problems)
+    fields = taken(found, FRONT, "the front matter", problems)
+    if found and not fields.get("title"):
+        reason = "The lesson has no title; the front matter needs one, such as title: Causal masks."
+        problems.append(Problem(front[0][0], reason))
     if not sections:
         problems.append(Problem(text.count("\n") + 1, "The lesson has no steps; each begins with ## and its title."))
     if len(sections) > MOST_STEPS:

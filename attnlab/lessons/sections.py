@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from itertools import pairwise
 from pathlib import Path
 
 from attnlab.errors import FileError
@@ -87,8 +88,7 @@ def cut(text: str, problems: list[Problem]) -> tuple[list[Line], list[Section]]:
     starts = [i for i, (_, line) in enumerate(lines) if _HEADING.fullmatch(line)]
     first = starts[0] if starts else len(lines)
     front = _front(lines[:first], problems)
-    ends = [*starts[1:], len(lines)]
-    return front, [_section(lines[start:end], problems) for start, end in zip(starts, ends, strict=True)]
+    return front, [_section(lines[start:end], problems) for start, end in pairwise([*starts, len(lines)])]
 
 
 def _front(lines: list[Line], problems: list[Problem]) -> list[Line]:

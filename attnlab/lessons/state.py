@@ -81,10 +81,11 @@ def edited(e: "Experiment", edit: Edit) -> "Experiment":
 
 
 def _unknown(e: "Experiment", key: str) -> str:
-    if key in registry.all_tables() or key in (*PROJECTIONS, "memory_embeddings"):
-        return f"This state has no {key}; it has {', '.join(edits.tables(e))}."
+    name = key.partition("[")[0].strip()
+    if name in registry.all_tables() or name in (*PROJECTIONS, "memory_embeddings"):
+        return f"This state has no {name}; it has {', '.join(edits.tables(e))}."
     known = (*_FIELDS, *_SPECIAL, *_sizes(), *registry.all_options(), *MASKS, *edits.tables(e))
-    near = get_close_matches(key.partition("[")[0], known, n=1)
+    near = get_close_matches(name, known, n=1)
     hint = f"did you mean {near[0]}?" if near else "it needs a setting such as causal, or a table such as W_q[0, 1]."
     return f"There is nothing called {key[:60]!r} to edit; {hint}"
 

@@ -1,0 +1,205 @@
+"""The state of a step is made by the same edits as by hand; one that cannot be costs itself alone."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+import attnlab
+from attnlab.attention import edits
+from attnlab.attention.batches import items
+from attnlab.attention.experiment import Experiment
+from attnlab.attention.presets import preset
+from attnlab.attention.sentences import word_vector
+from attnlab.errors import AttnlabError, ExperimentError
+from attnlab.lessons.lesson import Edit, Lesson, Problem, Step
+from attnlab.lessons.slides import check, slides
+from attnlab.lessons.state import edited, reseeded
+
+
+def after(key: str, value: object, of: str = "journey") -> Experiment:
+    return edited(preset(of), Edit(key, value))
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "read"),
+    [
+        ("causal", True, lambda e: e.config.causal is True),
+        ("scale", "none", lambda e: e.config.scale == "none"),
+        ("scale", None, lambda e: e.config.scale == "none"),
+        ("scale", 2, lambda e: e.config.scale == 2.0),
+        ("n_heads", 2, lambda e: e.n_heads == 2),
+        ("score", "additive", lambda e: e.config.score == "additive"),
+        ("normalizer", "sparsemax", lambda e: e.config.normalizer == "sparsemax"),
+        ("positions", "sinusoidal", lambda e: e.config.positions == "sinusoidal"),
+        ("positions", None, lambda e: e.config.positions == "none"),
+        ("temperature", 2, lambda e: e.config.option("temperature") == 2.0),
+        ("fill", 0, lambda e: e.config.option("fill") == "0"),
+        ("fill", "-1e9", lambda e: e.config.option("fill") == "-1e9"),
+        ("fill", -1e9, lambda e: e.config.option("fill") == "-1e9"),
+        ("window", 2, lambda e: dict(e.config.masks) == {"window": 2}),
+        ("window", "none", lambda e: dict(e.config.masks) == {}),
+        ("ablate", [0], lambda e: e.config.ablated == (0,)),
+        ("ablate", [], lambda e: e.config.ablated == ()),
+        ("output", True, lambda e: e.weights.W_o is not None),
+        ("biases", True, lambda e: e.weights.b_q is not None),
+        ("T", 4, lambda e: e.T_q == 4),
+        ("d_model", 5, lambda e: e.d_model == 5),
+        ("d_k", 4, lambda e: e.d_k == 4),
+        ("d_v", 4, lambda e: e.d_v == 4),
+        ("valid", 4, lambda e: dict(e.config.masks) == {"padding": 4}),
+        ("W_q[0, 1]", 7, lambda e: edits.table(e, "W_q")[0, 1] == 7),
+        ("W_q[0, 1]", "1e-3", lambda e: edits.table(e, "W_q")[0, 1] == pytest.approx(1e-3)),
+        ("W_q[0, :]", [7, 8], lambda e: edits.table(e, "W_q")[0].tolist() == [7, 8]),
+        ("W_q[:, 1]", [7, 8, 9], lambda e: edits.table(e, "W_q")[:, 1].tolist() == [7, 8, 9]),
+        ("W_q", [[1, 2], [3, 4], [5, 6]], lambda e: edits.table(e, "W_q").tolist() == [[1, 2], [3, 4], [5, 6]]),
+        ("W_q", "zeros", lambda e: not edits.table(e, "W_q").any()),
+        ("X[1, 0]", 7, lambda e: e.embeddings[1, 0] == 7),
+        ('X["starts", 0]', 7, lambda e: e.embeddings[e.tokens.index("starts"), 0] == 7),
+        ("embeddings[1, :]", [7, 8, 9], lambda e: e.embeddings[1].tolist() == [7, 8, 9]),
+    ],
+)  # fmt: skip
+def test_an_edit_is_made(key: str, value: object, read) -> None:  # type: ignore[no-untyped-def]
+    assert read(after(key, value))
+
+
+def test_a_mask_may_be_drawn() -> None:
+    rows = [[i != j for j in range(6)] for i in range(6)]
+    assert after("mask", rows).config.mask.tolist() == rows  # type: ignore[union-attr]
+    assert edited(after("mask", rows), Edit("mask", None)).config.mask is None
+
+
+def test_a_table_may_take_another_shape_where_it_fits() -> None:
+    e = after("W_v", [[1, 2, 3], [4, 5, 6], [7, 8, 9]])
+    assert (e.d_v, e.weights.W_v.dtype) == (3, torch.float32)  # type: ignore[union-attr]
+
+
+def test_tables_of_entries_and_biases_are_edited_too() -> None:
+    e = edited(after("score", "additive"), Edit("biases", True))
+    name = next(name for name in edits.tables(e) if name in e.weights.extra and edits.shape(e, name)[0] > 1)
+    assert edits.table(edited(e, Edit(f"{name}[0, 0]", 3)), name)[0, 0] == 3
+    assert edited(e, Edit("b_q[1]", 3)).weights.b_q.tolist() == [0, 3]  # type: ignore[union-attr]
+    assert edited(e, Edit("b_q[:]", [2, 3])).weights.b_q.tolist() == [2, 3]  # type: ignore[union-attr]
+
+
+def test_a_sentence_keeps_the_vectors_of_its_words() -> None:
+    e = preset("journey")
+    for key, value in (("sentence", "starts Your engine"), ("tokens", ["starts", "Your", "engine"])):
+        new = edited(e, Edit(key, value))
+        assert new.tokens == ("starts", "Your", "engine")
+        assert torch.equal(new.embeddings[0], e.embeddings[2])
+        assert torch.allclose(new.embeddings[2], word_vector("engine", e.d_model).to(e.embeddings.dtype))
+
+
+def test_a_memory_comes_and_goes() -> None:
+    e = after("memory", "Une phrase")
+    assert (e.memory_tokens, e.T_k) == (("Une", "phrase"), 2)
+    assert edited(e, Edit("T_k", 3)).T_k == 3
+    for nothing in ("none", None, False):
+        assert edited(e, Edit("memory", nothing)).memory_tokens is None
+
+
+def test_valid_lengths_are_those_of_the_whole_batch() -> None:
+    batch = next(name for name in attnlab.presets() if preset(name).n_items > 1)
+    e = preset(batch)
+    lengths = [1 + i % 2 for i in range(e.n_items)]
+    assert [sample.length for sample in items(edited(e, Edit("valid", lengths)))] == lengths
+    assert edited(e, Edit("item", e.n_items - 1)).item == e.n_items - 1
+    with pytest.raises(ExperimentError, match=f"valid has 1 lengths; there are {e.n_items} sequences"):
+        edited(e, Edit("valid", [1]))
+
+
+def test_a_seed_draws_all_numbers_anew_as_the_worked_examples_are_drawn() -> None:
+    e = preset("causal-5x8")
+    new, again, other = reseeded(e, 3), reseeded(e, 3), reseeded(e, 4)
+    for name in edits.tables(e):
+        assert torch.equal(edits.table(new, name), edits.table(again, name))
+        assert not torch.equal(edits.table(new, name), edits.table(other, name))
+    torch.manual_seed(3)
+    assert torch.equal(new.embeddings, torch.randn(e.T_q, e.d_model))
+    assert torch.equal(edits.table(new, "W_q"), torch.randn(*edits.shape(e, "W_q")) / e.d_model**0.5)
+    assert reseeded(preset("journey-untrained"), 3).weights.W_q is None
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "says"),
+    [
+        ("casual", True, "did you mean causal?"),
+        ("W_x[0, 0]", 1, "to edit; did you mean W_"),
+        ("W_o[0, 0]", 1, "This state has no W_o; it has embeddings, W_q"),
+        ("causal", "yes", "it needs True or False"),
+        ("n_heads", 7, "n_heads"),
+        ("scale", "sqrt", "scale"),
+        ("score", "dott", "dot"),
+        ("temperature", -1, "above 0"),
+        ("output", 1, "output is '1'; it needs true or false."),
+        ("T", 0, "T is 0; it needs a whole number from 1"),
+        ("T", "six", "T is 'six'; it needs a whole number."),
+        ("T_k", 4, "T_k is T as long as there is no second sequence"),
+        ("d_k", 2.5, "it needs a whole number"),
+        ("tokens", {"a": 1}, "it needs a sentence, or a list of tokens"),
+        ("sentence", "", "The sentence is empty"),
+        ("seed", -1, "seed is -1; it needs"),
+        ("W_q[0]", 1, "names no cell; W_q[0, 1] does"),
+        ("W_q[9, 0]", 1, "The row of W_q is 9; it needs a number from 0 to 2"),
+        ("W_q[-1, 0]", 1, "The row of W_q is -1"),
+        ('X["nobody", 0]', 1, "“nobody”; there are “Your”"),
+        ("W_q[0, :]", [1], "was given 1 numbers; it needs 2."),
+        ("W_q[0, 1]", [1, 2], "was given 2 numbers; it needs 1."),
+        ("W_q[0, 1]", "much", "it needs numbers"),
+        ("W_q[0, 1]", True, "it needs numbers"),
+        ("W_q[0, 1]", float("inf"), "it needs a number from"),
+        ("W_q", [[1, 2], [3]], "in rows of one length"),
+        ("W_q", [], "it needs numbers"),
+        ("embeddings", [[1, 2, 3]], "tokens"),
+        ("valid", 99, "valid length"),
+    ],
+)
+def test_an_edit_that_cannot_be_says_what_would_be_right(key: str, value: object, says: str) -> None:
+    with pytest.raises(AttnlabError) as raised:
+        after(key, value)
+    assert says in str(raised.value)
+
+
+def lesson_of(*steps: Step, path: Path | None = None) -> Lesson:
+    return Lesson("own", "Own", steps, path=path)
+
+
+def test_a_wrong_edit_is_a_problem_on_its_line_and_the_rest_is_made() -> None:
+    step = Step("One", preset="journey", edits=(Edit("causal", True, 7), Edit("casual", True, 8), Edit("scale", 2, 9)))
+    lesson = lesson_of(step)
+    (slide,) = slides(lesson)
+    assert slide.experiment is not None
+    assert (slide.experiment.config.causal, slide.experiment.config.scale) == (True, 2.0)
+    (problem,) = check(lesson)
+    assert problem.line == 8
+    assert "did you mean causal?" in problem.reason
+
+
+def test_edits_need_a_state_to_begin_with() -> None:
+    (problem,) = check(lesson_of(Step("One", edits=(Edit("causal", True, 7),))))
+    assert problem == Problem(7, "There is nothing to edit yet; a preset, or a file, begins a state.")
+
+
+def test_a_session_is_looked_for_beside_the_lesson(tmp_path: Path) -> None:
+    e = after("causal", True)
+    attnlab.save(e, tmp_path / "mine.attnlab")
+    step = Step("One", file="mine.attnlab", edits=(Edit("scale", 2),))
+    (slide,) = slides(lesson_of(step, path=tmp_path / "own.md"))
+    assert slide.experiment is not None
+    assert slide.experiment.config.causal
+    assert slide.experiment.config.scale == 2.0
+    assert torch.equal(slide.experiment.embeddings, e.embeddings)
+
+
+def test_a_session_that_is_not_there_costs_its_step_the_state_alone(tmp_path: Path) -> None:
+    lesson = lesson_of(
+        Step("One", preset="journey"), Step("Two", file="lost.attnlab", line=9), path=tmp_path / "own.md"
+    )
+    one, two = slides(lesson)
+    assert two.experiment is one.experiment
+    (problem,) = check(lesson)
+    assert problem.line == 9
+    assert "lost.attnlab" in problem.reason
+    (unsaved,) = check(lesson_of(Step("One", file="lost.attnlab", line=3)))
+    assert "save it" in unsaved.reason

@@ -1,0 +1,332 @@
+"""What is wrong in a lesson's file is named by its line, with what would be right, and the rest opens."""
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnlab.errors import FileError
+from attnlab.lessons.lesson import Blank, Edit, Lesson, Question
+from attnlab.lessons.parse import MOST_STEPS, parse, read
+from attnlab.lessons.sections import LIMIT
+
+HEAD = "---\ntitle: T\n---\n\n"
+"""Four lines, so that a lesson's first step begins on line 5."""
+
+WHOLE = """\
+---
+title: Causal masks
+about: Why a language model must not look ahead.
+order: 5
+covers: [B1, B2]
+sources:
+  - Vaswani et al., 2017
+  - "Radford et al., 2018: GPT"
+---
+
+## What may a token see?
+
+```state
+preset: causal-5x8
+edits:
+  - causal: true
+  - W_q[0, 0]: 1.5
+stage: masked
+cell: ["cat", 1]
+head: 0
+depth: row
+lens: positions/order
+```
+
+The weight is {{weights[2, 1]}}.
+
+- a list
+- of two
+
+```python
+scores.masked_fill(~mask, -torch.inf)
+```
+
+```notes
+Ask first.
+
+Then show.
+```
+
+```question
+ask: How much?
+blank:
+  - weights[2, 1]
+  - weights[0, 2, :]
+tolerance: 0.05
+hint: Divide by the sum.
+```
+
+## And then?
+
+Nothing.
+"""
+
+
+def step_of(body: str) -> Lesson:
+    """Return a lesson of one step, its title on line 5 and ``body`` from line 6 on."""
+    return parse(f"{HEAD}## One\n{body}", "own")
+
+
+def state_of(*lines: str) -> Lesson:
+    """Return a lesson whose one state has these lines, the first of them on line 7."""
+    return step_of("\n".join(["```state", *lines, "```", "", "Text."]))
+
+
+def only_problem(lesson: Lesson) -> tuple[int, str]:
+    (problem,) = lesson.problems
+    return problem.line, problem.reason
+
+
+def test_every_part_of_a_lesson_is_read() -> None:
+    lesson = parse(WHOLE, "causal-masks")
+    assert lesson.problems == ()
+    assert (lesson.name, lesson.title, lesson.order) == ("causal-masks", "Causal masks", 5)
+    assert lesson.about == "Why a language model must not look ahead."
+    assert lesson.covers == ("B1", "B2")
+    assert lesson.sources == ("Vaswani et al., 2017", "Radford et al., 2018: GPT")
+    first, second = lesson.steps
+    assert first.title == "What may a token see?"
+    assert first.text == (
+        "The weight is {{weights[2, 1]}}.\n\n- a list\n- of two\n\n"
+        "```python\nscores.masked_fill(~mask, -torch.inf)\n```"
+    )
+    assert first.notes == "Ask first.\n\nThen show."
+    assert (first.preset, first.file, first.stage, first.cell) == ("causal-5x8", None, "masked", ("cat", 1))
+    assert (first.head, first.depth, first.lens) == (0, "row", "positions/order")
+    assert first.edits == (Edit("causal", True), Edit("W_q[0, 0]", 1.5))
+    assert first.question == Question(
+        (Blank("weights", 2, 1), Blank("weights", 2, None, 0)), "How much?", 0.05, "Divide by the sum."
+    )
+    assert (second.title, second.text, second.stage, second.question) == ("And then?", "Nothing.", None, None)
+
+
+def test_every_part_knows_its_line() -> None:
+    first, second = parse(WHOLE, "own").steps
+    lines = WHOLE.split("\n")
+    assert lines[first.line - 1] == "## What may a token see?"
+    assert [lines[place - 1] for place in first.text_lines if lines[place - 1]] == [
+        line for line in first.text.split("\n") if line
+    ]
+    assert [lines[place - 1] for place in first.notes_lines] == first.notes.split("\n")
+    assert [lines[edit.line - 1].strip() for edit in first.edits] == ["- causal: true", "- W_q[0, 0]: 1.5"]
+    assert lines[first.line_of("cell") - 1] == 'cell: ["cat", 1]'
+    assert first.question is not None
+    assert lines[first.question.line - 1] == "blank:"
+    assert second.line_of("cell") == second.line
+
+
+@pytest.mark.parametrize("ending", ["\r\n", "\r"])
+def test_lines_may_end_as_on_other_systems(ending: str) -> None:
+    assert parse(WHOLE.replace("\n", ending), "own") == parse(WHOLE, "own")
+
+
+def test_a_mark_of_the_byte_order_is_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "own.md"
+    path.write_text(WHOLE, encoding="utf-8-sig")
+    assert read(path).steps == parse(WHOLE, "own").steps
+    assert (read(path).name, read(path).path) == ("own", path)
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("stagee: weights", r"no 'stagee' in a state; did you mean stage\?"),
+        ("stage: wieghts", r"no stage 'wieghts'; did you mean weights\?"),
+        ("preset: casual-5x8", r"no preset 'casual-5x8'; did you mean causal-5x8\?"),
+        ("depth: rows", r"no depth 'rows'; did you mean row\?"),
+        ("lens: position", r"no lens 'position'; did you mean positions\?"),
+        ("head: first", r"head is 'first'; it needs a head, counted from 0, or mean, or all\."),
+        ("head: -1", "it needs a head"),
+        ("head: true", "it needs a head"),
+        ("cell: 3", r'it needs a row and a column, .*\["starts", "journey"\]'),
+        ("cell: [-1, 0]", "it needs a row and a column"),
+        ("cell: [1, 2, 3]", "it needs a row and a column"),
+        ("edits: causal", "it needs a line for each change: - causal: true"),
+        ("file: ../mine.attnlab", "it needs the bare name of a session that lies beside the lesson"),
+        ("file: /etc/passwd", "bare name"),
+        ("file: C:mine.attnlab", "bare name"),
+        ("file: ..", "bare name"),
+        ("file: 'a\\b'", "bare name"),
+    ],
+)
+def test_what_is_wrong_in_a_state_costs_its_line_alone(line: str, says: str) -> None:
+    lesson = state_of("# a remark", line, "cell: [1, 2]" if "cell" not in line else "depth: row")
+    (problem,) = lesson.problems
+    assert problem.line == 8
+    assert re.search(says, problem.reason), problem.reason
+    (step,) = lesson.steps
+    assert step.text == "Text."
+    assert (step.cell, step.depth) == (((1, 2), None) if "cell" not in line else (None, "row"))
+    assert step.preset is step.file is step.stage is step.lens is None
+
+
+def test_a_key_that_stands_twice_counts_once() -> None:
+    lesson = state_of("stage: keys", "stage: weights")
+    assert only_problem(lesson) == (8, "stage stands twice in a state; the first one counts.")
+    assert lesson.steps[0].stage == "keys"
+
+
+def test_a_state_does_not_begin_in_two_ways() -> None:
+    lesson = state_of("file: mine.attnlab", "preset: journey")
+    assert only_problem(lesson)[0] == 7
+    assert (lesson.steps[0].preset, lesson.steps[0].file) == ("journey", None)
+
+
+def test_a_block_that_is_no_yaml_costs_that_block_alone() -> None:
+    lesson = parse(
+        f"{HEAD}## One\n```state\nstage: keys\ncell: [1, 2\n```\n\nText.\n\n```notes\nHere.\n```\n\n"
+        "## Two\n```state\nstage: values\n```\n",
+        "own",
+    )
+    line, reason = only_problem(lesson)
+    assert line in (7, 8)
+    assert "not YAML" in reason
+    assert "this state is left out" in reason
+    one, two = lesson.steps
+    assert (one.stage, one.text, one.notes, two.stage) == (None, "Text.", "Here.", "values")
+
+
+def test_front_matter_that_is_no_yaml_costs_the_front_matter_alone() -> None:
+    lesson = parse("---\ntitle: [T\n---\n\n## One\nText.\n", "own")
+    assert lesson.title == "own"
+    assert any("not YAML" in problem.reason for problem in lesson.problems)
+    assert lesson.steps[0].text == "Text."
+
+
+@pytest.mark.parametrize(
+    ("block", "line", "says"),
+    [
+        ("a: &x [1]\nb: [*x, *x]", 7, "Anchors and aliases"),
+        ("a: !!python/object/apply:os.system [ls]", 7, "Tags"),
+        ("a: 1\nb: " + "[" * 500 + "]" * 500, 8, "deep"),
+        ("- a\n- b", 7, "needs lines key: value"),
+        ("just words", 7, "needs lines key: value"),
+        ("a: \x07", 7, "not YAML"),
+    ],
+    ids=["alias", "tag", "deep", "list", "words", "control"],
+)
+def test_what_a_state_has_no_need_of_is_refused_before_anything_is_built(block: str, line: int, says: str) -> None:
+    lesson = step_of(f"```state\n{block}\n```\n\nText.")
+    assert only_problem(lesson)[0] == line
+    assert says in only_problem(lesson)[1]
+    assert lesson.steps[0].text == "Text."
+
+
+def test_words_of_yaml_are_words_here() -> None:
+    lesson = state_of("edits:", "  - tokens: [no, yes, on, 12:30, 2026-01-01, null]", "  - W_q[0, 0]: 1e-3")
+    assert lesson.problems == ()
+    assert [edit.value for edit in lesson.steps[0].edits] == [["no", "yes", "on", "12:30", "2026-01-01", None], 1e-3]
+
+
+@pytest.mark.parametrize(
+    "edits", [("edits:", "  - causal: true", "    scale: none"), ("edits: {causal: true, scale: none}",)]
+)
+def test_edits_are_a_list_or_lines(edits: tuple[str, ...]) -> None:
+    lesson = state_of(*edits)
+    assert lesson.steps[0].edits == (Edit("causal", True), Edit("scale", "none"))
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
+        ("", 1, "begins with a line ---"),
+        ("## One\nText.\n", 1, "begins with a line ---"),
+        ("---\ntitle: T\n\n## One\n", 1, "not closed"),
+        (f"{HEAD}Hello.\n\n## One\n", 5, "before the first step and is not shown"),
+        ("---\nabout: A\n---\n## One\n", 2, "no title"),
+        (HEAD, 5, "no steps"),
+        (f"{HEAD}##\nText.\n", 5, "no title"),
+        (f"{HEAD}## One\n```state\nstage: keys\n\n## Two\n", 6, "block state is not closed"),
+        (f"{HEAD}## One\n```sate\nstage: keys\n```\n", 6, "no block 'sate'"),
+        (f"{HEAD}## One\n```state\nstage: keys\n```\n```state\nhead: 0\n```\n", 9, "a second block state"),
+        (f"{HEAD}## One\n```question\nask: How much?\n```\n", 6, "no blank"),
+        (f"{HEAD}## One\n```question\nblank: wieghts[1, 2]\n```\n", 7, "such as weights[2, 1]"),
+        (f"{HEAD}## One\n```question\nblank: weights[:, 1, 2]\n```\n", 7, "its head needs a number"),
+        (f"{HEAD}## One\n```question\nblank: weights[1, 2]\ntolerance: -1\n```\n", 8, "such as 0.01"),
+        ("---\ntitle: T\norder: first\n---\n## One\n", 3, "whole number"),
+        ("---\ntitle: T\ncovers: [{}]\n---\n## One\n", 3, "list of texts"),
+        ("---\ntitle: T\ntitel: T\n---\n## One\n", 3, "did you mean title?"),
+    ],
+)
+def test_what_is_wrong_elsewhere_is_named_by_its_line(text: str, line: int, says: str) -> None:
+    problems = parse(text, "own").problems
+    assert any(problem.line == line and says in problem.reason for problem in problems), problems
+
+
+def test_what_is_left_unclosed_ends_with_its_step() -> None:
+    lesson = parse(f"{HEAD}## One\n```state\nstage: keys\n\n## Two\nText.\n", "own")
+    assert [(step.title, step.stage, step.text) for step in lesson.steps] == [
+        ("One", "keys", ""),
+        ("Two", None, "Text."),
+    ]
+
+
+def test_a_lesson_has_only_so_many_steps() -> None:
+    lesson = parse(HEAD + "## Step\n" * (MOST_STEPS + 2), "own")
+    assert len(lesson.steps) == MOST_STEPS
+    assert only_problem(lesson)[0] == 5 + MOST_STEPS
+
+
+def test_blocks_may_stand_anywhere_in_a_step() -> None:
+    lesson = step_of("Before.\n\n```notes\nOne.\n```\n\nAfter.\n\n```notes\nTwo.\n```\n")
+    assert lesson.problems == ()
+    assert (lesson.steps[0].text, lesson.steps[0].notes) == ("Before.\n\nAfter.", "One.\n\nTwo.")
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (None, "cannot be read: No such file"),
+        (b"x" * (LIMIT + 1), "larger than 1 MB"),
+        (b"---\ntitle: T\xff\n---\n", r"not UTF-8 (line 2)"),
+    ],
+)
+def test_a_file_that_is_no_text_is_one_sentence(tmp_path: Path, content: bytes | None, says: str) -> None:
+    path = tmp_path / "own.md"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(FileError) as raised:
+        read(path)
+    assert says in str(raised.value)
+    assert str(path) in str(raised.value)
+
+
+def test_a_folder_is_no_lesson(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="cannot be read"):
+        read(tmp_path)
+
+
+def test_a_text_of_any_length_is_refused_at_once() -> None:
+    assert parse("x" * (LIMIT + 1), "own").problems[0].line == 1
+
+
+pieces = st.sampled_from(
+    ["---\n", "## One\n", "```state\n", "```question\n", "```notes\n", "```\n", "stage: weights\n", "edits:\n",
+     "  - a: [1]\n", "  - ", "cell: [", "]\n", "{", "}\n", "&a ", "*a\n", "!x ",
+     "? ", ": ", "|\n", ">\n", "'", '"', "\t", "title: T\n",
+     "blank: weights[1, 2]\n", "%YAML 1.1\n", "...\n", "\u2028", "\x85", "\ud800"]
+)  # fmt: skip
+
+
+@given(st.lists(st.one_of(pieces, st.text(max_size=8)), max_size=40).map("".join))
+def test_whatever_the_text_is_reading_it_never_raises(text: str) -> None:
+    lesson = parse(text, "own")
+    lines = text.count("\n") + text.count("\r") + 1
+    assert all(1 <= problem.line <= lines and problem.reason.endswith((".", "?")) for problem in lesson.problems)
+
+
+@given(st.data())
+def test_a_lesson_with_a_line_lost_still_opens(data: st.DataObject) -> None:
+    lines = WHOLE.split("\n")
+    del lines[data.draw(st.integers(0, len(lines) - 1))]
+    lesson = parse("\n".join(lines), "own")
+    assert lesson.steps
+    assert lesson.steps[-1].title in ("And then?", "What may a token see?")

@@ -1,0 +1,214 @@
+"""Numbers in a text are those that were computed, as they are shown everywhere; nothing else can be written there."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnlab.attention import edits
+from attnlab.attention.arithmetic import number
+from attnlab.attention.presets import preset
+from attnlab.attention.sentences import set_tokens
+from attnlab.attention.trace import Trace
+from attnlab.lessons.expressions import Scope
+from attnlab.lessons.placeholders import LONGEST, UNKNOWN, Wrong, fill
+
+
+def traced(name: str, **settings: object) -> Trace:
+    return Trace(edits.configured(preset(name), **settings), torch.device("cpu"), torch.float32)
+
+
+CAUSAL, HEADS = traced("causal-5x8"), traced("multi-head-8")
+OPEN = traced("causal-5x8", causal=False)
+
+
+def filled(expression: str, trace: Trace = CAUSAL, before: Trace = OPEN, head: int | str = 0) -> str:
+    """Return what a placeholder becomes; one that cannot be filled fails."""
+    text, wrong = fill(f"{{{{{expression}}}}}", lambda: Scope(trace, before, head))
+    assert wrong == ()
+    return text
+
+
+def refused(expression: str, trace: Trace = CAUSAL, head: int | str = 0) -> str:
+    """Return why a placeholder is not filled."""
+    text, wrong = fill(f"{{{{{expression}}}}}", lambda: Scope(trace, OPEN, head))
+    assert text == UNKNOWN
+    (only,) = wrong
+    return only.reason
+
+
+def test_a_number_is_the_one_that_was_computed() -> None:
+    weights = CAUSAL["weights"]
+    assert filled("weights[2, 1]") == number(weights[0, 2, 1].item())
+    assert filled("  weights[ 2,1 ]  ") == number(weights[0, 2, 1].item())
+    assert filled("before.weights[2, 1]") == number(OPEN["weights"][0, 2, 1].item())
+    assert filled("weights[2, 1]") != filled("before.weights[2, 1]")
+
+
+def test_rows_and_columns_may_be_tokens() -> None:
+    row, column = CAUSAL.experiment.tokens[2], CAUSAL.experiment.key_tokens[1]
+    assert filled(f'weights["{row}", "{column}"]') == filled("weights[2, 1]")
+    assert filled(f"weights[“{row}”, '{column}']") == filled("weights[2, 1]")
+    assert filled(f'inputs["{row}", 3]') == filled("inputs[2, 3]")
+
+
+def test_the_head_is_the_one_that_is_named_or_else_the_one_that_is_shown() -> None:
+    weights = HEADS["weights"]
+    assert filled("weights[3, 2, 1]", HEADS) == number(weights[3, 2, 1].item())
+    assert filled("weights[2, 1]", HEADS, HEADS, 5) == number(weights[5, 2, 1].item())
+    assert filled("weights[2, 1]", HEADS, HEADS, "all") == number(weights[0, 2, 1].item())
+    assert filled("weights[2, 1]", HEADS, HEADS, "mean") == number(weights[:, 2, 1].mean().item())
+    assert filled("weights['mean', 2, 1]", HEADS) == number(weights[:, 2, 1].mean().item())
+    assert filled("output[2, 1]", HEADS, HEADS, "mean") == number(HEADS["output"][2, 1].item())
+
+
+def test_rows_columns_and_whole_stages_are_summed_up() -> None:
+    row, scores = CAUSAL["weights"][0, 2], CAUSAL["scores"][0]
+    assert filled("sum(weights[2, :])") == "1.0000"
+    assert filled("max(scores[:, 1])") == number(scores[:, 1].max().item())
+    assert filled("min(scores[:, :])") == number(scores.min().item())
+    assert filled("mean(scores[2, :])") == number(scores[2].mean().item())
+    assert filled("argmax(weights[2, :])") == CAUSAL.experiment.tokens[int(row.argmax())]
+    assert filled("argmax(scores[:, 1])") == CAUSAL.experiment.tokens[int(scores[:, 1].argmax())]
+    assert filled("argmax(inputs[0, :])") == str(int(CAUSAL["inputs"][0].argmax()))
+    expected = -sum(w * math.log(w) for w in row.tolist() if w > 0)
+    assert filled("entropy(weights[2, :])") == number(expected)
+    assert filled("entropy(weights[0, :])") == "0.0000"
+
+
+def test_sizes_tokens_settings_and_tables_are_known() -> None:
+    e = CAUSAL.experiment
+    assert [filled(name) for name in ("T", "T_q", "T_k", "d_model", "d_k", "d_v", "n_heads")] == list(
+        map(str, (e.T_q, e.T_q, e.T_k, e.d_model, e.d_k, e.d_v, 1))
+    )
+    assert filled("tokens[1]") == e.tokens[1]
+    assert filled("key_tokens[T - 1]") == e.tokens[-1]
+    assert filled("W_q[0, 1]") == number(edits.table(e, "W_q")[0, 1].item())
+    assert filled("X[0, 1]") == filled("embeddings[0, 1]") == number(e.embeddings[0, 1].item())
+    assert filled("sum(W_q[:, 1])") == number(edits.table(e, "W_q")[:, 1].sum().item())
+    assert filled("temperature + 1", traced("journey", temperature=2.5)) == "3.5000"
+    assert filled("window", traced("journey", masks={"window": 3})) == "3"
+    biased = Trace(edits.toggle_biases(e, True), torch.device("cpu"), torch.float32)
+    assert filled("b_q[2]", biased) == filled("b_q[0, 2]", biased) == "0.0000"
+
+
+@pytest.mark.parametrize(
+    ("expression", "text"),
+    [
+        ("2 + 3 * 4", "14"),
+        ("2 − 3", "−1"),
+        ("−2 × 3 · 4", "−24"),
+        ("10 ÷ 4", "2.5000"),
+        ("T ** 2", "25"),
+        ("d_k / 2", "4"),
+        ("sqrt(16)", "4"),
+        ("sqrt(d_k)", "2.8284"),
+        ("exp(0)", "1"),
+        ("log(exp(1))", "1.0000"),
+        ("abs(2 - 5)", "3"),
+        ("round(2.567, 1)", "2.6000"),
+        ("round(2.567)", "3"),
+        ("round(2.567, 1):.1f", "2.6"),
+        ("1 / 3:.2f", "0.33"),
+        ("sum(weights[2, :]):.0f", "1"),
+        ("1 / 3:.0%", "33%"),
+        ("0 - 12345.678:.1e", "−1.2e+04"),
+        ("masked[0, 3]", "−∞"),
+        ("masked[0, 3]:.2f", "−∞"),
+        ("10 ** 20", "1.000e20"),
+    ],
+)
+def test_arithmetic_is_written_as_numbers_are_everywhere(expression: str, text: str) -> None:
+    assert filled(expression) == text
+
+
+@pytest.mark.parametrize(
+    ("expression", "says"),
+    [
+        ("", "not an expression"),
+        ("weights[2", "not an expression"),
+        ("2 +", "not an expression"),
+        ("wieghts[2, 1]", "did you mean weights?"),
+        ("weights", "weights[0, 1] is one of them"),
+        ("W_q", "W_q[0, 1] is one of them"),
+        ("weights[9, 1]", "the row of weights is 9; it needs a number from 0 to 4"),
+        ("weights[1, -1]", "whole number from 0"),
+        ("weights[1, 0.5]", "whole number from 0"),
+        ('weights["nobody", 1]', "“nobody”; there are “"),
+        ('W_q["The", 1]', "it needs a number from 0"),
+        ("weights[1]", "needs a row and a column"),
+        ("weights[7, 1, 2]", "there is no head 7; heads are 0 to 0"),
+        ("inputs[0, 1, 2]", "inputs needs a row and a column, inputs[2, 1]."),
+        ("weights[2, :]", "more than one number"),
+        ("weights[2, :] + 1", "single numbers"),
+        ("weights[2, 0:2]", "only : alone"),
+        ("sum(3)", "needs a row or a column"),
+        ("argmax(weights[:, :])", "one row or one column"),
+        ("argmax(masked[:, :])", "one row"),
+        ("entropy(scores[2, :])", "none of them negative"),
+        ("rotated_queries[1, 1]", "this state has no rotated_queries"),
+        ("tokens[7]", "number from 0 to 4"),
+        ("tokens[0] + 1", "single numbers"),
+        ("1 / 0", "divides by 0"),
+        ("0 ** -1", "divides by 0"),
+        ("sqrt(-1)", "does not exist"),
+        ("log(0)", "does not exist"),
+        ("(-8) ** 0.5", "root of a negative"),
+        ("exp(10000)", "too large"),
+        ("9.0 ** 9 ** 9 ** 9", "too large"),
+        ("1:.2q", "is no format"),
+        ("1:>1000000f", "is no format"),
+        ("__import__('os').system('ls')", "it may hold"),
+        ("().__class__", "it may hold"),
+        ("before.before.T", "it may hold"),
+        ("[x for x in (1, 2)]", "it may hold"),
+        ("lambda: 1", "is no format"),
+        ("(lambda: 1)", "it may hold"),
+        ("open('x')", "there is no open"),
+        ("True", "it may hold"),
+        ("1j", "it may hold"),
+        ("'a' * 9999999999", "it may hold"),
+        ("max(1, 2)", "there is no max of 2"),
+        ("sqrt(d_k, 2)", "there is no sqrt of 2"),
+        ("a\\b", "backslash"),
+        ("1 + " * LONGEST + "1", "longer than"),
+        ("(" * 90 + "1" + ")" * 90 + "+", "not an expression"),
+    ],
+)
+def test_what_cannot_be_filled_says_why_and_shows_no_number(expression: str, says: str) -> None:
+    assert says in refused(expression)
+
+
+def test_a_token_that_stands_twice_does_not_say_which() -> None:
+    doubled = Trace(set_tokens(CAUSAL.experiment, ("a", "b", "a")), torch.device("cpu"), torch.float32)
+    assert "stands at 0, 2; a number says which" in refused('weights["a", 0]', doubled)
+
+
+def test_a_text_is_filled_in_place_and_its_lines_are_known() -> None:
+    text = "One {{T}} is\n{{T + 1}}, and\n\n{{nobody}} is {{1 / 0}}."
+    shown, wrong = fill(text, lambda: Scope(CAUSAL, OPEN, 0))
+    assert shown == "One 5 is\n6, and\n\n? is ?."
+    assert [each.line for each in wrong] == [3, 3]
+    assert all(isinstance(each, Wrong) and each.reason.startswith("{{") for each in wrong)
+
+
+def test_a_text_without_placeholders_asks_for_nothing() -> None:
+    def nobody() -> Scope:
+        raise AssertionError("there is nothing to fill")
+
+    assert fill("Plain { text } with }} braces.", nobody) == ("Plain { text } with }} braces.", ())
+
+
+signs = st.sampled_from(
+    [*"0123456789.+-*/%()[]:,'\"\\ \n", "weights", "before.", "sum(", "T", "lambda ", "**", "e9", "if "]
+)
+
+
+@given(st.lists(signs, max_size=25).map("".join))
+def test_whatever_stands_in_a_placeholder_it_never_raises(content: str) -> None:
+    text, wrong = fill(f"{{{{{content}}}}}", lambda: Scope(CAUSAL, OPEN, 0))
+    assert isinstance(text, str)
+    assert len(text) < 10_000
+    assert len(wrong) <= 1
