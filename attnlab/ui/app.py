@@ -69,8 +69,11 @@ def run(
     screenshot: Path | None = None,
     size: tuple[int, int] | None = None,
     on_window: Callable[[MainWindow], None] | None = None,
+    lesson: tuple[str, int] | None = None,
 ) -> int:
     """Run the program until its window closes; with ``screenshot`` draw it once, save the picture, and end.
+
+    ``lesson`` names a lesson, or its file, and the step it is opened at, counted from 1.
 
     Raises:
         AttnlabError: the picture cannot be drawn or written.
@@ -96,6 +99,8 @@ def run(
     window.ready.connect(lambda: garbage.append(GarbageTimer(window)))
     for problem in problems:
         window.ready.connect(lambda text=problem: window.say(text))
+    if lesson is not None:
+        window.ready.connect(window.teach("open", lesson[0], lesson[1] - 1))
     try:
         code = app.exec()
     finally:

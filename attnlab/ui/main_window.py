@@ -24,11 +24,13 @@ from attnlab.ui.window_actions import SECTIONS, window_actions
 if TYPE_CHECKING:
     from attnlab.compute.service import ComputeService, Reply
     from attnlab.document.scene import Scene
+    from attnlab.ui.lessons.desk import LessonDesk
+    from attnlab.ui.lessons.draft import Draft
     from attnlab.ui.playground.recovery import Recovery
     from attnlab.ui.playground.workspace import Playground
 
-WORKSPACES = (("Play", "play-grid"),)
-PRESENT_TYPE = 1.3
+WORKSPACES = (("Play", "play-grid"), ("Lessons", "book"))
+PLAYGROUND, LESSONS = range(len(WORKSPACES))
 FIRST_SIZE = QSize(1440, 900)
 TITLE_BAR, BORDER = 40, 4
 """Pixels left to the bar above and the border around the window, which nobody knows before it is shown."""
@@ -53,11 +55,12 @@ class MainWindow(QMainWindow):
         self.settings = settings
         self._source = source
         self._remember = remember
-        self._painted = self._presenting = self._stopped = self._computed = False
+        self._painted = self._stopped = self._computed = False
         self._rounds = 0
         self._walkable: tuple[bool, bool] | None = None
         self.playground: Playground | None = None
         self.recovery: Recovery | None = None
+        self.desk: LessonDesk | None = None
         self._service: ComputeService | None = None
         self._palette = LIGHT
         self.setWindowTitle("attnlab")
@@ -70,6 +73,7 @@ class MainWindow(QMainWindow):
             self.actions_list.menu(menu.addMenu(section), section)
         menu.aboutToShow.connect(self.actions_list.refresh)
         self.rail = Rail(WORKSPACES, menu)
+        self.rail.workspace_chosen.connect(self.show_workspace)
         self._build()
         self.apply_theme()
         self._restore_geometry()
@@ -89,7 +93,6 @@ class MainWindow(QMainWindow):
         inside = QGridLayout(frame)
         inside.setContentsMargins(0, 0, 0, 0)
         inside.addWidget(self.rail)
-        self._rail_frame = frame
         self._grid.addWidget(frame, 1, 0)
         self._welcome = QLabel("Loading the mathematics…")
         self._welcome.setProperty("role", "muted")
@@ -203,12 +206,13 @@ class MainWindow(QMainWindow):
         """Dress everything in the theme and the size of type of the settings."""
         app = QApplication.instance()
         assert isinstance(app, QApplication)
-        size = round(self.settings.type_size * (PRESENT_TYPE if self._presenting else 1))
-        self._palette = apply_theme(app, self.settings.theme, size)
+        self._palette = apply_theme(app, self.settings.theme, self.settings.type_size)
         self.rail.set_palette(self._palette)
         self.command_palette.set_palette(self._palette)
         if self.playground is not None:
             self.playground.set_palette(self._palette)
+        if self.desk is not None:
+            self.desk.set_palette(self._palette)
 
     def change_settings(self, **changes: object) -> None:
         """Change settings, keep them, and show them."""
@@ -234,6 +238,8 @@ class MainWindow(QMainWindow):
         """Show one sentence where messages stand."""
         if self.playground is not None:
             self.playground.step_bar.show_message(sentence)
+        if self.desk is not None:
+            self.desk.show_message(sentence)
 
     def do(self, path: str) -> Callable[[], None]:
         """Return what calls a method in the playground ("files.save"), for an action; nothing while it is loading."""
@@ -253,35 +259,62 @@ class MainWindow(QMainWindow):
         """Fill the screen, or leave it."""
         self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
 
-    @property
-    def presenting(self) -> bool:
-        """Whether only the canvas and the explanation are shown, large, on the full screen."""
-        return self._presenting
+    def lessons(self) -> "LessonDesk | None":
+        """Return what lessons need, made when it is first asked for; None while the playground is loading."""
+        if self.desk is None and self.playground is not None:
+            from attnlab.ui.lessons.desk import LessonDesk
 
-    def present(self, on: bool) -> None:
-        """Begin or end presenting."""
-        if self.playground is None or on == self._presenting:
+            self.desk = LessonDesk(self.playground, self)
+            self.desk.set_palette(self._palette)
+        return self.desk
+
+    @property
+    def editing(self) -> "Draft | None":
+        """The lesson that is written just now, whose keys undo and save it; None beside the editor."""
+        return self.desk.editing if self.desk is not None else None
+
+    def save(self) -> None:
+        """Save the lesson in the editor, or else the session."""
+        self.teach("save_draft")() if self.editing is not None else self.do("files.save")()
+
+    def teach(self, path: str, *arguments: object) -> Callable[[], None]:
+        """Return what calls a method of the lessons' desk ("player.next"), for an action; nothing while loading."""
+
+        def call() -> None:
+            desk = self.lessons()
+            if desk is not None:
+                attrgetter(path)(desk)(*arguments)
+                self.actions_list.refresh()
+
+        return call
+
+    @Slot(int)
+    def show_workspace(self, place: int) -> None:
+        """Show the playground or the lessons."""
+        desk = self.lessons() if place == LESSONS else self.desk
+        if self.playground is None or (place == LESSONS and desk is None):
+            place = PLAYGROUND
+        self.rail.show_place(place)
+        if self.playground is None:
             return
-        self._presenting = on
-        for widget in (self._rail_frame, self.playground.inputs):  # the switches above are what is shown
-            widget.setVisible(not on)
-        if on:
-            self.playground.canvas.setFocus()  # whose arrows walk the steps
-        full = Qt.WindowState.WindowFullScreen
-        self.setWindowState(self.windowState() | full if on else self.windowState() & ~full)
-        self.apply_theme()
+        for widget in (self.playground.top_bar, self.playground.body, self.playground.step_bar):
+            widget.setVisible(place == PLAYGROUND)
+        if desk is not None:
+            desk.show_page(place == LESSONS, self._grid)
         self.actions_list.refresh()
 
     def escape(self) -> None:
-        """Let go of the card that fills the canvas, then of the cell, then leave presenting; arrows walk again."""
-        if self.playground is None:
-            return
-        view = self.playground.document.view
-        if self._presenting and view.alone is None and not view.pinned:
-            self.present(False)
-        else:
+        """Let go of the card that fills the canvas, then of the cell; the arrows walk the steps again."""
+        if self.playground is not None and self.rail.place == PLAYGROUND:
             self.playground.let_go()
-        self.playground.canvas.setFocus()
+            self.playground.canvas.setFocus()
+
+    def open_path(self, path: Path) -> None:
+        """Open a session, or a lesson when the file is Markdown."""
+        if path.suffix.lower() in (".md", ".markdown"):
+            self.teach("open", path)()
+        elif self.playground is not None:
+            self.playground.files.open(path)
 
     @Slot(object)
     def remember_file(self, path: Path) -> None:
@@ -341,8 +374,8 @@ class MainWindow(QMainWindow):
             self.playground.arrange(self.width() - self.rail.sizeHint().width())
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        if self._presenting:
-            self.present(False)
+        if self.desk is not None:
+            self.desk.stop()
         if self._remember:
             self._geometry_settings().setValue("geometry", self.saveGeometry())
         if self.recovery is not None and not self._stopped:
@@ -355,7 +388,9 @@ class MainWindow(QMainWindow):
             Qt.Key.Key_Left: "step_back", Qt.Key.Key_Right: "step_next", Qt.Key.Key_Home: "step_first",
             Qt.Key.Key_End: "step_last", Qt.Key.Key_PageUp: "step_back", Qt.Key.Key_PageDown: "step_next",
         }.get(Qt.Key(event.key()))  # fmt: skip
-        if step is not None and self.playground is not None:
+        if self.desk is not None and self.desk.take_key(event.key()):
+            return
+        if step is not None and self.playground is not None and self.rail.place == PLAYGROUND:
             getattr(self.playground.step_bar, step)()
         elif event.key() == Qt.Key.Key_Escape:
             self.escape()
@@ -369,4 +404,4 @@ class MainWindow(QMainWindow):
     def dropEvent(self, event: QDropEvent) -> None:
         urls = [url for url in event.mimeData().urls() if url.isLocalFile()]
         if urls and self.playground is not None:
-            self.playground.files.open(Path(urls[0].toLocalFile()))
+            self.open_path(Path(urls[0].toLocalFile()))

@@ -56,6 +56,15 @@ class Rail(QWidget):
             button.setFont(font("caption"))
             button.setFixedSize(px(52), px(56) if button.text() else px(44))
 
+    @property
+    def place(self) -> int:
+        """The workspace that is shown, by its place."""
+        return self._group.checkedId()
+
+    def show_place(self, place: int) -> None:
+        """Show which workspace is open."""
+        self._group.button(place).setChecked(True)
+
     @Slot(int)
     def _on_id_clicked(self, place: int) -> None:
         self.workspace_chosen.emit(place)

@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     from attnlab.document.document import View
     from attnlab.ui.main_window import MainWindow
 
-SECTIONS = ("File", "Edit", "Layer", "View", "Compare", "Steps", "Window")
+SECTIONS = ("File", "Edit", "Layer", "View", "Compare", "Steps", "Lessons", "Window")
 
 
 def window_actions(w: "MainWindow") -> list[Action]:
     """Return the actions of a window; each asks the window what is possible just now."""
-    return [*_file(w), *_edit(w), *_layer(w), *_view(w), *_compare(w), *_steps(w), *_window(w)]
+    return [*_file(w), *_edit(w), *_layer(w), *_view(w), *_compare(w), *_steps(w), *_lessons(w), *_window(w)]
 
 
 def _loaded(w: "MainWindow") -> bool:
@@ -33,7 +33,7 @@ def _file(w: "MainWindow") -> list[Action]:
             (),
             lambda: w.recovery is not None and w.recovery.there(),
         ),
-        Action("save", "Save", "File", w.do("files.save"), ("Ctrl+S",), lambda: _loaded(w)),
+        Action("save", "Save", "File", w.save, ("Ctrl+S",), lambda: _loaded(w)),
         Action("save-as", "Save as…", "File", w.do("files.ask_save"), ("Ctrl+Shift+S",), lambda: _loaded(w)),
         Action(
             "export", "Export a picture or a table…", "File", w.do("files.ask_export"), ("Ctrl+E",), lambda: _loaded(w)
@@ -43,6 +43,8 @@ def _file(w: "MainWindow") -> list[Action]:
 
 def _edit(w: "MainWindow") -> list[Action]:
     def label(which: str) -> str | None:
+        if (draft := w.editing) is not None:
+            return getattr(draft, f"{which}_label") or None
         return getattr(w.playground.document.history, f"{which}_label") if w.playground is not None else None
 
     def title(which: str) -> str:
@@ -51,7 +53,7 @@ def _edit(w: "MainWindow") -> list[Action]:
 
     def walk(which: str) -> None:
         if w.playground is not None:
-            getattr(w.playground.document, which)()
+            getattr(w.editing or w.playground.document, which)()
 
     return [
         Action(
@@ -173,6 +175,20 @@ def _compare(w: "MainWindow") -> list[Action]:
 
 
 def _steps(w: "MainWindow") -> list[Action]:
+    def goes_by(depth: str) -> bool:
+        return w.playground is not None and w.playground.document.view.depth == depth
+
+    def go_by(depth: str) -> None:
+        if w.playground is not None:
+            w.playground.document.show(depth=depth)
+
+    def deepen(by: int) -> None:
+        if w.playground is not None:
+            w.playground.step_bar.deepen(by)
+
+    def playing() -> bool:
+        return w.playground is not None and w.playground.step_bar.playing
+
     return [
         Action(
             "step-back",
@@ -194,21 +210,66 @@ def _steps(w: "MainWindow") -> list[Action]:
         ),
         Action("step-first", "First step", "Steps", w.do("step_bar.step_first"), (), lambda: _loaded(w)),
         Action("step-last", "Show all steps", "Steps", w.do("step_bar.step_last"), (), lambda: _loaded(w)),
+        Action("step-go", "Go to step…", "Steps", w.do("step_bar.ask_step"), ("G",), lambda: _loaded(w)),
         Action(
-            "present",
-            "Present",
-            "Steps",
-            lambda: w.present(not w.presenting),
-            ("F5",),
-            lambda: _loaded(w),
-            lambda: w.presenting,
+            "step-play", lambda: "Pause the steps" if playing() else "Play the steps", "Steps",
+            w.do("step_bar.step_play"), ("P",), lambda: _loaded(w),
         ),
-    ]
+        *(
+            Action(
+                f"step-by-{depth}", f"Step by {depth}", "Steps", partial(go_by, depth), (), lambda: _loaded(w),
+                partial(goes_by, depth),
+            )
+            for depth in ("stage", "row", "cell", "term")
+        ),
+        Action("step-deeper", "Smaller steps", "Steps", partial(deepen, 1), ("D",), lambda: _loaded(w)),
+        Action("step-shallower", "Larger steps", "Steps", partial(deepen, -1), ("Shift+D",), lambda: _loaded(w)),
+    ]  # fmt: skip
+
+
+def _lessons(w: "MainWindow") -> list[Action]:
+    def loaded() -> bool:
+        return _loaded(w)
+
+    def walking() -> bool:
+        return w.desk is not None and w.desk.player.slide is not None
+
+    def before() -> bool:
+        return w.desk is not None and not w.desk.player.at_start
+
+    def after() -> bool:
+        return w.desk is not None and not w.desk.player.at_end
+
+    def drafted() -> bool:
+        return w.desk is not None and w.desk.draft is not None
+
+    return [
+        Action("lesson-open", "Open a lesson…", "Lessons", w.teach("ask_open"), (), loaded),
+        Action("lesson-new", "New lesson", "Lessons", w.teach("new_draft"), (), loaded),
+        Action("lesson-next", "Next in the lesson", "Lessons", w.teach("player.next"), ("Alt+PgDown",), after,
+               hint="PageDown outside of tables"),
+        Action("lesson-back", "Back in the lesson", "Lessons", w.teach("player.back"), ("Alt+PgUp",), before,
+               hint="PageUp outside of tables"),
+        Action("lesson-close", "Close the lesson", "Lessons", w.teach("close"), (), walking),
+        Action("present", "Present", "Lessons", w.teach("present"), ("F5",), loaded,
+               hint="Present the open lesson from here, or a tour of what is open"),
+        Action("present-first", "Present from the first step", "Lessons", w.teach("present", True), ("Shift+F5",),
+               loaded),
+        Action("add-step", "Add this view as a step", "Lessons", w.teach("add_step"), ("Ctrl+Shift+A",), loaded),
+        Action("edit-lesson", "Edit the recorded lesson", "Lessons", w.teach("show_draft"), (), drafted),
+        Action("exercise", "Make an exercise…", "Lessons", w.teach("make_exercise"), (), loaded),
+        Action("solution-markdown", "Copy the worked solution as Markdown", "Lessons",
+               w.teach("copy_solution", "markdown"), (), loaded),
+        Action("solution-latex", "Copy the worked solution as LaTeX", "Lessons", w.teach("copy_solution", "latex"),
+               (), loaded),
+        Action("solution-save", "Save the worked solution…", "Lessons", w.teach("ask_save_solution"), (), loaded),
+    ]  # fmt: skip
 
 
 def _window(w: "MainWindow") -> list[Action]:
     return [
-        Action("workspace-1", "Playground", "Window", lambda: None, ("Ctrl+1",), in_palette=False),
+        Action("workspace-1", "Playground", "Window", lambda: w.show_workspace(0), ("Ctrl+1",)),
+        Action("workspace-2", "Lessons", "Window", lambda: w.show_workspace(1), ("Ctrl+2",), lambda: _loaded(w)),
         Action("palette", "Command palette…", "Window", w.show_palette, ("Ctrl+K",), in_palette=False),
         Action("full-screen", "Full screen", "Window", w.toggle_full_screen, ("F11",), checked=w.isFullScreen),
         Action("quit", "Quit", "Window", w.close, ("Ctrl+Q",)),

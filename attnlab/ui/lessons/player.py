@@ -1,6 +1,5 @@
 """Walks a lesson key by key: brings each slide's state and view into the document, and says where the walk stands."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -190,7 +189,8 @@ class LessonPlayer(QObject):
             return slide.frames or WHOLE
         if slide.stage not in BY_NAME or not BY_NAME[slide.stage].present(e):
             return WHOLE
-        return walk.frames(e, slide.stage, slide.step.depth or "all", slide.cell) or WHOLE
+        cell = None if slide.cell is None else (slide.cell.row, slide.cell.column)
+        return walk.frames(e, slide.stage, slide.step.depth or "all", cell) or WHOLE
 
     def _show_frame(self, frame: int) -> None:
         if frame != self._frame:

@@ -1,0 +1,323 @@
+"""The lecturer's desk: what is open of lessons, who shows it, and what is presented; made when it is first wanted."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFileDialog, QGridLayout
+
+from attnlab.errors import AttnlabError
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.lessons.lesson import Lesson
+from attnlab.ui.lessons.draft import Draft
+from attnlab.ui.lessons.panel import LessonPanel
+from attnlab.ui.lessons.player import LessonPlayer
+
+if TYPE_CHECKING:
+    from attnlab.lessons.slides import Slide
+    from attnlab.ui.lessons.workspace import LessonsWorkspace
+    from attnlab.ui.main_window import MainWindow
+    from attnlab.ui.playground.workspace import Playground
+    from attnlab.ui.present import PresentWindow
+
+FILTER = "Lessons (*.md)"
+CANVAS = "canvas"
+
+
+class LessonDesk(QObject):
+    """Owns the player, the panel beside the playground, the lessons' workspace, the draft, and the presentation."""
+
+    def __init__(self, playground: "Playground", window: "MainWindow") -> None:
+        super().__init__(window)
+        self._playground, self._window = playground, window
+        self._palette = LIGHT
+        self._touring = self._lens_opened = False
+        self.player = LessonPlayer(playground.document, self)
+        self.panel: LessonPanel | None = None
+        self.workspace: LessonsWorkspace | None = None
+        self.draft: Draft | None = None
+        self.presentation: PresentWindow | None = None
+        self.player.slide_changed.connect(self._on_slide_changed)
+        self.player.frame_changed.connect(self._on_frame_changed)
+
+    # Opening and walking
+
+    def open(self, name: str | Path, step: int = 0) -> bool:
+        """Open a lesson by its name or file, and walk it beside the playground; a sentence says what went wrong."""
+        from attnlab.lessons.library import find
+
+        try:
+            lesson = find(str(name))
+        except AttnlabError as error:
+            self.say(str(error))
+            return False
+        return self.walk(lesson, step)
+
+    def walk(self, lesson: Lesson, step: int = 0) -> bool:
+        """Walk a lesson beside the playground, from one of its steps; False when it has none."""
+        if not lesson.steps:
+            self.say(f"{lesson.title or lesson.name} has no steps yet.")
+            self.show_lesson(lesson)
+            return False
+        self.player.open(lesson, step)
+        self._window.show_workspace(0)
+        if lesson.problems:
+            first, more = lesson.problems[0], len(lesson.problems) - 1
+            self.say(f"Line {first.line}: {first.reason}" + (f" And {more} more; see Lessons." if more else ""))
+        return True
+
+    def close(self) -> None:
+        """Leave the lesson that is open; what it showed stays."""
+        self.player.close()
+
+    def ask_open(self) -> None:
+        """Ask for a lesson's file and open it."""
+        dialog = self.dialog("Open a lesson")
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.fileSelected.connect(self._on_open_selected)
+        dialog.open()
+
+    def take_key(self, key: int) -> bool:
+        """Walk the open lesson by the keys of a clicker; False when the key is not the lesson's."""
+        if self.player.slide is None or self._window.rail.place != 0:
+            return False
+        if key == Qt.Key.Key_PageDown:
+            self.player.next()
+        elif key == Qt.Key.Key_PageUp:
+            self.player.back()
+        else:
+            return False
+        self._window.actions_list.refresh()
+        return True
+
+    # The workspace
+
+    def show_page(self, shown: bool, grid: QGridLayout) -> None:
+        """Show the lessons in the place of the playground, or no longer; they are read when they are first shown."""
+        if shown and self.workspace is None:
+            from attnlab.ui.lessons.workspace import LessonsWorkspace
+
+            self.workspace = LessonsWorkspace(self)
+            self.workspace.set_palette(self._palette)
+            grid.addWidget(self.workspace.header, 0, 0, 1, 2)
+            grid.addWidget(self.workspace.body, 1, 1)
+            grid.addWidget(self.workspace.footer, 2, 0, 1, 2)
+        if self.workspace is not None:
+            self.workspace.show_all(shown)
+
+    def show_lesson(self, lesson: Lesson) -> None:
+        """Show a lesson's page in the workspace."""
+        self._window.show_workspace(1)
+        if self.workspace is not None:
+            self.workspace.show_lesson(lesson)
+
+    # Recording
+
+    def new_draft(self) -> None:
+        """Begin a lesson of one's own, without steps."""
+        from attnlab.ui.lessons.recording import fresh
+
+        self.edit_draft(fresh())
+
+    def edit_draft(self, lesson: Lesson) -> None:
+        """Open a lesson in the editor; a draft with unsaved changes is kept as a file first."""
+        self._keep_draft()
+        self.draft = Draft(lesson, self)
+        self.show_draft()
+
+    def show_draft(self) -> None:
+        """Show the recorded lesson in the editor."""
+        self._window.show_workspace(1)
+        if self.workspace is not None and self.draft is not None:
+            self.workspace.show_draft(self.draft)
+
+    def add_step(self) -> None:
+        """Record what the playground shows as a step of the draft, which is begun when there is none."""
+        from attnlab.ui.lessons.recording import Shown, fresh, recorded
+
+        if self.draft is None:
+            own = self.player.lesson
+            self.draft = Draft(own if own is not None and self.is_own(own) else fresh(), self)
+        try:
+            lesson = recorded(self.draft.lesson, Shown.of(self._playground))
+        except AttnlabError as error:
+            self.say(str(error))
+            return
+        self.draft.edit("Add a step", lesson)
+        self.draft.choose(len(lesson.steps) - 1)
+        self.note(f"Added as step {len(lesson.steps)} of “{lesson.title}”. Ctrl+2 leads to its text.")
+        if self.workspace is not None:
+            self.workspace.show_draft(self.draft)
+
+    def is_own(self, lesson: Lesson) -> bool:
+        """Tell whether a lesson is the person's to change: those that ship have no file of the person's."""
+        return lesson.path is not None
+
+    @property
+    def editing(self) -> Draft | None:
+        """The draft, while its editor is shown: it is what is saved and undone then."""
+        shown = self.workspace is not None and self.workspace.editor.isVisible()
+        return self.draft if shown else None
+
+    def save_draft(self) -> None:
+        """Save the lesson in the editor."""
+        if self.workspace is not None:
+            self.workspace.editor.save()
+
+    def _keep_draft(self) -> None:
+        """Write a draft with unsaved changes beside the person's lessons, so that nothing is lost."""
+        from attnlab.ui.lessons.recording import keep
+
+        if self.draft is not None and self.draft.modified:
+            try:
+                keep(self.draft.lesson)
+            except AttnlabError as error:
+                self.say(str(error))
+
+    # Presenting
+
+    @property
+    def presenting(self) -> bool:
+        """Whether a hall sees a slide just now."""
+        return self.presentation is not None
+
+    def present(self, first: bool = False) -> None:
+        """Present the open lesson from its present step or its first, or a tour of what is open without a lesson."""
+        if self.presentation is not None:
+            return
+        from attnlab.ui.present import PresentWindow
+
+        if self.player.slide is None:
+            from attnlab.lessons.tour import tour
+
+            self._touring = True
+            self.player.open(tour(self._playground.document.experiment, "stage"))
+        elif first:
+            self.player.first()
+        self.presentation = PresentWindow(self._playground, self.player, self._window)
+        self.presentation.left.connect(self._on_left)
+        self.presentation.present()
+
+    @Slot()
+    def _on_left(self) -> None:
+        if self.presentation is not None:
+            self.presentation.deleteLater()
+            self.presentation = None
+        if self._touring:
+            self._touring = False
+            self.player.close()
+        self._window.activateWindow()
+        self._window.actions_list.refresh()
+
+    # Exercises and solutions
+
+    def make_exercise(self) -> None:
+        """Let the person choose cells to blank, and make an exercise of what is open."""
+        from attnlab.ui.predict import make_exercise
+
+        make_exercise(self._playground, self._window)
+
+    def copy_solution(self, form: str) -> None:
+        """Put the whole computation of what is open on the clipboard, as Markdown or LaTeX."""
+        from attnlab.ui.lessons.solution_files import copied
+
+        text = copied(self, form)
+        if text:
+            QGuiApplication.clipboard().setText(text)
+            self.note(f"The worked solution is on the clipboard, {len(text.splitlines())} lines.")
+
+    def ask_save_solution(self) -> None:
+        """Ask for a file and write the whole computation of what is open to it."""
+        from attnlab.ui.lessons.solution_files import ask_save
+
+        ask_save(self)
+
+    # Saying and showing
+
+    @property
+    def playground(self) -> "Playground":
+        """The playground beside which lessons are walked."""
+        return self._playground
+
+    @property
+    def window(self) -> "MainWindow":
+        """The window all of it belongs to."""
+        return self._window
+
+    def say(self, sentence: str) -> None:
+        """Show one sentence about something refused, wherever the person looks."""
+        self._window.say(sentence)
+
+    def note(self, sentence: str) -> None:
+        """Show one sentence about something done."""
+        self._playground.step_bar.show_note(sentence)
+        if self.workspace is not None:
+            self.workspace.show_note(sentence)
+
+    def show_message(self, sentence: str) -> None:
+        """Show a sentence of the window's in the workspace too."""
+        if self.workspace is not None:
+            self.workspace.show_message(sentence)
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours from now on."""
+        self._palette = palette
+        if self.panel is not None:
+            self.panel.set_palette(palette)
+        if self.workspace is not None:
+            self.workspace.set_palette(palette)
+
+    def dialog(self, title: str, name_filter: str = FILTER, suffix: str = "") -> QFileDialog:
+        """Return a dialog for one file, to open, or with a suffix to save."""
+        from attnlab.lessons.library import user_folder
+
+        dialog = QFileDialog(self._window, title)
+        dialog.setNameFilter(name_filter)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        if suffix:
+            dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+            dialog.setDefaultSuffix(suffix)
+        if name_filter == FILTER and user_folder().is_dir():
+            dialog.setDirectory(str(user_folder()))
+        return dialog
+
+    def stop(self) -> None:
+        """End what is presented, and keep a draft with unsaved changes."""
+        if self.presentation is not None:
+            self.presentation.close()
+        self._keep_draft()
+
+    @Slot(object)
+    def _on_slide_changed(self, slide: "Slide | None") -> None:
+        self._show_lens(slide)
+        if not self._touring:
+            self._show_panel(slide)
+        if self.workspace is not None:
+            self.workspace.show_progress()
+        self._window.actions_list.refresh()
+
+    @Slot(object)
+    def _on_frame_changed(self, _: object) -> None:
+        if self.panel is not None:
+            self.panel.show_progress()
+
+    def _show_lens(self, slide: "Slide | None") -> None:
+        lens = slide.step.lens if slide is not None else None
+        if lens or self._lens_opened:
+            self._playground.lenses.open_lens(lens or CANVAS)
+        self._lens_opened = bool(lens)
+
+    def _show_panel(self, slide: "Slide | None") -> None:
+        if self.panel is None and slide is not None:
+            self.panel = LessonPanel(self.player, self._playground)
+            self.panel.close_requested.connect(self.close)
+            self.panel.present_requested.connect(self.present)
+            self.panel.set_palette(self._palette)
+        if self.panel is not None:
+            self.panel.setVisible(slide is not None)
+            self.panel.show_slide()
+
+    @Slot(str)
+    def _on_open_selected(self, path: str) -> None:
+        self.open(Path(path))

@@ -1,0 +1,123 @@
+"""What of an experiment differs from another, as edits that a lesson file can write, and whether they are the same."""
+
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+import torch
+
+from attnlab.attention import edits
+from attnlab.attention.experiment import AttentionConfig, Experiment
+from attnlab.attention.registry import CHOICES
+from attnlab.lessons.lesson import Edit
+
+MOST_CELLS = 6
+"""From so many cells on, a whole table is easier to read than a line for each."""
+MOST_NUMBERS = 64
+"""Numbers that a table may have to be written into a lesson."""
+
+Numbers = np.ndarray[Any, np.dtype[np.floating]]
+Found = tuple[Edit, ...] | None
+"""The edits that lead from one experiment to another, None where a lesson cannot say them."""
+
+
+def same(a: Experiment, b: Experiment) -> bool:
+    """Tell whether two experiments are the same to the last bit: tokens, tables, configuration and batch."""
+    if a is b:
+        return True
+    if (a.tokens, a.memory_tokens, a.item) != (b.tokens, b.memory_tokens, b.item):
+        return False
+    if edits.tables(a) != edits.tables(b) or len(a.others) != len(b.others):
+        return False
+    if any(not _equal(getattr(a.weights, name), getattr(b.weights, name)) for name in ("W_q", "W_k", "W_v", "W_o")):
+        return False
+    if any(not _equal(edits.table(a, name), edits.table(b, name)) for name in edits.tables(a)):
+        return False
+    return _same_config(a.config, b.config) and all(
+        (one.tokens, one.memory_tokens, one.length) == (two.tokens, two.memory_tokens, two.length)
+        and _equal(one.embeddings, two.embeddings)
+        and _equal(one.memory_embeddings, two.memory_embeddings)
+        for one, two in zip(a.others, b.others, strict=True)
+    )
+
+
+def _equal(a: torch.Tensor | None, b: torch.Tensor | None) -> bool:
+    if a is None or b is None:
+        return a is b
+    return a.dtype == b.dtype and torch.equal(a, b)
+
+
+def _same_config(a: AttentionConfig, b: AttentionConfig) -> bool:
+    names = [field.name for field in fields(AttentionConfig) if field.name != "mask"]
+    return _equal(a.mask, b.mask) and all(getattr(a, name) == getattr(b, name) for name in names)
+
+
+def of_tokens(a: Experiment, b: Experiment) -> Found:
+    """Return the edits of the words."""
+    if a.others or b.others:
+        return () if (a.tokens, a.memory_tokens) == (b.tokens, b.memory_tokens) else None
+    found = []
+    if a.tokens != b.tokens:
+        found.append(Edit("tokens", list(b.tokens)))
+    if a.memory_tokens != b.memory_tokens:
+        if b.memory_tokens is not None and b.memory_tokens != tuple(" ".join(b.memory_tokens).split()):
+            return None
+        found.append(Edit("memory", "none" if b.memory_tokens is None else " ".join(b.memory_tokens)))
+    return tuple(found)
+
+
+def of_config(a: Experiment, b: Experiment) -> Found:
+    """Return the edits of sizes, switches and choices."""
+    if not _equal(a.config.mask, b.config.mask) and b.config.mask is not None:
+        return None  # painted by hand
+    found = [Edit("output", b.weights.W_o is not None)] if (a.weights.W_o is None) != (b.weights.W_o is None) else []
+    if edits.has_biases(a) != edits.has_biases(b):
+        found.append(Edit("biases", edits.has_biases(b)))
+    names = ("n_heads", "n_kv_heads", "d_k", "d_v")
+    found += [Edit(name, getattr(b, name)) for name in names if getattr(a, name) != getattr(b, name)]
+    for name in ("causal", "scale", *(choice.field for choice in CHOICES)):
+        if getattr(a.config, name) != getattr(b.config, name):
+            found.append(Edit(name, getattr(b.config, name)))
+    if a.config.ablated != b.config.ablated:
+        found.append(Edit("ablate", list(b.config.ablated)))
+    for given, wanted in ((a.config.masks, b.config.masks), (a.config.options, b.config.options)):
+        for name in {**given, **wanted}:
+            if name not in wanted:
+                return None  # back to a default that a lesson has no word for
+            if given.get(name) != wanted[name]:
+                found.append(Edit(name, wanted[name]))
+    return tuple(found)
+
+
+def of_tables(a: Experiment, b: Experiment) -> Found:
+    """Return the edits of numbers: single cells where few differ, else the whole table."""
+    found: list[Edit] = []
+    for name in edits.tables(b):
+        if name not in edits.tables(a) or edits.shape(a, name) != edits.shape(b, name):
+            if b.others or edits.table(b, name).numel() > MOST_NUMBERS:
+                return None
+            found.append(Edit(name, _plain(edits.array(b, name))))
+            continue
+        cells = list(_cells(edits.array(a, name), edits.array(b, name)))
+        if len(cells) <= MOST_CELLS:
+            found += [Edit(f"{name}[{row}, {column}]", value) for row, column, value in cells]
+        elif edits.table(b, name).numel() <= MOST_NUMBERS:
+            found.append(Edit(name, _plain(edits.array(b, name))))
+        else:
+            return None
+    return tuple(found)
+
+
+def _cells(a: Numbers, b: Numbers) -> Iterator[tuple[int, int, float]]:
+    for row, column in np.argwhere(a != b):
+        yield int(row), int(column), _short(b[row, column])
+
+
+def _plain(numbers: Numbers) -> list[list[float]]:
+    return [[_short(value) for value in row] for row in numbers]
+
+
+def _short(value: "np.floating[Any]") -> float:
+    """Return the number with the fewest digits that is this one again in its own precision."""
+    return float(str(value))

@@ -1,0 +1,175 @@
+"""A lesson that is being written: its states as values, so that every change can be taken back, and what is saved."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from attnlab.errors import AttnlabError
+from attnlab.files.atomic import write_bytes
+from attnlab.lessons.lesson import Lesson, Step
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    label: str
+    lesson: Lesson
+    chosen: int
+    gesture: Hashable = None
+
+
+class Draft(QObject):
+    """Owns the lesson in the editor and which step is chosen; edits of one gesture, as typing a word, undo as one."""
+
+    changed = Signal()
+    """The lesson, the chosen step, or whether it is saved."""
+
+    def __init__(self, lesson: Lesson, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._entries = [_Entry("Open", lesson, 0)]
+        self._index = self._chosen = 0
+        self._saved: Lesson | None = lesson
+        self._path = None if lesson.problems else lesson.path
+
+    @property
+    def lesson(self) -> Lesson:
+        """The lesson as it is now."""
+        return self._entries[self._index].lesson
+
+    @property
+    def chosen(self) -> int:
+        """The step that is edited, counted from 0."""
+        return min(max(self._chosen, 0), max(len(self.lesson.steps) - 1, 0))
+
+    @property
+    def step(self) -> Step | None:
+        """The step that is edited; None when there is none."""
+        return self.lesson.steps[self.chosen] if self.lesson.steps else None
+
+    @property
+    def modified(self) -> bool:
+        """Whether the lesson differs from its file."""
+        return self.lesson is not self._saved
+
+    @property
+    def path(self) -> Path | None:
+        """The file to save to; None for a new lesson, and for one whose file was not read whole."""
+        return self._path
+
+    @property
+    def undo_label(self) -> str:
+        """What an undo takes back, "" at the beginning."""
+        return self._entries[self._index].label if self._index else ""
+
+    @property
+    def redo_label(self) -> str:
+        """What a redo brings back, "" at the end."""
+        return self._entries[self._index + 1].label if self._index + 1 < len(self._entries) else ""
+
+    def edit(self, label: str, lesson: Lesson, gesture: Hashable = None) -> None:
+        """Make a changed lesson the present one; the same one again is no edit."""
+        if lesson == self.lesson:
+            return
+        del self._entries[self._index + 1 :]
+        entry = _Entry(label, lesson, self._chosen, gesture)
+        if gesture is not None and self._index and self._entries[-1].gesture == gesture and self.modified:
+            self._entries[-1] = entry
+        else:
+            self._entries.append(entry)
+            self._index += 1
+        self.changed.emit()
+
+    def edit_step(self, label: str, gesture: Hashable = None, **changes: object) -> None:
+        """Change fields of the chosen step."""
+        if self.step is not None:
+            step = replace(self.step, **changes)  # type: ignore[arg-type]
+            steps = list(self.lesson.steps)
+            steps[self.chosen] = step
+            self.edit(label, replace(self.lesson, steps=tuple(steps)), gesture)
+
+    @Slot(int)
+    def choose(self, step: int) -> None:
+        """Edit another step."""
+        if step != self._chosen:
+            self._chosen = step
+            self.changed.emit()
+
+    def delete(self) -> None:
+        """Take the chosen step out."""
+        if self.lesson.steps:
+            self._rearrange("Delete the step", [i for i in range(len(self.lesson.steps)) if i != self.chosen])
+
+    def duplicate(self) -> None:
+        """Put a copy of the chosen step after it, and choose the copy."""
+        if self.step is not None:
+            steps = list(self.lesson.steps)
+            steps.insert(self.chosen + 1, replace(self.step, preset=None, file=None, edits=(), line=0))
+            self._chosen = self.chosen + 1
+            self.edit("Duplicate the step", replace(self.lesson, steps=tuple(steps)))
+
+    def move(self, source: int, target: int) -> None:
+        """Put a step at another place; both are counted in the list as it is before."""
+        order = list(range(len(self.lesson.steps)))
+        if source == target or source not in order or target not in order:
+            return
+        order.insert(target, order.pop(source))
+        self._chosen = target
+        self._rearrange("Move the step", order)
+
+    def undo(self) -> None:
+        """Take the last change back."""
+        self._jump(self._index - 1)
+
+    def redo(self) -> None:
+        """Bring a change back."""
+        self._jump(self._index + 1)
+
+    def save(self, path: Path) -> None:
+        """Write the lesson to a file, whole or not at all; raises FileError."""
+        from attnlab.lessons.write import write
+
+        if path != self._path:
+            _carry_files(self.lesson, path)
+        write_bytes(path, write(_at(self.lesson, path)).encode())
+        self._path = path
+        self._entries = [replace(e, lesson=_at(e.lesson, path), gesture=None) for e in self._entries]
+        self._saved = self.lesson
+        self.changed.emit()
+
+    def _rearrange(self, label: str, order: list[int]) -> None:
+        from attnlab.ui.lessons.recording import rearranged
+
+        self.edit(label, rearranged(self.lesson, order))
+
+    def _jump(self, index: int) -> None:
+        if 0 <= index < len(self._entries) and index != self._index:
+            self._chosen = self._entries[max(index, self._index)].chosen
+            self._index = index
+            self.changed.emit()
+
+
+def _at(lesson: Lesson, path: Path) -> Lesson:
+    return replace(lesson, name=path.stem, path=path, problems=())
+
+
+def folder_of(lesson: Lesson) -> Path:
+    """Return where the sessions of a lesson lie, or will lie."""
+    from attnlab.lessons.library import user_folder
+
+    return lesson.path.parent if lesson.path is not None else user_folder()
+
+
+def _carry_files(lesson: Lesson, path: Path) -> None:
+    """Copy the sessions that a lesson's steps begin with beside the file it is saved to; raises FileError."""
+    folder = folder_of(lesson)
+    for name in {step.file for step in lesson.steps if step.file is not None}:
+        target = path.parent / name
+        if target == folder / name or target.exists():
+            continue
+        try:
+            content = (folder / name).read_bytes()
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise AttnlabError(f"{folder / name}, which a step begins with, cannot be read: {reason}.") from None
+        write_bytes(target, content)

@@ -1,0 +1,412 @@
+"""The editor of a lesson of one's own: its steps in order, the chosen one's texts, and what they look like filled."""
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QScrollArea,
+    QSplitter,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from attnlab.errors import AttnlabError
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.lessons.lesson import Lesson, Step
+from attnlab.ui.icons import icon
+from attnlab.ui.lessons.draft import Draft
+from attnlab.ui.lessons.preview import Preview
+from attnlab.ui.lessons.question_fields import QuestionFields
+from attnlab.ui.lessons.row_list import RowList
+from attnlab.ui.lessons.rows import Row
+from attnlab.ui.lessons.saving import ask_save, save
+from attnlab.ui.theme import font, px
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from attnlab.ui.lessons.desk import LessonDesk
+
+TOOLS = (
+    ("undo", "undo", "Undo", ""),
+    ("redo", "redo", "Redo", ""),
+    ("up", "chevron-up", "Move the step up", "Alt+Up"),
+    ("down", "chevron-down", "Move the step down", "Alt+Down"),
+    ("duplicate", "copy", "Duplicate the step", ""),
+    ("delete", "trash", "Delete the step", "Delete"),
+)
+
+
+class Editor(QWidget):
+    """Shows and edits a draft; announces where it was saved, and that the person is done."""
+
+    saved = Signal(object)
+    left = Signal()
+
+    def __init__(self, desk: "LessonDesk") -> None:
+        super().__init__()
+        self._desk = desk
+        self._draft: Draft | None = None
+        self._palette = LIGHT
+        self.setProperty("ground", "ground")
+        self.setAccessibleName("Lesson editor")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self._make_head())
+        split = QSplitter(Qt.Orientation.Horizontal)
+        split.setHandleWidth(1)
+        split.setChildrenCollapsible(False)
+        split.addWidget(self._make_steps())
+        split.addWidget(self._make_form())
+        split.setStretchFactor(1, 1)
+        split.setSizes([260, 700])
+        column.addWidget(split, 1)
+        self.preview = Preview(desk.playground)
+        self._form.insertWidget(self._form.indexOf(self.text) + 1, self.preview)
+        for field in self.findChildren(QWidget):
+            field.installEventFilter(self)
+
+    def _make_head(self) -> QFrame:
+        bar = QFrame()
+        bar.setProperty("ground", "top")
+        row = QHBoxLayout(bar)
+        row.setContentsMargins(16, 8, 16, 8)
+        row.setSpacing(8)
+        self.title, self.about = QLineEdit(), QLineEdit()
+        for field, name, tip in (
+            (self.title, "Title of the lesson", "What the lesson is called"),
+            (self.about, "About the lesson", "One sentence about the lesson"),
+        ):
+            field.setAccessibleName(name)
+            field.setPlaceholderText(name)
+            field.setToolTip(tip)
+        self.title.textEdited.connect(self._on_title_edited)
+        self.about.textEdited.connect(self._on_about_edited)
+        row.addWidget(self.title, 2)
+        row.addWidget(self.about, 3)
+        self._save, self._save_as = QPushButton("Save"), QPushButton("Save as…")
+        self._walk, self._done = QPushButton("Try it"), QPushButton("Done")
+        self._save.setProperty("primary", True)
+        self._save.setToolTip("Save the lesson (Ctrl+S)")
+        self._save_as.setToolTip("Save the lesson to another file")
+        self._walk.setToolTip("Walk the lesson beside the playground, from this step")
+        self._done.setToolTip("Back to the lessons; what is not saved stays here until you come back")
+        self._save.clicked.connect(self.save)
+        self._save_as.clicked.connect(self.save_as)
+        self._walk.clicked.connect(self._on_walk_clicked)
+        self._done.clicked.connect(self.left)
+        for button in (self._save, self._save_as, self._walk, self._done):
+            row.addWidget(button)
+        return bar
+
+    def _make_steps(self) -> QWidget:
+        side = QWidget()
+        side.setProperty("ground", "surface")
+        side.setMinimumWidth(px(210))
+        column = QVBoxLayout(side)
+        column.setContentsMargins(4, 8, 4, 8)
+        column.setSpacing(4)
+        tools = QHBoxLayout()
+        tools.setContentsMargins(4, 0, 4, 0)
+        tools.setSpacing(0)
+        self.tools: dict[str, QToolButton] = {}
+        for name, _, title, key in TOOLS:
+            button = QToolButton()
+            button.setAccessibleName(title)
+            button.setToolTip(f"{title} ({key})" if key else title)
+            button.clicked.connect(partial(self._on_tool, name))
+            tools.addWidget(button)
+            self.tools[name] = button
+        tools.addStretch(1)
+        self.steps = RowList("Steps, to drag into order", movable=True)
+        self.steps.chosen.connect(self._on_step_chosen)
+        self.steps.moved.connect(self._on_step_moved)
+        self.steps.deleted.connect(partial(self._on_tool, "delete"))
+        self._add = QPushButton("Add the playground’s view")
+        self._add.setToolTip("Record what the playground shows as a step (Ctrl+Shift+A)")
+        self._add.clicked.connect(self._desk.add_step)
+        column.addLayout(tools)
+        column.addWidget(self.steps, 1)
+        column.addWidget(self._add)
+        return side
+
+    def _make_form(self) -> QScrollArea:
+        area, body = QScrollArea(), QWidget()
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setWidgetResizable(True)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        body.setProperty("ground", "ground")
+        self._form = QVBoxLayout(body)
+        self._form.setContentsMargins(20, 16, 20, 16)
+        self._form.setSpacing(6)
+        self._empty = QLabel("Show something in the playground, then press Ctrl+Shift+A to record it as a step.")
+        self._empty.setWordWrap(True)
+        self._empty.setProperty("role", "muted")
+        self.step_title = QLineEdit()
+        self.step_title.setAccessibleName("Title of the step")
+        self.step_title.setToolTip("What the hall reads first")
+        self.step_title.textEdited.connect(self._on_step_title_edited)
+        self.text = self._area("Text", "Markdown; a number as {{weights[2, 1]}}. At most about 60 words.", 104)
+        self.notes = self._area("Notes", "Only you see these while you present.", 64)
+        self.text.textChanged.connect(self._on_text_changed)
+        self.notes.textChanged.connect(self._on_notes_changed)
+        self.question = QuestionFields()
+        self.question.changed.connect(self._on_question_changed)
+        self._parts: list[QWidget] = []
+        self._form.addWidget(self._empty)
+        self._put("Step", self.step_title)
+        self._form.addWidget(self._make_state())
+        self._put("Text", self.text)
+        self._put("Question", self.question)
+        self._put("Notes", self.notes)
+        self._form.addStretch(1)
+        area.setWidget(body)
+        return area
+
+    def _area(self, name: str, hint: str, height: int) -> QPlainTextEdit:
+        field = QPlainTextEdit()
+        field.setAccessibleName(name)
+        field.setPlaceholderText(hint)
+        field.setToolTip(hint)
+        field.setTabChangesFocus(True)
+        field.setUndoRedoEnabled(False)  # the draft has its own, over all fields
+        field.setFixedHeight(px(height))
+        return field
+
+    def _put(self, title: str, widget: QWidget) -> None:
+        heading = QLabel(title)
+        heading.setProperty("role", "section")
+        if self._parts:
+            heading.setContentsMargins(0, 8, 0, 0)
+        self._form.addWidget(heading)
+        self._form.addWidget(widget)
+        self._parts += [heading, widget]
+
+    def _make_state(self) -> QWidget:
+        holder = QWidget()
+        row = QHBoxLayout(holder)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        self._state = QLabel()
+        self._state.setTextFormat(Qt.TextFormat.PlainText)
+        self._state.setWordWrap(True)
+        self._state.setProperty("role", "caption")
+        self._state.setAccessibleName("State of the step")
+        self._record, self._insert = QPushButton("Record again"), QPushButton("Insert the number")
+        self._record.setToolTip("Let this step show what the playground shows now")
+        self._insert.setToolTip("Put the cell that is selected in the playground into the text, as a placeholder")
+        self._record.clicked.connect(self._on_record_clicked)
+        self._insert.clicked.connect(self._on_insert_clicked)
+        row.addWidget(self._state, 1)
+        row.addWidget(self._record)
+        row.addWidget(self._insert)
+        self._parts.append(holder)
+        return holder
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours, and the present size of type, from now on."""
+        self._palette = palette
+        for name, drawing, _, _ in TOOLS:
+            self.tools[name].setIcon(icon(drawing, palette, px(16)))
+            self.tools[name].setIconSize(QSize(px(16), px(16)))
+        self.title.setFont(font("title"))
+        self.step_title.setFont(font("title"))
+        self.text.setFixedHeight(px(104))
+        self.notes.setFixedHeight(px(64))
+        for part in (self.steps, self.preview, self.question):
+            part.set_palette(palette)
+
+    @property
+    def draft(self) -> Draft | None:
+        """The lesson that is edited."""
+        return self._draft
+
+    def show_draft(self, draft: Draft) -> None:
+        """Edit a draft from now on."""
+        if self._draft is not draft:
+            if self._draft is not None:
+                self._draft.changed.disconnect(self._refresh)
+            self._draft = draft
+            draft.changed.connect(self._refresh)
+        self._refresh()
+
+    @Slot()
+    def _refresh(self) -> None:
+        draft = self._draft
+        if draft is None:
+            return
+        lesson, step = draft.lesson, draft.step
+        _set(self.title, lesson.title)
+        _set(self.about, lesson.about)
+        rows = [Row(s.title or "Untitled", number=i + 1) for i, s in enumerate(lesson.steps)]
+        self.steps.show_rows(rows, draft.chosen if rows else -1)
+        self._save.setText("Save •" if draft.modified else "Save")
+        self._show_tools(draft)
+        self._empty.setVisible(step is None)
+        for widget in (*self._parts, self.preview):
+            widget.setVisible(step is not None)
+        if step is not None:
+            self._show_step(lesson, step, draft.chosen)
+
+    def _show_step(self, lesson: Lesson, step: Step, index: int) -> None:
+        _set(self.step_title, step.title)
+        for field, text in ((self.text, step.text), (self.notes, step.notes)):
+            if field.toPlainText() != text:
+                field.blockSignals(True)
+                field.setPlainText(text)
+                field.blockSignals(False)
+        self.question.show_question(step.question)
+        self._state.setText(said(step))
+        self.preview.show_step(lesson, index)
+
+    def _show_tools(self, draft: Draft) -> None:
+        count, at = len(draft.lesson.steps), draft.chosen
+        for name, label in (("undo", draft.undo_label), ("redo", draft.redo_label)):
+            self.tools[name].setEnabled(bool(label))
+            self.tools[name].setToolTip(f"{name.capitalize()} “{label}”" if label else name.capitalize())
+        self.tools["up"].setEnabled(at > 0)
+        self.tools["down"].setEnabled(at < count - 1)
+        for name in ("duplicate", "delete"):
+            self.tools[name].setEnabled(count > 0)
+        self._walk.setEnabled(count > 0)
+
+    @Slot()
+    def save(self) -> bool:
+        """Save where the lesson lies; for a new one in the person's folder, under a name made of its title."""
+        return self._draft is not None and save(self._desk, self._draft, self._on_saved)
+
+    @Slot()
+    def save_as(self) -> None:
+        """Ask for a file and save to it."""
+        if self._draft is not None:
+            ask_save(self._desk, self._draft, self._on_saved)
+
+    def _on_saved(self, path: "Path") -> None:
+        self.saved.emit(path)
+
+    def _on_tool(self, name: str) -> None:
+        draft = self._draft
+        if draft is None:
+            return
+        if name in ("up", "down"):
+            self._on_step_moved(draft.chosen, draft.chosen + (1 if name == "down" else -1))
+            return
+        try:
+            getattr(draft, name)()
+        except AttnlabError as error:
+            self._desk.say(str(error))
+
+    @Slot(int)
+    def _on_step_chosen(self, row: int) -> None:
+        if self._draft is not None:
+            self._draft.choose(row)
+
+    @Slot(int, int)
+    def _on_step_moved(self, source: int, target: int) -> None:
+        if self._draft is None:
+            return
+        try:
+            self._draft.move(source, target)
+        except AttnlabError as error:
+            self._desk.say(str(error))
+        self._refresh()
+
+    @Slot(str)
+    def _on_title_edited(self, text: str) -> None:
+        if self._draft is not None:
+            self._draft.edit("Title", replace(self._draft.lesson, title=text), "title")
+
+    @Slot(str)
+    def _on_about_edited(self, text: str) -> None:
+        if self._draft is not None:
+            self._draft.edit("About", replace(self._draft.lesson, about=text), "about")
+
+    @Slot(str)
+    def _on_step_title_edited(self, text: str) -> None:
+        self._edit_step("Title of the step", title=text)
+
+    @Slot()
+    def _on_text_changed(self) -> None:
+        text = self.text.toPlainText()
+        self._edit_step("Text", len(text.split()), text=text)
+
+    @Slot()
+    def _on_notes_changed(self) -> None:
+        text = self.notes.toPlainText()
+        self._edit_step("Notes", len(text.split()), notes=text)
+
+    @Slot(object)
+    def _on_question_changed(self, question: object) -> None:
+        self._edit_step("Question", 0, question=question)
+
+    def _edit_step(self, label: str, word: int = 0, **changes: Any) -> None:
+        if self._draft is not None:
+            self._draft.edit_step(label, (label, self._draft.chosen, word), **changes)
+
+    @Slot()
+    def _on_record_clicked(self) -> None:
+        from attnlab.ui.lessons.recording import Shown, rerecorded
+
+        draft = self._draft
+        if draft is None or draft.step is None:
+            return
+        try:
+            draft.edit("Record again", rerecorded(draft.lesson, draft.chosen, Shown.of(self._desk.playground)))
+        except AttnlabError as error:
+            self._desk.say(str(error))
+
+    @Slot()
+    def _on_insert_clicked(self) -> None:
+        cell = self._desk.playground.document.view.cell
+        if cell is None:
+            self._desk.say("No cell is selected in the playground; click one there first.")
+            return
+        head = "" if cell.head is None else f"{cell.head}, "
+        self.text.insertPlainText(f"{{{{{cell.stage}[{head}{cell.row}, {cell.column}]}}}}")
+        self.text.setFocus()
+
+    @Slot()
+    def _on_walk_clicked(self) -> None:
+        if self._draft is not None:
+            self._desk.walk(self._draft.lesson, self._draft.chosen)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Leave undo and redo to the draft: a field of text would take the keys for itself."""
+        keys = QKeySequence.StandardKey
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride:
+            taken = event.matches(keys.Undo) or event.matches(keys.Redo)
+            if taken:
+                event.ignore()
+                return True
+        return super().eventFilter(watched, event)
+
+
+def said(step: Step) -> str:
+    """Return in words what a step shows."""
+    begun = f"preset {step.preset}" if step.preset else f"file {step.file}" if step.file else "as the step before"
+    edits = [f"{edit.key}: {_brief(edit.value)}" for edit in step.edits]
+    looked = [f"{name} {getattr(step, name)}" for name in ("head", "depth", "lens") if getattr(step, name) is not None]
+    cell = [f"cell [{step.cell[0]}, {step.cell[1]}]"] if step.cell is not None else []
+    stage = [f"stage {step.stage}"] if step.stage else []
+    return "  ·  ".join([begun, *edits, *stage, *cell, *looked])
+
+
+def _brief(value: object) -> str:
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return text if len(text) <= 32 else text[:31] + "…"
+
+
+def _set(field: QLineEdit, text: str) -> None:
+    if field.text() != text:
+        field.setText(text)

@@ -1,0 +1,149 @@
+"""A lesson's page: what it is about, what can be done with it, its steps, what is to be mended, and its sources."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.lessons.lesson import Lesson, Problem
+from attnlab.ui.lessons.row_list import RowList
+from attnlab.ui.lessons.rows import Row
+from attnlab.ui.theme import font, px
+from attnlab.ui.widgets.flow_layout import FlowLayout
+
+MOST_PROBLEMS = 6
+WIDTH = 760
+
+
+class LessonPage(QWidget):
+    """Shows one lesson; announces the step to walk or present from, counted from 0, and the rest that is wanted."""
+
+    walk_requested = Signal(int)
+    present_requested = Signal(int)
+    print_requested = Signal()
+    check_requested = Signal()
+    edit_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._palette = LIGHT
+        self._shown: Lesson | None = None
+        self._now: int | None = None
+        self.setProperty("ground", "ground")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(32, 24, 32, 20)
+        column.setSpacing(8)
+        self._title, self._about, self._covers = QLabel(), QLabel(), QLabel()
+        self._problems, self._sources = QLabel(), QLabel()
+        for label in (self._title, self._about, self._covers, self._problems, self._sources):
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setWordWrap(True)
+            label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._about.setProperty("role", "muted")
+        self._covers.setProperty("role", "caption")
+        self._problems.setAccessibleName("What is to be mended")
+        self._problems.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._sources.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        for label in (self._title, self._about, self._covers):
+            column.addWidget(label)
+        column.addSpacing(8)
+        column.addWidget(self._make_buttons())
+        column.addSpacing(8)
+        column.addWidget(self._problems)
+        self._steps_title, self._sources_title = _section("Steps"), _section("Sources")
+        column.addWidget(self._steps_title)
+        self.steps = RowList("Steps of the lesson")
+        self.steps.opened.connect(self.walk_requested)
+        self.steps.chosen.connect(self._on_step_chosen)
+        column.addWidget(self.steps, 1)
+        column.addWidget(self._sources_title)
+        column.addWidget(self._sources)
+
+    def _make_buttons(self) -> QWidget:
+        holder, row = QWidget(), FlowLayout()
+        holder.setLayout(row)
+        row.setContentsMargins(0, 0, 0, 0)
+        self._walk, self._present = QPushButton(), QPushButton("Present")
+        self._walk.setProperty("primary", True)
+        self._walk.setToolTip("Walk the lesson beside the playground, from the chosen step")
+        self._present.setToolTip("Show the lesson to the hall, from the chosen step (F5)")
+        self._print, self._check, self._edit = QPushButton("Print as PDF…"), QPushButton("Check"), QPushButton()
+        self._print.setToolTip("Write the lesson to a PDF file, one page a step")
+        self._check.setToolTip("Compute every step and fill every number in its text")
+        self._walk.clicked.connect(self._on_walk_clicked)
+        self._present.clicked.connect(self._on_present_clicked)
+        self._print.clicked.connect(self.print_requested)
+        self._check.clicked.connect(self.check_requested)
+        self._edit.clicked.connect(self.edit_requested)
+        for button in (self._walk, self._present, self._print, self._check, self._edit):
+            row.addWidget(button)
+        return holder
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours, and the present size of type, from now on."""
+        self._palette = palette
+        title = font("display")
+        title.setPixelSize(px(24))
+        self._title.setFont(title)
+        self._problems.setStyleSheet(f"color: {palette.bad}")
+        self.steps.set_palette(palette)
+
+    def show_lesson(self, lesson: Lesson, now: int | None, own: bool) -> None:
+        """Show a lesson, the step of it that is walked just now, and whether it is the person's to change."""
+        another = self._shown is None or (lesson.name, lesson.path) != (self._shown.name, self._shown.path)
+        self._shown, changed, self._now = lesson, now != self._now, now
+        self._title.setText(lesson.title or lesson.name)
+        self._about.setText(lesson.about)
+        self._about.setVisible(bool(lesson.about))
+        covers = f"Shows {', '.join(lesson.covers)} of the list of systems" if lesson.covers else ""
+        self._covers.setText(covers)
+        self._covers.setVisible(bool(covers))
+        chosen = (now or 0) if another or (changed and now is not None) else self.chosen
+        rows = [Row(s.title or "Untitled", "", "", i + 1, i == now) for i, s in enumerate(lesson.steps)]
+        self.steps.show_rows(rows, min(chosen, len(rows) - 1))
+        self._sources.setText("\n".join(lesson.sources))
+        for widget in (self._sources, self._sources_title):
+            widget.setVisible(bool(lesson.sources))
+        self._edit.setText("Edit" if own else "Edit a copy")
+        self._edit.setToolTip("Change this lesson" if own else "Make a lesson of your own of this one")
+        if another:
+            self.show_problems(lesson.problems)
+        for button in (self._walk, self._present, self._print):
+            button.setEnabled(bool(lesson.steps))
+        self._on_step_chosen(self.chosen)
+
+    @property
+    def chosen(self) -> int:
+        """The step that is chosen, counted from 0."""
+        return max(self.steps.currentRow(), 0)
+
+    def show_problems(self, problems: Sequence[Problem]) -> None:
+        """Show what is wrong in the lesson's file, line by line."""
+        said = [f"Line {p.line}: {p.reason}" for p in problems[:MOST_PROBLEMS]]
+        more = len(problems) - len(said)
+        self._problems.setText("\n".join([*said, *([f"And {more} more."] if more else [])]))
+        self._problems.setVisible(bool(problems))
+
+    @property
+    def problems(self) -> str:
+        """What is said to be wrong, "" for nothing."""
+        return self._problems.text()
+
+    @Slot(int)
+    def _on_step_chosen(self, step: int) -> None:
+        self._walk.setText(f"Open at step {step + 1}" if step else "Open")
+
+    @Slot()
+    def _on_walk_clicked(self) -> None:
+        self.walk_requested.emit(self.chosen)
+
+    @Slot()
+    def _on_present_clicked(self) -> None:
+        self.present_requested.emit(self.chosen)
+
+
+def _section(text: str) -> QLabel:
+    label = QLabel(text)
+    label.setProperty("role", "section")
+    return label

@@ -1,0 +1,176 @@
+"""The panel above the explanation while a lesson is open: the step's text with its numbers, notes, question, Next."""
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QSplitter,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.icons import icon
+from attnlab.ui.lessons.filling import Filling
+from attnlab.ui.lessons.fold import Fold
+from attnlab.ui.lessons.markdown import MarkdownLabel
+from attnlab.ui.theme import font, px
+from attnlab.ui.widgets.elided_label import ElidedLabel
+
+if TYPE_CHECKING:
+    from attnlab.ui.lessons.player import LessonPlayer
+    from attnlab.ui.playground.workspace import Playground
+
+WIDTH = 300
+
+
+class LessonPanel(QFrame):
+    """Shows the player's slide as the playground's numbers fill it; takes the upper part of the right column."""
+
+    close_requested = Signal()
+    present_requested = Signal()
+
+    def __init__(self, player: "LessonPlayer", playground: "Playground") -> None:
+        super().__init__()
+        self._player, self._playground = player, playground
+        self._filling = Filling(playground)
+        self._palette = LIGHT
+        self.setObjectName("lesson")
+        self.setAccessibleName("Lesson")
+        self.setProperty("ground", "surface")
+        self.setMinimumWidth(px(WIDTH))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 12, 8, 12)
+        column.setSpacing(8)
+        column.addLayout(self._make_head())
+        column.addWidget(self._make_body(), 1)
+        column.addLayout(self._make_foot())
+        self._settle_in()
+        playground.computed.connect(self._on_computed)
+
+    def _make_head(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        self._where = ElidedLabel()
+        self._where.setProperty("role", "caption")
+        self._close = QToolButton()
+        self._close.setAccessibleName("Close the lesson")
+        self._close.setToolTip("Close the lesson; what it shows stays open")
+        self._close.clicked.connect(self.close_requested)
+        row.addWidget(self._where, 1)
+        row.addWidget(self._close)
+        return row
+
+    def _make_body(self) -> QScrollArea:
+        area, body = QScrollArea(), QWidget()
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setWidgetResizable(True)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setAccessibleName("The step's text")
+        body.setProperty("ground", "surface")
+        column = QVBoxLayout(body)
+        column.setContentsMargins(0, 0, 8, 0)
+        column.setSpacing(8)
+        self._title = QLabel()
+        self._title.setTextFormat(Qt.TextFormat.PlainText)
+        self._title.setWordWrap(True)
+        self._text = MarkdownLabel()
+        self._question, self._notes = Fold("Question"), Fold("Notes")
+        for label in (self._title, self._text):
+            label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        for widget in (self._title, self._text, self._question, self._notes):
+            column.addWidget(widget)
+        column.addStretch(1)
+        area.setWidget(body)
+        self._area = area
+        return area
+
+    def _make_foot(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setContentsMargins(0, 0, 8, 0)
+        row.setSpacing(8)
+        self._back, self._next, self._present = QPushButton("Back"), QPushButton("Next"), QPushButton("Present")
+        self._next.setProperty("primary", True)
+        self._back.setToolTip("The frame before (PageUp)")
+        self._next.setToolTip("The next frame or step (PageDown)")
+        self._present.setToolTip("Show this step to the hall (F5)")
+        self._back.clicked.connect(self._player.back)
+        self._next.clicked.connect(self._player.next)
+        self._present.clicked.connect(self.present_requested)
+        row.addWidget(self._back)
+        row.addWidget(self._next)
+        row.addStretch(1)
+        row.addWidget(self._present)
+        return row
+
+    def _settle_in(self) -> None:
+        """Take the upper part of the playground's right column, above the explanation."""
+        body, explain = self._playground.body, self._playground.explain
+        place = body.indexOf(explain)
+        self._column = QSplitter(Qt.Orientation.Vertical)
+        self._column.setHandleWidth(1)
+        self._column.setChildrenCollapsible(False)
+        sizes = body.sizes()
+        body.replaceWidget(place, self._column)
+        self._column.addWidget(self)
+        self._column.addWidget(explain)
+        explain.show()  # replaceWidget leaves what it takes out hidden
+        body.setStretchFactor(place, 0)
+        body.setSizes(sizes)
+
+    def set_palette(self, palette: Palette) -> None:
+        """Write in other colours, and the present size of type, from now on."""
+        self._palette = palette
+        self._close.setIcon(icon("close", palette, px(16)))
+        self._close.setIconSize(QSize(px(16), px(16)))
+        title = font("title")
+        title.setPixelSize(px(17))
+        self._title.setFont(title)
+        self._where.setFont(font("caption"))
+        self.setMinimumWidth(px(WIDTH))
+        for part in (self._text, self._question, self._notes):
+            part.set_palette(palette)
+
+    def show_slide(self) -> None:
+        """Show the player's slide, with numbers as soon as they are computed."""
+        if self._player.slide is None:
+            return
+        self._area.verticalScrollBar().setValue(0)
+        self._question.fold()
+        self._notes.fold()
+        self.show_progress()
+        self._fill()
+
+    def show_progress(self) -> None:
+        """Show where the walk stands."""
+        slide, lesson = self._player.slide, self._player.lesson
+        if slide is None or lesson is None:
+            return
+        frames, at = len(self._player.frames), self._player.frame_index
+        inside = f"  ·  {at + 1} of {frames}" if frames > 1 else ""
+        self._where.setText(f"{lesson.title}  ·  step {slide.index + 1} of {slide.count}{inside}")
+        self._back.setEnabled(not self._player.at_start)
+        self._next.setEnabled(not self._player.at_end)
+
+    def _fill(self) -> None:
+        """Fill the text from the numbers shown; while they are on their way, what stands there stays."""
+        slide = self._player.slide
+        trace = self._filling.trace()
+        if slide is None or trace is None or not self.isVisibleTo(self._column):
+            return
+        question = slide.step.question
+        self._title.setText(slide.step.title)
+        self._text.show_markdown(self._filling.filled(self._player, slide.step.text, trace))
+        asked = "" if question is None else question.ask or "What belongs into the blanks?"
+        self._question.show_text(self._filling.filled(self._player, asked, trace))
+        self._notes.show_text(self._filling.filled(self._player, slide.step.notes, trace))
+
+    @Slot(object)
+    def _on_computed(self, _: object) -> None:
+        self._fill()

@@ -1,0 +1,105 @@
+"""The fields of a step's question: what is asked, which cells are blank, how far an answer may be off, and a hint."""
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QWidget
+
+from attnlab.errors import AttnlabError
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.lessons.cells import blank_of, blank_text
+from attnlab.lessons.lesson import Blank, Question
+
+FIELDS = (
+    ("blank", "Blank cells", "weights[2, 1], or a row weights[2, :]; several with ; between"),
+    ("ask", "Asked", "How much does “starts” look at “journey”?"),
+    ("tolerance", "Tolerance", "0.01"),
+    ("hint", "Hint", "The exponentials, divided by their sum."),
+)
+
+
+class QuestionFields(QWidget):
+    """Edits a question; without blank cells there is none. What is wrong in a field stays, and is said below."""
+
+    changed = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._palette = LIGHT
+        self._shown: Question | None = None
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setSpacing(6)
+        self.fields: dict[str, QLineEdit] = {}
+        for row, (name, title, hint) in enumerate(FIELDS):
+            label, field = QLabel(title), QLineEdit()
+            field.setAccessibleName(title)
+            field.setPlaceholderText(hint)
+            field.setToolTip(f"{title}: {hint}")
+            field.textEdited.connect(self._on_edited)
+            grid.addWidget(label, row, 0)
+            grid.addWidget(field, row, 1)
+            self.fields[name] = field
+        self._wrong = QLabel()
+        self._wrong.setWordWrap(True)
+        self._wrong.setAccessibleName("Message about the question")
+        self._wrong.hide()
+        grid.addWidget(self._wrong, len(FIELDS), 1)
+        grid.setColumnStretch(1, 1)
+
+    def set_palette(self, palette: Palette) -> None:
+        """Write in other colours from now on."""
+        self._palette = palette
+        self._wrong.setStyleSheet(f"color: {palette.bad}")
+
+    @property
+    def message(self) -> str:
+        """What is wrong in a field, "" for nothing."""
+        return self._wrong.text()
+
+    def show_question(self, question: Question | None) -> None:
+        """Show another question; the one that was just announced leaves the fields as they were typed."""
+        if question == self._shown:
+            return
+        self._shown = question
+        texts = {"blank": "", "ask": "", "tolerance": "", "hint": ""}
+        if question is not None:
+            blanks = "; ".join(map(blank_text, question.blanks))
+            tolerance = f"{question.tolerance:g}"
+            texts = {"blank": blanks, "ask": question.ask, "tolerance": tolerance, "hint": question.hint}
+        for name, text in texts.items():
+            self.fields[name].setText(text)
+        self._say("")
+
+    def _say(self, sentence: str) -> None:
+        self._wrong.setText(sentence)
+        self._wrong.setVisible(bool(sentence))
+
+    @Slot(str)
+    def _on_edited(self, _: str) -> None:
+        try:
+            question = self._read()
+        except AttnlabError as error:
+            self._say(str(error))
+            return
+        self._say("")
+        if question != self._shown:
+            self._shown = question
+            self.changed.emit(question)
+
+    def _read(self) -> Question | None:
+        text = {name: field.text().strip() for name, field in self.fields.items()}
+        if not text["blank"]:
+            if text["ask"] or text["hint"]:
+                raise AttnlabError("A question needs blank cells, such as weights[2, 1].")
+            return None
+        blanks: tuple[Blank, ...] = tuple(blank_of(part) for part in text["blank"].split(";") if part.strip())
+        return Question(blanks, text["ask"], _tolerance(text["tolerance"]), text["hint"])
+
+
+def _tolerance(text: str) -> float:
+    try:
+        value = float(text.replace("−", "-")) if text else 0.01
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < 1e6:
+        raise AttnlabError(f"The tolerance is {text!r}; it needs a number from 0 on, such as 0.01.")
+    return value

@@ -1,0 +1,219 @@
+"""Records what is on screen as a step: the shortest state that gives exactly these numbers, and how it is looked at."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from attnlab.attention.axes import labels, size
+from attnlab.attention.experiment import Experiment
+from attnlab.attention.presets import PRESETS
+from attnlab.attention.stages import BY_NAME
+from attnlab.errors import AttnlabError
+from attnlab.files.atomic import write_bytes
+from attnlab.files.session import save_scene
+from attnlab.lessons.lesson import Lesson, Step
+from attnlab.ui.lessons.differences import of_config, of_tables, of_tokens, same
+from attnlab.ui.lessons.draft import folder_of
+
+if TYPE_CHECKING:
+    from attnlab.document.document import View
+    from attnlab.lessons.slides import Slide
+    from attnlab.ui.playground.workspace import Playground
+
+TITLE = "My lesson"
+MOST_EDITS = 12
+"""From so many edits on, a saved session is the shorter way to write a state down."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a step is to show: an experiment, the preset it began as, and how it is looked at."""
+
+    experiment: Experiment
+    preset: str
+    stage: str
+    head: int | str
+    cell: tuple[int, int] | None = None
+    depth: str | None = None
+    lens: str | None = None
+
+    @staticmethod
+    def of(playground: "Playground") -> "Shown":
+        """Return what a playground shows just now."""
+        scene, view = playground.document.scene, playground.document.view
+        stage = playground.current_stage if playground.current_stage in BY_NAME else "weights"
+        cell = view.cell if view.pinned and view.cell is not None and view.cell.stage == stage else None
+        return Shown(
+            scene.experiment, scene.preset, stage, view.head if cell is None or cell.head is None else cell.head,
+            None if cell is None else (cell.row, cell.column), _depth(view), _lens(playground),
+        )  # fmt: skip
+
+
+def _depth(view: "View") -> str | None:
+    return None if view.at is None else view.depth
+
+
+def _lens(playground: "Playground") -> str | None:
+    name = playground.lenses.current
+    if name == "canvas":
+        return None
+    tabs = getattr(playground.lenses.stack.currentWidget(), "tabs", {})
+    page = next((page for page, tab in tabs.items() if tab.isChecked()), "")
+    return f"{name}/{page}" if page else name
+
+
+def fresh() -> Lesson:
+    """Return a new lesson without steps, of a name that no file of the person's has yet."""
+    from attnlab.lessons.library import user_folder
+
+    taken = {path.stem for path in user_folder().glob("*.md")} if user_folder().is_dir() else set()
+    names = (f"my-lesson{f'-{n}' if n > 1 else ''}" for n in range(1, len(taken) + 2))
+    return Lesson(next(name for name in names if name not in taken), TITLE, ())
+
+
+def keep(lesson: Lesson) -> Path:
+    """Write a lesson with unsaved changes beside the person's lessons, under a name of its own; raises FileError."""
+    from attnlab.lessons.library import user_folder
+    from attnlab.lessons.write import write
+
+    folder = user_folder()
+    _make_folder(folder)
+    path = folder / f"{lesson.name}-unsaved.md"
+    write_bytes(path, write(replace(lesson, name=path.stem, title=f"{lesson.title} (unsaved)", path=path)).encode())
+    return path
+
+
+def recorded(lesson: Lesson, shown: Shown) -> Lesson:
+    """Return a lesson with one more step, that shows what is shown; a session beside it when it cannot be written out.
+
+    Raises:
+        FileError: the session cannot be written.
+    """
+    step = _stated(lesson, Step(title=title_for(shown)), shown)
+    return replace(lesson, steps=(*lesson.steps, step))
+
+
+def rerecorded(lesson: Lesson, index: int, shown: Shown) -> Lesson:
+    """Return a lesson with one step showing what is shown; the steps after it show what they did; raises FileError."""
+    steps = list(lesson.steps)
+    steps[index] = _stated(replace(lesson, steps=tuple(steps[:index])), steps[index], shown)
+    return _restated(lesson, [*range(len(steps))], {index: steps[index]})
+
+
+def rearranged(lesson: Lesson, order: Sequence[int]) -> Lesson:
+    """Return a lesson of the steps that ``order`` names, each showing what it did before.
+
+    What a step leaves open is as in the step before it; so one that comes to stand after another says more.
+
+    Raises:
+        FileError: a session that one of them needs now cannot be written.
+    """
+    return _restated(lesson, order, {})
+
+
+def _restated(lesson: Lesson, order: Sequence[int], given: dict[int, Step]) -> Lesson:
+    from attnlab.lessons.slides import slides
+
+    before = slides(lesson)
+    made = replace(lesson, steps=())
+    for index in order:
+        step = given.get(index, lesson.steps[index])
+        kept = replace(made, steps=(*made.steps, step))
+        if index not in given and not _shows(slides(kept)[-1], before[index]):
+            step = _stated(made, step, _shown_by(before[index], _preset_of(lesson, index)))
+        made = replace(made, steps=(*made.steps, step))
+    return made
+
+
+def _shows(slide: "Slide", other: "Slide") -> bool:
+    if (slide.stage, slide.head) != (other.stage, other.head) or (slide.experiment is None) != (
+        other.experiment is None
+    ):
+        return False
+    one, two = slide.experiment, other.experiment
+    return one is two or (one is not None and two is not None and same(one, two))
+
+
+def _shown_by(slide: "Slide", preset: str) -> Shown | None:
+    if slide.experiment is None:
+        return None
+    cell = None if slide.cell is None else (slide.cell.row, slide.cell.column)
+    return Shown(slide.experiment, preset, slide.stage, slide.head, cell, slide.step.depth, slide.step.lens)
+
+
+def _preset_of(lesson: Lesson, index: int) -> str:
+    begun = [step for step in lesson.steps[: index + 1] if step.preset is not None or step.file is not None]
+    return (begun[-1].preset or "") if begun else ""
+
+
+def _stated(before: Lesson, step: Step, shown: Shown | None) -> Step:
+    """Return a step that shows what is wanted after the steps before it, with the shortest state that does."""
+    if shown is None:
+        return step
+    looked = replace(
+        step, preset=None, file=None, edits=(), stage=shown.stage, cell=shown.cell, depth=shown.depth, lens=shown.lens,
+        head=shown.head if shown.experiment.n_heads > 1 else None,
+    )  # fmt: skip
+    found = [looked] if before.steps else []
+    if shown.preset in PRESETS:
+        found.append(replace(looked, preset=shown.preset))
+    tried = [made for start in found if (made := _edited(before, start, shown.experiment)) is not None]
+    if tried:
+        return min(tried, key=lambda made: len(made.edits) + (made.preset is not None))
+    return replace(looked, file=_saved(before, shown))
+
+
+def _edited(before: Lesson, start: Step, wanted: Experiment) -> Step | None:
+    """Return a step with the edits that lead from its start to what is wanted; None when there is no honest way."""
+    made, found = start, _result(before, start)
+    for difference in (of_tokens, of_config, of_tables):  # each is measured on what the former have led to
+        edits = None if found is None else difference(found, wanted)
+        if edits is None or len(made.edits) + len(edits) > MOST_EDITS:
+            return None
+        made = replace(made, edits=(*made.edits, *edits))
+        found = _result(before, made) if edits else found
+    return made if found is not None and same(found, wanted) else None
+
+
+def _result(before: Lesson, step: Step) -> Experiment | None:
+    """Return the experiment that a step leads to; None when the state cannot be made."""
+    from attnlab.lessons.slides import slides
+
+    try:
+        return slides(replace(before, steps=(*before.steps, step)))[-1].experiment
+    except AttnlabError:
+        return None
+
+
+def _saved(before: Lesson, shown: Shown) -> str:
+    """Write the experiment beside the lesson and return the file's bare name; raises FileError."""
+    folder = folder_of(before)
+    _make_folder(folder)
+    names = (f"{before.name}-{n}.attnlab" for n in range(len(before.steps) + 1, 10_000))
+    name = next(name for name in names if not (folder / name).exists())
+    save_scene(shown.experiment, folder / name, {"title": before.title, "preset": shown.preset})
+    return name
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise AttnlabError(f"The folder {folder} cannot be made: {error.strerror}.") from None
+
+
+def title_for(shown: Shown) -> str:
+    """Return the title that a step is given until a person writes a better one."""
+    e, stage = shown.experiment, BY_NAME[shown.stage]
+    if shown.lens is not None:
+        return f"{shown.lens.replace('/', ': ').capitalize()} of {stage.title.lower()}"
+    if shown.cell is None:
+        return stage.title
+    rows, columns = (labels(e, axis, size(e, axis)) for axis in stage.axes[-2:])
+    row, column = shown.cell
+    if shown.stage == "weights":
+        return f"How much does “{rows[row]}” look at “{columns[column]}”?"
+    if stage.is_map:
+        return f"{stage.title}: “{rows[row]}” and “{columns[column]}”"
+    return f"{stage.title} of “{rows[row]}”"

@@ -1,0 +1,119 @@
+"""A list of rows, for lessons and for steps: chosen by click and arrows, opened by Enter, and moved by drag."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtGui import QDropEvent, QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QListWidget, QListWidgetItem, QWidget
+
+from attnlab.figures.palette import Palette
+from attnlab.ui.lessons.rows import ROW, Row, RowPainter
+
+
+class RowList(QListWidget):
+    """Shows rows; announces the place of the chosen one, of an opened one, and where one was dragged to."""
+
+    chosen = Signal(int)
+    opened = Signal(int)
+    moved = Signal(int, int)
+    deleted = Signal()
+
+    def __init__(self, name: str, *, movable: bool = False, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._rows: tuple[Row, ...] = ()
+        self._movable = movable
+        self._painter = RowPainter()
+        self.setItemDelegate(self._painter)
+        self.setAccessibleName(name)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setMouseTracking(True)
+        self.setResizeMode(QListWidget.ResizeMode.Adjust)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        if movable:
+            self.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
+            self.setDefaultDropAction(Qt.DropAction.MoveAction)
+        self.currentRowChanged.connect(self._on_current_changed)
+        self.itemDoubleClicked.connect(self._on_double_clicked)
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours, and the present size of type, from now on."""
+        self._painter.set_palette(palette)
+        self.scheduleDelayedItemsLayout()
+        self.viewport().update()
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """What the rows say."""
+        return self._rows
+
+    def show_rows(self, rows: Sequence[Row], chosen: int = -1) -> None:
+        """Show other rows, one of them chosen; nothing is announced."""
+        blocked = self.blockSignals(True)
+        if tuple(rows) != self._rows:
+            self._rows = tuple(rows)
+            self.clear()
+            for row in rows:
+                self.addItem(self._item(row))
+        if chosen != self.currentRow():
+            self.setCurrentRow(chosen)
+        self.blockSignals(blocked)
+
+    def _item(self, row: Row) -> QListWidgetItem:
+        item = QListWidgetItem()
+        item.setData(ROW, row)
+        item.setData(Qt.ItemDataRole.AccessibleTextRole, row.spoken)
+        item.setToolTip("" if row.section else row.title)
+        flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+        if row.section:
+            flags = Qt.ItemFlag.NoItemFlags
+        elif self._movable:
+            flags |= Qt.ItemFlag.ItemIsDragEnabled
+        item.setFlags(flags)
+        return item
+
+    @Slot(int)
+    def _on_current_changed(self, row: int) -> None:
+        if row >= 0:
+            self.chosen.emit(row)
+
+    @Slot(QListWidgetItem)
+    def _on_double_clicked(self, item: QListWidgetItem) -> None:
+        self.opened.emit(self.row(item))
+
+    def sizeHint(self) -> QSize:
+        return QSize(260, 200)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(120, 80)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key, row = event.key(), self.currentRow()
+        alt = bool(event.modifiers() & Qt.KeyboardModifier.AltModifier)
+        if self._movable and alt and key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+            self.moved.emit(row, row + (1 if key == Qt.Key.Key_Down else -1))
+        elif self._movable and key in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
+            self.deleted.emit()
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and row >= 0:
+            self.opened.emit(row)
+        else:
+            super().keyPressEvent(event)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Say where a row is wanted instead of moving it: whoever owns the rows shows them anew."""
+        at = self.indexAt(event.position().toPoint())
+        source = self.currentRow()
+        target = at.row() if at.isValid() else self.count() - 1
+        where, places = self.dropIndicatorPosition(), QAbstractItemView.DropIndicatorPosition
+        if at.isValid() and where == places.BelowItem:
+            target += 1
+        if at.isValid() and target > source and where != places.OnItem:
+            target -= 1
+        event.setDropAction(Qt.DropAction.IgnoreAction)
+        event.accept()
+        self.moved.emit(source, target)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.oldSize().width() != event.size().width():
+            self.scheduleDelayedItemsLayout()

@@ -1,0 +1,148 @@
+"""Rows of a list of lessons or steps: a number, a title, what it is about and a caption, painted with some air."""
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QTextLayout, QTextOption
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.theme import draw_focus_ring, font, px
+
+ROW = Qt.ItemDataRole.UserRole
+Index = QModelIndex | QPersistentModelIndex
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What a row says. A section is a heading between rows; ``now`` marks where a walk stands."""
+
+    title: str
+    about: str = ""
+    caption: str = ""
+    number: int | None = None
+    now: bool = False
+    section: bool = False
+    wrong: bool = False
+
+    @property
+    def spoken(self) -> str:
+        """The row as a screen reader reads it."""
+        number = f"{self.number}. " if self.number is not None else ""
+        return f"{number}{self.title}{' (here)' if self.now else ''}. {self.about} {self.caption}".strip()
+
+
+class RowPainter(QStyledItemDelegate):
+    """Paints rows; how high they are follows from what they say."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._palette = LIGHT
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours from now on."""
+        self._palette = palette
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        row = index.data(ROW)
+        line, small = QFontMetricsF(font("text")).height(), QFontMetricsF(font("caption")).height()
+        if row.section:
+            return QSize(px(120), round(small) + px(20))
+        room = option.rect.width() or px(300)
+        lines = _lines(row.title, font("strong"), room - px(24) - self._left(row) - self._right(row), 3)
+        height = line * max(len(lines), 1) + px(14)
+        if row.about:
+            height += small * len(_lines(row.about, font("caption"), room - px(24), 2)) + px(2)
+        if row.caption and row.about:
+            height += small + px(4)
+        return QSize(px(120), round(height))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        row: Row = index.data(ROW)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        area = QRectF(option.rect).adjusted(4, 1, -4, -1)
+        if row.section:
+            self._write(painter, area.adjusted(8, 0, 0, -px(4)), row.title, "section", self._palette.muted, bottom=True)
+            painter.restore()
+            return
+        self._ground(painter, area, option)
+        self._say(painter, area.adjusted(px(8), px(6), -px(8), -px(6)), row)
+        painter.restore()
+
+    def _ground(self, painter: QPainter, area: QRectF, option: QStyleOptionViewItem) -> None:
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        if chosen or option.state & QStyle.StateFlag.State_MouseOver:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(self._palette.control if chosen else self._palette.ground))
+            painter.drawRoundedRect(area, 8, 8)
+        if option.state & QStyle.StateFlag.State_HasFocus:
+            draw_focus_ring(painter, area, self._palette)
+
+    def _left(self, row: Row) -> int:
+        return px(28) if row.number is not None else 0
+
+    def _right(self, row: Row) -> int:
+        return px(40) if row.now or (row.caption and not row.about) else 0
+
+    def _say(self, painter: QPainter, room: QRectF, row: Row) -> None:
+        palette, left = self._palette, self._left(row)
+        ink = palette.accent if row.now else palette.ink
+        if row.number is not None:
+            number = QRectF(room.left(), room.top(), left - px(8), QFontMetricsF(font("number")).height())
+            painter.setFont(font("number_strong" if row.now else "number"))
+            painter.setPen(QColor(palette.accent if row.now else palette.muted))
+            painter.drawText(number, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop), str(row.number))
+        right = self._right(row)
+        if right:
+            self._write(
+                painter, QRectF(room.right() - right, room.top() + px(1), right, px(18)),
+                "here" if row.now else row.caption, "caption", palette.accent if row.now else palette.muted, right=True,
+            )  # fmt: skip
+        style = "strong" if row.number is None or row.now else "text"
+        at = room.adjusted(left, 0, -right, 0)
+        y = self._block(painter, at, row.title, font(style), ink, 3)
+        if row.about:
+            y = self._block(painter, QRectF(room.left(), y + px(2), room.width(), 99), row.about, font("caption"),
+                            palette.bad if row.wrong else palette.muted, 2)  # fmt: skip
+            caption = QRectF(room.left(), y + px(4), room.width(), px(20))
+            self._block(painter, caption, row.caption, font("caption"), palette.muted, 1)
+
+    def _block(self, painter: QPainter, at: QRectF, text: str, face: QFont, colour: str, most: int) -> float:
+        """Write up to so many lines; return where they end."""
+        painter.setFont(face)
+        painter.setPen(QColor(colour))
+        metrics, y = QFontMetricsF(face), at.top()
+        for line in _lines(text, face, at.width(), most):
+            painter.drawText(QPointF(at.left(), y + metrics.ascent()), line)
+            y += metrics.height()
+        return y
+
+    def _write(
+        self, painter: QPainter, at: QRectF, text: str, role: str, colour: str, *, right: bool = False,
+        bottom: bool = False,
+    ) -> None:  # fmt: skip
+        painter.setFont(font(role))
+        painter.setPen(QColor(colour))
+        flag = Qt.AlignmentFlag
+        across = flag.AlignRight if right else flag.AlignLeft
+        painter.drawText(at, int(across | (flag.AlignBottom if bottom else flag.AlignTop)), text)
+
+
+def _lines(text: str, face: QFont, width: float, most: int) -> list[str]:
+    """Break a text into at most so many lines; the last one ends in … where there is more."""
+    layout = QTextLayout(text, face)
+    option = QTextOption()
+    option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+    layout.setTextOption(option)
+    layout.beginLayout()
+    found: list[tuple[int, int]] = []
+    while (line := layout.createLine()).isValid():
+        line.setLineWidth(max(width, 40))
+        found.append((line.textStart(), line.textLength()))
+    layout.endLayout()
+    shown = [text[start : start + length].rstrip() for start, length in found[:most]]
+    if len(found) > most:
+        rest = text[found[most - 1][0] :]
+        shown[-1] = QFontMetricsF(face).elidedText(rest, Qt.TextElideMode.ElideRight, max(width, 40))
+    return shown
