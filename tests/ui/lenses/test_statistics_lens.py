@@ -1,7 +1,9 @@
 """The statistics lens says of every row of weights and of every stage what its numbers are, live."""
 
 import math
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -14,9 +16,14 @@ from attnlab.attention.arithmetic import number
 from attnlab.attention.explain import Cell
 from attnlab.attention.trace import Trace
 from attnlab.document.document import View
+from attnlab.document.settings import Settings
 from attnlab.ui.playground.lenses.statistics_lens import StatisticsLens
 from attnlab.ui.playground.tab_button import TabButton
+from attnlab.ui.theme import px
 from attnlab.ui.widgets.number_table import NumberTable
+
+if TYPE_CHECKING:
+    from tests.ui.conftest import Person
 
 
 @pytest.fixture(scope="module")
@@ -108,6 +115,25 @@ def test_order_and_selection_survive_an_update(lens: StatisticsLens) -> None:
     entropies = [float(text.replace("−", "-")) for text in read(lens.rows)["entropy"]]
     assert entropies == sorted(entropies, reverse=True)
     assert lens.rows.selected_rows() == chosen
+
+
+@pytest.mark.parametrize("type_size", [100, 150])
+@pytest.mark.parametrize("preset", ["multi-head-8", "journey"])
+def test_every_column_is_seen_at_once(sit_down: Callable[..., "Person"], type_size: int, preset: str) -> None:
+    person = sit_down(preset, settings=Settings(theme="light", type_size=type_size))
+    person.window.resize(1280, 800)
+    person.playground.lenses.open_lens("statistics")
+    (lens,) = person.window.findChildren(StatisticsLens)
+    for name, tables in (("Rows", (lens.rows, lens.stages)), ("Heads", (lens.heads, lens.stages))):
+        look(lens, name)
+        for table in tables:
+            person.wait_for(lambda view=table.view: view.horizontalScrollBar().maximum() == 0)
+            metrics, header, model = table.view.fontMetrics(), table.view.horizontalHeader(), table.view.model()
+            assert header.length() <= table.view.viewport().width()
+            for section in range(model.columnCount()):
+                cells = [model.index(row, section).data() for row in range(model.rowCount())]
+                numbers = [line for cell in cells for line in cell.split("\n") if re.fullmatch(r"[−\d.e]+", line)]
+                assert max(map(metrics.horizontalAdvance, numbers), default=0) + 2 * px(8) < header.sectionSize(section)
 
 
 def test_activating_a_row_selects_its_strongest_weight(lens: StatisticsLens, trace: Trace, qtbot: QtBot) -> None:

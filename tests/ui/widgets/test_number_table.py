@@ -13,7 +13,8 @@ from PySide6.QtWidgets import QMenu, QPushButton
 from pytestqt.qtbot import QtBot
 
 from attnlab.figures.palette import DARK
-from attnlab.ui.widgets.number_table import Column, NumberTable
+from attnlab.ui.widgets.number_model import Column
+from attnlab.ui.widgets.number_table import NumberTable
 
 NUMBERS = np.array([0.1, -2.0, np.nan, 10.0])
 WORDS = ("the", "Cat", "a\tb", "sat")
@@ -144,6 +145,54 @@ def test_tints_are_painted_in_both_themes(table: NumberTable) -> None:
     light = colour()
     table.set_palette(DARK)
     assert len({plain, light, colour()}) == 3
+
+
+def test_columns_without_room_go_to_another_line_and_come_back(table: NumberTable, qtbot: QtBot) -> None:
+    many = [Column("word", WORDS), *(Column(f"number {i}", NUMBERS * 10.0**i, str) for i in range(5))]
+    table.resize(900, 300)
+    table.set_columns(many, "abcd")
+    click_row(table, 1)
+    view, model = table.view, table.view.model()
+    assert model.columnCount() == 6
+    table.resize(300, 300)
+    qtbot.waitUntil(lambda: model.columnCount() == 3)
+    qtbot.waitUntil(lambda: view.horizontalScrollBar().maximum() == 0)
+    assert [str(model.headerData(c, Qt.Orientation.Horizontal)) for c in range(3)] == [
+        "word\nnumber 2",
+        "number 0\nnumber 3",
+        "number 1\nnumber 4",
+    ]
+    assert model.index(1, 1).data() == "-2.0\n-2000.0"
+    assert table.selected_rows() == [1]
+    assert table.text().splitlines()[0] == "word\t" + "\t".join(f"number {i}" for i in range(5))
+    table.resize(900, 300)
+    qtbot.waitUntil(lambda: model.columnCount() == 6)
+    assert table.selected_rows() == [1]
+
+
+def test_a_click_on_a_title_in_the_second_line_sorts_by_its_column(table: NumberTable, qtbot: QtBot) -> None:
+    table.set_columns([*columns(), Column("least", -NUMBERS, str), Column("more", NUMBERS * 2, str)], "abcd")
+    table.resize(200, 300)
+    qtbot.waitUntil(lambda: table.view.model().columnCount() == 2)
+    header = table.view.horizontalHeader()
+    for line, title in ((0.25, "word ↑\nleast"), (0.75, "word\nleast ↑")):
+        QTest.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(20, int(header.height() * line)))
+        assert table.view.model().headerData(0, Qt.Orientation.Horizontal) == title
+    assert table.shown_rows() == [3, 0, 1, 2]
+    table.grab()  # painting raises nothing
+
+
+def test_numbers_are_never_shortened_but_texts_are(table: NumberTable, qtbot: QtBot) -> None:
+    long = ("Donaudampfschifffahrtsgesellschaft",) * 4
+    table.set_columns([Column("word", long), Column("number", NUMBERS, lambda value: f"{value:.9f}")], "abcd")
+    wide = table.view.horizontalHeader().sectionSize(0)
+    table.resize(220, 300)
+    header = table.view.horizontalHeader()
+    qtbot.waitUntil(lambda: header.sectionSize(0) < wide)
+    needed = table.view.fontMetrics().horizontalAdvance("10.000000000")
+    assert header.sectionSize(1) > needed + 16
+    qtbot.waitUntil(lambda: table.view.horizontalScrollBar().maximum() == 0)
+    assert table.view.model().columnCount() == 2
 
 
 @given(st.lists(st.floats(width=32) | st.just(float("nan")), min_size=1, max_size=12), st.booleans())

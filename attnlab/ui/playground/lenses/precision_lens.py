@@ -5,15 +5,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from attnlab.compute.precision import FORMATS, Difference, precision, scientific, summary
 from attnlab.errors import AttnlabError
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.playground.lenses.lens import Lens, Runner
+from attnlab.ui.playground.lenses.page import scrolling_column
 from attnlab.ui.playground.tab_button import TabButton
 from attnlab.ui.theme import font, restyle
-from attnlab.ui.widgets.number_table import Column, NumberTable
+from attnlab.ui.widgets.flow_layout import FlowLayout
+from attnlab.ui.widgets.number_model import Column
+from attnlab.ui.widgets.number_table import NumberTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,19 +54,17 @@ class PrecisionLens(Lens):
         self.sentence.setWordWrap(True)
         self._looks = {look: TabButton(title) for look, (title, _) in _LOOKS.items()}
         self._looks["absolute"].setChecked(True)
-        bar = QHBoxLayout()
-        bar.setSpacing(4)
+        bar = QWidget()
+        row = FlowLayout(bar, gap=4)
         for look, button in self._looks.items():
             button.setAccessibleName(f"Precision: {_LOOKS[look][0]}")
             button.setToolTip(_LOOKS[look][1])
             button.toggled.connect(self._on_look_toggled)
-            bar.addWidget(button)
-        bar.addStretch(1)
+            row.addWidget(button)
         self.table = NumberTable("Against float64")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 12, 16, 12)
+        column = scrolling_column(self)
         column.setSpacing(8)
-        column.addLayout(bar)
+        column.addWidget(bar)
         column.addWidget(self.sentence)
         column.addWidget(self.table, 1)
         self._say("")

@@ -12,8 +12,10 @@ from attnlab.attention.explain import Cell
 from attnlab.attention.statistics import WeightsStatistics, stage_summary, statistics_of
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.playground.lenses.lens import Lens, Runner
+from attnlab.ui.playground.lenses.page import scrolling_column
 from attnlab.ui.playground.tab_button import TabButton
-from attnlab.ui.widgets.number_table import Column, NumberTable
+from attnlab.ui.widgets.number_model import Column
+from attnlab.ui.widgets.number_table import NumberTable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,8 +65,7 @@ class StatisticsLens(Lens):
         for table, share in ((self._upper(), 3), (_with_margin(self.stages), 2)):
             split.addWidget(table)
             split.setStretchFactor(split.count() - 1, share)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 12, 16, 12)
+        column = scrolling_column(self)
         column.setSpacing(8)
         column.addLayout(bar)
         column.addWidget(split, 1)
