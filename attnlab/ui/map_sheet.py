@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPixmap, QResizeEvent
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtCore import QEvent, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent, QPainter, QPaintEvent, QPixmap
+from PySide6.QtWidgets import QWidget
 
 from attnlab.figures.layout import Grid
 from attnlab.figures.map_painter import (
@@ -20,11 +20,12 @@ from attnlab.figures.map_painter import (
     draw_outlines,
     draw_titles,
 )  # fmt: skip
-from attnlab.figures.palette import LIGHT, Palette
+from attnlab.figures.palette import Palette
 from attnlab.figures.text import Pen
+from attnlab.ui.map_widget import MapWidget, longest
 from attnlab.ui.playground.card_layout import LABEL_SIZE, Room, fit
 from attnlab.ui.playground.still import face
-from attnlab.ui.theme import plain_tip, scale
+from attnlab.ui.theme import scale
 
 MARGIN = 20
 ENLARGED = 2.0
@@ -39,7 +40,7 @@ class Lattice:
     columns: tuple[str, ...]
 
 
-class MapSheet(QWidget):
+class MapSheet(MapWidget):
     """Shows maps [n, rows, columns]; a cell is (map, row, column)."""
 
     cell_hovered = Signal(object)
@@ -47,21 +48,12 @@ class MapSheet(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._palette = LIGHT
-        self._data: MapData | None = None
         self._lattice: Lattice | None = None
-        self._grid: Grid | None = None
         self._hovered: tuple[int, int, int] | None = None
         self._picture: QPixmap | None = None
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setProperty("ground", "surface")
-
-    @property
-    def data(self) -> MapData | None:
-        """The maps shown."""
-        return self._data
 
     @property
     def grid(self) -> Grid | None:
@@ -77,10 +69,6 @@ class MapSheet(QWidget):
         """Show other maps, in lines and columns as the lattice says, or as they fit best."""
         self._data, self._lattice, self._hovered = data, lattice, None
         self._arrange()
-
-    def cell_at(self, position: QPointF) -> tuple[int, int, int] | None:
-        """Return the map, row and column under a point."""
-        return self._grid.hit(position.x(), position.y()) if self._grid is not None else None
 
     def cell_rect(self, index: int, row: int, column: int) -> QRectF:
         """Return where a cell lies, in pixels."""
@@ -113,7 +101,7 @@ class MapSheet(QWidget):
         rect = (area.x(), area.y(), area.width(), area.height())
         room = Room(rect, scale(), ENLARGED * scale(), self.devicePixelRatioF(), True, True)
         count, rows, columns = self._data.values.shape
-        return fit((count, rows, columns), _longest(self._data.row_labels), _longest(self._data.column_labels), room)
+        return fit((count, rows, columns), longest(self._data.row_labels), longest(self._data.column_labels), room)
 
     def _in_lattice(self, area: QRectF, lattice: Lattice) -> Grid:
         """Place one line of maps for each name of a line; tokens have no room beside so many."""
@@ -171,18 +159,6 @@ class MapSheet(QWidget):
             self.cell_hovered.emit(cell)
             self.update()
 
-    def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            cell = self.cell_at(QPointF(event.pos()))
-            QToolTip.showText(event.globalPos(), plain_tip(self.cell_text(cell)) if cell is not None else "", self)
-            return True
-        if event.type() == QEvent.Type.DevicePixelRatioChange:
-            self._arrange()
-        return super().event(event)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        self._arrange()
-
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         self._point_at(self.cell_at(event.position()))
 
@@ -209,11 +185,6 @@ class MapSheet(QWidget):
         if self._hovered is not None:
             draw_outlines(painter, grid, [Outline(*self._hovered, self._palette.ink, 1.5)])
         painter.end()
-
-
-def _longest(labels: Sequence[str]) -> tuple[str, ...]:
-    """Return the labels that need most room, which is all that the layout asks of them."""
-    return tuple(sorted(labels, key=len, reverse=True)[:64])
 
 
 def _apart(count: int, step: float, least: float) -> range:

@@ -1,6 +1,5 @@
 """The page that a lens of text and plots is laid out on."""
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 
@@ -9,7 +8,6 @@ def scrolling_column(lens: QWidget) -> QVBoxLayout:
     area, body = QScrollArea(), QWidget()
     area.setFrameShape(QFrame.Shape.NoFrame)
     area.setWidgetResizable(True)
-    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     area.setWidget(body)
     outside, column = QVBoxLayout(lens), QVBoxLayout(body)
     outside.setContentsMargins(0, 0, 0, 0)

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize
-from PySide6.QtGui import QColor, QFontMetricsF, QHelpEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QSizePolicy, QToolTip, QWidget
+from PySide6.QtCore import QRectF, QSize
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QWidget
 
 from attnlab.figures.layout import Grid, Limits, arrange
 from attnlab.figures.map_painter import (
@@ -20,9 +20,10 @@ from attnlab.figures.map_painter import (
 )
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.text import Pen
+from attnlab.ui.map_widget import MapWidget, longest
 from attnlab.ui.playground.card_layout import LABEL_SIZE, Room, fit
 from attnlab.ui.playground.still import face
-from attnlab.ui.theme import plain_tip, px, scale
+from attnlab.ui.theme import px, scale
 
 BAR = 32
 """Height of the colour bar below a map, with the room above it."""
@@ -31,7 +32,7 @@ LEAST_WIDTH = 128
 STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
-class MapFigure(QWidget):
+class MapFigure(MapWidget):
     """One map, or one a head, with labels, numbers where there is room, and a colour bar; a tool tip tells each number.
 
     ``tokens`` says that rows and columns are as wide as high and have a label each; else they are counted in steps, and
@@ -41,17 +42,8 @@ class MapFigure(QWidget):
     def __init__(self, title: str = "", names: tuple[str, str] = ("", ""), parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._title, self._names = title, names
-        self._palette = LIGHT
-        self._data: MapData | None = None
-        self._grid: Grid | None = None
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName(title)
         self.set_palette(LIGHT)
-
-    @property
-    def data(self) -> MapData | None:
-        """The map shown."""
-        return self._data
 
     @property
     def tokens(self) -> bool:
@@ -77,12 +69,11 @@ class MapFigure(QWidget):
         assert self._grid is not None
         return QRectF(*self._grid.rect(0, row, column))
 
-    def tool_tip(self, at: QPointF) -> str:
-        """Return what the tool tip says at a point: row, column and number, "" outside."""
-        hit = self._grid.hit(at.x(), at.y()) if self._grid is not None else None
-        if self._data is None or hit is None:
+    def cell_text(self, cell: tuple[int, int, int]) -> str:
+        """Return which row and column a cell is of, and its number; "" where nothing is shown."""
+        if self._data is None:
             return ""
-        index, row, column = hit
+        index, row, column = cell
         data, (down, across) = self._data, self._names
         value = data.values[index, row, column]
         number = f"{value:.6g}".replace("-", "−") if np.isfinite(value) else cell_text(float(value), 4)
@@ -102,7 +93,7 @@ class MapFigure(QWidget):
     def _fitted(self, data: MapData, area: QRectF) -> Grid:
         rect, z = (area.x(), area.y(), area.width(), area.height()), scale()
         room = Room(rect, z, 1.6 * z, self.devicePixelRatioF(), True, True)
-        return fit(data.values.shape, _longest(data.row_labels), _longest(data.column_labels), room)
+        return fit(data.values.shape, longest(data.row_labels), longest(data.column_labels), room)
 
     def _counted(self, data: MapData, area: QRectF) -> Grid:
         z, (_, rows, columns) = scale(), data.values.shape
@@ -123,17 +114,6 @@ class MapFigure(QWidget):
             pen.draw(grid.x - 6, grid.y + (row + 0.5) * grid.cell_height, str(row), 1.0)
         for column in range(0, grid.columns, _step(wide / grid.cell_width)):
             pen.draw(grid.x + (column + 0.5) * grid.cell_width, grid.y - 4, str(column), 0.5, 1.0)
-
-    def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            QToolTip.showText(event.globalPos(), plain_tip(self.tool_tip(QPointF(event.pos()))), self)
-            return True
-        if event.type() == QEvent.Type.DevicePixelRatioChange:
-            self._arrange()
-        return super().event(event)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        self._arrange()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter, z, data, grid = QPainter(self), scale(), self._data, self._grid
@@ -181,11 +161,6 @@ class MapRow(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         fitting = (event.size().width() + self._grid.spacing()) // (px(LEAST_WIDTH) + self._grid.spacing())
         self._place(next(abreast for abreast in (4, 2, 1) if abreast <= max(fitting, 1)))
-
-
-def _longest(labels: Sequence[str]) -> tuple[str, ...]:
-    """Return the labels that need most room, which is all that the layout asks of them."""
-    return tuple(sorted(labels, key=len, reverse=True)[:64])
 
 
 def _step(least: float) -> int:
