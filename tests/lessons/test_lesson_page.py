@@ -1,0 +1,71 @@
+"""The page on writing lessons: its whole example opens without a mistake, and it names all that there is to write."""
+
+import re
+from pathlib import Path
+
+import pytest
+import torch
+
+from attnlab.attention.trace import Trace
+from attnlab.lessons.expressions import FUNCTIONS
+from attnlab.lessons.fields import FRONT, LENSES, QUESTION, STATE
+from attnlab.lessons.lesson import DEPTHS, Lesson
+from attnlab.lessons.parse import parse
+from attnlab.lessons.slides import check, filled, slides
+from attnlab.lessons.state import _SPECIAL
+from attnlab.lessons.write import write
+
+PAGE = (Path(__file__).parents[2] / "docs" / "lessons.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def example() -> Lesson:
+    found = re.search(r"^````markdown\n(.*?)^````$", PAGE, re.MULTILINE | re.DOTALL)
+    assert found is not None
+    return parse(found[1], "example")
+
+
+def test_the_example_has_no_mistake_and_every_part_of_a_lesson(example: Lesson) -> None:
+    assert check(example) == ()
+    assert len(example.steps) == 3
+    assert example.title
+    assert example.about
+    assert example.sources
+    assert any(step.notes for step in example.steps)
+    assert any(step.edits for step in example.steps)
+    assert any(slide.blanks for slide in slides(example))
+    assert parse(write(example), "example") == example
+
+
+def test_what_the_example_says_is_true(example: Lesson) -> None:
+    said = []
+    for slide in slides(example):
+        assert slide.experiment is not None
+        assert slide.before is not None
+        traces = [Trace(e, torch.device("cpu"), torch.float32) for e in (slide.experiment, slide.before)]
+        said.append(filled(slide.step.text, *traces, slide))
+    assert "gives 0.18 of its attention to “step”" in said[0]
+    assert "“step” gets 0.00 of “starts”, where it had\n0.18." in said[1]
+    assert "goes from 0.30 to 1.50." in said[2]
+    assert "still share\n1 whole." in said[2]
+
+
+@pytest.mark.parametrize("name", [*FRONT, *STATE, *QUESTION, *DEPTHS, *LENSES, *FUNCTIONS, *_SPECIAL])
+def test_the_page_names_all_there_is(name: str) -> None:
+    assert re.search(rf"`[^`]*\b{name}\b[^`]*`", PAGE)
+
+
+def test_every_expression_of_the_page_can_be_written(example: Lesson) -> None:
+    table = PAGE.partition("| expression |")[2].partition("\n\n")[0]
+    expressions = [
+        expression
+        for row in table.split("\n")[2:]
+        for expression in re.findall(r"`([^`]+)`", row.split(" | ")[0])
+        if "[3," not in expression and not re.fullmatch(r"b_q\[1\]|[a-z]+", expression)
+    ]
+    assert len(expressions) > 12
+    slide = slides(example)[1]
+    assert slide.experiment is not None
+    trace = Trace(slide.experiment, torch.device("cpu"), torch.float32)
+    for expression in expressions:
+        assert filled(f"{{{{{expression}}}}}", trace, trace, slide) != "?", expression

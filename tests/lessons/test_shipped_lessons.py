@@ -1,0 +1,71 @@
+"""The lessons that ship: each opens without a mistake, computes, and says no number that was not computed."""
+
+import re
+
+import pytest
+
+from attnlab import assets
+from attnlab.attention.presets import PRESETS
+from attnlab.lessons.lesson import Lesson
+from attnlab.lessons.library import find, shipped
+from attnlab.lessons.parse import parse
+from attnlab.lessons.slides import check, slides
+from attnlab.lessons.write import write
+
+NAMES = shipped()
+
+
+@pytest.fixture(params=NAMES)
+def lesson(request: pytest.FixtureRequest) -> Lesson:
+    return find(request.param)
+
+
+def test_there_are_at_least_twelve_and_no_two_claim_the_same_place() -> None:
+    assert len(NAMES) >= 12
+    orders = [find(name).order for name in NAMES]
+    assert all(orders), dict(zip(NAMES, orders, strict=True))
+    assert len(set(orders)) == len(orders), dict(zip(NAMES, orders, strict=True))
+    assert len(NAMES) == sum(name.endswith(".md") for name in assets.names("lessons"))
+
+
+def test_together_they_cover_every_system_of_the_course() -> None:
+    course = {row for preset in PRESETS.values() for row in preset.rows}
+    covered = {row for name in NAMES for row in find(name).covers}
+    assert course - covered == set(), "no lesson covers these"
+    assert covered - course == set(), "these are claimed by a lesson, and no preset shows them"
+
+
+def test_every_step_computes_and_every_placeholder_is_filled(lesson: Lesson) -> None:
+    wrong = [f"resources/lessons/{lesson.name}.md:{problem.line}: {problem.reason}" for problem in check(lesson)]
+    assert not wrong, "\n" + "\n".join(wrong)
+
+
+def test_it_has_six_to_fifteen_steps_names_its_sources_and_ends_with_an_exercise(lesson: Lesson) -> None:
+    assert 6 <= len(lesson.steps) <= 15
+    assert lesson.sources, "a lesson names its sources"
+    assert lesson.about, "a lesson says what it is about"
+    assert slides(lesson)[-1].blanks, "a lesson ends with an exercise: its last step needs a question"
+
+
+def test_its_texts_are_short_enough_for_the_last_row(lesson: Lesson) -> None:
+    long = {step.title: len(step.text.split()) for step in lesson.steps if len(step.text.split()) > 70}
+    assert not long, "about 60 words are read from the last row"
+
+
+def test_it_states_no_number_that_is_not_computed(lesson: Lesson) -> None:
+    stated = {}
+    for step in lesson.steps:
+        bare = re.sub(r"\{\{.*?\}\}|`[^`]*`", "", f"{step.title}\n{step.text}")
+        found = re.findall(r"[−-]?\d+\.\d+(?! · 10)", bare)  # 3.4 · 10³⁸ is the largest float32, and no result
+        if found:
+            stated[f"line {step.line}"] = found
+    assert not stated, "numbers of a computation are written as placeholders: {{weights[2, 1]:.2f}}"
+
+
+def test_its_state_is_there_from_the_first_step_on(lesson: Lesson) -> None:
+    assert all(slide.experiment is not None for slide in slides(lesson))
+    assert all(step.file is None for step in lesson.steps), "a lesson that ships has no folder to keep sessions in"
+
+
+def test_it_is_written_and_read_again_as_it_is(lesson: Lesson) -> None:
+    assert parse(write(lesson), lesson.name) == lesson
