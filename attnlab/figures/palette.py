@@ -70,7 +70,7 @@ DARK = Palette(
 
 CONTRAST_LIGHT = Palette(
     name="contrast-light", ground="#FFFFFF", surface="#FFFFFF", hairline="#8A8A8A", ink="#000000", muted="#333333",
-    accent="#0B3D91", on_accent="#FFFFFF", control="#EEF1F5", hatch="#8A93A3", good="#00492E", bad="#8B0000",
+    accent="#0B3D91", on_accent="#FFFFFF", control="#EEF1F5", hatch="#8890A0", good="#00492E", bad="#8B0000",
     query="#004C8C", key="#A03800", value="#00664A", attention="#5A189A", neutral="#333333",
     query_ink="#00417A", key_ink="#7F2D00", value_ink="#00513A", attention_ink="#5A189A",
     diverging=("#0A4C96", "#FFFFFF", "#B35900"),

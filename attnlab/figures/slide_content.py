@@ -71,8 +71,8 @@ class SlideContent:
     """All that stands on a slide.
 
     ``arithmetic`` are ways to write the same, the fullest first: the first that has room is written. ``side`` and
-    ``table`` keep room at the right and at the left free for something else. ``done`` of ``count`` segments below are
-    filled. ``keys`` are hints that are left out from the end where there is no room.
+    ``table`` keep room at the right and at the left, ``whole`` all below the text, for something else. ``done`` of
+    ``count`` segments below are filled. ``keys`` are hints that are left out from the end where there is no room.
     """
 
     heading: str
@@ -85,6 +85,7 @@ class SlideContent:
     row: BarRow | None = None
     side: bool = False
     table: bool = False
+    whole: bool = False
     done: int = 0
     count: int = 0
     keys: tuple[str, ...] = ()

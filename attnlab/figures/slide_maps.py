@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 
 from attnlab.figures.layout import Grid, Limits, arrange
 from attnlab.figures.map_painter import (
@@ -20,7 +20,7 @@ from attnlab.figures.palette import Palette
 from attnlab.figures.slide_content import SlideMap
 from attnlab.figures.slide_layout import Box, Sheet
 from attnlab.figures.slide_text import face
-from attnlab.figures.text import Pen
+from attnlab.figures.text import Pen, width
 
 NUMBERS = (2.75, 2.4, 2.1, 1.85, 1.6)
 """Sizes of numbers in cells, in hundredths of the slide's height; smaller ones would not be read."""
@@ -29,6 +29,8 @@ CELL, SOURCE_CELL = (9.4, 7.0), (7.2, 4.6)
 """The largest cells, in hundredths of the slide's height."""
 LABELS, SOURCE_LABELS = (2.15, 1.95, 1.75), (1.75, 1.6)
 """Sizes of labels: a smaller one where columns can be labelled side by side in it, and could not in a larger."""
+AIR = 0.5
+"""Space between two numbers side by side, in sizes of their type."""
 FLAT = 1.5
 """Height of labels side by side, in sizes of their type."""
 FEW = 16
@@ -61,8 +63,8 @@ def draw_map(
     label_px, grid = labelled(each, area, sizes, (SOURCE_CELL if source else CELL), unit, ratio)
     label = face(label_px)
     draw_cells(painter, grid, each.data, here)
-    fonts = [face(size * unit) for size in (SOURCE_NUMBERS if source else NUMBERS)]
-    draw_numbers(painter, grid, each.data, here, *fonts)
+    sizes = tuple(size * unit for size in (SOURCE_NUMBERS if source else NUMBERS))
+    draw_numbers(painter, grid, each.data, here, *_number_fonts(each, grid, sizes))
     draw_labels(painter, grid, each.data, here, label, each.strong)
     draw_titles(painter, grid, each.data, here, label)
     _marks(painter, grid, each, palette, unit)
@@ -105,6 +107,20 @@ def fit(each: SlideMap, area: Box, label_px: float, cell: tuple[float, float], u
     if not each.square or each.data.column_group or flat.cell_width < 0.6 * label_px:
         return grid(wide, 0.0)  # numbers of columns, and tokens that have no room even when turned
     return grid(wide, min(over_px + 0.8 * label_px, 0.3 * area.height))
+
+
+def _number_fonts(each: SlideMap, grid: Grid, sizes: Sequence[float]) -> list[QFont]:
+    """Return the fonts in which two decimals have air around them; else the smallest, where fewer signs have."""
+    signed = bool((each.data.values < 0).any())
+    fonts = [face(size) for size in sizes]
+    airy = [font for font in fonts if _room_for("−0.00" if signed else "0.00", font) <= grid.cell_width]
+    if not airy and _room_for("−.00" if signed else ".00", fonts[-1]) <= grid.cell_width:
+        return fonts[-1:]
+    return airy
+
+
+def _room_for(text: str, font: QFont) -> float:
+    return width(text, font.toString()) + AIR * font.pixelSize()
 
 
 def _widest(labels: Sequence[str], metrics: QFontMetricsF) -> float:
@@ -159,8 +175,6 @@ def _left_out(grid: Grid, area: Box, each: SlideMap, font_key: str, painter: QPa
     if grid.x + grid.width > area.right + 1 or grid.y + grid.height > area.bottom + 1:
         found.append(f"the map “{each.title}”")
     if grid.label_width and grid.rows <= FEW:
-        from attnlab.figures.text import width
-
         long = [x for x in each.data.row_labels if width(" ".join(x.split()), font_key) > grid.label_width - 6]
         found += [f"the label “{label}” of “{each.title}”" for label in long]
     return tuple(found)

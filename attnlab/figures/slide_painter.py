@@ -44,6 +44,8 @@ def draw_slide(
     y, more = _words(painter, sheet, content, palette)
     missing += more
     missing += _foot(painter, sheet, content, palette)
+    if content.whole:
+        return Drawn(side=columns(sheet, y, sources=False, side=False).main, left_out=missing)
     if content.main is None and not content.side:
         return Drawn(left_out=missing)
     has_side = content.side or bool(content.arithmetic) or content.row is not None
@@ -56,7 +58,7 @@ def draw_slide(
         missing += more
     if parts.sources is not None and not content.table:
         missing += _sources(painter, parts.sources, content, sheet, palette, formulas)
-    if parts.side is not None and not content.side:
+    if parts.side is not None:
         missing += draw_side(painter, parts.side, content.arithmetic, content.row, sheet, palette)
     return Drawn(grid, parts.sources if content.table else None, parts.side, missing)
 
@@ -104,7 +106,7 @@ def _text(
     paragraphs: tuple[Paragraph, ...], sheet: Sheet, content: SlideContent, palette: Palette, room: float
 ) -> Text:
     """Return the text: larger where nothing stands below it, smaller where what does needs the room."""
-    alone = content.main is None and not content.side
+    alone = content.main is None and not content.side and not content.whole
     sizes = (1.35 * sheet.body, sheet.body, sheet.least_body) if alone else (sheet.body, sheet.least_body)
     kept = 0.0 if alone else (LEAST_PART + 14 + GAP) * sheet.unit
     for size in sizes:

@@ -25,12 +25,14 @@ RAISED_SIZE = 1.2
 """Qt sets raised text at two thirds of its size, too small for the last row: so it is asked for larger."""
 MONOSPACE = ["DejaVu Sans Mono", "Menlo", "Consolas", "Liberation Mono", "monospace"]
 LEADING = 1.18
+LEAST_PX = 3
+"""Of smaller type Qt cannot set indices; nobody reads it in any case."""
 
 
 def face(size_px: float, *, bold: bool = False) -> QFont:
     """Return the program's font in a size; bold is the weight of titles."""
     made = QFont(QGuiApplication.font())
-    made.setPixelSize(max(1, round(size_px)))
+    made.setPixelSize(max(LEAST_PX, round(size_px)))
     made.setWeight(QFont.Weight.Bold if bold else QFont.Weight.Normal)
     made.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
     return made

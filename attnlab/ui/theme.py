@@ -129,6 +129,13 @@ def mixed(one: str, other: str, share: float) -> str:
     return "#{:02X}{:02X}{:02X}".format(*channels)
 
 
+def dress(widget: QWidget, palette: Palette) -> None:
+    """Let a widget and all in it wear a palette, whatever the application wears."""
+    own = palette is not worn()
+    widget.setPalette(qt_palette(palette) if own else QPalette())
+    restyle(widget, style_sheet(palette, round(100 * scale())) if own else "")
+
+
 def restyle(widget: QWidget, sheet: str) -> None:
     """Give a widget a style sheet of its own unless it has it: polishing again for nothing costs a frame."""
     if widget.styleSheet() != sheet:

@@ -32,7 +32,8 @@ LIMITS = (6, 4, 3)
 @dataclass(frozen=True, slots=True)
 class Moment:
     """Where a slide stands: up to where all is known, the cells that are still asked for, whether its numbers were
-    changed in front of the hall, the hints for keys, whether answers are typed at the right or numbers at the left."""
+    changed in front of the hall, the hints for keys, whether answers are typed at the right or numbers at the left, and
+    whether a lens takes the place of the map."""
 
     place: Place | None = None
     hidden: tuple[Cell, ...] = ()
@@ -40,6 +41,7 @@ class Moment:
     keys: tuple[str, ...] = ()
     sheet: bool = False
     table: bool = False
+    lens: bool = False
 
 
 def content(slide: "Slide", trace: "Trace | None", before: "Trace | None", moment: Moment) -> SlideContent:
@@ -56,16 +58,17 @@ def content(slide: "Slide", trace: "Trace | None", before: "Trace | None", momen
         keys=moment.keys,
         note="changed live  ·  R returns" if moment.changed else "",
     )
-    if trace is None:
-        return words
+    if trace is None or moment.lens:
+        return replace(words, whole=moment.lens)
     shown = Shown(slide, trace, moment)
     main = shown.main()
     if moment.sheet:
         return replace(words, ask="", main=main, side=True, table=moment.table)
     sources = () if moment.table else shown.sources()
     return replace(
-        words, main=main, sources=sources, arithmetic=shown.arithmetic(), row=shown.row(), table=moment.table
-    )
+        words, main=main, sources=sources, arithmetic=shown.arithmetic(), row=shown.row(), table=moment.table,
+        side=shown.has_side,
+    )  # fmt: skip
 
 
 def filled(text: str, slide: "Slide", trace: "Trace | None", before: "Trace | None") -> str:
@@ -115,6 +118,22 @@ class Shown:
         """The cell that is looked at: the one the walk has come to, else the slide's own."""
         return frames.subject(self._trace.experiment, self._stage, self._slide.cell, self._view.head, self._place)
 
+    @property
+    def _looked_at(self) -> tuple[int | None, int | None]:
+        """The row and the column that stand out; at the end of a walk by rows the last one still does."""
+        row, column = frames.looked_at(self._cell, self._place)
+        if row is None and self._place is None and self._slide.step.depth == "row" and not self._slide.blanks:
+            row = self._data.values.shape[1] - 1
+        return row, column
+
+    @property
+    def has_side(self) -> bool:
+        """Whether a moment of this slide has something at the right: its room is kept, so that no map jumps."""
+        slide, several = self._slide, len(self._look.heads) > 1
+        if slide.cell is not None or slide.step.depth in ("cell", "term"):
+            return True
+        return self._stage.is_map and not several and (slide.step.depth == "row" or bool(slide.blanks))
+
     def _is_known(self, cell: Cell) -> bool:
         if self._data.unknown is None:
             return True
@@ -127,7 +146,7 @@ class Shown:
     def main(self) -> SlideMap:
         """Return the map of the slide's stage with the row and the cell that are looked at."""
         cell, e = self._cell, self._trace.experiment
-        row, column = frames.looked_at(cell, self._place, self._slide.cell)
+        row, column = self._looked_at
         outlines = frames.outlines(self._stage, self._look.heads, row, column, cell)
         marks = []
         for blank in self._blanks:
@@ -162,7 +181,7 @@ class Shown:
     def row(self) -> BarRow | None:
         """Return the row that is looked at as bars; of maps of query by key only."""
         cell = self._cell
-        row, _ = frames.looked_at(cell, self._place, self._slide.cell)
+        row, _ = self._looked_at
         blanks = [blank for blank in self._blanks if blank.stage == self._stage.name]
         row = blanks[0].row if row is None and blanks else row
         if row is None or not self._stage.is_map or (len(self._look.heads) > 1 and cell is None):

@@ -52,7 +52,7 @@ def subject(e: "Experiment", stage: Stage, own: Cell | None, head: int | str, pl
     return replace(cell, head=min(chosen, e.n_heads - 1))
 
 
-def looked_at(cell: Cell | None, place: Place | None, own: Cell | None) -> tuple[int | None, int | None]:
+def looked_at(cell: Cell | None, place: Place | None) -> tuple[int | None, int | None]:
     """Return the row and the column that stand out."""
     if cell is not None:
         return cell.row, cell.column

@@ -33,13 +33,14 @@ from attnlab.ui.present.presenter import Presenter
 from attnlab.ui.present.slide_view import SlideView
 from attnlab.ui.present.speaker_window import SpeakerWindow
 from attnlab.ui.present.table_sheet import TableSheet
-from attnlab.ui.theme import restyle, worn
+from attnlab.ui.theme import BASE_PX, dress, restyle, scale, worn
 
 if TYPE_CHECKING:
     from attnlab.figures.slide_content import SlideContent
     from attnlab.ui.lessons.player import LessonPlayer
     from attnlab.ui.playground.workspace import Playground
     from attnlab.ui.predict.answer_sheet import AnswerSheet
+    from attnlab.ui.present.lens_sheet import LensSheet
 
 CURSOR_MS = 2500
 """After so long without moving, the pointer goes from the hall's sight."""
@@ -71,6 +72,7 @@ class PresentWindow(QWidget):
         self.table = TableSheet(playground.document, self)
         self.table.hide()
         self.help = HelpCard(self)
+        self.lens: LensSheet | None = None
         self.answers: AnswerSheet | None = None
         self.speaker: SpeakerWindow | None = None
         self._jump = QLabel(self)
@@ -87,6 +89,7 @@ class PresentWindow(QWidget):
     def _connect(self) -> None:
         self.presenter.shown.connect(self._on_shown)
         self.presenter.prepared.connect(self._on_prepared)
+        self.presenter.settled.connect(self._on_settled)
         self.presenter.slide_entered.connect(self._on_slide_entered)
         self.view.laid_out.connect(self._place_parts)
         self.table.clicker_pressed.connect(self._on_key)
@@ -128,12 +131,16 @@ class PresentWindow(QWidget):
 
     def present(self, screen: QScreen | None = None, size: QSize | None = None) -> None:
         """Show the player's slide on the whole of a screen, or with a size in a window of that size."""
-        self.presenter.begin()
         if size is not None:
             self.resize(size)
+        else:
+            self.setGeometry((screen or self._best_screen()).geometry())
+        self.view.setGeometry(self.rect())
+        self.presenter.begin()
+        if size is not None:
             self.show()
         else:
-            self._fill(screen or self._best_screen())
+            self.showFullScreen()
         self.activateWindow()
         self.setFocus()
         self._cursor.start()
@@ -166,12 +173,14 @@ class PresentWindow(QWidget):
         self.view.set_palette(palette)
         if self.answers is not None:
             self.answers.set_palette(palette)
+        if self.lens is not None:
+            self.lens.set_palette(palette)
         if self.speaker is not None:
             self.speaker.set_palette(palette)
         restyle(
             self._jump, f"color: {palette.on_accent}; background: {palette.accent}; border-radius: 6px; padding: 8px"
         )
-        restyle(self, f"PresentWindow {{ background: {palette.ground} }}")
+        dress(self, palette)
         self._place_parts()
 
     def change_theme(self) -> None:
@@ -300,6 +309,49 @@ class PresentWindow(QWidget):
     @Slot(object, bool)
     def _on_shown(self, content: "SlideContent", soft: bool) -> None:
         self.view.show_content(content, soft)
+        if self.isVisible() and not self.view.cover:
+            self.view.repaint()  # at once: within a frame of the key, whatever else follows from it
+
+    @Slot()
+    def _on_settled(self) -> None:
+        content = self.presenter.content
+        if content is not None:
+            self._mount_sheet()
+            self._mount_lens(content)
+
+    def _mount_sheet(self) -> None:
+        """Show the fields for answers where the slide keeps room for them, or no longer."""
+        slide, trace = self.presenter.slide, self.presenter.trace()
+        wanted = self.presenter.sheet and trace is not None
+        if wanted and slide is not None and slide.step.question is not None and trace is not None:
+            if self.answers is None:
+                from attnlab.ui.predict.answer_sheet import AnswerSheet
+
+                self.answers = AnswerSheet(self)
+                self.answers.revealed.connect(self.presenter.reveal)
+                self.answers.set_palette(self._palette)
+            self.answers.show_question(slide.step.question, slide.blanks, trace)
+            self._place_parts()
+        if self.answers is not None:
+            self.answers.setVisible(wanted)
+
+    def _mount_lens(self, content: "SlideContent") -> None:
+        """Show the lens of a step where the slide keeps its room, or no longer; a map stands for a missing one."""
+        slide, trace = self.presenter.slide, self.presenter.trace()
+        wanted = content.whole and slide is not None and slide.step.lens is not None
+        if wanted and slide is not None and trace is not None:
+            if self.lens is None:
+                from attnlab.ui.present.lens_sheet import LensSheet
+
+                self.lens = LensSheet(self._playground, self)
+            if not self.lens.open(slide.step.lens or "", self._palette):
+                self.presenter.lenses = wanted = False
+                self.presenter.refresh()
+                return
+            self._place_parts()
+            self.lens.show_trace(trace, self._playground.document.view)
+        if self.lens is not None:
+            self.lens.setVisible(wanted and trace is not None)
 
     @Slot(object)
     def _on_prepared(self, content: "SlideContent") -> None:
@@ -310,8 +362,6 @@ class PresentWindow(QWidget):
     @Slot()
     def _on_slide_entered(self) -> None:
         self.table.hide()
-        if self.answers is not None:
-            self.answers.hide()
 
     def _place_parts(self) -> None:
         """Put what lies over the slide where the slide leaves room for it."""
@@ -321,11 +371,21 @@ class PresentWindow(QWidget):
             self.table.set_look(self._palette, size)
             self.table.setGeometry(*_rect(drawn.table))
         if drawn.side is not None and self.answers is not None and self.presenter.sheet:
-            self.answers.setGeometry(*_rect(drawn.side))
+            self._fit_answers(self.answers, drawn.side, size)
+        if drawn.side is not None and self.lens is not None and self.view.content is not None:
+            self.lens.place(drawn.side, size)
         if self.help.isVisible():
             self.help.set_look(self._palette, self.unit)
             self.help.move((self.width() - self.help.width()) // 2, (self.height() - self.help.height()) // 2)
             self.help.raise_()
+
+    def _fit_answers(self, answers: "AnswerSheet", box: Box, size: float) -> None:
+        """Write the sheet as large as the slide, or as large as it has room for."""
+        for share in (1.0, 0.9, 0.8, 0.7, 0.6, 0.5):
+            answers.set_zoom(share * size / (BASE_PX * scale()))
+            if answers.heightForWidth(round(box.width)) <= box.height and answers.sizeHint().height() <= box.height:
+                break
+        answers.setGeometry(*_rect(box))
 
     @Slot()
     def _on_cursor_rested(self) -> None:
@@ -372,6 +432,8 @@ class PresentWindow(QWidget):
         self.view.finish()
         if self.speaker is not None:
             self.speaker.close()
+        if self.lens is not None:
+            self.lens.forget()
         super().closeEvent(event)
         if not self._over:
             self._over = True

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 KEPT = 12
 """Slides that are kept as values, for the way back."""
+MOST_ANSWERS = 4
+"""So many answers have room for fields at the right; of more there are only question marks."""
 DEPTHS = ("stage", "row", "cell", "term")
 
 
@@ -29,6 +31,8 @@ class Presenter(QObject):
     shown = Signal(object, bool)
     """A SlideContent, and whether it differs from the one before by what is known, which may come softly."""
     prepared = Signal(object)
+    settled = Signal()
+    """The walk and the document have followed: what stands beside the slide can be put there."""
     slide_entered = Signal()
 
     def __init__(self, playground: "Playground", player: "LessonPlayer", parent: QObject) -> None:
@@ -39,7 +43,8 @@ class Presenter(QObject):
         self._hidden: tuple[Cell, ...] = ()
         self._index = -1
         self._stale: object = None
-        self.sheet = self.table = False
+        self.table = self._answering = False
+        self.lenses = self.sheets = True
         self._content: SlideContent | None = None
         self._made: dict[tuple[object, ...], tuple[Slide, Trace | None, Trace | None, SlideContent]] = {}
         self._idle = QTimer(self)
@@ -82,6 +87,12 @@ class Presenter(QObject):
         return bool(self._hidden) and self._at_last_frame
 
     @property
+    def sheet(self) -> bool:
+        """Whether answers are typed at the right: as long as there are few, and until a key shows them all."""
+        few = 0 < len(self._hidden) <= MOST_ANSWERS or self._answering
+        return self.sheets and few and self._at_last_frame
+
+    @property
     def is_tour(self) -> bool:
         """Whether the slides show whatever is open, so that their depth can be chosen."""
         return self.slide is not None and self.slide.experiment is None and self.slide.lesson.path is None
@@ -92,6 +103,7 @@ class Presenter(QObject):
 
     def next(self) -> None:
         """Go on: to the next frame, then to the answers of a question, then to the next slide."""
+        self._show_first(self.following())
         if self.asking:
             self.reveal()
         else:
@@ -99,13 +111,19 @@ class Presenter(QObject):
 
     def back(self) -> None:
         """Go back the same way; a question that was answered stays answered."""
+        self._show_first(self.preceding())
         self.player.back()
+
+    def _show_first(self, made: "SlideContent | None") -> None:
+        """Show what a key leads to before all that follows from it is done: the document, the playground behind."""
+        if made is not None and made is not self._content:
+            self._content = made
+            self.shown.emit(made, True)
 
     def reveal(self, cell: Cell | None = None) -> None:
         """Show one answer of the question, or all of them."""
         self._hidden = tuple(each for each in self._hidden if cell is not None and each != cell)
-        if cell is None:
-            self.sheet = False
+        self._answering = cell is not None
         self.refresh(soft=True)
 
     def deepen(self) -> None:
@@ -161,14 +179,12 @@ class Presenter(QObject):
         slide = self.slide
         if slide is None:
             return
-        moment = Moment(
-            self.player.frame, self._hidden, self.changed, self._hints(self._hidden, self._at_last_frame, slide),
-            self.sheet, self.table,
-        )  # fmt: skip
-        made = self._content_of(slide, self.trace(), moment)
+        moment = self._moment(slide, self.player.frame, self._at_last_frame, self._hidden, self.changed)
+        made = self._content_of(slide, self.trace(), replace(moment, sheet=self.sheet, table=self.table))
         if made is not self._content:
             self._content = made
             self.shown.emit(made, soft)
+        self.settled.emit()
         self._idle.start(0)
 
     def _content_of(self, slide: "Slide", trace: "Trace | None", moment: Moment) -> "SlideContent":
@@ -190,29 +206,49 @@ class Presenter(QObject):
 
     def following(self) -> "SlideContent | None":
         """Return what the next key will show; None at the end and while its numbers are not there."""
-        slide, player = self.slide, self.player
+        slide, at = self.slide, self.player.frame_index
         if slide is None:
             return None
-        place: Place | None
         if self.asking:
-            hidden, place, at_last = (), player.frame, True
-        elif not self._at_last_frame:
-            hidden, place = self._hidden, player.frames[player.frame_index + 1]
-            at_last = player.frame_index + 2 >= len(player.frames)
-        elif slide.index + 1 < len(player.slides):
-            slide = player.slides[slide.index + 1]
-            frames = slide.frames or (None,)
-            hidden, place, at_last = _asked(slide), frames[0], len(frames) == 1
-            return self._entered(slide, Moment(place, hidden, False, self._hints(hidden, at_last, slide)))
-        else:
+            return self._within(slide, at, ())
+        if not self._at_last_frame:
+            return self._within(slide, at + 1, self._hidden)
+        if slide.index + 1 >= len(self.player.slides):
             return None
-        trace = self.trace()
-        hints = self._hints(hidden, at_last, slide)
-        return None if trace is None else self._content_of(slide, trace, Moment(place, hidden, self.changed, hints))
+        entered = self.player.slides[slide.index + 1]
+        return self._entered(entered, 0, _asked(entered))
 
-    def _entered(self, slide: "Slide", moment: Moment) -> "SlideContent | None":
+    def preceding(self) -> "SlideContent | None":
+        """Return what the key back will show; None at the beginning and while its numbers are not there."""
+        slide, at = self.slide, self.player.frame_index
+        if slide is None or (at == 0 and slide.index == 0):
+            return None
+        if at > 0:
+            return self._within(slide, at - 1, self._hidden)
+        entered = self.player.slides[slide.index - 1]
+        return self._entered(entered, -1, ())
+
+    def _within(self, slide: "Slide", at: int, hidden: tuple[Cell, ...]) -> "SlideContent | None":
+        """Return another frame of the present slide."""
+        frames, trace = self.player.frames, self.trace()
+        moment = self._moment(slide, frames[at], at == len(frames) - 1, hidden, self.changed)
+        return None if trace is None else self._content_of(slide, trace, replace(moment, table=self.table))
+
+    def _entered(self, slide: "Slide", at: int, hidden: tuple[Cell, ...]) -> "SlideContent | None":
+        """Return the first or the last frame of another slide, in its own state."""
+        frames = slide.frames or (None,)
         trace = self.trace() if slide.experiment is None else self._ahead.trace(slide.experiment)
+        changed = slide.experiment is None and self.changed
+        moment = self._moment(slide, frames[at], at == -1 or len(frames) == 1, hidden, changed)
         return None if trace is None else self._content_of(slide, trace, moment)
+
+    def _moment(
+        self, slide: "Slide", place: "Place | None", at_last: bool, hidden: tuple[Cell, ...], changed: bool
+    ) -> Moment:
+        """Return where a slide stands, without a table of numbers."""
+        sheet = self.sheets and at_last and 0 < len(hidden) <= MOST_ANSWERS
+        lens = self.lenses and slide.step.lens is not None
+        return Moment(place, hidden, changed, self._hints(hidden, at_last, slide), sheet, lens=lens)
 
     @Slot()
     def _on_idle(self) -> None:
@@ -234,7 +270,7 @@ class Presenter(QObject):
         backwards = entered.index < self._index
         self._index = entered.index
         self._hidden = () if backwards else _asked(entered)
-        self.sheet = self.table = False
+        self.table = self._answering = False
         self._stale = self._playground.reply
         self.slide_entered.emit()
         self.refresh()

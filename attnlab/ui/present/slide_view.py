@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOTION_MS = 180
-VEIL = 0.85
+VEIL = 0.55
 """How strongly new cells are veiled at the beginning: what they say is on screen from the first picture on."""
 PICTURES, MOST_PIXELS = 5, 30_000_000
 SPOT, SPOTS = 14.0, (5.0, 40.0)

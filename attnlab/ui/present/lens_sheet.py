@@ -1,0 +1,126 @@
+"""A lens of the playground on a slide: enlarged for the hall, and as alive as it is there."""
+
+from collections.abc import Callable, Hashable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QRectF, Qt, Slot
+from PySide6.QtGui import QColor, QPainter
+from PySide6.QtWidgets import QFrame, QGraphicsProxyWidget, QGraphicsScene, QGraphicsView, QWidget
+
+from attnlab.figures.palette import Palette
+from attnlab.ui.playground.lens_area import LENSES
+from attnlab.ui.theme import BASE_PX, dress
+
+if TYPE_CHECKING:
+    from attnlab.attention.trace import Trace
+    from attnlab.document.document import View
+    from attnlab.figures.slide_layout import Box
+    from attnlab.ui.playground.lenses.lens import Lens
+    from attnlab.ui.playground.workspace import Playground
+
+LEAST_WIDTH, LEAST_HEIGHT = 860, 400
+"""The room that a lens is given at least, in its own pixels: enlarging stops there."""
+
+
+class LensSheet(QGraphicsView):
+    """Shows one lens at a time, made when it is first wanted; its jobs run in the playground's worker."""
+
+    def __init__(self, playground: "Playground", parent: QWidget) -> None:
+        super().__init__(parent)
+        self._playground = playground
+        self._lenses: dict[str, Lens] = {}
+        self._shown: tuple[str, str, Trace | None] = ("", "", None)
+        self._proxy: QGraphicsProxyWidget | None = None
+        self.setScene(QGraphicsScene(self))
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setAccessibleName("Lens")
+        self.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for set_policy in (self.setHorizontalScrollBarPolicy, self.setVerticalScrollBarPolicy):
+            set_policy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        playground.service.job_done.connect(self._on_job_done)
+
+    @property
+    def lens(self) -> "Lens | None":
+        """The lens that is shown."""
+        return self._lenses.get(self._shown[0])
+
+    def open(self, name: str, palette: Palette) -> bool:
+        """Show a lens by its name, with its page ("positions/order"); False where there is none, or what it needs."""
+        name, _, page = name.partition("/")
+        if name not in {entry[0] for entry in LENSES}:
+            return False
+        try:
+            lens = self._lenses.get(name) or self._made(name)
+        except ImportError:  # pyqtgraph, which some lenses need
+            return False
+        self._dress(lens, palette)
+        if (name, page) != self._shown[:2]:
+            self._take(lens)
+            lens.open_page(page)
+            self._shown = name, page, None
+        return True
+
+    def _dress(self, lens: "Lens", palette: Palette) -> None:
+        dress(lens, palette)
+        lens.set_palette(palette)
+        self.setBackgroundBrush(QColor(palette.ground))
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours from now on."""
+        if self.lens is not None:
+            self._dress(self.lens, palette)
+
+    def show_trace(self, trace: "Trace", view: "View") -> None:
+        """Show the lens the numbers of the slide."""
+        if self.lens is not None and trace is not self._shown[2]:
+            self._shown = *self._shown[:2], trace
+            self.lens.show_trace(trace, view)
+
+    def place(self, box: "Box", size_px: float) -> None:
+        """Fill a part of the slide, enlarged so that type is as large as the slide's or as the lens has room for."""
+        self.setGeometry(round(box.x), round(box.y), round(box.width), round(box.height))
+        zoom = max(min(size_px / BASE_PX, box.width / LEAST_WIDTH, box.height / LEAST_HEIGHT), 0.5)
+        self.resetTransform()
+        self.scale(zoom, zoom)
+        if self._proxy is not None:
+            rect = QRectF(0, 0, box.width / zoom, box.height / zoom)
+            self._proxy.setGeometry(rect)
+            self.setSceneRect(rect)
+
+    def _made(self, name: str) -> "Lens":
+        class_name = next(entry[3] for entry in LENSES if entry[0] == name)
+        module = import_module(f"attnlab.ui.playground.lenses.{name}_lens")
+        lens: Lens = getattr(module, class_name)(self._run)
+        lens.edit_requested.connect(self._playground.document.edit)
+        self._lenses[name] = lens
+        return lens
+
+    def _take(self, lens: "Lens") -> None:
+        self._let_go()
+        self._proxy = self.scene().addWidget(lens)
+
+    def _let_go(self) -> None:
+        """Take the lens out of the scene, which would delete it with its item."""
+        if self._proxy is not None:
+            self._proxy.setWidget(None)  # type: ignore[arg-type]  # which Qt documents, and the stubs do not know
+            self.scene().removeItem(self._proxy)
+            self._proxy = None
+
+    def _run(self, key: Hashable, job: Callable[[], Any]) -> None:
+        self._playground.service.run(("hall", key), job)
+
+    @Slot(object, object)
+    def _on_job_done(self, key: object, result: object) -> None:
+        if isinstance(key, tuple) and key[0] == "hall":
+            _, name, own = key[1]
+            if name in self._lenses:
+                self._lenses[name].on_result(own, result)
+
+    def forget(self) -> None:
+        """Let go of every lens: the presentation is over."""
+        self._let_go()
+        for lens in self._lenses.values():
+            lens.deleteLater()
+        self._lenses.clear()
