@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Slot
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QGridLayout
 
 from attnlab.errors import AttnlabError
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from attnlab.ui.lessons.workspace import LessonsWorkspace
     from attnlab.ui.main_window import MainWindow
     from attnlab.ui.playground.workspace import Playground
+    from attnlab.ui.predict.exercise_dialog import ExerciseDialog
     from attnlab.ui.present import PresentWindow
 
 FILTER = "Lessons (*.md)"
@@ -38,6 +38,7 @@ class LessonDesk(QObject):
         self.workspace: LessonsWorkspace | None = None
         self.draft: Draft | None = None
         self.presentation: PresentWindow | None = None
+        self.exercise: ExerciseDialog | None = None
         self.player.slide_changed.connect(self._on_slide_changed)
         self.player.frame_changed.connect(self._on_frame_changed)
 
@@ -62,6 +63,7 @@ class LessonDesk(QObject):
             return False
         self.player.open(lesson, step)
         self._window.show_workspace(0)
+        self._playground.canvas.setFocus()
         if lesson.problems:
             first, more = lesson.problems[0], len(lesson.problems) - 1
             self.say(f"Line {first.line}: {first.reason}" + (f" And {more} more; see Lessons." if more else ""))
@@ -99,10 +101,10 @@ class LessonDesk(QObject):
             from attnlab.ui.lessons.workspace import LessonsWorkspace
 
             self.workspace = LessonsWorkspace(self)
-            self.workspace.set_palette(self._palette)
             grid.addWidget(self.workspace.header, 0, 0, 1, 2)
             grid.addWidget(self.workspace.body, 1, 1)
             grid.addWidget(self.workspace.footer, 2, 0, 1, 2)
+            self.workspace.set_palette(self._palette)  # once it has its place: being given one resets fonts
         if self.workspace is not None:
             self.workspace.show_all(shown)
 
@@ -195,7 +197,8 @@ class LessonDesk(QObject):
             self.player.open(tour(self._playground.document.experiment, "stage"))
         elif first:
             self.player.first()
-        self.presentation = PresentWindow(self._playground, self.player, self._window)
+        still = self._window.settings.reduced_motion
+        self.presentation = PresentWindow(self._playground, self.player, self._window, reduced_motion=still)
         self.presentation.left.connect(self._on_left)
         self.presentation.present()
 
@@ -214,24 +217,28 @@ class LessonDesk(QObject):
 
     def make_exercise(self) -> None:
         """Let the person choose cells to blank, and make an exercise of what is open."""
-        from attnlab.ui.predict import make_exercise
+        from attnlab.ui.predict.exercise_dialog import ExerciseDialog
 
-        make_exercise(self._playground, self._window)
+        if self.exercise is None:
+            self.exercise = ExerciseDialog(self._playground, self._window)
+            self.exercise.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            self.exercise.set_palette(self._palette)
+            self.exercise.finished.connect(self._on_exercise_closed)
+        self._window.show_workspace(0)
+        self.exercise.show()
+        self.exercise.activateWindow()
 
     def copy_solution(self, form: str) -> None:
-        """Put the whole computation of what is open on the clipboard, as Markdown or LaTeX."""
-        from attnlab.ui.lessons.solution_files import copied
+        """Put the whole computation of what is open on the clipboard, as "markdown" or "latex"."""
+        from attnlab.ui.predict.solution_actions import copy_latex, copy_markdown
 
-        text = copied(self, form)
-        if text:
-            QGuiApplication.clipboard().setText(text)
-            self.note(f"The worked solution is on the clipboard, {len(text.splitlines())} lines.")
+        (copy_latex if form == "latex" else copy_markdown)(self._playground)
 
     def ask_save_solution(self) -> None:
         """Ask for a file and write the whole computation of what is open to it."""
-        from attnlab.ui.lessons.solution_files import ask_save
+        from attnlab.ui.predict.solution_actions import ask_save
 
-        ask_save(self)
+        ask_save(self._playground, self._window)
 
     # Saying and showing
 
@@ -267,6 +274,8 @@ class LessonDesk(QObject):
             self.panel.set_palette(palette)
         if self.workspace is not None:
             self.workspace.set_palette(palette)
+        if self.exercise is not None:
+            self.exercise.set_palette(palette)
 
     def dialog(self, title: str, name_filter: str = FILTER, suffix: str = "") -> QFileDialog:
         """Return a dialog for one file, to open, or with a suffix to save."""
@@ -286,6 +295,8 @@ class LessonDesk(QObject):
         """End what is presented, and keep a draft with unsaved changes."""
         if self.presentation is not None:
             self.presentation.close()
+        if self.exercise is not None:
+            self.exercise.close()
         self._keep_draft()
 
     @Slot(object)
@@ -317,6 +328,10 @@ class LessonDesk(QObject):
         if self.panel is not None:
             self.panel.setVisible(slide is not None)
             self.panel.show_slide()
+
+    @Slot()
+    def _on_exercise_closed(self) -> None:
+        self.exercise = None
 
     @Slot(str)
     def _on_open_selected(self, path: str) -> None:

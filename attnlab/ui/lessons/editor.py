@@ -59,6 +59,7 @@ class Editor(QWidget):
         self._draft: Draft | None = None
         self._palette = LIGHT
         self.setProperty("ground", "ground")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setAccessibleName("Lesson editor")
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)

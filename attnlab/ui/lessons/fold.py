@@ -30,7 +30,16 @@ class Fold(QWidget):
         column.setSpacing(4)
         column.addWidget(self.heading, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(self.text)
+        self._content: QWidget = self.text
         self.hide()
+
+    def show_widget(self, widget: QWidget) -> None:
+        """Show a widget below the heading, instead of a text."""
+        self._content = widget
+        widget.setVisible(self.heading.isChecked())
+        column = self.layout()
+        assert column is not None
+        column.addWidget(widget)
 
     def show_text(self, markdown: str) -> None:
         """Show a text below the heading; "" takes both away."""
@@ -55,5 +64,5 @@ class Fold(QWidget):
 
     @Slot(bool)
     def _on_toggled(self, on: bool) -> None:
-        self.text.setVisible(on)
+        self._content.setVisible(on)
         self._show_arrow()

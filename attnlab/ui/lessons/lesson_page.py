@@ -30,7 +30,8 @@ class LessonPage(QWidget):
         self._palette = LIGHT
         self._shown: Lesson | None = None
         self._now: int | None = None
-        self.setProperty("ground", "ground")
+        self.setProperty("ground", "surface")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         column = QVBoxLayout(self)
         column.setContentsMargins(32, 24, 32, 20)
         column.setSpacing(8)
@@ -42,6 +43,7 @@ class LessonPage(QWidget):
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._about.setProperty("role", "muted")
         self._covers.setProperty("role", "caption")
+        self._sources.setProperty("role", "caption")
         self._problems.setAccessibleName("What is to be mended")
         self._problems.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._sources.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -96,7 +98,7 @@ class LessonPage(QWidget):
         self._title.setText(lesson.title or lesson.name)
         self._about.setText(lesson.about)
         self._about.setVisible(bool(lesson.about))
-        covers = f"Shows {', '.join(lesson.covers)} of the list of systems" if lesson.covers else ""
+        covers = f"Systems: {', '.join(lesson.covers)}" if lesson.covers else ""
         self._covers.setText(covers)
         self._covers.setVisible(bool(covers))
         chosen = (now or 0) if another or (changed and now is not None) else self.chosen

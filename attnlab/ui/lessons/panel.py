@@ -1,8 +1,10 @@
 """The panel above the explanation while a lesson is open: the step's text with its numbers, notes, question, Next."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -25,10 +27,15 @@ from attnlab.ui.theme import font, px
 from attnlab.ui.widgets.elided_label import ElidedLabel
 
 if TYPE_CHECKING:
+    from attnlab.attention.trace import Trace
+    from attnlab.lessons.slides import Slide
     from attnlab.ui.lessons.player import LessonPlayer
     from attnlab.ui.playground.workspace import Playground
+    from attnlab.ui.predict.answer_sheet import AnswerSheet
 
 WIDTH = 300
+MOST = 0.62
+"""Share of the column that the lesson may take from the explanation."""
 
 
 class LessonPanel(QFrame):
@@ -42,6 +49,8 @@ class LessonPanel(QFrame):
         self._player, self._playground = player, playground
         self._filling = Filling(playground)
         self._palette = LIGHT
+        self._arranged = False
+        self._answers: AnswerSheet | None = None
         self.setObjectName("lesson")
         self.setAccessibleName("Lesson")
         self.setProperty("ground", "surface")
@@ -82,6 +91,8 @@ class LessonPanel(QFrame):
         self._title.setWordWrap(True)
         self._text = MarkdownLabel()
         self._question, self._notes = Fold("Question"), Fold("Notes")
+        for fold in (self._question, self._notes):
+            fold.heading.toggled.connect(self._on_folded)
         for label in (self._title, self._text):
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         for widget in (self._title, self._text, self._question, self._notes):
@@ -116,6 +127,7 @@ class LessonPanel(QFrame):
         self._column = QSplitter(Qt.Orientation.Vertical)
         self._column.setHandleWidth(1)
         self._column.setChildrenCollapsible(False)
+        self._column.splitterMoved.connect(self._on_splitter_moved)
         sizes = body.sizes()
         body.replaceWidget(place, self._column)
         self._column.addWidget(self)
@@ -136,6 +148,8 @@ class LessonPanel(QFrame):
         self.setMinimumWidth(px(WIDTH))
         for part in (self._text, self._question, self._notes):
             part.set_palette(palette)
+        if self._answers is not None:
+            self._answers.set_palette(palette)
 
     def show_slide(self) -> None:
         """Show the player's slide, with numbers as soon as they are computed."""
@@ -164,13 +178,54 @@ class LessonPanel(QFrame):
         trace = self._filling.trace()
         if slide is None or trace is None or not self.isVisibleTo(self._column):
             return
-        question = slide.step.question
-        self._title.setText(slide.step.title)
+        self._title.setText(self._filling.filled(self._player, slide.step.title, trace))
         self._text.show_markdown(self._filling.filled(self._player, slide.step.text, trace))
-        asked = "" if question is None else question.ask or "What belongs into the blanks?"
-        self._question.show_text(self._filling.filled(self._player, asked, trace))
+        self._ask(slide, trace)
         self._notes.show_text(self._filling.filled(self._player, slide.step.notes, trace))
+        self._make_room()
+
+    def _ask(self, slide: "Slide", trace: "Trace") -> None:
+        question = slide.step.question
+        self._question.setVisible(question is not None and bool(slide.blanks))
+        if question is None:
+            return
+        if self._answers is None:
+            from attnlab.ui.predict.answer_sheet import AnswerSheet
+
+            self._answers = AnswerSheet()
+            self._answers.set_palette(self._palette)
+            self._question.show_widget(self._answers)
+            self._answers.revealed.connect(self._on_revealed)
+        ask, hint = (self._filling.filled(self._player, text, trace) for text in (question.ask, question.hint))
+        self._answers.show_question(replace(question, ask=ask, hint=hint), slide.blanks, trace)
+
+    def _make_room(self) -> None:
+        """Be as high as the text needs, but for the explanation's part, until a person has moved the border."""
+        whole, layout = self._column.height(), self._area.widget().layout()
+        if self._arranged or whole <= 0 or layout is None:
+            return
+        room = layout.heightForWidth(max(self._area.viewport().width(), px(WIDTH) - 40))
+        wanted = min(room + self.sizeHint().height() - self._area.sizeHint().height() + px(8), round(whole * MOST))
+        if self._column.sizes()[0] != wanted:
+            self._column.setSizes([wanted, whole - wanted])
+
+    @Slot(int, int)
+    def _on_splitter_moved(self, *_: int) -> None:
+        self._arranged = True
+
+    @Slot(object)
+    def _on_revealed(self, _: object) -> None:
+        self._make_room()
+
+    @Slot(bool)
+    def _on_folded(self, _: bool) -> None:
+        self._make_room()
 
     @Slot(object)
     def _on_computed(self, _: object) -> None:
         self._fill()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.oldSize().width() != event.size().width():
+            self._make_room()

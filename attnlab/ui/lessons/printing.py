@@ -26,8 +26,8 @@ def print_to(desk: "LessonDesk", lesson: Lesson, name: str) -> None:
     from attnlab.ui.present import write_pdf
 
     try:
-        write_pdf(lesson, Path(name))
+        pages = write_pdf(lesson, Path(name), experiment=desk.playground.document.experiment)
     except AttnlabError as error:
         desk.say(str(error))
         return
-    desk.note(f"Printed {len(lesson.steps)} steps to {name}")
+    desk.note(f"Printed {pages} pages to {name}")

@@ -174,10 +174,16 @@ class LessonsWorkspace(QObject):
             self._note_timer.stop()
             self._message.setText("")
             return
-        step_bar, top_bar = self._desk.playground.step_bar, self._desk.playground.top_bar
-        self.header.setMinimumHeight(top_bar.sizeHint().height())
-        self.footer.setMinimumHeight(step_bar.sizeHint().height())
-        (self.editor if self.stack.currentWidget() is self.editor else self.shelf).setFocus()
+        self.header.setMinimumHeight(px(50))
+        self.footer.setMinimumHeight(self._desk.playground.step_bar.sizeHint().height())
+        if self.stack.currentWidget() is self.editor:
+            self.editor.steps.setFocus()
+            return
+        walked = self._desk.player.lesson
+        if walked is not None and not self._is(walked):
+            self._show(walked)
+            self.reload()
+        self.shelf.setFocus()
         self.show_progress()
 
     def show_message(self, sentence: str) -> None:
