@@ -17,6 +17,7 @@ from PySide6.QtGui import (
     QPainter,
     QPdfWriter,
     QPen,
+    QPicture,
     QTextDocument,
 )
 
@@ -171,12 +172,16 @@ class HandoutWriter:
 def page_image(page: Page, paper: str, width_px: int, ratio: float = 1.0) -> QImage:
     """Return a page as a picture, so many pixels of the screen wide."""
     size, scale = PAPERS[paper], width_px * ratio / PAPERS[paper].width()
+    drawn = QPicture()  # where formulas stay drawings: as pictures they would be made large and shrunk to dust
+    painter = QPainter(drawn)
+    draw_page(painter, page, paper)
+    painter.end()
     image = QImage(round(width_px * ratio), round(size.height() * scale), QImage.Format.Format_RGB32)
     image.fill(Qt.GlobalColor.white)
     painter = QPainter(image)
     painter.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform)
     painter.scale(scale, scale)
-    draw_page(painter, page, paper)
+    painter.drawPicture(0, 0, drawn)
     painter.end()
     image.setDevicePixelRatio(ratio)
     return image

@@ -196,7 +196,7 @@ def _markdown_table(rows: Sequence[str], columns: Sequence[str], values: Sequenc
 
 
 def _latex_table(rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[str]]) -> str:
-    lines = [" & ".join(["", *(rf"\text{{{c}}}" for c in columns)]) + r" \\ \hline"]
+    lines = [" & ".join(["", *(rf"\text{{{c}}}" for c in columns)]) + r" \\ \hline \rule{0pt}{11pt}"]
     for name, row in zip(rows, values, strict=True):
         numbers = (_latex_number(value) for value in row)
         lines.append(" & ".join([rf"\text{{{name}}}", *numbers]) + r" \\")
@@ -230,6 +230,8 @@ _PREAMBLE = r"""\documentclass[10pt]{article}
 \usepackage{amsmath}
 \setlength{\oddsidemargin}{0pt}
 \setlength{\textwidth}{460pt}
+\setlength{\topmargin}{-20pt}
+\setlength{\textheight}{630pt}
 \setlength{\parindent}{0pt}
 \setlength{\parskip}{4pt}
 \raggedright

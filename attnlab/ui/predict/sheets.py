@@ -1,10 +1,14 @@
 """Sheets of paper from an exercise: which tables are given, which boxes are asked for, and the arithmetic."""
 
+from collections.abc import Iterator
+from dataclasses import replace
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attnlab.figures.handout import Blanked, Formulas, Sheet, SheetTable
+from attnlab.figures.handout import Blanked, Formulas, HandoutWriter, Sheet, SheetTable
 from attnlab.figures.palette import LIGHT
+from attnlab.files.atomic import write_bytes
 from attnlab.ui.formula import draw_formula, formula_size
 
 if TYPE_CHECKING:
@@ -46,9 +50,10 @@ def _task(exercise: "Exercise", trace: "Trace") -> tuple[str, ...]:
     e, count = trace.experiment, len(exercise.blanks)
     stages = dict.fromkeys(trace.stage(cell.stage).title.lower() for cell in exercise.blanks)
     what = "the number in the box" if count == 1 else f"the {count} numbers in the boxes"
-    within = f"Answers may be off by {short(exercise.tolerance)}. A masked score is −∞, a masked weight 0."
+    masked = " A masked score is −∞, a masked weight 0." if e.masked and e.config.option("fill") == "-inf" else ""
+    within = f"Answers may be off by {short(exercise.tolerance)}.{masked}"
     sizes = f"d_model = {e.d_model}, d_k = {e.d_k}" + (f", {e.n_heads} heads" if e.n_heads > 1 else "")
-    return f"Compute {what}: {', '.join(stages)}. {within} ({sizes}.)".replace("..", "."), *trace.warnings
+    return f"Compute {what}: {', '.join(stages)}. {within} ({sizes}.)", *trace.warnings
 
 
 def _needed(exercise: "Exercise", trace: "Trace") -> list[str]:
@@ -118,7 +123,8 @@ def _sources(exercise: "Exercise", trace: "Trace") -> tuple[SheetTable, ...]:
 
 
 def _stage_tables(exercise: "Exercise", trace: "Trace", name: str) -> list[SheetTable]:
-    return _of_heads(exercise, trace, name, trace.array(name), trace.stage(name).title)
+    stage = trace.stage(name)
+    return _of_heads(exercise, trace, name, trace.array(name), f"{stage.title} {stage.symbol}")
 
 
 def _of_heads(
@@ -172,8 +178,6 @@ def _wanted_table(
     exercise: "Exercise", trace: "Trace", name: str, head: int | None, letters: "dict[Cell, str]"
 ) -> SheetTable:
     """Return a stage with its boxes; what would give one of them away stays empty."""
-    from dataclasses import replace
-
     from attnlab.lessons.exercise import has_shares
 
     e, stage = trace.experiment, trace.stage(name)
@@ -211,6 +215,18 @@ def _html(line: "Line") -> str:
         colour = LIGHT.muted if span.style == "muted" else LIGHT.role_ink(span.role) if span.role else ""
         parts.append(f'<span style="color:{colour}">{text}</span>' if colour else text)
     return "".join(parts)
+
+
+def pdf_job(exercise: "Exercise", paper: str, solved: bool, path: Path) -> Iterator[None]:
+    """Write the sheets of all students to one file, a student a step; given up half way it leaves no file."""
+    writer = HandoutWriter(paper, exercise.title, FORMULAS)
+    try:
+        for student in exercise.students or ("",):
+            writer.add(sheet(exercise, student), solved)
+            yield
+        write_bytes(path, writer.finish())
+    finally:
+        writer.finish()
 
 
 def fits(e: "Experiment") -> str:

@@ -1,0 +1,384 @@
+"""The exercise dialog: an exercise from what is open, tried here, printed for each student, and graded."""
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QCloseEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from attnlab.errors import AttnlabError
+from attnlab.figures.handout import Page, lay_out
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.lessons.lesson import Question
+from attnlab.ui.predict.answer_sheet import AnswerSheet
+from attnlab.ui.predict.exercise_form import ExerciseForm
+from attnlab.ui.predict.grade_table import GradeTable
+from attnlab.ui.predict.page_preview import PagePreview
+from attnlab.ui.predict.parts import ask_where, ask_which, button, scrolled
+from attnlab.ui.predict.sheets import FORMULAS, fits, pdf_job, sheet
+from attnlab.ui.predict.slices import Slices
+from attnlab.ui.theme import px, restyle
+
+if TYPE_CHECKING:
+    from attnlab.attention.explanation import Cell
+    from attnlab.lessons.exercise import Exercise
+    from attnlab.lessons.grading import Grade
+    from attnlab.lessons.lesson import Problem
+    from attnlab.ui.playground.workspace import Playground
+
+_SMALL, _LARGE = (560, 420), (900, 640)
+_WIDEST_SHEET = 560
+
+
+class ExerciseDialog(QDialog):
+    """Makes exercises of one playground; the window stays usable, and another cell there is another exercise here."""
+
+    previewed = Signal()
+    saved = Signal(str)
+
+    def __init__(self, playground: "Playground", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Exercise")
+        self.setMinimumSize(px(_SMALL[0]), px(_SMALL[1]))
+        self.resize(px(_LARGE[0]), px(_LARGE[1]))
+        self._playground, self._palette = playground, LIGHT
+        self._exercise: Exercise | None = None
+        self._trying = False
+        self.form = ExerciseForm()
+        self.answer_sheet = AnswerSheet()
+        self.slices = Slices(self)
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(60)
+        self._saying = ""
+        self._make()
+        self._connect()
+        self._soon.start()
+
+    def _make(self) -> None:
+        self.preview = PagePreview()
+        self.message = QLabel()
+        self.message.setTextFormat(Qt.TextFormat.PlainText)
+        self.message.setWordWrap(True)
+        self.progress = QProgressBar()
+        self.progress.setTextVisible(False)
+        self.progress.setAccessibleName("Progress")
+        self.cancel_button = button("Cancel", "Stop writing; no file is left half written")
+        self.right = QStackedWidget()
+        self.right.addWidget(self.preview)
+        self.right.addWidget(scrolled(self._asking_page()))
+        left = QVBoxLayout()
+        left.setSpacing(px(12))
+        form = scrolled(self.form)
+        form.setFixedWidth(px(332))
+        left.addWidget(form, 1)
+        left.addWidget(self.message)
+        left.addLayout(self._progress_line())
+        left.addLayout(self._buttons())
+        whole = QHBoxLayout(self)
+        whole.setContentsMargins(px(16), px(16), px(16), px(16))
+        whole.setSpacing(px(16))
+        whole.addLayout(left)
+        whole.addWidget(self.right, 1)
+        self._show_progress(0)
+
+    def _asking_page(self) -> QWidget:
+        """Return the answer sheet, no wider than it can be read, with the way back below it."""
+        self.back_button = button("Back to the page", "Stop trying, and show the page again")
+        page = QWidget()
+        column = QVBoxLayout(page)
+        column.setContentsMargins(0, 0, px(8), 0)
+        column.setSpacing(px(16))
+        column.addWidget(self.answer_sheet)
+        column.addWidget(self.back_button, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addStretch(1)
+        page.setMaximumWidth(px(_WIDEST_SHEET))
+        return page
+
+    def _progress_line(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.addWidget(self.progress, 1)
+        row.addWidget(self.cancel_button)
+        return row
+
+    def _buttons(self) -> QGridLayout:
+        self.handout_button = button("Hand-out PDF…", "Print a sheet with boxes for each student")
+        self.answers_button = button("Answer sheet PDF…", "Print the same sheets with the answers and the arithmetic")
+        self.try_button = button("Try it here", "Open the first student's numbers, hide the answers, and ask for them")
+        self.grade_button = button("Grade answers (CSV)…", "Read a file of student, cell, value and grade it")
+        self.open_button = button("Open…", "Open an exercise that was saved")
+        self.save_button = button("Save…", "Save the exercise, to print or grade it again later")
+        grid = QGridLayout()
+        grid.setSpacing(px(8))
+        buttons = (self.handout_button, self.answers_button, self.try_button, self.grade_button, self.open_button)
+        for i, each in enumerate((*buttons, self.save_button)):
+            grid.addWidget(each, i // 2, i % 2)
+        return grid
+
+    def _connect(self) -> None:
+        document = self._playground.document
+        document.scene_changed.connect(self._on_document_changed)
+        document.view_changed.connect(self._on_document_changed)
+        self._playground.computed.connect(self._on_computed)
+        self.form.changed.connect(self._on_form_changed)
+        self.back_button.clicked.connect(self._on_form_changed)
+        self._soon.timeout.connect(self._on_soon)
+        self.answer_sheet.revealed.connect(self._on_revealed)
+        self.slices.progressed.connect(self.progress.setValue)
+        self.slices.finished.connect(self._on_finished)
+        self.slices.stopped.connect(self._on_stopped)
+        self.cancel_button.clicked.connect(self.slices.stop)
+        self.handout_button.clicked.connect(partial(self._ask_pdf, False))
+        self.answers_button.clicked.connect(partial(self._ask_pdf, True))
+        self.try_button.clicked.connect(self.try_here)
+        self.grade_button.clicked.connect(self._ask_answers)
+        self.open_button.clicked.connect(self._ask_open)
+        self.save_button.clicked.connect(self._ask_save)
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours."""
+        self._palette = palette
+        self.form.set_palette(palette)
+        self.answer_sheet.set_palette(palette)
+        restyle(self.message, f"color:{palette.bad}")
+        self._soon.start()
+
+    def exercise(self) -> "Exercise":
+        """Return the exercise that is set just now.
+
+        Raises:
+            AttnlabError: something that is set cannot be.
+        """
+        return self.form.exercise(self._playground.document.experiment, self._cell())
+
+    def _cell(self) -> "Cell":
+        """Return the cell that is held, else the first one of the stage that is looked at."""
+        from attnlab.attention.explanation import Cell
+        from attnlab.attention.stages import BY_NAME
+
+        view, stage = self._playground.document.view, self._playground.current_stage
+        if view.cell is not None and view.pinned and view.cell.stage == stage:
+            return view.cell
+        head = view.head if isinstance(view.head, int) else None if view.head == "mean" else 0
+        return Cell(stage, 0, 0, head if BY_NAME[stage].has_heads else None)
+
+    def write_pdf(self, path: Path, solved: bool) -> None:
+        """Write the sheets of all students to one file, a student at a time while the window goes on."""
+        exercise = self._exercise
+        if exercise is not None:
+            self._saying = f"Saved {path}"
+            self._start(pdf_job(exercise, self.form.paper_name, solved, path), len(exercise.students) or 1)
+
+    def grade_file(self, path: Path) -> None:
+        """Read a file of answers and show the grades of all students."""
+        from attnlab.lessons.grading import read_answer_file, sorted_out
+
+        exercise = self._exercise
+        if exercise is None:
+            return
+        try:
+            lines, unread = read_answer_file(path)
+        except AttnlabError as error:
+            self._say(str(error))
+            return
+        found, problems = sorted_out(exercise, lines)
+        if not found:
+            self._say(f"{path.name} holds no answer that can be read; a line is student, cell, value.")
+            return
+        problems = tuple(sorted((*unread, *problems), key=lambda problem: problem.line))
+        self._saying = ""
+        self._start(self._graded(exercise, found, problems), len(found))
+
+    def _graded(
+        self, exercise: "Exercise", found: dict[str, dict[str, str]], problems: "tuple[Problem, ...]"
+    ) -> Iterator[None]:
+        from attnlab.lessons.exercise import variant
+        from attnlab.lessons.grading import grade
+
+        grades: list[Grade] = []
+        for student, given in found.items():
+            grades.append(grade(exercise, variant(exercise, student), given, student))
+            yield
+        self.grades = GradeTable(grades, problems, self._palette, self)
+        self.grades.show()
+
+    @Slot()
+    def try_here(self) -> None:
+        """Open the first student's numbers as one step that can be undone, and ask for the blanks."""
+        from attnlab.attention.walk import Place
+        from attnlab.lessons.exercise import traced, variant
+
+        exercise = self._exercise
+        if exercise is None:
+            return
+        student = (*exercise.students, "")[0]
+        e = variant(exercise, student)
+        document = self._playground.document
+        document.edit(f"Exercise {exercise.title}", lambda _: e)
+        trace = traced(e)
+        first = min((cell.stage for cell in exercise.blanks), key=trace.all_stages.index)
+        self._trying = True
+        document.show(at=Place(first, -1))  # of that stage and all that follow nothing can be read
+        self._asked = Question((), "What belongs into the blanks?", exercise.tolerance), exercise.blanks
+        self.answer_sheet.clear()
+        self.answer_sheet.show_question(*self._asked, trace)
+        self.right.setCurrentIndex(1)
+        self.try_button.setText("Try it again")
+        self.answer_sheet.setFocus()
+
+    def _stop_trying(self) -> None:
+        if self._trying:
+            self._trying = False
+            self._playground.document.show(at=None)
+
+    def open_from(self, path: Path) -> None:
+        """Open an exercise that was saved."""
+        from attnlab.lessons.exercise import read_exercise
+
+        try:
+            self.form.load(read_exercise(path), path.name)
+        except AttnlabError as error:
+            self._say(str(error))
+
+    def save_to(self, path: Path) -> None:
+        """Save the exercise."""
+        from attnlab.lessons.exercise import save_exercise
+
+        if self._exercise is None:
+            return
+        try:
+            save_exercise(self._exercise, path)
+        except AttnlabError as error:
+            self._say(str(error))
+        else:
+            self._note(f"Saved {path}")
+            self.saved.emit(str(path))
+
+    def _start(self, job: Iterator[None], steps: int) -> None:
+        self._say("")
+        self.slices.start(job)
+        self._show_progress(steps)
+
+    def _show_progress(self, steps: int) -> None:
+        self.progress.setRange(0, max(steps, 1))
+        self.progress.setValue(0)
+        for widget in (self.progress, self.cancel_button):
+            widget.setVisible(bool(steps))
+        self._enable(not steps)
+
+    def _enable(self, on: bool) -> None:
+        usable = on and self._exercise is not None
+        for each in (self.handout_button, self.answers_button, self.try_button, self.grade_button, self.save_button):
+            each.setEnabled(usable)
+        self.open_button.setEnabled(on)
+
+    def _say(self, sentence: str, ink: str = "") -> None:
+        restyle(self.message, f"color:{ink or self._palette.bad}")
+        self.message.setText(sentence)
+        self.message.setVisible(bool(sentence))
+
+    def _note(self, sentence: str) -> None:
+        self._say(sentence, self._palette.muted)
+
+    @Slot(str)
+    def _on_finished(self, error: str) -> None:
+        self._show_progress(0)
+        if error:
+            self._say(error)
+        elif self._saying:
+            self._note(self._saying)
+            self.saved.emit(self._saying.removeprefix("Saved "))
+
+    @Slot()
+    def _on_stopped(self) -> None:
+        self._show_progress(0)
+        self._note("Cancelled; nothing was written.")
+
+    @Slot()
+    def _on_document_changed(self, *_: object) -> None:
+        if self.right.currentIndex() == 0:  # while answers are asked for, they are those of the state they began with
+            self._soon.start()
+
+    @Slot()
+    def _on_form_changed(self, *_: object) -> None:
+        self._stop_trying()
+        self.right.setCurrentIndex(0)
+        self.try_button.setText("Try it here")
+        self._soon.start()
+
+    @Slot(object)
+    def _on_computed(self, reply: object) -> None:
+        trace = getattr(reply, "trace", None)
+        if self.right.currentIndex() == 1 and trace is not None:
+            self.answer_sheet.show_question(*self._asked, trace)
+
+    @Slot(object)
+    def _on_revealed(self, _cell: object) -> None:
+        if not self.answer_sheet.hidden_cells:
+            self._stop_trying()
+
+    @Slot()
+    def _on_soon(self) -> None:
+        """Take over what is set, say what is wrong with it, and show the first page."""
+        if self.right.currentIndex() == 1:
+            return
+        page: Page | None = None
+        try:
+            self._exercise = self.exercise()
+            first = sheet(self._exercise, (*self._exercise.students, "")[0])
+            page = lay_out(first, self.form.paper_name, FORMULAS, solved=False)[0]
+        except AttnlabError as error:
+            self._exercise = None
+            self._say(str(error))
+        else:
+            self._note(fits(self._exercise.experiment))
+            self.form.show_where(_where(self._exercise))
+        self.preview.show_page(page, self.form.paper_name)
+        self._enable(not self.slices.running)
+        self.previewed.emit()
+
+    def _ask_pdf(self, solved: bool) -> None:
+        title, name = ("Save the answer sheets", "answers.pdf") if solved else ("Save the hand-out", "handout.pdf")
+        ask_where(self, title, "PDF (*.pdf)", name, partial(self.write_pdf, solved=solved))
+
+    @Slot()
+    def _ask_answers(self) -> None:
+        ask_which(self, "Answers of the students", "Answers: student, cell, value (*.csv *.txt)", self.grade_file)
+
+    @Slot()
+    def _ask_open(self) -> None:
+        ask_which(self, "Open an exercise", "attnlab exercises (*.json)", self.open_from)
+
+    @Slot()
+    def _ask_save(self) -> None:
+        ask_where(self, "Save the exercise", "attnlab exercises (*.json)", "exercise.json", self.save_to)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self._soon.stop()
+        self.slices.stop()
+        self._stop_trying()
+        super().closeEvent(event)
+
+    def reject(self) -> None:
+        self.close()  # Esc ends what runs, as the window's own button does
+
+
+def _where(exercise: "Exercise") -> str:
+    from attnlab.attention.stages import BY_NAME
+    from attnlab.lessons.exercise import place_of
+
+    first, count = exercise.blanks[0], len(exercise.blanks)
+    more = f" and {count - 1} more" if count > 1 else ""
+    return f"{BY_NAME[first.stage].title}: {place_of(exercise.experiment, first)}{more}"

@@ -1,0 +1,186 @@
+"""The fields of an exercise: what is blank, what is given, how exact answers are, whose numbers they are."""
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QHBoxLayout, QLabel, QPlainTextEdit, QWidget
+
+from attnlab.errors import AttnlabError
+from attnlab.figures.palette import Palette
+from attnlab.ui.theme import px, restyle
+from attnlab.ui.widgets.fields import NumberBox, TextField
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+    from attnlab.attention.explanation import Cell
+    from attnlab.lessons.exercise import Exercise
+
+CELL, ROW, RANDOM, FILE = "cell", "row", "random", "file"
+_MOST_SEED = 999_999
+
+
+class ExerciseForm(QWidget):
+    """Holds what a person has set, and makes an exercise of it. ``changed`` says that it may be another one now."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._loaded: Exercise | None = None
+        self.title = TextField("Exercise")
+        self.which = _choice((CELL, "This cell"), (ROW, "This row"), (RANDOM, "Random cells"))
+        self.count = NumberBox()
+        self.count.setRange(1, 26)
+        self.count.setValue(3)
+        self.where = QLabel()
+        self.where.setTextFormat(Qt.TextFormat.PlainText)
+        self.where.setWordWrap(True)
+        self.given = _choice(("inputs", "The inputs and weights"), ("before", "The stage before"))
+        self.tolerance = TextField("0.01")
+        self.own = QCheckBox("New for each")
+        self.own.setChecked(True)
+        self.seed = NumberBox()
+        self.seed.setRange(0, _MOST_SEED)
+        self.seed.setPrefix("seed ")
+        self.seed.setValue(1)
+        for box in (self.count, self.seed):
+            box.setAlignment(Qt.AlignmentFlag.AlignRight)
+            box.setFixedWidth(px(104))
+        self.students = QPlainTextEdit()
+        self.students.setPlaceholderText("One name a line, or how many")
+        self.students.setTabChangesFocus(True)
+        self.students.setMinimumHeight(px(72))
+        self.paper = _choice(("A4", "A4"), ("Letter", "Letter"))
+        self._lay_out()
+        self._connect()
+
+    @property
+    def paper_name(self) -> str:
+        """A4 or Letter."""
+        return str(self.paper.currentData())
+
+    def exercise(self, e: "Experiment", cell: "Cell") -> "Exercise":
+        """Return the exercise that is set, about the cell that is looked at.
+
+        Raises:
+            AttnlabError: something that is set cannot be; the sentence says what could.
+        """
+        from attnlab.lessons.exercise import Exercise, student_names
+
+        loaded = self._loaded if self.which.currentData() == FILE else None
+        return Exercise(
+            loaded.experiment if loaded is not None else e,
+            loaded.blanks if loaded is not None else self._cells(e, cell),
+            self._tolerance(),
+            " ".join(self.title.text().split()) or "Exercise",
+            self.seed.value() if self.own.isChecked() else None,
+            student_names(self.students.toPlainText().splitlines()),
+            str(self.given.currentData()),
+        )
+
+    def load(self, exercise: "Exercise", name: str) -> None:
+        """Show an exercise that was read from a file."""
+        self._loaded = exercise
+        self.blockSignals(True)
+        if self.which.findData(FILE) < 0:
+            self.which.addItem("", FILE)
+        self.which.setItemText(self.which.findData(FILE), f"As in {name}")
+        self.which.setCurrentIndex(self.which.findData(FILE))
+        self.title.setText(exercise.title)
+        self.tolerance.setText(f"{exercise.tolerance:g}")
+        self.own.setChecked(exercise.seed is not None)
+        self.seed.setValue(min(max(exercise.seed or 0, 0), _MOST_SEED))
+        self.students.setPlainText("\n".join(exercise.students))
+        self.given.setCurrentIndex(self.given.findData(exercise.given))
+        self.blockSignals(False)
+        self._on_changed()
+
+    def show_where(self, text: str) -> None:
+        """Say which cells are blank."""
+        self.where.setText(text)
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours."""
+        restyle(self.where, f"color:{palette.muted}")
+
+    def _cells(self, e: "Experiment", cell: "Cell") -> "tuple[Cell, ...]":
+        from attnlab.lessons.exercise import random_cells, row_of
+
+        kind = self.which.currentData()
+        if kind == RANDOM:
+            return random_cells(e, cell.stage, self.count.value(), self.seed.value(), cell.head)
+        return row_of(e, cell) if kind == ROW else (cell,)
+
+    def _tolerance(self) -> float:
+        from attnlab.lessons.grading import read_number
+
+        try:
+            return read_number(self.tolerance.text())
+        except AttnlabError as error:
+            raise AttnlabError(f"Tolerance: {error}") from None
+
+    def _lay_out(self) -> None:
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, px(12), 0)
+        grid.setHorizontalSpacing(px(12))
+        grid.setVerticalSpacing(px(8))
+        grid.setColumnStretch(1, 1)
+        named = (
+            ("Title", self.title, "What stands at the top of the sheet"),
+            ("Blank", _pair(self.which, self.count), "Which cells of the stage that you look at are left blank"),
+            ("", self.where, ""),
+            ("Given", self.given, "Where the way to the answer begins"),
+            ("Tolerance", self.tolerance, "How far an answer may be off"),
+            (
+                "Numbers",
+                _pair(self.own, self.seed),
+                "Whether each student has other numbers, drawn by this seed",
+            ),
+            ("Students", self.students, "One name a line, or how many there are"),
+            ("Paper", self.paper, "What the sheets are printed on"),
+        )
+        for row, (name, field, about) in enumerate(named):
+            label = QLabel(name)
+            grid.addWidget(label, row, 0, Qt.AlignmentFlag.AlignTop if name == "Students" else Qt.AlignmentFlag(0))
+            grid.addWidget(field, row, 1)
+            for part in (field, *field.findChildren(QWidget)):
+                if isinstance(part, TextField | QComboBox | NumberBox | QCheckBox | QPlainTextEdit):
+                    part.setToolTip(about)
+                    part.setAccessibleName(name)
+        grid.setRowStretch(6, 1)
+        self.count.setAccessibleName("How many cells")
+        self.seed.setAccessibleName("Seed")
+
+    def _connect(self) -> None:
+        for field in (self.title, self.tolerance):
+            field.textChanged.connect(self._on_changed)
+        for box in (self.count, self.seed):
+            box.valueChanged.connect(self._on_changed)
+        for choice in (self.which, self.given, self.paper):
+            choice.currentIndexChanged.connect(self._on_changed)
+        self.own.toggled.connect(self._on_changed)
+        self.students.textChanged.connect(self._on_changed)
+        self._on_changed()
+
+    @Slot()
+    def _on_changed(self) -> None:
+        self.count.setVisible(self.which.currentData() == RANDOM)
+        self.seed.setEnabled(self.own.isChecked() or self.which.currentData() == RANDOM)
+        self.changed.emit()
+
+
+def _choice(*choices: tuple[str, str]) -> QComboBox:
+    box = QComboBox()
+    for value, title in choices:
+        box.addItem(title, value)
+    return box
+
+
+def _pair(first: QWidget, second: QWidget) -> QWidget:
+    pair = QWidget()
+    row = QHBoxLayout(pair)
+    row.setContentsMargins(0, 0, 0, 0)
+    row.setSpacing(px(8))
+    row.addWidget(first, 1)
+    row.addWidget(second)
+    return pair

@@ -1,0 +1,124 @@
+"""The grades of an exercise as a table that can be read, copied and pasted into a spreadsheet."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QColor, QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from attnlab.figures.palette import Palette
+from attnlab.ui.theme import font, plain_tip, px
+
+if TYPE_CHECKING:
+    from attnlab.lessons.grading import Grade
+    from attnlab.lessons.lesson import Problem
+
+
+class GradeTable(QDialog):
+    """Shows one line a student: how many are right, and each answer; below, what in the file could not be read."""
+
+    def __init__(
+        self, grades: "Sequence[Grade]", problems: "Sequence[Problem]", palette: Palette, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Grades")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.resize(px(640), px(440))
+        self._grades = tuple(grades)
+        self.table = QTableWidget(len(grades), 2 + max((grade.total for grade in grades), default=0))
+        self.table.setAccessibleName("Grades")
+        self.table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
+        self.table.setHorizontalHeaderLabels(self._headings())
+        self.table.verticalHeader().hide()
+        self.table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        for row, grade in enumerate(self._grades):
+            self._fill(row, grade, palette)
+        self.summary = QLabel(self._summary())
+        self.summary.setTextFormat(Qt.TextFormat.PlainText)
+        self.summary.setFont(font("strong"))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(px(16), px(16), px(16), px(16))
+        column.setSpacing(px(12))
+        column.addWidget(self.summary)
+        column.addWidget(self.table, 1)
+        if problems:
+            column.addWidget(_problem_box(problems))
+        column.addLayout(self._buttons())
+
+    def text(self) -> str:
+        """Return the table as text with tabs, headings first."""
+        rows = [self._headings(), *(_texts(grade) for grade in self._grades)]
+        return "\n".join("\t".join(_one_field(text) for text in row) for row in rows) + "\n"
+
+    def _headings(self) -> list[str]:
+        first = self._grades[0].marks if self._grades else ()
+        return ["Student", "Right", *(mark.answer.label for mark in first)]
+
+    def _summary(self) -> str:
+        count = len(self._grades)
+        right, total = sum(g.right for g in self._grades), sum(g.total for g in self._grades)
+        return f"{count} student{'' if count == 1 else 's'}, {right} of {total} answers are right"
+
+    def _fill(self, row: int, grade: "Grade", palette: Palette) -> None:
+        tips = ["", "", *(mark.said for mark in grade.marks)]
+        inks = ["", "", *(palette.good if mark.right else palette.bad for mark in grade.marks)]
+        for column, (text, tip, ink) in enumerate(zip(_texts(grade), tips, inks, strict=True)):
+            item = QTableWidgetItem(text)
+            item.setToolTip(plain_tip(tip))
+            if ink:
+                item.setForeground(QColor(ink))
+                item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{text}: {tip}")
+            self.table.setItem(row, column, item)
+
+    def _buttons(self) -> QHBoxLayout:
+        self.copy_button = QPushButton("Copy the table")
+        self.copy_button.setToolTip("Copy the table to paste it into a spreadsheet")
+        self.copy_button.clicked.connect(self._on_copy_clicked)
+        close = QPushButton("Close")
+        close.setToolTip("Close the grades")
+        close.clicked.connect(self.close)
+        row = QHBoxLayout()
+        row.addWidget(self.copy_button)
+        row.addStretch(1)
+        row.addWidget(close)
+        return row
+
+    @Slot()
+    def _on_copy_clicked(self) -> None:
+        QGuiApplication.clipboard().setText(self.text())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self._on_copy_clicked()
+        else:
+            super().keyPressEvent(event)
+
+
+def _texts(grade: "Grade") -> list[str]:
+    marks = (f"{mark.given or '–'} {'✓' if mark.right else '✗'}" for mark in grade.marks)
+    return [grade.student, f"{grade.right} of {grade.total}", *marks]
+
+
+def _one_field(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _problem_box(problems: "Sequence[Problem]") -> QPlainTextEdit:
+    box = QPlainTextEdit("\n".join(f"Line {problem.line}: {problem.reason}" for problem in problems))
+    box.setReadOnly(True)
+    box.setAccessibleName("What could not be read")
+    box.setToolTip("Lines of the file that do not count, and why")
+    box.setMaximumHeight(px(96))
+    return box

@@ -1,0 +1,51 @@
+"""What the dialogs of this folder are put together from: buttons, scrolled parts, and questions for files."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog, QFrame, QPushButton, QScrollArea, QWidget
+
+
+def button(text: str, about: str) -> QPushButton:
+    """Return a button that Enter does not press: in a field, Enter is for the field."""
+    made = QPushButton(text)
+    made.setToolTip(about)
+    made.setAutoDefault(False)
+    return made
+
+
+def scrolled(inside: QWidget) -> QScrollArea:
+    """Return a part in an area that scrolls up and down where it has no room."""
+    area = QScrollArea()
+    area.setWidgetResizable(True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setWidget(inside)
+    return area
+
+
+def ask_where(parent: QWidget, title: str, name_filter: str, name: str, then: Callable[[Path], object]) -> QFileDialog:
+    """Ask where to save a file, and go on with the answer."""
+    dialog = _dialog(parent, title, name_filter, then)
+    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    dialog.setDefaultSuffix(Path(name).suffix.removeprefix("."))
+    dialog.selectFile(name)
+    dialog.open()
+    return dialog
+
+
+def ask_which(parent: QWidget, title: str, name_filter: str, then: Callable[[Path], object]) -> QFileDialog:
+    """Ask for a file that is there, and go on with the answer."""
+    dialog = _dialog(parent, title, name_filter, then)
+    dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+    dialog.open()
+    return dialog
+
+
+def _dialog(parent: QWidget, title: str, name_filter: str, then: Callable[[Path], object]) -> QFileDialog:
+    dialog = QFileDialog(parent, title)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.setNameFilter(name_filter)
+    dialog.fileSelected.connect(lambda path: then(Path(path)))
+    return dialog
