@@ -13,6 +13,7 @@ from attnlab.lessons.lesson import DEPTHS, Blank, Edit, Problem
 from attnlab.lessons.yaml_block import Pair
 
 LENSES = ("statistics", "positions", "saturation", "precision", "cost")
+PAGES: Mapping[str, tuple[str, ...]] = {"positions": ("encoding", "rotation", "order")}
 """The lenses of the playground that a step may be shown through; a page of one is written "positions/order"."""
 
 Take = Callable[[Pair], Any]
@@ -102,9 +103,13 @@ def _head(pair: Pair) -> int | str:
 
 
 def _lens(pair: Pair) -> str:
-    if not isinstance(pair.value, str) or pair.value.partition("/")[0] not in LENSES:
-        raise AttnlabError(f"There is no lens {reprlib.repr(pair.value)}; {nearest(str(pair.value), LENSES)}")
-    return pair.value
+    name, _, page = str(pair.value).partition("/")
+    if name not in LENSES:
+        raise AttnlabError(f"There is no lens {reprlib.repr(pair.value)}; {nearest(name, LENSES)}")
+    if page and page not in PAGES.get(name, ()):
+        there = nearest(page, PAGES[name]) if name in PAGES else f"{name} is all there is of it."
+        raise AttnlabError(f"The lens {name} has no page {reprlib.repr(page)}; {there}")
+    return name + f"/{page}" * bool(page)
 
 
 def _edits(pair: Pair) -> tuple[Edit, ...]:

@@ -143,6 +143,8 @@ def test_a_mark_of_the_byte_order_is_no_text(tmp_path: Path) -> None:
         ("preset: casual-5x8", r"no preset 'casual-5x8'; did you mean causal-5x8\?"),
         ("depth: rows", r"no depth 'rows'; did you mean row\?"),
         ("lens: position", r"no lens 'position'; did you mean positions\?"),
+        ("lens: positions/ordre", r"positions has no page 'ordre'; did you mean order\?"),
+        ("lens: cost/all", r"cost has no page 'all'; cost is all there is of it\."),
         ("head: first", r"head is 'first'; it needs a head, counted from 0, or mean, or all\."),
         ("head: -1", "it needs a head"),
         ("head: true", "it needs a head"),

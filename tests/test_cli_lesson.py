@@ -1,0 +1,135 @@
+"""The command ``attnlab lesson``: lists, checks, prints and opens lessons, and says in one sentence what it cannot."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from attnlab.cli import main
+from attnlab.lessons.fields import LENSES, PAGES
+from attnlab.lessons.library import find, shipped
+from attnlab.ui.playground import lens_area
+from attnlab.ui.playground.lenses import positions_lens
+
+LESSON = """\
+---
+title: My own
+---
+
+## One
+
+```state
+preset: journey
+stage: weights
+```
+
+It has {{T}} words.
+
+## Two
+
+```state
+edits:
+  - causal: true
+```
+"""
+
+
+@pytest.fixture
+def lesson(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the file of a lesson of two steps; it is among the person's own as well."""
+    monkeypatch.setenv("ATTNLAB_CONFIG_DIR", str(tmp_path))
+    (tmp_path / "lessons").mkdir()
+    path = tmp_path / "lessons" / "mine.md"
+    path.write_text(LESSON, encoding="utf-8")
+    return path
+
+
+def test_the_lessons_are_listed_in_teaching_order_with_what_they_are_about(
+    lesson: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["lesson", "--list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == [*shipped(), "mine"]
+    assert lines[0].endswith(find(shipped()[0]).about)
+    assert lines[-1].endswith("My own")
+
+
+@pytest.mark.parametrize("name", ["mine", None, shipped()[0]], ids=["by name", "by file", "one that ships"])
+def test_a_lesson_without_a_mistake_says_so(name: str | None, lesson: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lesson", name or str(lesson), "--check"]) == 0
+    assert re.fullmatch(r"[^\n]+: \d+ steps, nothing wrong\.\n", capsys.readouterr().out)
+
+
+def test_each_mistake_is_a_line_with_file_and_line_and_the_code_is_2(
+    lesson: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lesson.write_text(LESSON.replace("{{T}}", "{{TT}}").replace("causal", "casual"), encoding="utf-8")
+    assert main(["lesson", str(lesson), "--check"]) == 2
+    captured = capsys.readouterr()
+    first, second = captured.out.splitlines()
+    assert first.startswith(f"{lesson}:12: {{{{TT}}}} cannot be filled: there is no 'TT' here; did you mean T")
+    assert second.startswith(f"{lesson}:18: There is nothing called 'casual' to edit; did you mean causal?")
+    assert captured.err == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ([], "NAME or FILE says which lesson"),
+        (["--list", "mine"], "takes none"),
+        (["hedas"], "There is no lesson 'hedas'; did you mean heads?"),
+        (["hedas", "--check"], "There is no lesson 'hedas'; did you mean heads?"),
+        (["hedas", "--pdf", "out.pdf"], "There is no lesson 'hedas'; did you mean heads?"),
+        (["nowhere.md", "--check"], "cannot be read: No such file"),
+        (["mine", "--step", "3"], "mine has no step 3; its steps are 1 to 2."),
+        (["mine", "--step", "0"], "'0' is no step"),
+        (["mine", "--step", "two"], "'two' is no step"),
+        (["mine", "--check", "--step", "1"], "not allowed with"),
+        (["mine", "--pdf", "out.png"], "needs to end in .pdf"),
+        (["mine", "--pdf", "/nowhere/at/all/out.pdf"], "there is no folder"),
+        (["mine", "--frobnicate"], "--frobnicate"),
+    ],
+    ids=str,
+)
+def test_every_misuse_is_one_sentence_and_2(
+    arguments: list[str],
+    sentence: str,
+    lesson: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["lesson", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert sentence in captured.err
+    assert re.fullmatch(r"attnlab: [^\n]+\n", captured.err)
+
+
+def test_looking_at_lessons_loads_no_window(lesson: Path) -> None:
+    code = (
+        "import sys, attnlab.cli as c; code = c.main(['lesson', 'mine', '--check']) + c.main(['lesson', '--list']);"
+        "sys.exit(code or 'PySide6' in sys.modules)"
+    )
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (answer.returncode, answer.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems have a display")
+def test_opening_a_lesson_without_a_display_says_so_and_names_the_way_out(lesson: Path) -> None:
+    environ = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")}
+    answer = subprocess.run(
+        [sys.executable, "-m", "attnlab", "lesson", "mine"], capture_output=True, text=True, check=False, env=environ
+    )
+    assert answer.returncode == 2
+    assert re.fullmatch(r"attnlab: There is no display[^\n]*--pdf OUT\.pdf[^\n]*\n", answer.stderr)
+
+
+def test_a_lesson_may_be_shown_through_every_lens_that_there_is() -> None:
+    assert tuple(entry[0] for entry in lens_area.LENSES) == LENSES
+    pages = (positions_lens.EncodingPage, positions_lens.RotationPage, positions_lens.OrderPage)
+    assert {"positions": tuple(page.name for page in pages)} == PAGES
