@@ -1,20 +1,17 @@
 """Cells whose numbers are not known yet, or not any more: empty frames, and a veil over those that just came to be."""
 
-from functools import lru_cache
-
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPen, QPixmap
+from PySide6.QtGui import QColor, QPainter
 
 from attnlab.figures.layout import Grid
 from attnlab.figures.palette import Palette
-
-RADIUS = 3.0
+from attnlab.figures.tiles import hollow
 
 
 def runs(cells: NDArray[np.bool_]) -> list[tuple[int, int, int, int]]:
-    """Return the runs of True along the rows of maps [n, rows, columns]: map, row, first column, the one after the last."""
+    """Return the runs of True along the rows of maps [n, rows, columns]: map, row, first column and end."""
     padded = np.pad(cells.astype(np.int8), ((0, 0), (0, 0), (1, 1)))
     steps = np.diff(padded, axis=-1)
     starts, stops = np.argwhere(steps == 1).tolist(), np.argwhere(steps == -1).tolist()
@@ -29,7 +26,7 @@ def draw_frames(painter: QPainter, grid: Grid, empty: NDArray[np.bool_], palette
         for index in range(grid.count):
             painter.drawRect(QRectF(*grid.rect(index, None, None)))
         return
-    tile = _hollow(grid.cell_width, grid.cell_height, painter.device().devicePixelRatioF(), palette.hairline)
+    tile = hollow(grid.cell_width, grid.cell_height, painter.device().devicePixelRatioF(), palette.hairline)
     for rect in _rects(grid, empty):
         painter.drawTiledPixmap(rect, tile)
 
@@ -51,18 +48,3 @@ def _rects(grid: Grid, cells: NDArray[np.bool_]) -> list[QRectF]:
         x, y, _, height = grid.rect(index, row, start)
         rects.append(QRectF(x, y, (stop - start) * grid.cell_width, height))
     return rects
-
-
-@lru_cache(maxsize=64)
-def _hollow(width: float, height: float, ratio: float, colour: str) -> QPixmap:
-    """Return an empty cell: its rounded frame, a hairline."""
-    tile = QPixmap(round(width * ratio), round(height * ratio))
-    tile.setDevicePixelRatio(ratio)
-    tile.fill(Qt.GlobalColor.transparent)
-    radius = RADIUS if min(width, height) >= 12 else 1.5
-    painter = QPainter(tile)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(QPen(QColor(colour), 1))
-    painter.drawRoundedRect(QRectF(1, 1, width - 2, height - 2), radius, radius)
-    painter.end()
-    return tile

@@ -263,12 +263,11 @@ def _document(html: str, width: float) -> Block:
     document = QTextDocument()
     document.setDocumentMargin(0)
     document.setDefaultFont(_font(_TEXT))
-    document.setHtml(html)
+    document.setHtml(f'<div style="color:{LIGHT.ink}">{html}</div>')  # else it takes the window's, white in the dark
     document.setTextWidth(width)
 
     def draw(painter: QPainter, at: QPointF) -> None:
         painter.translate(at)
-        painter.setPen(QColor(LIGHT.ink))
         document.drawContents(painter)
 
     return Block(QSizeF(width, document.size().height()), draw, alone=True)

@@ -9,18 +9,21 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QFont, QImage, QPainter, QPainterPath, QPen, QPixmap
+from PySide6.QtGui import QColor, QFont, QImage, QPainter, QPen
 
 from attnlab.figures.empty_cells import draw_frames
 from attnlab.figures.layout import Grid
+from attnlab.figures.map_shapes import draw_shapes, wants_shapes
 from attnlab.figures.palette import DARK_INK, LIGHT_INK, Palette, dark_text
 from attnlab.figures.raster import MAP_OF, colours, indices, mosaic, reduced
 from attnlab.figures.text import Pen, elided, width
+from attnlab.figures.tiles import RADIUS, frame, hatching
 
-RADIUS = 3.0
 BAR_HEIGHT = 4.0
 LEAST_GROUPED = 3.0
 """Columns narrower than this, in pixels, have no line between their groups."""
+THIN_BELOW = 10.0
+"""Around rows and columns narrower than this, in pixels, frames are hairlines, or they would cover them."""
 NOTHING_KEPT: Mapping[int, float] = MappingProxyType({})
 
 
@@ -78,12 +81,17 @@ def draw_cells(painter: QPainter, grid: Grid, data: MapData, palette: Palette) -
             masked = ~(reduced((~masked)[None].astype(np.float32), rows, cols)[0] > 0)
             values = np.where(values == -np.inf, np.float32(0), values)
         values = reduced(values, rows, cols)
-    if data.masked is not None:
-        for index in range(grid.count):
-            painter.fillRect(QRectF(*grid.rect(index, None, None)), hatching(palette))
     image = colours(values, data.kind, data.limit, palette, masked)
     if empty is not None:
         image[empty] = QColor(palette.surface).rgba()
+    if wants_shapes(painter, grid):
+        draw_shapes(painter, grid, image, masked, empty, palette)
+        if data.column_group:
+            _draw_group_lines(painter, grid, data.column_group, palette)
+        return
+    if data.masked is not None:
+        for index in range(grid.count):
+            painter.fillRect(QRectF(*grid.rect(index, None, None)), hatching(palette))
     _draw_image(painter, grid, data, palette, image)
     if data.column_group:
         _draw_group_lines(painter, grid, data.column_group, palette)
@@ -102,7 +110,7 @@ def _draw_image(painter: QPainter, grid: Grid, data: MapData, palette: Palette, 
     painter.drawImage(QRectF(grid.x, grid.y, grid.width, grid.height), _image(sheet))
     if grid.framed:
         ratio = painter.device().devicePixelRatioF()
-        tile = _frame(grid.cell_width, grid.cell_height, ratio, palette.surface)
+        tile = frame(grid.cell_width, grid.cell_height, ratio, palette.surface)
         for first in range(0, grid.count, grid.per_row):  # not over the titles between two rows of maps
             _, y, _, height = grid.rect(first, None, None)
             painter.drawTiledPixmap(QRectF(grid.x, y, grid.width, height), tile)
@@ -320,7 +328,6 @@ def draw_outlines(painter: QPainter, grid: Grid, outlines: Sequence[Outline]) ->
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     for outline in outlines:
-        painter.setPen(QPen(QColor(outline.colour), outline.width))
         for index in range(grid.count) if outline.index is None else (outline.index,):
             if index >= grid.count:
                 continue
@@ -328,6 +335,8 @@ def draw_outlines(painter: QPainter, grid: Grid, outlines: Sequence[Outline]) ->
             if rect.width() < 4 or rect.height() < 4:
                 grow_x, grow_y = max(4 - rect.width(), 0) / 2, max(4 - rect.height(), 0) / 2
                 rect.adjust(-grow_x, -grow_y, grow_x, grow_y)
+            thin = None in (outline.row, outline.column) and min(rect.width(), rect.height()) < THIN_BELOW
+            painter.setPen(QPen(QColor(outline.colour), 1.0 if thin else outline.width))
             painter.drawRoundedRect(rect.adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
 
@@ -388,36 +397,3 @@ def _strip(kind: str, palette: Palette) -> QImage:
     """Return a colour bar one pixel high."""
     values = np.linspace(0.0 if MAP_OF[kind] == "sequential" else -1.0, 1.0, 128, dtype=np.float32)
     return _image(np.ascontiguousarray(colours(values[None, None], kind, 1.0, palette, None)[0])).copy()
-
-
-@lru_cache(maxsize=256)
-def _frame(width: float, height: float, ratio: float, colour: str) -> QPixmap:
-    """Return one cell's surroundings: the surface with a rounded hole, a gap of 1 px right and below."""
-    tile = QPixmap(round(width * ratio), round(height * ratio))
-    tile.setDevicePixelRatio(ratio)
-    tile.fill(Qt.GlobalColor.transparent)
-    path = QPainterPath()
-    path.setFillRule(Qt.FillRule.OddEvenFill)
-    path.addRect(QRectF(-1, -1, width + 2, height + 2))
-    radius = RADIUS if min(width, height) >= 12 else 1.5
-    gap = 1.0 if min(width, height) >= 8 else 0.5
-    path.addRoundedRect(QRectF(gap / 2, gap / 2, width - gap, height - gap), radius, radius)
-    painter = QPainter(tile)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.fillPath(path, QColor(colour))
-    painter.end()
-    return tile
-
-
-@lru_cache(maxsize=8)
-def hatching(palette: Palette) -> QBrush:
-    """Return the fine diagonal lines that stand for masked cells."""
-    tile = QPixmap(6, 6)
-    tile.fill(QColor(palette.control))
-    painter = QPainter(tile)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(QPen(QColor(palette.hatch), 1))
-    for shift in (-6, 0, 6):
-        painter.drawLine(QPointF(shift - 1, 7), QPointF(shift + 7, -1))
-    painter.end()
-    return QBrush(tile)

@@ -1,0 +1,68 @@
+"""Cells of maps as shapes, for files of vectors: what is a picture on the screen would blur or show seams there."""
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QLineF, QRectF, Qt
+from PySide6.QtGui import QColor, QPaintEngine, QPainter, QPainterPath, QPen
+
+from attnlab.figures.layout import Grid
+from attnlab.figures.palette import Palette
+
+MOST_SHAPES = 20_000
+"""With more cells than this a file of vectors would be huge; they are one picture in it, without loss."""
+_VECTORS = (QPaintEngine.Type.Pdf, QPaintEngine.Type.SVG, QPaintEngine.Type.Picture)
+HATCH_PX = 6
+RADIUS = 3.0
+
+
+def wants_shapes(painter: QPainter, grid: Grid) -> bool:
+    """Whether cells go into a file of vectors and are large and few enough to be shapes there."""
+    engine = painter.paintEngine()
+    if engine is None or engine.type() not in _VECTORS:
+        return False
+    painter.setRenderHint(QPainter.RenderHint.LosslessImageRendering)  # or a picture of few pixels becomes a JPEG
+    return grid.framed and grid.count * grid.rows * grid.columns <= MOST_SHAPES
+
+
+def draw_shapes(
+    painter: QPainter, grid: Grid, image: NDArray[np.uint32], masked: NDArray[np.bool_] | None,
+    empty: NDArray[np.bool_] | None, palette: Palette,
+) -> None:  # fmt: skip
+    """Draw cells of ARGB colours [n, rows, columns] with rounded corners, masked ones [rows, columns] hatched.
+
+    ``empty`` ones [n, rows, columns] get a hairline. All cells of a colour are one shape, which keeps files small.
+    """
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    shown = image if masked is None else np.where(masked, np.uint32(0), image)
+    for colour in np.unique(shown[shown != 0]).tolist():
+        painter.fillPath(_cells(grid, np.argwhere(shown == colour)), QColor.fromRgba(colour))
+    if masked is not None and masked.any():
+        hidden = np.broadcast_to(masked, image.shape)
+        _draw_hatching(painter, grid, _cells(grid, np.argwhere(hidden)), palette)
+    if empty is not None and empty.any():
+        painter.strokePath(_cells(grid, np.argwhere(empty)), QPen(QColor(palette.hairline), 1))
+    painter.restore()
+
+
+def _cells(grid: Grid, places: NDArray[np.intp]) -> QPainterPath:
+    """Return the shape of some cells (index, row, column), each a little smaller than its place."""
+    least = min(grid.cell_width, grid.cell_height)
+    gap, radius = (1.0 if least >= 8 else 0.5), (RADIUS if least >= 12 else 1.5)
+    path = QPainterPath()
+    path.setFillRule(Qt.FillRule.WindingFill)
+    for index, row, column in places.tolist():
+        rect = QRectF(*grid.rect(index, row, column))
+        path.addRoundedRect(rect.adjusted(gap / 2, gap / 2, -gap / 2, -gap / 2), radius, radius)
+    return path
+
+
+def _draw_hatching(painter: QPainter, grid: Grid, cells: QPainterPath, palette: Palette) -> None:
+    """Draw fine diagonal lines over some cells."""
+    painter.fillPath(cells, QColor(palette.control))
+    painter.setClipPath(cells, Qt.ClipOperation.IntersectClip)
+    painter.setPen(QPen(QColor(palette.hatch), 1))
+    height, left = grid.height, int(grid.x)
+    starts = range(left - int(height) - HATCH_PX, left + int(grid.width) + HATCH_PX, HATCH_PX)
+    painter.drawLines([QLineF(x, grid.y + height, x + height, grid.y) for x in starts])

@@ -1,0 +1,58 @@
+"""What cells are drawn with besides their colours, each kept as one picture that is laid side by side."""
+
+from functools import lru_cache
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPen, QPixmap
+
+from attnlab.figures.palette import Palette
+
+RADIUS = 3.0
+
+
+@lru_cache(maxsize=256)
+def frame(width: float, height: float, ratio: float, colour: str) -> QPixmap:
+    """Return one cell's surroundings: the surface with a rounded hole, a gap of 1 px right and below."""
+    tile = QPixmap(round(width * ratio), round(height * ratio))
+    tile.setDevicePixelRatio(ratio)
+    tile.fill(Qt.GlobalColor.transparent)
+    path = QPainterPath()
+    path.setFillRule(Qt.FillRule.OddEvenFill)
+    path.addRect(QRectF(-1, -1, width + 2, height + 2))
+    radius = RADIUS if min(width, height) >= 12 else 1.5
+    gap = 1.0 if min(width, height) >= 8 else 0.5
+    path.addRoundedRect(QRectF(gap / 2, gap / 2, width - gap, height - gap), radius, radius)
+    painter = QPainter(tile)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.fillPath(path, QColor(colour))
+    painter.end()
+    return tile
+
+
+@lru_cache(maxsize=8)
+def hatching(palette: Palette) -> QBrush:
+    """Return the fine diagonal lines that stand for masked cells."""
+    tile = QPixmap(6, 6)
+    tile.fill(QColor(palette.control))
+    painter = QPainter(tile)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(QColor(palette.hatch), 1))
+    for shift in (-6, 0, 6):
+        painter.drawLine(QPointF(shift - 1, 7), QPointF(shift + 7, -1))
+    painter.end()
+    return QBrush(tile)
+
+
+@lru_cache(maxsize=64)
+def hollow(width: float, height: float, ratio: float, colour: str) -> QPixmap:
+    """Return an empty cell: its rounded frame, a hairline."""
+    tile = QPixmap(round(width * ratio), round(height * ratio))
+    tile.setDevicePixelRatio(ratio)
+    tile.fill(Qt.GlobalColor.transparent)
+    radius = RADIUS if min(width, height) >= 12 else 1.5
+    painter = QPainter(tile)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(QColor(colour), 1))
+    painter.drawRoundedRect(QRectF(1, 1, width - 2, height - 2), radius, radius)
+    painter.end()
+    return tile
