@@ -227,9 +227,9 @@ def frames(e: "Experiment", stage: str, depth: str, cell: tuple[int, int] | None
 
 
 def said(e: "Experiment", at: Place) -> str:
-    """Return a place in words: "Scores, row 2 of 6, column 3 of 6, term 1 of 2"."""
+    """Return where in its stage a place is, in words: "row 2 of 6, column 3 of 6, term 1 of 2"; "" at its end."""
     rows, columns = shape(e, at.stage)
-    words = [BY_NAME[at.stage].title]
+    words: list[str] = []
     for name, value, of in (("row", at.row, rows), ("column", at.column, columns), ("term", at.term, None)):
         if value is not None and value >= 0:
             words.append(f"{name} {value + 1} of {of or terms(e, at.stage)}")

@@ -21,9 +21,9 @@ from attnlab.errors import AttnlabError
 class View:
     """What is shown of the scene; not undone. ``head`` is a head, "mean" or "all"; ``alone`` a stage that fills the
     canvas; ``look`` which state the cards show, "present", "pinned" or "difference"; ``strips`` whether they show
-    figures too. ``pinned`` says whether the cell is held. ``at`` is how far a walk has come, None
-    where all is known, ``step`` the number of stages begun there, None for all, ``depth`` how far a step of it goes.
-    Where both are set and disagree ``at`` holds."""
+    figures too. ``pinned`` says whether the cell is held. ``at`` is how far a walk has come, None where all is known,
+    ``step`` the number of stages begun there, None for all, and ``depth`` how far a step goes. Where ``at`` and
+    ``step`` disagree, ``at`` holds."""
 
     head: int | str = 0
     alone: str | None = None

@@ -22,6 +22,7 @@ from attnlab.attention import axes
 from attnlab.attention.stages import STAGES, Stage, sources
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.playground.card import StageCard
+from attnlab.ui.playground.fade import Fade
 from attnlab.ui.playground.heads_card import HeadsCard
 from attnlab.ui.playground.shadow import draw_shadow
 from attnlab.ui.theme import scale
@@ -104,6 +105,7 @@ class Canvas(QWidget):
         self._pressed: QPointF | None = None
         self._painting = False
         self._strokes, self._brushing, self._outdated = 0, False, False
+        self.fade = Fade(self, tuple(self.cards.values()))
         self.setMinimumSize(240, 200)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
@@ -158,6 +160,8 @@ class Canvas(QWidget):
             if name in self._trace:
                 card.show_view(view)
         self.heads.show_view(view)
+        if before is not None and before.at != view.at:
+            self.fade.begin()
         if before is None or before.alone != view.alone:
             self.fit()
 

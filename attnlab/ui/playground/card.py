@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QToolTip, QWidget
 from attnlab.attention.axes import TOKENS
 from attnlab.attention.explain import Cell
 from attnlab.attention.stages import Stage, about
+from attnlab.figures.empty_cells import draw_veil
 from attnlab.figures.map_painter import (
     Outline,
     draw_cells,
@@ -24,11 +25,14 @@ from attnlab.ui.formula import draw_formula
 from attnlab.ui.playground.canvas_card import Brush, CanvasCard
 from attnlab.ui.playground.card_layout import LABEL_SIZE, STRIP_MIDDLE, Room, fit, foot_height, kept_free
 from attnlab.ui.playground.frames import Strong, frames
-from attnlab.ui.playground.looks import Look, cell_text, figures, is_same, look_at, shortened
+from attnlab.ui.playground.looks import Look, cell_text, come_to_be, figures, is_same, look_at, shortened
 from attnlab.ui.playground.still import face
 from attnlab.ui.theme import plain_tip
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from attnlab.attention.trace import Trace
     from attnlab.document.document import View
 
@@ -64,7 +68,8 @@ class StageCard(CanvasCard):
         self._pinned: Trace | None = None
         self._reason = self._strip = ""
         self._brush: Brush | None = None
-        self.painted = 0
+        self._fresh: NDArray[np.bool_] | None = None
+        self._veil, self.painted = 0.0, 0
         self.setMouseTracking(True)
 
     def show_trace(self, trace: "Trace", view: "View") -> None:
@@ -78,19 +83,32 @@ class StageCard(CanvasCard):
         """Show the same trace as another view asks; where only the selected cell is another, just its frames."""
         before, self._view = self._view, view
         if before is None or _asks(before) != _asks(view):
+            shown = self._data
             self._look()
+            self._fresh = come_to_be(shown, self._data) if before is not None and before.at != view.at else None
             self.setAccessibleName(self._described())
             self._arrange()
         framed, self._framed = self._framed, self._outlines()
         if framed != self._framed:
             self.update()
-        if before is None or before.cell != view.cell:
+        if before is None or (before.cell, before.at) != (view.cell, view.at):
             self._tell_cell(view.cell)
+
+    @property
+    def fresh(self) -> bool:
+        """Whether the last step of a walk brought numbers here."""
+        return self._fresh is not None
+
+    def set_veil(self, strength: float) -> None:
+        """Cover the numbers that the last step brought, from 1, wholly, to 0."""
+        if strength != self._veil:
+            self._veil = strength
+            self.update()
 
     def show_pinned(self, pinned: "Trace | None") -> None:
         """Compare with another trace from now on, or with none."""
         self._pinned = pinned
-        if self._trace is not None and self._view is not None and self.stage.name in self._trace:
+        if self._view is not None and self._trace is not None and self.stage.name in self._trace:
             view, self._view = self._view, None
             self.show_view(view)
 
@@ -162,9 +180,8 @@ class StageCard(CanvasCard):
             self._strip = figures(self._trace, self._pinned, self.stage, self._view, look.data)
 
     def _described(self) -> str:
-        if self._data is None:
+        if self._data is None or self._trace is None:
             return f"{self.stage.title}: {self._reason or 'not computed yet'}"
-        assert self._trace is not None
         count, rows, columns = self._data.values.shape
         heads = f"{count} heads, " if count > 1 else ""
         painting = " Painting the mask: Space paints the held cell." if self._painting else ""
@@ -233,6 +250,8 @@ class StageCard(CanvasCard):
         if self._data is not None and self._grid is not None:
             draw_cells(painter, self._grid, self._data, self._palette)
             draw_numbers(painter, self._grid, self._data, self._palette, *self._number_fonts())
+            if self._veil and self._fresh is not None:
+                draw_veil(painter, self._grid, self._fresh, self._palette.surface, self._veil)
             draw_outlines(painter, self._grid, outlines)
             if self._data.unknown is None:  # or the largest number would be known before it is computed
                 draw_colour_ends(painter, self._colour_bar(), self._data, self._palette, face("tiny", self._zoom))

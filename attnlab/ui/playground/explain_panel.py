@@ -16,15 +16,16 @@ from PySide6.QtWidgets import (
 )
 
 from attnlab.attention.arithmetic import number
-from attnlab.attention.explain import Cell, Explanation, explain
+from attnlab.attention.explain import Cell, Explanation
 from attnlab.attention.explanation import shown_value
 from attnlab.attention.moved import both, cell_before
 from attnlab.attention.stages import BY_NAME
 from attnlab.attention.statistics import RowStatistics, row_statistics
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.playground.explained import explained, inside, unknown_in_row
 from attnlab.ui.playground.rich_text import html_of, html_of_code
+from attnlab.ui.playground.row_bars import RowBars
 from attnlab.ui.theme import font, plain_tip, restyle
-from attnlab.ui.widgets.bars import BarList
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,7 +112,7 @@ class ExplainPanel(QScrollArea):
         column.addSpacing(16)
         self._row_title = _section("")
         column.addWidget(self._row_title)
-        self.bars = BarList()
+        self.bars = RowBars()
         self.bars.bar_clicked.connect(self._on_bar_clicked)
         self._profile: Profile | None = None
         self._can_profile = True
@@ -197,12 +198,11 @@ class ExplainPanel(QScrollArea):
         self._refresh()
 
     def _refresh(self) -> None:
-        cell = self._view.cell if self._view is not None else None
-        if self._trace is None or cell is None or not _inside(self._trace, cell):
+        cell = self._view.subject if self._view is not None else None
+        if self._trace is None or self._view is None or cell is None or not inside(self._trace, cell):
             self._show_nothing()
             return
-        limit = None if self._every_term else 6
-        self._show(explain(self._trace, cell, limit))
+        self._show(*explained(self._trace, self._view, cell, None if self._every_term else 6))
 
     def _show_nothing(self) -> None:
         self._name.setText("")
@@ -228,7 +228,8 @@ class ExplainPanel(QScrollArea):
         self._example.setText(self._about)
         self._example.setVisible(bool(self._about) and self._where.text() == INVITATION)
 
-    def _show(self, explanation: Explanation) -> None:
+    def _show(self, explanation: Explanation, value: str = "") -> None:
+        """Show an explanation; ``value`` stands for a number that is not known yet."""
         p, cell, trace = self._palette, explanation.cell, self._trace
         assert trace is not None
         stage = BY_NAME[cell.stage]
@@ -237,8 +238,10 @@ class ExplainPanel(QScrollArea):
         head = f" · head {cell.head}" if cell.head is not None and trace.experiment.n_heads > 1 else ""
         self._where.setText(f"{explanation.labels[0]} → {explanation.labels[1]}{head}")
         self._example.hide()
-        self._value.setText(number(explanation.value))
+        self._value.setText(value or number(explanation.value))
         self._compare(explanation)
+        if value:
+            self._compared.hide()
         self._lines.setText(
             "<p style='line-height:135%; margin:0'>"
             + "<br>".join(html_of(line, p) for line in explanation.lines)
@@ -256,10 +259,10 @@ class ExplainPanel(QScrollArea):
     def _compare(self, explanation: Explanation) -> None:
         """Say what the cell was in the pinned state, where that has it."""
         pinned, cell = self._pinned, explanation.cell
-        if pinned is not None and self._trace is not None and _inside(pinned, cell):
+        if pinned is not None and self._trace is not None and inside(pinned, cell):
             stage = BY_NAME[cell.stage]
             cell = cell_before(cell, both(self._trace.experiment, pinned.experiment, stage))
-        there = pinned is not None and _inside(pinned, cell)
+        there = pinned is not None and inside(pinned, cell)
         self._compared.setVisible(there)
         if pinned is not None and there:
             before = shown_value(pinned, cell)
@@ -279,8 +282,9 @@ class ExplainPanel(QScrollArea):
         trace = self._trace
         assert trace is not None
         stage = BY_NAME[cell.stage]
-        revealed = self._view is None or self._view.step is None or trace.all_stages.index("weights") < self._view.step
-        has_row = stage.axes[-2] in ("query", "token") and revealed
+        name = cell.stage if cell.stage in ("zeroed", "dropped") else "weights"
+        unknown_keys = unknown_in_row(trace, self._view, name, cell.row)
+        has_row = stage.axes[-2] in ("query", "token") and not all(unknown_keys)
         for widget in (self._row_title, self._statistics_title, self.bars):
             widget.setVisible(has_row)
         if self._profile is not None and not has_row:
@@ -290,7 +294,6 @@ class ExplainPanel(QScrollArea):
             return
         e = trace.experiment
         head = cell.head if cell.head is not None else (self._view.head if self._view is not None else "mean")
-        name = cell.stage if cell.stage in ("zeroed", "dropped") else "weights"
         weights = trace.array(name)[head] if isinstance(head, int) else trace.mean(name)
         row: NDArray[np.floating] = weights[cell.row]
         mask = trace.shown_mask(name)
@@ -300,9 +303,12 @@ class ExplainPanel(QScrollArea):
             title += ", mean of the heads"
         self._row_title.setText(title.upper())
         current = cell.column if stage.axes[-1] == "key" else None
-        self.bars.set_bars(e.key_tokens, row.tolist(), masked, current, f"Weights, r{title[1:]}")
-        self._show_profile(row, e.key_tokens, current)
-        self._show_statistics(row_statistics(row, masked.count(False), cell.row), e.key_tokens)
+        self.bars.set_row(e.key_tokens, row.tolist(), masked, unknown_keys, current, f"Weights, r{title[1:]}")
+        partly = any(unknown_keys)
+        self._statistics_title.setVisible(not partly)
+        self._show_profile(row[:0] if partly else row, e.key_tokens, current)
+        statistics = None if partly else row_statistics(row, masked.count(False), cell.row)
+        self._show_statistics(statistics, e.key_tokens)
 
     def _show_profile(self, row: "NDArray[np.floating]", keys: tuple[str, ...], current: int | None) -> None:
         """Show a long row as a whole above its bars; pyqtgraph is loaded for the first one."""
@@ -356,16 +362,9 @@ class ExplainPanel(QScrollArea):
 
     @Slot(int)
     def _on_bar_clicked(self, key: int) -> None:
-        cell = self._view.cell if self._view is not None else None
+        cell = self._view.subject if self._view is not None else None
         if cell is not None:
             self.cell_clicked.emit(Cell("weights", cell.row, key, cell.head))
-
-
-def _inside(trace: "Trace", cell: Cell) -> bool:
-    if cell.stage not in trace:
-        return False
-    shape = trace.array(cell.stage).shape
-    return cell.row < shape[-2] and cell.column < shape[-1] and (cell.head or 0) < (shape[0] if len(shape) == 3 else 1)
 
 
 def _section(text: str) -> QLabel:

@@ -125,6 +125,16 @@ def _data(
     return MapData(values, kind, limit, masked, rows, columns, titles, e.d_v, head_titles(e), unknown=hidden)
 
 
+def come_to_be(before: MapData | None, now: MapData | None) -> NDArray[np.bool_] | None:
+    """Return which cells [n, rows, columns] have a number now and had none before; None without any."""
+    if now is None:
+        return None
+    known = np.ones(now.values.shape, bool) if now.unknown is None else np.broadcast_to(~now.unknown, now.values.shape)
+    if before is not None:
+        known = known & (before.unknown if before.unknown is not None else False)
+    return known if known.any() else None
+
+
 def figures(trace: "Trace", pinned: "Trace | None", stage: Stage, view: "View", shown: MapData) -> str:
     """Return the line of figures below what a card shows."""
     if view.look == "difference" and pinned is not None:

@@ -27,8 +27,9 @@ class Progress(QWidget):
 
     def set_progress(self, count: int, done: float, told: str) -> None:
         """Show ``done`` of ``count`` stages, which ``told`` says in words."""
-        self.setToolTip(told)
-        self.setAccessibleDescription(told)
+        if told != self.toolTip():
+            self.setToolTip(told)
+            self.setAccessibleDescription(told)
         if (count, done) == (self._count, self._done):
             return
         if count != self._count:

@@ -37,7 +37,8 @@ DEPTHS = (
     Choice("cell", "cell", "Each step computes one cell"),
     Choice("term", "term", "Each step adds one term to the sum that makes a cell"),
 )
-SPEEDS = (Choice(2000, "slow"), Choice(1000, "usual"), Choice(400, "fast"))
+USUAL_MS = 1000
+SPEEDS = (Choice(2000, "slow"), Choice(USUAL_MS, "usual"), Choice(400, "fast"))
 """How long a step stays while they are played, in milliseconds."""
 NOTE_MS = 8000
 TOLERANCE = {"float64": 1e-9, "float32": 1e-5, "bfloat16": 2e-2, "float16": 4e-3}
@@ -71,7 +72,7 @@ class StepBar(QFrame):
             row.addWidget(button)
             self.buttons[name] = button
         self.play_timer = QTimer(self)
-        self.play_timer.setInterval(SPEEDS[1].value)
+        self.play_timer.setInterval(USUAL_MS)
         self.play_timer.timeout.connect(self._on_time_for_next)
         row.addWidget(self._make_depths())
         row.addSpacing(8)
@@ -119,7 +120,7 @@ class StepBar(QFrame):
     def _show_speed(self) -> None:
         told = "How fast the steps follow one another while they are played"
         self.depths.set_fields(
-            [Field("speed", "Playing", told, "choice", self.play_timer.interval(), SPEEDS[1].value, choices=SPEEDS)]
+            [Field("speed", "Playing", told, "choice", self.play_timer.interval(), USUAL_MS, choices=SPEEDS)]
         )
 
     def set_palette(self, palette: Palette) -> None:
@@ -191,7 +192,7 @@ class StepBar(QFrame):
         exact = last >= 0 and walk.index(e, "term", walk.place(e, depth, last)) == walk.index(e, "term", at)
         step, steps = last + 1 + (not exact), walk.count(e, depth)
         self.progress.set_progress(len(trace.all_stages), walk.stages_done(e, at), f"step {step} of {steps}")
-        self._title.setText(f"{step} of {steps}: {walk.said(e, at)}")
+        self._title.setText(f"{step} of {steps}: {BY_NAME[at.stage].title}")
         self._about.setText(_told(trace, view, at))
         return step > 1
 
@@ -332,15 +333,13 @@ class StepBar(QFrame):
 
 
 def _told(trace: "Trace", view: "View", at: walk.Place) -> str:
-    """Return what a step does: which tokens it is about, and the number it found or what its stage is for."""
-    e, stage = trace.experiment, BY_NAME[at.stage]
-    named, what, cell = walk.tokens(e, at), about(stage, e), view.subject
-    if not named:
-        return what
+    """Return what a step does: where in its stage it is, and the number it found or what the stage is for."""
+    e, stage, cell = trace.experiment, BY_NAME[at.stage], view.subject
+    where = walk.said(e, at)
     several = stage.has_heads and view.head == "all" and e.n_heads > 1
     if at.depth == "cell" and cell is not None and cell.stage == at.stage and not several:
-        return f"{named} = {number(shown_value(trace, cell))}"
-    return f"{named}: {what}"
+        return f"{where} · {walk.tokens(e, at)} = {number(shown_value(trace, cell))}"
+    return f"{where} · {walk.tokens(e, at)}: {about(stage, e)}" if where else about(stage, e)
 
 
 def _sums_text(low: float, high: float) -> str:

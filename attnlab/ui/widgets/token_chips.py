@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPainterPath, QPen
 
-from attnlab.figures.map_painter import hatching
 from attnlab.figures.palette import Palette
+from attnlab.figures.tiles import hatching
 from attnlab.ui.theme import draw_focus_ring, font, mixed, px, text_on
 from attnlab.ui.widgets.flow_layout import flow
 

@@ -1,0 +1,50 @@
+"""What Explain says of a cell where a walk has come to: nothing yet, a sum that is begun, or all of it."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from attnlab.attention.arithmetic import Span, line
+from attnlab.attention.explain import Cell, Explanation, explain
+from attnlab.attention.walk import fitted, unknown
+from attnlab.attention.walk_shown import begun
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from attnlab.attention.trace import Trace
+    from attnlab.document.document import View
+
+NOT_YET = line(Span("not computed yet", style="muted"))
+UNKNOWN = "?"
+
+
+def inside(trace: "Trace", cell: Cell) -> bool:
+    """Return whether a computation has a cell."""
+    if cell.stage not in trace:
+        return False
+    shape = trace.array(cell.stage).shape
+    return cell.row < shape[-2] and cell.column < shape[-1] and (cell.head or 0) < (shape[0] if len(shape) == 3 else 1)
+
+
+def explained(trace: "Trace", view: "View", cell: Cell, limit: int | None) -> tuple[Explanation, str]:
+    """Return the explanation of a cell, and what stands for its number where that is not known; else ""."""
+    at = view.at
+    mean = cell.head is None and trace.stage(cell.stage).has_heads and trace.experiment.n_heads > 1
+    here = (cell.stage, cell.row, cell.column)
+    if at is not None and at.term is not None and not mean and (at.stage, at.row, at.column) == here:
+        return begun(trace, cell, at.term), UNKNOWN
+    hidden = _hidden(trace, view, cell.stage)
+    if hidden is not None and hidden[cell.row, cell.column]:
+        return replace(explain(trace, cell, 1), lines=(NOT_YET,)), UNKNOWN
+    return explain(trace, cell, limit), ""
+
+
+def unknown_in_row(trace: "Trace", view: "View | None", stage: str, row: int) -> list[bool]:
+    """Return which cells of a row of a map of query by key are not computed yet."""
+    hidden = _hidden(trace, view, stage) if view is not None else None
+    return [False] * trace.experiment.T_k if hidden is None else [bool(each) for each in hidden[row]]
+
+
+def _hidden(trace: "Trace", view: "View", stage: str) -> "NDArray[np.bool_] | None":
+    return None if view.at is None else unknown(trace.experiment, fitted(trace.experiment, view.at), stage)

@@ -1,0 +1,35 @@
+"""The bars of a row of weights, of which some may not be computed yet."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent
+from PySide6.QtGui import QHelpEvent
+from PySide6.QtWidgets import QToolTip
+
+from attnlab.ui.widgets.bars import BarList
+
+
+class RowBars(BarList):
+    """Shows a bar for each key; those not computed yet have none, and a question mark for a number."""
+
+    _unknown: Sequence[bool] = ()
+
+    def set_row(
+        self, labels: Sequence[str], values: Sequence[float], masked: Sequence[bool], unknown: Sequence[bool],
+        current: int | None, title: str,
+    ) -> None:  # fmt: skip
+        """Show a row; what is masked is known to be, computed or not."""
+        self._unknown = [hidden and not out for hidden, out in zip(unknown, masked, strict=True)]
+        shown = [float("nan") if hidden else value for hidden, value in zip(self._unknown, values, strict=True)]
+        self.set_bars(labels, shown, masked, current, title)
+
+    def row_text(self, index: int) -> str:
+        return "?" if self._unknown[index] else super().row_text(index)
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            row = self._row_at(event.pos())
+            if row is not None and self._unknown[row]:
+                QToolTip.showText(event.globalPos(), "not computed yet", self.viewport(), self.row_rect(row))
+                return True
+        return super().viewportEvent(event)
