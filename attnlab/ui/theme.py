@@ -131,9 +131,14 @@ def mixed(one: str, other: str, share: float) -> str:
 
 def dress(widget: QWidget, palette: Palette) -> None:
     """Let a widget and all in it wear a palette, whatever the application wears."""
-    own = palette is not worn()
-    widget.setPalette(qt_palette(palette) if own else QPalette())
-    restyle(widget, style_sheet(palette, round(100 * scale())) if own else "")
+    if palette is worn():
+        widget.setPalette(QPalette())
+        restyle(widget, "")
+        return
+    widget.setPalette(qt_palette(palette))
+    ground = f"#{widget.objectName()}, QScrollArea, QScrollArea > QWidget > QWidget {{ background: {palette.ground} }}"
+    sheet = style_sheet(palette, round(100 * scale()))  # before which a widget's own palette counts for little
+    restyle(widget, f"QLabel {{ color: {palette.ink}; background: transparent }} {ground} {sheet}")
 
 
 def restyle(widget: QWidget, sheet: str) -> None:

@@ -4,9 +4,9 @@ from collections.abc import Callable, Hashable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QRectF, Qt, Slot
+from PySide6.QtCore import QCoreApplication, QEvent, QRectF, Qt, Slot
 from PySide6.QtGui import QColor, QPainter
-from PySide6.QtWidgets import QFrame, QGraphicsProxyWidget, QGraphicsScene, QGraphicsView, QWidget
+from PySide6.QtWidgets import QFrame, QGraphicsProxyWidget, QGraphicsScene, QGraphicsView, QScrollArea, QWidget
 
 from attnlab.figures.palette import Palette
 from attnlab.ui.playground.lens_area import LENSES
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from attnlab.ui.playground.lenses.lens import Lens
     from attnlab.ui.playground.workspace import Playground
 
+LEAST_ZOOM = 1.0
 LEAST_WIDTH, LEAST_HEIGHT = 860, 400
 """The room that a lens is given at least, in its own pixels: enlarging stops there."""
 
@@ -63,6 +64,7 @@ class LensSheet(QGraphicsView):
         return True
 
     def _dress(self, lens: "Lens", palette: Palette) -> None:
+        lens.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         dress(lens, palette)
         lens.set_palette(palette)
         self.setBackgroundBrush(QColor(palette.ground))
@@ -81,13 +83,28 @@ class LensSheet(QGraphicsView):
     def place(self, box: "Box", size_px: float) -> None:
         """Fill a part of the slide, enlarged so that type is as large as the slide's or as the lens has room for."""
         self.setGeometry(round(box.x), round(box.y), round(box.width), round(box.height))
-        zoom = max(min(size_px / BASE_PX, box.width / LEAST_WIDTH, box.height / LEAST_HEIGHT), 0.5)
+        zoom = max(min(size_px / BASE_PX, box.width / LEAST_WIDTH, box.height / LEAST_HEIGHT), LEAST_ZOOM)
+        self._enlarge(box, zoom)
+        while zoom > LEAST_ZOOM and self._scrolls():
+            zoom = max(zoom - 0.1, LEAST_ZOOM)
+            self._enlarge(box, zoom)
+
+    def _enlarge(self, box: "Box", zoom: float) -> None:
         self.resetTransform()
         self.scale(zoom, zoom)
         if self._proxy is not None:
             rect = QRectF(0, 0, box.width / zoom, box.height / zoom)
             self._proxy.setGeometry(rect)
             self.setSceneRect(rect)
+
+    def _scrolls(self) -> bool:
+        """Whether the lens has less room than what it shows."""
+        lens = self.lens
+        if lens is None:
+            return False
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
+        areas = [area for area in lens.findChildren(QScrollArea) if area.isVisible()]
+        return any(area.verticalScrollBar().maximum() > 0 for area in areas)
 
     def _made(self, name: str) -> "Lens":
         class_name = next(entry[3] for entry in LENSES if entry[0] == name)

@@ -59,6 +59,7 @@ class PresentWindow(QWidget):
     ) -> None:  # fmt: skip
         super().__init__(parent, Qt.WindowType.Window)
         self.setWindowTitle("Presentation — attnlab")
+        self.setObjectName("presentation")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMinimumSize(320, 200)
         self._playground, self._player = playground, player

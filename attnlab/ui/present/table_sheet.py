@@ -4,16 +4,15 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QToolButton, QVBoxLayout, QWidget
 
 from attnlab.attention import edits
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.slide_text import face
 from attnlab.ui.playground import tables
 from attnlab.ui.theme import restyle
-from attnlab.ui.widgets.choice import Choice
+from attnlab.ui.widgets.flow_layout import FlowLayout
 from attnlab.ui.widgets.matrix_table import BlockEdit, MatrixTable
-from attnlab.ui.widgets.segments import Segments
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
@@ -36,9 +35,10 @@ class TableSheet(QWidget):
     def __init__(self, document: "Document", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._document, self._palette, self._name = document, LIGHT, "embeddings"
+        self._button_font = face(20)
         self.setAccessibleName("Numbers to change")
-        self.choice = Segments("Which table")
-        self.choice.chosen.connect(self._on_chosen)
+        self._buttons: dict[str, QToolButton] = {}
+        self._row = FlowLayout(gap=4)
         self.table = MatrixTable()
         self.table.edited.connect(self._on_edited)
         self.table.message_raised.connect(self._on_message)
@@ -49,8 +49,8 @@ class TableSheet(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
-        column.addWidget(self.choice, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addWidget(self.table)
+        column.addLayout(self._row)
+        column.addWidget(self.table, 100)
         column.addWidget(self._hint)
         column.addStretch(1)
         document.scene_changed.connect(self._on_scene_changed)
@@ -71,9 +71,11 @@ class TableSheet(QWidget):
         """Paint in these colours, with numbers of this size."""
         self._palette = palette
         self.table.set_palette(palette)
-        self.table.setFont(face(size_px))
-        self.choice.set_palette(palette)
-        self.choice.setFont(face(0.7 * size_px))
+        self.table.setFont(face(0.85 * size_px))
+        self._fit()
+        self._button_font = face(0.7 * size_px)
+        for button in self._buttons.values():
+            button.setFont(self._button_font)
         self._hint.setFont(face(0.66 * size_px))
         restyle(self._hint, f"color: {palette.muted}")
         restyle(self, f"background: {palette.ground}")
@@ -83,20 +85,45 @@ class TableSheet(QWidget):
         there = edits.tables(e)
         if self._name not in there:
             self._name = "embeddings"
-        names = _offered(e, self._name)
-        self.choice.set_choices([Choice(name, tables.title(name), tables.about(e, name)) for name in names])
-        self.choice.set_value(self._name)
+        self._show_buttons(e)
         numbers = edits.array(e, self._name)
         self.table.setAccessibleName(f"Numbers of {tables.title(self._name)}")
         columns = [str(i) for i in range(numbers.shape[1])]
         self.table.set_matrix(numbers, tables.row_labels(e, self._name), columns)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Let the table be as high as its rows."""
         grid = self.table.grid()
         self.table.setMaximumHeight(grid.header_height + grid.rows * grid.cell_height + 24)
         self.table.setMinimumHeight(min(self.table.maximumHeight(), grid.header_height + 3 * grid.cell_height))
 
-    @Slot(object)
-    def _on_chosen(self, name: object) -> None:
-        self._name = str(name)
+    def _show_buttons(self, e: "Experiment") -> None:
+        """Offer the tables that there are."""
+        names = _offered(e, self._name)
+        for name in names:
+            if name not in self._buttons:
+                self._buttons[name] = self._made(name, tables.about(e, name))
+        for name, button in self._buttons.items():
+            button.setVisible(name in names)
+            button.setChecked(name == self._name)
+
+    def _made(self, name: str, about: str) -> QToolButton:
+        button = QToolButton()
+        button.setText(tables.title(name))
+        button.setAccessibleName(f"Table {tables.title(name)}")
+        button.setToolTip(about)
+        button.setCheckable(True)
+        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        button.setFont(self._button_font)
+        button.setProperty("table", name)
+        button.clicked.connect(self._on_table_clicked)
+        self._row.addWidget(button)
+        return button
+
+    @Slot()
+    def _on_table_clicked(self) -> None:
+        self._name = str(self.sender().property("table"))
         self.table.let_go()
         self._refresh()
 
