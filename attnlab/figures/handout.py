@@ -278,7 +278,7 @@ def _solution(blank: Blanked, room: QSizeF) -> Block:
     block = _document(f"<p style='margin:0'>{head}<br>{blank.html}</p>", room.width())
     if block.size.height() > room.height():
         raise AttnlabError(
-            f"The arithmetic of {blank.letter}, {blank.place}, does not fit on a page; smaller sizes would."
+            f"The arithmetic of {blank.letter}, {blank.place}, is longer than a page; smaller sizes would do."
         )
     return block
 

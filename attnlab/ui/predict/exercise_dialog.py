@@ -122,6 +122,7 @@ class ExerciseDialog(QDialog):
         self.save_button = button("Save…", "Save the exercise, to print or grade it again later")
         grid = QGridLayout()
         grid.setSpacing(px(8))
+        grid.setContentsMargins(0, 0, px(12), 0)
         buttons = (self.handout_button, self.answers_button, self.try_button, self.grade_button, self.open_button)
         for i, each in enumerate((*buttons, self.save_button)):
             grid.addWidget(each, i // 2, i % 2)

@@ -1,0 +1,230 @@
+"""The exercise dialog in the window: preview, printing in slices, trying, saving, grading."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog, QPlainTextEdit
+from pytestqt.qtbot import QtBot
+
+from attnlab.attention.explanation import Cell
+from attnlab.attention.walk import Place
+from attnlab.figures.palette import DARK
+from attnlab.lessons.exercise import answers, variant
+from attnlab.ui.predict.exercise_dialog import ExerciseDialog
+from attnlab.ui.predict.solution_actions import ask_save, copy_latex, copy_markdown, save_to
+
+PATIENCE_MS = 20_000
+
+
+@pytest.fixture
+def person(sit_down: Callable[..., object]) -> object:
+    return sit_down("journey")
+
+
+@pytest.fixture
+def dialog(person: object, qtbot: QtBot) -> Iterator[ExerciseDialog]:
+    playground, window = person.playground, person.window  # type: ignore[attr-defined]
+    playground.document.select(Cell("weights", 2, 1, 0), pin=True)
+    made = ExerciseDialog(playground, window)
+    with qtbot.waitSignal(made.previewed, timeout=PATIENCE_MS):
+        made.show()
+    yield made
+    made.close()
+    made.deleteLater()
+
+
+def fill(dialog: ExerciseDialog, qtbot: QtBot, students: str) -> None:
+    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+        dialog.form.students.setFocus()
+        qtbot.keyClicks(dialog.form.students, students)
+
+
+def choose(dialog: ExerciseDialog, qtbot: QtBot, title: str) -> None:
+    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+        dialog.form.which.setCurrentText(title)
+
+
+def pages(path: Path) -> int:
+    return path.read_bytes().count(b"/MediaBox")
+
+
+def test_the_first_page_is_shown_and_which_cell_is_blank(dialog: ExerciseDialog, qtbot: QtBot) -> None:
+    assert not dialog.preview.pixmap().isNull()
+    assert dialog.form.where.text() == "Weights: starts → journey"
+    choose(dialog, qtbot, "This row")
+    assert dialog.form.where.text() == "Weights: starts → Your and 5 more"
+    choose(dialog, qtbot, "Random cells")
+    assert dialog.form.where.text().endswith("and 2 more")
+    assert dialog.form.count.isVisible()
+
+
+def test_another_cell_in_the_window_is_another_exercise(dialog: ExerciseDialog, person: object, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+        person.click_cell("scores", 0, 3)  # type: ignore[attr-defined]
+    assert dialog.form.where.text() == "Scores: Your → with"
+
+
+def test_what_cannot_be_is_said_and_nothing_can_be_printed(dialog: ExerciseDialog, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+        dialog.form.tolerance.setText("a bit")
+    assert "Tolerance: “a bit” is no number" in dialog.message.text()
+    assert dialog.preview.pixmap().isNull()
+    assert not dialog.handout_button.isEnabled()
+    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+        dialog.form.tolerance.setText("1/50")
+    assert dialog.exercise().tolerance == 0.02
+    assert dialog.handout_button.isEnabled()
+
+
+def test_sheets_are_printed_for_every_student(dialog: ExerciseDialog, qtbot: QtBot, tmp_path: Path) -> None:
+    fill(dialog, qtbot, "Ada\nBob\nEve")
+    for solved, name in ((False, "handout.pdf"), (True, "answers.pdf")):
+        with qtbot.waitSignal(dialog.saved, timeout=PATIENCE_MS):
+            dialog.write_pdf(tmp_path / name, solved)
+        assert pages(tmp_path / name) == 3
+        assert dialog.message.text() == f"Saved {tmp_path / name}"
+    assert not dialog.progress.isVisible()
+
+
+def test_printing_can_be_cancelled_and_leaves_nothing(dialog: ExerciseDialog, qtbot: QtBot, tmp_path: Path) -> None:
+    fill(dialog, qtbot, "500")
+    path = tmp_path / "handout.pdf"
+    with qtbot.waitSignal(dialog.slices.progressed, timeout=PATIENCE_MS):
+        dialog.write_pdf(path, False)
+    assert dialog.progress.isVisible()
+    assert dialog.progress.maximum() == 500
+    with qtbot.waitSignal(dialog.slices.stopped):
+        qtbot.mouseClick(dialog.cancel_button, Qt.MouseButton.LeftButton)
+    assert "Cancelled" in dialog.message.text()
+    assert not path.exists()
+    assert dialog.handout_button.isEnabled()
+
+
+def test_a_file_that_cannot_be_written_is_said(dialog: ExerciseDialog, qtbot: QtBot, tmp_path: Path) -> None:
+    with qtbot.waitSignal(dialog.slices.finished, timeout=PATIENCE_MS):
+        dialog.write_pdf(tmp_path / "none" / "x.pdf", False)
+    assert "cannot be written" in dialog.message.text()
+
+
+def test_buttons_ask_for_files(dialog: ExerciseDialog, qtbot: QtBot) -> None:
+    for button in (
+        dialog.handout_button, dialog.answers_button, dialog.grade_button, dialog.open_button, dialog.save_button,
+    ):  # fmt: skip
+        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+        (asked,) = [child for child in dialog.findChildren(QFileDialog) if child.isVisible()]
+        asked.close()
+
+
+def test_trying_hides_the_stage_asks_and_shows_it_again(dialog: ExerciseDialog, person: object, qtbot: QtBot) -> None:
+    fill(dialog, qtbot, "Ada")
+    exercise = dialog.exercise()
+    mine = variant(exercise, "Ada")
+    qtbot.mouseClick(dialog.try_button, Qt.MouseButton.LeftButton)
+    person.settle()  # type: ignore[attr-defined]
+    document = person.document  # type: ignore[attr-defined]
+    assert person.history()[-1] == "Exercise Exercise"  # type: ignore[attr-defined]
+    assert document.experiment.embeddings.tolist() == mine.embeddings.tolist()
+    assert document.view.at == Place("weights", -1)
+    right = answers(exercise, mine)[0].value
+    qtbot.keyClicks(dialog.answer_sheet.focusProxy(), f"{right:.3f}")
+    with qtbot.waitSignal(dialog.answer_sheet.answered):
+        QTest.keyClick(dialog.answer_sheet.focusProxy(), Qt.Key.Key_Return)
+    assert dialog.answer_sheet.hidden_cells == ()
+    assert document.view.at is None
+    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+        qtbot.mouseClick(dialog.back_button, Qt.MouseButton.LeftButton)
+    assert dialog.preview.isVisible()
+    document.undo()
+    person.settle()  # type: ignore[attr-defined]
+    assert document.experiment is exercise.experiment
+
+
+def test_closing_while_trying_shows_everything_again(dialog: ExerciseDialog, person: object, qtbot: QtBot) -> None:
+    qtbot.mouseClick(dialog.try_button, Qt.MouseButton.LeftButton)
+    QTest.keyClick(dialog, Qt.Key.Key_Escape)
+    assert not dialog.isVisible()
+    assert person.document.view.at is None  # type: ignore[attr-defined]
+    person.settle()  # type: ignore[attr-defined]
+
+
+def test_answers_are_graded_and_the_table_can_be_copied(dialog: ExerciseDialog, qtbot: QtBot, tmp_path: Path) -> None:
+    fill(dialog, qtbot, "Ada\nBob")
+    choose(dialog, qtbot, "This row")
+    exercise = dialog.exercise()
+    lines = [f"{s},{a.label},{a.value:.3f}" for s in exercise.students for a in answers(exercise, variant(exercise, s))]
+    lines[1] = "Ada,b,oops"
+    path = tmp_path / "answers.csv"
+    path.write_text("\n".join(["student,cell,value", *lines, "Eve,a,1", "nonsense"]), encoding="utf-8")
+    dialog.set_palette(DARK)
+    with qtbot.waitSignal(dialog.slices.finished, timeout=PATIENCE_MS):
+        dialog.grade_file(path)
+    table = dialog.grades
+    assert table.summary.text() == "2 students, 11 of 12 answers are right"
+    qtbot.mouseClick(table.copy_button, Qt.MouseButton.LeftButton)
+    copied = [line.split("\t") for line in QGuiApplication.clipboard().text().splitlines()]
+    assert copied[0] == ["Student", "Right", *"abcdef"]
+    assert [row[:2] for row in copied[1:]] == [["Ada", "5 of 6"], ["Bob", "6 of 6"]]
+    assert copied[1][3] == "oops ✗"
+    assert "is no number" in table.table.item(0, 3).toolTip()
+    unread = table.findChild(QPlainTextEdit).toPlainText()
+    assert "Line 14: “Eve” is not on the list of students." in unread
+    assert "Line 15: The line has 1 field" in unread
+    table.close()
+
+
+def test_files_that_cannot_be_graded_or_opened_are_said(dialog: ExerciseDialog, tmp_path: Path) -> None:
+    dialog.grade_file(tmp_path / "none.csv")
+    assert "cannot be read" in dialog.message.text()
+    (tmp_path / "empty.csv").write_text("", encoding="utf-8")
+    dialog.grade_file(tmp_path / "empty.csv")
+    assert "holds no answer" in dialog.message.text()
+    dialog.open_from(tmp_path / "empty.csv")
+    assert "is damaged or not an exercise" in dialog.message.text()
+
+
+def test_an_exercise_is_saved_and_opened_again(
+    dialog: ExerciseDialog, person: object, qtbot: QtBot, tmp_path: Path
+) -> None:
+    choose(dialog, qtbot, "This row")
+    fill(dialog, qtbot, "Ada\nBob")
+    before = dialog.exercise()
+    dialog.save_to(tmp_path / "e.json")
+    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+        person.click_cell("scores", 0, 3)  # type: ignore[attr-defined]
+    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+        dialog.open_from(tmp_path / "e.json")
+    after = dialog.exercise()
+    assert dialog.form.which.currentText() == "As in e.json"
+    assert (after.blanks, after.students, after.seed) == (before.blanks, before.students, before.seed)
+    for student in after.students:
+        mine = [[answer.value for answer in answers(each, variant(each, student))] for each in (before, after)]
+        assert mine[0] == mine[1]
+
+
+def test_the_worked_solution_goes_to_the_clipboard_and_to_files(person: object, qtbot: QtBot, tmp_path: Path) -> None:
+    playground = person.playground  # type: ignore[attr-defined]
+    for copy, begins in ((copy_markdown, "# Worked solution"), (copy_latex, "\\documentclass")):
+        QGuiApplication.clipboard().setText("")
+        copy(playground)
+        qtbot.waitUntil(
+            lambda begins=begins: QGuiApplication.clipboard().text().startswith(begins), timeout=PATIENCE_MS
+        )
+    for name, begins in (("a.md", "# Worked solution"), ("a.tex", "\\documentclass")):
+        with qtbot.waitSignal(playground.service.job_done, timeout=PATIENCE_MS):
+            save_to(playground, tmp_path / name)
+        assert (tmp_path / name).read_text(encoding="utf-8").startswith(begins)
+    save_to(playground, tmp_path / "a.txt")
+    assert "does not end in .md or .tex" in person.message()  # type: ignore[attr-defined]
+    asked = ask_save(playground, person.window)  # type: ignore[attr-defined]
+    assert asked.isVisible()
+    asked.close()
+
+
+def test_a_layer_too_large_to_write_out_says_so(sit_down: Callable[..., object], qtbot: QtBot) -> None:
+    person = sit_down("saturated")
+    copy_markdown(person.playground)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: "fewer columns or tokens" in person.message(), timeout=PATIENCE_MS)  # type: ignore[attr-defined]

@@ -1,0 +1,113 @@
+"""Sheets from exercises: for every kind of attention the tables that one needs, and nothing that tells the answer."""
+
+import numpy as np
+import pytest
+from pytestqt.qtbot import QtBot
+
+import attnlab
+from attnlab.attention.explanation import Cell
+from attnlab.figures.handout import HandoutWriter, Sheet
+from attnlab.lessons.exercise import Exercise, row_of, traced, variant
+from attnlab.ui.predict.sheets import FORMULAS, fits, sheet
+
+
+def made(preset: str, *cells: Cell, **more: object) -> Sheet:
+    return sheet(Exercise(attnlab.preset(preset), cells, seed=3, **more), "Ada")  # type: ignore[arg-type]
+
+
+def titles(sheet: Sheet) -> list[str]:
+    return [table.title for table in sheet.given]
+
+
+@pytest.mark.parametrize(
+    ("preset", "cell", "given"),
+    [
+        ("journey", Cell("weights", 2, 1, 0), ["Inputs X", "W_q", "W_k"]),
+        ("journey", Cell("context", 2, 1, 0), ["Inputs X", "W_q", "W_k", "W_v"]),
+        ("journey", Cell("queries", 2, 1, 0), ["Inputs X", "W_q"]),
+        ("journey-untrained", Cell("weights", 0, 0, 0), ["Inputs X"]),
+        ("cross-attention", Cell("scores", 0, 1, 0), ["Inputs X", "Memory M", "W_q", "W_k"]),
+        ("uneven-heads", Cell("output", 0, 1), ["Inputs X", "W_q", "W_k", "W_v", "W_o"]),
+        ("rope", Cell("scores", 1, 0, 0), ["Rotated queries Q", "Rotated keys K"]),
+        ("alibi", Cell("weights", 2, 1, 3), ["Inputs X", "W_q", "W_k", "What positions add, head 3"]),
+        ("sparsemax", Cell("weights", 1, 1, 0), ["Inputs X", "W_q", "W_k"]),
+    ],
+)
+def test_the_tables_that_one_needs_are_given(preset: str, cell: Cell, given: list[str], qtbot: QtBot) -> None:
+    assert titles(made(preset, cell)) == given
+
+
+def test_tables_of_the_score_function_are_given_too(qtbot: QtBot) -> None:
+    assert {"W_d", "W_e", "v_a"} <= set(titles(made("additive", Cell("scores", 0, 1, 0))))
+
+
+def test_from_the_stage_before_the_way_is_short(qtbot: QtBot) -> None:
+    one = made("causal-5x8", Cell("weights", 2, 1, 0), given="before")
+    assert titles(one) == ["Masked S"]
+    assert [title for title, _ in one.formulas] == ["Weights"]
+
+
+def test_rows_of_weights_with_a_blank_say_nothing_and_others_are_there(qtbot: QtBot) -> None:
+    (table,) = made("causal-5x8", Cell("weights", 2, 1, 0)).wanted
+    assert dict(table.boxes) == {(2, 1): "a"}
+    assert table.secret == {(2, 0), (2, 2)}
+    assert (2, 4) in table.masked
+    (scores,) = made("causal-5x8", Cell("scores", 2, 1, 0)).wanted
+    assert scores.secret == frozenset()
+
+
+def test_a_blank_is_blank_in_every_table_of_pairs(qtbot: QtBot) -> None:
+    one = made("journey", Cell("scores", 2, 1, 0), Cell("scaled", 3, 3, 0))
+    scores, scaled = one.wanted
+    assert (3, 3) in scores.secret
+    assert (2, 1) in scaled.secret
+    before = made("journey", Cell("scores", 2, 1, 0), Cell("scaled", 3, 3, 0), given="before")
+    assert titles(before) == ["Queries Q", "Keys K"], "a stage with blanks is not given as a whole"
+
+
+def test_the_student_can_compute_the_answers_from_the_sheet(qtbot: QtBot) -> None:
+    e = attnlab.preset("journey")
+    exercise = Exercise(e, row_of(e, Cell("weights", 2, 0, 0)), seed=9)
+    one = sheet(exercise, "Ada")
+    x, w_q, w_k = (
+        np.array([[float(text.replace("−", "-")) for text in row] for row in table.cells]) for table in one.given
+    )
+    scores = (x @ w_q)[2] @ (x @ w_k).T / np.sqrt(2)
+    weights = np.exp(scores) / np.exp(scores).sum()
+    np.testing.assert_allclose([float(blank.value) for blank in one.blanks], weights, atol=1e-4)
+    assert traced(variant(exercise, "Ada")).array("weights")[0, 2] == pytest.approx(weights, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("preset", "cell"),
+    [
+        ("journey", Cell("weights", 2, 1, 0)),
+        ("causal-5x8", Cell("masked", 0, 3, 0)),
+        ("mask-fill-1e9", Cell("masked", 0, 3, 0)),
+        ("mask-after-softmax", Cell("zeroed", 1, 0, 0)),
+        ("padding-batch", Cell("weights", 1, 1, 0)),
+        ("cross-attention", Cell("context", 1, 1, 0)),
+        ("grouped-keys", Cell("weights", 2, 1)),
+        ("rope", Cell("rotated_keys", 2, 1, 0)),
+        ("alibi", Cell("biased", 2, 1, 0)),
+        ("t5-bias", Cell("weights", 2, 1, 1)),
+        ("sparsemax", Cell("weights", 2, 1, 0)),
+        ("attention-sink", Cell("weights", 2, 1, 0)),
+        ("qk-norm", Cell("normed_queries", 2, 1, 0)),
+        ("dropout", Cell("context", 2, 1, 0)),
+        ("head-ablated", Cell("output", 2, 1)),
+        ("learned-positions", Cell("inputs", 2, 1)),
+    ],
+)
+@pytest.mark.parametrize("given", ["inputs", "before"])
+def test_every_kind_of_attention_is_printed(preset: str, cell: Cell, given: str, qtbot: QtBot) -> None:
+    one = made(preset, cell, given=given)
+    writer, pages, refused = HandoutWriter("Letter", "x", FORMULAS), [1], ""
+    try:
+        pages = [writer.add(one, solved) for solved in (False, True)]
+    except attnlab.AttnlabError as error:
+        refused = str(error)
+    assert "too many for the paper" in refused or not refused
+    assert not refused or fits(attnlab.preset(preset)), "what is refused was advised against"
+    assert pages == sorted(pages)
+    assert writer.finish().startswith(b"%PDF")
