@@ -18,7 +18,7 @@ LONGEST = 200
 UNKNOWN = "?"
 """What stands where a placeholder cannot be filled: never a wrong number."""
 
-_PLACEHOLDER = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
+_PLACEHOLDER = re.compile(r"\{\{(?:([^{}]*)\}\})?")
 _FORMAT = re.compile(r"\s*\+?(?:\.[0-9]{1,2})?[fe%g]\s*")
 _QUOTED = re.compile(r"""("[^"]*"|'[^']*')""")
 _SIGNS = str.maketrans({"−": "-", "×": "*", "·": "*", "÷": "/"})
@@ -44,11 +44,16 @@ def fill(text: str, scope: Callable[[], Scope]) -> tuple[str, tuple[Wrong, ...]]
     there = scope()
 
     def filled(found: re.Match[str]) -> str:
+        line = text.count("\n", 0, found.start())
+        if found[1] is None:
+            wrong.append(
+                Wrong(line, "What {{ opens is not closed: a placeholder is {{weights[2, 1]}}, without other braces.")
+            )
+            return found[0]
         try:
             return _filled(found[1], there)
         except AttnlabError as error:
-            reason = f"{{{{{' '.join(found[1].split())[:80]}}}}} cannot be filled: {error}"
-            wrong.append(Wrong(text.count("\n", 0, found.start()), reason))
+            wrong.append(Wrong(line, f"{{{{{' '.join(found[1].split())[:80]}}}}} cannot be filled: {error}"))
             return UNKNOWN
 
     return _PLACEHOLDER.sub(filled, text), tuple(wrong)

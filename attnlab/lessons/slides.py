@@ -10,6 +10,7 @@ from attnlab.attention.explanation import Cell
 from attnlab.attention.stages import BY_NAME
 from attnlab.attention.trace import Trace
 from attnlab.attention.walk import Place
+from attnlab.compute.engine import check_size
 from attnlab.errors import AttnlabError
 from attnlab.lessons.cells import blank_cells, cell_of
 from attnlab.lessons.expressions import Scope
@@ -162,5 +163,6 @@ def _line(wrong: Wrong, lines: tuple[int, ...], otherwise: int) -> int:
 def _traced(e: "Experiment", traces: dict[int, Trace]) -> Trace:
     """Return the trace of an experiment, one for each; computed as the window does, in float32 on the CPU."""
     if id(e) not in traces:
+        check_size(e)
         traces[id(e)] = Trace(e, torch.device("cpu"), torch.float32)
     return traces[id(e)]

@@ -71,8 +71,7 @@ def edited(e: "Experiment", edit: Edit) -> "Experiment":
     if edit.key in MASKS and edit.key != "causal":
         return edits.configured(e, masks={edit.key: None if _nothing(edit.value) else edit.value})
     if edit.key in _FIELDS or edit.key in registry.all_options():
-        value = _option_value(edit.key, edit.value)
-        return edits.with_setting(e, **{edit.key: e.n_heads if edit.key == "n_kv_heads" and value is None else value})
+        return edits.configured(e, **{edit.key: _option_value(edit.key, edit.value)})
     found = _TABLE.fullmatch(edit.key)
     name = ALIASES.get(found[1], found[1]) if found else ""
     if found and name in edits.tables(e):
@@ -177,6 +176,12 @@ def _seed(e: "Experiment", value: object) -> "Experiment":
     return reseeded(e, seed)
 
 
+def _key_heads(e: "Experiment", value: object) -> "Experiment":
+    """Return the experiment with another number of key heads, whose tables change with it; none is as many as heads."""
+    config = AttentionConfig(n_heads=e.n_heads, n_kv_heads=None if _nothing(value) else _whole("n_kv_heads", value))
+    return edits.with_setting(e, n_kv_heads=config.n_kv_heads or e.n_heads)
+
+
 _SPECIAL: Mapping[str, Callable[["Experiment", Any], "Experiment"]] = {
     "tokens": lambda e, value: sentences.set_tokens(e, _words("tokens", value)),
     "sentence": lambda e, value: sentences.set_tokens(e, _words("sentence", value)),
@@ -185,10 +190,11 @@ _SPECIAL: Mapping[str, Callable[["Experiment", Any], "Experiment"]] = {
     "biases": lambda e, value: edits.toggle_biases(e, _switch("biases", value)),
     "valid": _valid,
     "ablate": lambda e, value: edits.configured(e, ablated=tuple(sorted(set(_wholes("ablate", value))))),
+    "n_kv_heads": _key_heads,
     "item": lambda e, value: select(e, _whole("item", value)),
     "seed": _seed,
 }
-_FIELDS = tuple(f.name for f in fields(AttentionConfig) if f.name not in ("masks", "options", "ablated"))
+_FIELDS = tuple(f.name for f in fields(AttentionConfig) if f.name not in ("masks", "options", "ablated", "n_kv_heads"))
 
 
 def _sizes() -> tuple[str, ...]:

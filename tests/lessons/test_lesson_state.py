@@ -4,17 +4,20 @@ from pathlib import Path
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 import attnlab
-from attnlab.attention import edits
+from attnlab.attention import edits, registry
 from attnlab.attention.batches import items
 from attnlab.attention.experiment import Experiment
+from attnlab.attention.masks import MASKS
 from attnlab.attention.presets import preset
 from attnlab.attention.sentences import word_vector
 from attnlab.errors import AttnlabError, ExperimentError
 from attnlab.lessons.lesson import Edit, Lesson, Problem, Step
 from attnlab.lessons.slides import check, slides
-from attnlab.lessons.state import edited, reseeded
+from attnlab.lessons.state import _FIELDS, _SPECIAL, _sizes, edited, reseeded
 
 
 def after(key: str, value: object, of: str = "journey") -> Experiment:
@@ -41,6 +44,7 @@ def after(key: str, value: object, of: str = "journey") -> Experiment:
         ("window", "none", lambda e: dict(e.config.masks) == {}),
         ("ablate", [0], lambda e: e.config.ablated == (0,)),
         ("ablate", [], lambda e: e.config.ablated == ()),
+        ("n_kv_heads", None, lambda e: e.n_kv_heads == 1),
         ("output", True, lambda e: e.weights.W_o is not None),
         ("biases", True, lambda e: e.weights.b_q is not None),
         ("T", 4, lambda e: e.T_q == 4),
@@ -129,6 +133,8 @@ def test_a_seed_draws_all_numbers_anew_as_the_worked_examples_are_drawn() -> Non
         ("W_o[0, 0]", 1, "This state has no W_o; it has embeddings, W_q"),
         ("causal", "yes", "it needs True or False"),
         ("n_heads", 7, "n_heads"),
+        ("n_kv_heads", 3, "n_kv_heads is 3"),
+        ("n_kv_heads", 0.5, "it needs a whole number"),
         ("scale", "sqrt", "scale"),
         ("score", "dott", "dot"),
         ("temperature", -1, "above 0"),
@@ -203,3 +209,48 @@ def test_a_session_that_is_not_there_costs_its_step_the_state_alone(tmp_path: Pa
     assert "lost.attnlab" in problem.reason
     (unsaved,) = check(lesson_of(Step("One", file="lost.attnlab", line=3)))
     assert "save it" in unsaved.reason
+
+
+keys = st.one_of(
+    st.sampled_from(
+        [*_FIELDS, *_SPECIAL, *_sizes(), *registry.all_options(), *MASKS, *edits.tables(preset("journey")), "X", "W_o"]
+    ),
+    st.builds(
+        "{}[{}, {}]".format,
+        st.sampled_from(["W_q", "X", "b_q", "embeddings"]),
+        *[st.sampled_from(["0", "9", ":", "", '"Your"'])] * 2,
+    ),
+    st.text(max_size=5),
+)
+plain = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-3, 40),
+    st.floats(),
+    st.text(max_size=4),
+    st.sampled_from(["none", "0", "zeros"]),
+)
+values = st.one_of(
+    plain, st.lists(plain, max_size=4), st.lists(st.lists(plain, max_size=3), max_size=3), st.just({"a": 1})
+)
+
+
+@given(st.lists(st.tuples(keys, values), max_size=3))
+def test_whatever_an_edit_is_it_is_made_or_refused_in_a_sentence(made: list[tuple[str, object]]) -> None:
+    e = preset("journey")
+    for key, value in made:
+        try:
+            e = edited(e, Edit(key, value))
+        except AttnlabError as error:
+            refused = str(error)
+        else:
+            refused = ""
+        assert refused == "" or refused.endswith((".", "?"))
+
+
+def test_a_state_too_large_to_compute_is_a_problem_and_is_not_computed() -> None:
+    sizes = (Edit("d_k", 64), Edit("d_v", 64), Edit("n_heads", 512), Edit("T", 512))
+    step = Step("One", "{{weights[0, 0]}}", preset="multi-head-8", edits=sizes, line=3)
+    (problem,) = check(lesson_of(step))
+    assert "GiB" in problem.reason
+    assert problem.line == 3

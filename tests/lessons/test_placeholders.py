@@ -194,6 +194,14 @@ def test_a_text_is_filled_in_place_and_its_lines_are_known() -> None:
     assert all(isinstance(each, Wrong) and each.reason.startswith("{{") for each in wrong)
 
 
+@pytest.mark.parametrize("text", ["One {{T is", "{{{{", "{{ {T} }}", "{{T}"])
+def test_a_placeholder_that_is_not_closed_is_named_and_stays(text: str) -> None:
+    shown, wrong = fill(text, lambda: Scope(CAUSAL, OPEN, 0))
+    assert shown == text
+    assert wrong
+    assert all("not closed" in each.reason for each in wrong)
+
+
 def test_a_text_without_placeholders_asks_for_nothing() -> None:
     def nobody() -> Scope:
         raise AssertionError("there is nothing to fill")
