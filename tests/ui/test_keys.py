@@ -9,6 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
+    QDialog,
     QFileDialog,
     QLineEdit,
     QMenu,
@@ -138,13 +139,29 @@ def test_the_palette_steps_presents_and_changes_the_theme(person: "Person") -> N
         ("step back", lambda: person.document.view.step == 8),
         ("theme dark", lambda: person.window.settings.theme == "dark"),
         ("larger", lambda: person.window.settings.type_size == 110),
-        ("present", lambda: person.window.presenting),
     ):
         person.key(Key.Key_K, CTRL)
         person.type(query)
         person.key(Key.Key_Return)
         assert happened(), query
+
+
+def test_f5_presents_a_tour_of_what_is_open_and_leads_back(person: "Person") -> None:
     person.key(Key.Key_F5)
+    desk = person.window.lessons()
+    assert desk is not None and desk.presentation is not None and desk.panel is None
+    assert desk.presentation.isVisible()
+    assert desk.player.slide is not None and desk.player.slide.step.title == "Inputs"
+    begun = person.document.scene
+    for _ in range(4):
+        person.key(Key.Key_PageDown, widget=desk.presentation)
+    assert desk.player.slide.index == 2
+    person.key(Key.Key_Escape, widget=desk.presentation)
+    assert desk.presentation is None
+    assert desk.player.lesson is None
+    assert person.document.scene is begun
+    assert person.document.view.at is None
+    assert person.playground.inputs.isVisible()
 
 
 def test_everything_in_the_palette_can_be_done(sit_down: Callable[..., "Person"]) -> None:
@@ -156,13 +173,15 @@ def test_everything_in_the_palette_can_be_done(sit_down: Callable[..., "Person"]
         person.type(action.current_title())
         assert person.window.command_palette.current() is None or palette_titles(person)
         person.key(Key.Key_Return, widget=person.find(QLineEdit, "Search the commands"))
-        for dialog in person.window.findChildren(QFileDialog):
+        for dialog in person.window.findChildren(QDialog):
             dialog.reject()
+        if person.window.desk is not None and person.window.desk.presentation is not None:
+            person.window.desk.presentation.close()
         person.window.command_palette.close_palette()
         person.playground.gallery.hide()
         person.playground.history.hide()
         person.settle()
-    person.window.present(False)
+    person.window.show_workspace(0)
     if person.window.isFullScreen():
         person.window.toggle_full_screen()
     person.document.show(step=None)

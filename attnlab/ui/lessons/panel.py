@@ -99,7 +99,7 @@ class LessonPanel(QFrame):
             column.addWidget(widget)
         column.addStretch(1)
         area.setWidget(body)
-        self._area = area
+        self._area, self._inside = area, column
         return area
 
     def _make_foot(self) -> QHBoxLayout:
@@ -201,10 +201,10 @@ class LessonPanel(QFrame):
 
     def _make_room(self) -> None:
         """Be as high as the text needs, but for the explanation's part, until a person has moved the border."""
-        whole, layout = self._column.height(), self._area.widget().layout()
-        if self._arranged or whole <= 0 or layout is None:
+        whole = self._column.height()
+        if self._arranged or whole <= 0:
             return
-        room = layout.heightForWidth(max(self._area.viewport().width(), px(WIDTH) - 40))
+        room = self._inside.heightForWidth(max(self._area.viewport().width(), px(WIDTH) - 40))
         wanted = min(room + self.sizeHint().height() - self._area.sizeHint().height() + px(8), round(whole * MOST))
         if self._column.sizes()[0] != wanted:
             self._column.setSizes([wanted, whole - wanted])

@@ -36,7 +36,6 @@ class LessonPlayer(QObject):
         self._slides: tuple[Slide, ...] = ()
         self._index = self._frame = 0
         self._frames = WHOLE
-        self._opening: int | None = None
         self._moving = False
         document.scene_changed.connect(self._on_scene_changed)
 
@@ -87,7 +86,7 @@ class LessonPlayer(QObject):
         """
         from attnlab.lessons.slides import slides  # nothing of lessons is loaded before one is opened
 
-        self._lesson, self._slides, self._opening = lesson, slides(lesson), None
+        self._lesson, self._slides = lesson, slides(lesson)
         self._index = self._frame = 0
         self._frames = WHOLE
         if self._slides:
@@ -99,7 +98,7 @@ class LessonPlayer(QObject):
         """Leave the lesson; what its slide shows stays open, with all of it known."""
         if self._lesson is None:
             return
-        self._lesson, self._slides, self._opening = None, (), None
+        self._lesson, self._slides = None, ()
         self._index = self._frame = 0
         self._frames = WHOLE
         self._document.show(at=None)
@@ -164,18 +163,14 @@ class LessonPlayer(QObject):
         self.frame_changed.emit(self.frame)
 
     def _bring_state(self, slide: "Slide") -> None:
-        """Make a slide's experiment the document's: the first one as something opened, the next as entries after it."""
-        experiment, title = slide.experiment, slide.step.title
+        """Open a slide’s experiment, unless it is open: a step that can be undone, and nothing that needs saving."""
+        experiment = slide.experiment
         assert self._lesson is not None
         if experiment is None or experiment is self._document.experiment:
             return
         now = self._document.scene
         scene = Scene(experiment, self._lesson.title, self._preset(slide.index), now.device, now.dtype)
-        if self._opening is not None and self._document.history.current.opening == self._opening:
-            self._document.edit_scene(title, lambda _: scene)
-            return
-        self._document.open(title, scene)
-        self._opening = self._document.history.current.opening
+        self._document.open(slide.step.title, scene)
 
     def _preset(self, index: int) -> str:
         """Return the preset that the state of a step began as, "" for none."""

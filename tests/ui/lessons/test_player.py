@@ -1,0 +1,161 @@
+"""The player: frames forward and back, states that return, undo over all of it, and edits on the way."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnlab.attention import edits
+from attnlab.attention.presets import preset
+from attnlab.attention.walk import Place
+from attnlab.document.document import Document
+from attnlab.document.scene import Scene
+from attnlab.lessons.library import find
+from attnlab.lessons.parse import parse
+from attnlab.lessons.tour import tour
+from attnlab.ui.lessons.player import LessonPlayer
+from tests.ui.lessons.conftest import MASKS
+
+
+def opened(step: int = 0) -> tuple[Document, LessonPlayer]:
+    document = Document("Open", Scene(preset("the-cat-sat"), "The cat sat", "the-cat-sat"))
+    player = LessonPlayer(document, document)
+    player.open(parse(MASKS, "masks"), step)
+    return document, player
+
+
+def where(player: LessonPlayer) -> tuple[int, int]:
+    assert player.slide is not None
+    return player.slide.index, player.frame_index
+
+
+def test_it_walks_frame_by_frame_to_the_end_and_all_the_way_back() -> None:
+    _, player = opened()
+    forward = [where(player)]
+    while not player.at_end:
+        player.next()
+        forward.append(where(player))
+    assert forward == [(0, 0), *((1, i) for i in range(7)), (2, 0), (3, 0)]
+    player.next()
+    assert where(player) == (3, 0)
+    back = [where(player)]
+    while not player.at_start:
+        player.back()
+        back.append(where(player))
+    assert back == forward[::-1]
+    player.back()
+    assert where(player) == (0, 0)
+
+
+def test_a_frame_is_what_the_document_shows() -> None:
+    document, player = opened(1)
+    assert document.view.at == player.frame == Place("weights", -1)
+    player.next()
+    player.next()
+    assert document.view.at == player.frame == Place("weights", 1)
+    assert document.view.depth == "row"
+    player.skip()
+    assert where(player) == (2, 0)
+    assert document.view.at is None
+    assert document.view.pinned and document.view.cell is not None
+    assert (document.view.cell.row, document.view.cell.column) == (2, 1)
+
+
+def test_each_state_is_one_entry_by_the_name_of_its_step_and_undo_leads_back_past_the_lesson() -> None:
+    document, player = opened()
+    begun = document.history.entries[0].scene
+    player.go(1)
+    player.go(2)
+    labels = [entry.label for entry in document.history.entries]
+    assert labels == ["Open", "Everyone sees all", "The future is hidden", "One number is different"]
+    assert not document.modified
+    assert document.path is None
+    player.go(3)
+    assert len(document.history.entries) == 4, "a state that did not change is no entry"
+    for _ in range(3):
+        document.undo()
+    assert document.scene is begun
+
+
+def test_a_number_changed_in_the_middle_is_the_steps_own_again_when_it_is_entered_again() -> None:
+    document, player = opened(2)
+    own = document.experiment
+    document.edit("Drag", lambda e: edits.set_block(e, "W_q", 0, 0, [[9.0]]))
+    assert document.experiment is not own
+    player.back()
+    player.next()
+    assert document.experiment is own
+    document.undo()
+    document.undo()
+    assert float(edits.array(document.experiment, "W_q")[0, 0]) == 9.0
+
+
+def test_frames_follow_an_edit_of_the_sizes() -> None:
+    from attnlab.attention.sentences import set_tokens
+
+    document, player = opened(1)
+    for _ in range(5):
+        player.next()
+    assert len(player.frames) == 7
+    document.edit("Three words", lambda e: set_tokens(e, ("Your", "journey", "ends")))
+    assert len(player.frames) == 4
+    assert player.frame == document.view.at
+    player.next()
+    assert where(player)[0] in (1, 2)
+
+
+def test_closing_keeps_what_is_open_and_shows_all_of_it() -> None:
+    document, player = opened(1)
+    shown = document.scene
+    told: list[object] = []
+    player.slide_changed.connect(told.append)
+    player.close()
+    player.close()
+    assert told == [None]
+    assert (player.lesson, player.slide, player.at_end, player.at_start) == (None, None, True, True)
+    assert document.scene is shown
+    assert document.view.at is None
+    for walk in (player.next, player.back, player.first, player.last, player.skip):
+        walk()
+    assert document.scene is shown
+
+
+def test_a_tour_leaves_what_is_open_alone() -> None:
+    e = preset("causal-5x8")
+    document = Document("Open", Scene(e))
+    player = LessonPlayer(document, document)
+    player.open(tour(e))
+    assert player.frame == Place("inputs", -1)
+    while not player.at_end:
+        player.next()
+    assert document.experiment is e
+    assert len(document.history.entries) == 1
+
+
+def test_a_lesson_of_a_file_without_steps_opens_and_shows_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "empty.md"
+    path.write_text("---\ntitle: Empty\n---\n", encoding="utf-8")
+    document = Document("Open", Scene(preset("journey")))
+    player = LessonPlayer(document, document)
+    player.open(find(str(path)))
+    assert player.slide is None
+    assert player.at_end
+
+
+@given(st.lists(st.sampled_from(["next", "back", "skip", "first", "last", "undo", "redo"]), max_size=25))
+def test_however_it_is_walked_the_view_is_at_the_frame(moves: list[str]) -> None:
+    document, player = opened()
+    for move in moves:
+        getattr(document if move in ("undo", "redo") else player, move)()
+        assert player.slide is not None
+        assert 0 <= player.frame_index < len(player.frames)
+        if move not in ("undo", "redo"):
+            assert document.view.at == player.frame
+
+
+@pytest.mark.parametrize("step", [-3, 99])
+def test_a_step_out_of_range_is_the_nearest_one(step: int) -> None:
+    _, player = opened()
+    player.go(step)
+    assert where(player)[0] == (0 if step < 0 else 3)
