@@ -1,5 +1,8 @@
 """Running text of slides: paragraphs in large type, laid out once for a width and drawn on any painter, as text."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 
 from PySide6.QtCore import QPointF, QRectF
@@ -28,12 +31,27 @@ LEADING = 1.18
 LEAST_PX = 3
 """Of smaller type Qt cannot set indices; nobody reads it in any case."""
 
+_TABULAR: ContextVar[bool] = ContextVar("tabular", default=True)
+
+
+@contextmanager
+def readable_digits() -> Iterator[None]:
+    """Set digits by their plain shapes: the tabular ones cannot be found or copied in a PDF file."""
+    token = _TABULAR.set(False)
+    try:
+        yield
+    finally:
+        _TABULAR.reset(token)
+
 
 def face(size_px: float, *, bold: bool = False) -> QFont:
     """Return the program's font in a size; bold is the weight of titles."""
     made = QFont(QGuiApplication.font())
     made.setPixelSize(max(LEAST_PX, round(size_px)))
     made.setWeight(QFont.Weight.Bold if bold else QFont.Weight.Normal)
+    if not _TABULAR.get():
+        made.setFeature(QFont.Tag("tnum"), 0)
+        made.setFeature(QFont.Tag("calt"), 0)
     made.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
     return made
 
@@ -112,7 +130,9 @@ def block(runs: Runs, size_px: float, bold: bool, width: float, palette: Palette
 
 def paragraph(runs: Runs, size_px: float, width: float, palette: Palette, *, bold: bool = False) -> Block:
     """Return a paragraph laid out at a width in the program's font, whatever that is now."""
-    return block(runs, round(size_px, 2), bold, round(width, 1), palette, QGuiApplication.font().key())
+    return block(
+        runs, round(size_px, 2), bold, round(width, 1), palette, f"{QGuiApplication.font().key()} {_TABULAR.get()}"
+    )
 
 
 class Text:

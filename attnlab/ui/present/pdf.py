@@ -14,6 +14,7 @@ from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.slide_content import Paragraph, Run, SlideContent
 from attnlab.figures.slide_layout import Sheet
 from attnlab.figures.slide_painter import draw_slide
+from attnlab.figures.slide_text import readable_digits
 from attnlab.files.atomic import write_bytes
 from attnlab.ui.present.content import Moment, content, filled
 from attnlab.ui.present.formulas import FORMULAS
@@ -106,10 +107,11 @@ def _printed(pages: list[SlideContent], title: str, palette: Palette) -> bytes:
     )
     writer.setPageLayout(QPageLayout(size, QPageLayout.Orientation.Portrait, QMarginsF(0, 0, 0, 0)))
     painter = QPainter(writer)
-    for index, page in enumerate(pages):
-        if index:
-            writer.newPage()
-        draw_slide(painter, Sheet(0, 0, WIDTH, HEIGHT), page, palette, FORMULAS)
+    with readable_digits():
+        for index, page in enumerate(pages):
+            if index:
+                writer.newPage()
+            draw_slide(painter, Sheet(0, 0, WIDTH, HEIGHT), page, palette, FORMULAS)
     painter.end()
     buffer.close()
     return bytes(data.data())
