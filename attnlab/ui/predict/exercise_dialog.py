@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
     QDialog,
     QGridLayout,
@@ -366,14 +365,12 @@ class ExerciseDialog(QDialog):
     def _ask_save(self) -> None:
         ask_where(self, "Save the exercise", "attnlab exercises (*.json)", "exercise.json", self.save_to)
 
-    def closeEvent(self, event: QCloseEvent) -> None:
-        self._soon.stop()
+    def done(self, result: int) -> None:
+        """End what runs; Esc and the window's own button come here too."""
         self.slices.stop()
-        self._stop_trying()
-        super().closeEvent(event)
-
-    def reject(self) -> None:
-        self.close()  # Esc ends what runs, as the window's own button does
+        self._on_form_changed()
+        self._soon.stop()
+        super().done(result)
 
 
 def _where(exercise: "Exercise") -> str:

@@ -40,7 +40,10 @@ def dialog(person: object, qtbot: QtBot) -> Iterator[ExerciseDialog]:
 def fill(dialog: ExerciseDialog, qtbot: QtBot, students: str) -> None:
     with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
         dialog.form.students.setFocus()
-        qtbot.keyClicks(dialog.form.students, students)
+        for i, line in enumerate(students.splitlines()):
+            if i:
+                QTest.keyClick(dialog.form.students, Qt.Key.Key_Return)
+            qtbot.keyClicks(dialog.form.students, line)
 
 
 def choose(dialog: ExerciseDialog, qtbot: QtBot, title: str) -> None:
