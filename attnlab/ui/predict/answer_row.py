@@ -81,10 +81,10 @@ class AnswerRow(QWidget):
         restyle(self.verdict, f"color:{colour}")
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Keep Enter in the field: behind it, it would mean the next step."""
-        if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent) and _is_enter(event):
-            if not self.field.isReadOnly():
-                self.entered.emit(self.field.text())
+        """Keep Enter in a field that is open: behind it, it would mean the next step."""
+        pressed = event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent) and _is_enter(event)
+        if pressed and not self.field.isReadOnly():
+            self.entered.emit(self.field.text())
             return True
         return super().eventFilter(watched, event)
 

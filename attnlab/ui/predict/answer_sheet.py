@@ -93,7 +93,7 @@ class AnswerSheet(QWidget):
                 continue
             there.append(cell)
         answers = answers_of(trace, there)
-        same = question == self._question and [each.answer.cell for each in self._asked] == there
+        same = self._is_asked(question) and [each.answer.cell for each in self._asked] == there
         self._question, self._trace = question, trace
         self._ask.setText(question.ask)
         self._ask.setVisible(bool(question.ask))
@@ -143,14 +143,23 @@ class AnswerSheet(QWidget):
             if each.known:
                 self._show_arithmetic(each)
 
+    def _is_asked(self, question: "Question") -> bool:
+        """Tell whether it is the question that is asked already; of that of a file, placeholders may have changed."""
+        before = self._question
+        if before is None or question == before:
+            return before is not None
+        return 0 < question.line == before.line and (question.blanks, question.tolerance) == (
+            before.blanks,
+            before.tolerance,
+        )
+
     def _ask_all(self, answers: Sequence["Answer"]) -> None:
         self._hint.hide()
         for each in self._asked:
             each.row.hide()
             each.row.deleteLater()
         self._asked = [self._row(answer) for answer in answers]
-        if self._asked:
-            self.setFocusProxy(self._asked[0].row.field)
+        self.setFocusProxy(self._asked[0].row.field if self._asked else None)  # type: ignore[arg-type]  # which Qt takes
 
     def _row(self, answer: "Answer") -> _Asked:
         from attnlab.lessons.exercise import place_of

@@ -1,5 +1,7 @@
 """The answer sheet, driven by the keyboard as in a hall: answers are marked, explained, and hidden until then."""
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
@@ -143,6 +145,9 @@ def test_enter_stays_in_the_field(qtbot: QtBot, trace: Trace) -> None:
     for key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_5, Qt.Key.Key_B, Qt.Key.Key_PageDown):
         qtbot.keyClick(fields(sheet)[0], key)
     assert pressed == [Qt.Key.Key_PageDown]
+    sheet.reveal()
+    qtbot.keyClick(fields(sheet)[0], Qt.Key.Key_Return)
+    assert pressed == [Qt.Key.Key_PageDown, Qt.Key.Key_Return], "what is revealed stands in nobody's way"
 
 
 def test_an_edit_of_the_numbers_keeps_what_was_answered_and_marks_it_anew(
@@ -154,6 +159,18 @@ def test_an_edit_of_the_numbers_keeps_what_was_answered_and_marks_it_anew(
     assert sheet.hidden_cells == STARTS[1:]
     assert "Not right. Too" in read(sheet)
     assert f"{value(other, STARTS[0]):.4f}" in read(sheet)
+
+
+def test_a_question_of_a_file_stays_the_same_though_its_placeholders_are_filled_anew(
+    sheet: AnswerSheet, trace: Trace, qtbot: QtBot
+) -> None:
+    sheet.show_question(replace(ASK, line=7), STARTS, trace)
+    enter(qtbot, fields(sheet)[0], f"{value(trace, STARTS[0]):.4f}")
+    sheet.show_question(replace(ASK, line=7, ask="It was 0.35 before. And now?"), STARTS, trace)
+    assert sheet.hidden_cells == STARTS[1:]
+    assert "It was 0.35 before" in read(sheet)
+    sheet.show_question(replace(ASK, line=9), STARTS, trace)
+    assert sheet.hidden_cells == STARTS
 
 
 def test_another_question_begins_anew_and_cells_that_are_not_there_are_left_out(
