@@ -1,6 +1,5 @@
 """The middle of the window: each lens behind its tab, with real numbers, live while it is seen and idle while not."""
 
-import gc
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -291,8 +290,7 @@ def test_without_a_lens_the_trace_holds_no_more_than_the_stages(person: "Person"
     trace = person.playground.reply.trace
     assert trace is not None
     assert set(trace._arrays) == {*trace.all_stages, "weights/mean"}
-    gc.collect()
-    assert not [thing for thing in gc.get_objects() if isinstance(thing, Lens) and thing.window() is person.window]
+    assert not person.window.findChildren(Lens)
 
 
 # Together with the rest
