@@ -13,6 +13,7 @@ from attnlab.attention.experiment import AttentionConfig, Experiment
 from attnlab.attention.explain import Cell, explain
 from attnlab.attention.presets import preset
 from attnlab.attention.stages import STAGES
+from attnlab.attention.walk import Place
 from attnlab.compute.engine import compute
 from attnlab.document.document import Document, View, fitted
 from attnlab.document.scene import Scene
@@ -192,6 +193,49 @@ def test_what_is_shown_is_fitted_to_what_there_is(document: Document) -> None:
     assert document.view.step == 1
 
 
+def test_a_walk_says_how_many_stages_are_begun(document: Document) -> None:
+    listener = Listener(document)
+    document.show(at=Place("scores", 2))
+    assert (document.view.at, document.view.step) == (Place("scores", 2), 5)
+    document.show(step=4)
+    assert (document.view.at, document.view.step) == (Place("values"), 4)
+    document.show(depth="cell")
+    assert (document.view.at, document.view.depth) == (Place("values"), "cell")
+    document.show(at=None)
+    assert (document.view.at, document.view.step) == (None, None)
+    document.show(step=None)
+    assert listener.said == ["view"] * 4
+
+
+def test_a_walk_stays_where_it_is_when_stages_come_and_go(document: Document) -> None:
+    document.show(at=Place("weights", 5, 5))
+    document.edit("Causal on", lambda e: edits.configured(e, causal=True))
+    assert (document.view.at, document.view.step) == (Place("weights", 5, 5), 8)
+    document.edit("Three tokens", lambda e: sentences.resize_tokens(e, 3))
+    assert document.view.at == Place("weights")
+    document.show(at=Place("masked", 1))
+    document.edit("Causal off", lambda e: edits.configured(e, causal=False))
+    assert (document.view.at, document.view.step) == (Place("scaled"), 6)
+
+
+@pytest.mark.parametrize(
+    ("view", "subject"),
+    [
+        (View(cell=Cell("scores", 0, 0, 0)), Cell("scores", 0, 0, 0)),
+        (View(at=Place("weights", 2, 1)), Cell("weights", 2, 1, 0)),
+        (View(at=Place("weights", 2, 1), head="all"), Cell("weights", 2, 1, 0)),
+        (View(at=Place("weights", 2, 1), head="mean"), Cell("weights", 2, 1, None)),
+        (View(at=Place("inputs", 2, 1)), Cell("inputs", 2, 1, None)),
+        (View(at=Place("weights", 2, 1), cell=Cell("scores", 0, 0, 0), pinned=True), Cell("weights", 2, 1, 0)),
+        (View(at=Place("weights", 2, 1), cell=Cell("scores", 0, 0, 0)), Cell("scores", 0, 0, 0)),
+        (View(at=Place("weights", 2), cell=Cell("scores", 0, 0, 0), pinned=True), Cell("scores", 0, 0, 0)),
+        (View(at=Place("weights")), None),
+    ],
+)
+def test_what_is_explained_is_pointed_at_or_walked_to_or_held(view: View, subject: Cell | None) -> None:
+    assert view.subject == subject
+
+
 CONFIGS = st.builds(
     AttentionConfig, st.sampled_from([1, 2, 4]), st.booleans(), st.sampled_from(["sqrt_d_k", "none", 2.0])
 )
@@ -199,9 +243,13 @@ CELLS = st.builds(
     Cell, st.sampled_from([stage.name for stage in STAGES]), st.integers(0, 6), st.integers(0, 6),
     st.sampled_from([None, 0, 1, 3]),
 )  # fmt: skip
+PLACES = st.builds(
+    Place, st.sampled_from([stage.name for stage in STAGES]), st.one_of(st.none(), st.integers(-1, 6)),
+)  # fmt: skip
 VIEWS = st.builds(
     View, st.sampled_from([0, 1, 3, "mean", "all"]), st.sampled_from([None, "masked", "scaled", "output"]),
     st.one_of(st.none(), st.integers(-2, 20)), st.one_of(st.none(), CELLS), st.booleans(),
+    depth=st.sampled_from(["stage", "row", "cell", "term", "all"]), at=st.one_of(st.none(), PLACES),
 )  # fmt: skip
 
 
@@ -215,6 +263,9 @@ def test_a_fitted_view_can_always_be_shown(view: View, config: AttentionConfig, 
     assert shown.head in ("mean", "all") or 0 <= int(shown.head) < e.n_heads
     assert shown.alone is None or shown.alone in trace
     assert shown.step is None or 1 <= shown.step <= len(trace.all_stages)
+    assert (shown.at is None) == (shown.step is None)
+    if shown.at is not None and shown.step is not None:
+        assert trace.all_stages[shown.step - 1] == shown.at.stage
     if shown.cell is not None:
         explain(trace, shown.cell)  # raises when there is no such cell
     else:
