@@ -149,9 +149,12 @@ def test_the_palette_steps_presents_and_changes_the_theme(person: "Person") -> N
 def test_f5_presents_a_tour_of_what_is_open_and_leads_back(person: "Person") -> None:
     person.key(Key.Key_F5)
     desk = person.window.lessons()
-    assert desk is not None and desk.presentation is not None and desk.panel is None
+    assert desk is not None
+    assert desk.presentation is not None
     assert desk.presentation.isVisible()
-    assert desk.player.slide is not None and desk.player.slide.step.title == "Inputs"
+    assert desk.panel is None
+    assert desk.player.slide is not None
+    assert desk.player.slide.step.title == "Inputs"
     begun = person.document.scene
     for _ in range(4):
         person.key(Key.Key_PageDown, widget=desk.presentation)

@@ -33,6 +33,7 @@ class LessonDesk(QObject):
         self._playground, self._window = playground, window
         self._palette = LIGHT
         self._touring = self._lens_opened = False
+        self._walkable: tuple[bool, bool] | None = None
         self.player = LessonPlayer(playground.document, self)
         self.panel: LessonPanel | None = None
         self.workspace: LessonsWorkspace | None = None
@@ -125,32 +126,39 @@ class LessonDesk(QObject):
     def edit_draft(self, lesson: Lesson) -> None:
         """Open a lesson in the editor; a draft with unsaved changes is kept as a file first."""
         self._keep_draft()
-        self.draft = Draft(lesson, self)
+        self._begin(lesson)
         self.show_draft()
+
+    def _begin(self, lesson: Lesson) -> Draft:
+        if self.draft is not None:
+            self.draft.deleteLater()
+        self.draft = Draft(lesson, self)
+        self.draft.changed.connect(self._on_draft_changed)
+        return self.draft
 
     def show_draft(self) -> None:
         """Show the recorded lesson in the editor."""
         self._window.show_workspace(1)
         if self.workspace is not None and self.draft is not None:
             self.workspace.show_draft(self.draft)
+        self._window.actions_list.refresh()  # whose keys undo and save the draft from now on
 
     def add_step(self) -> None:
         """Record what the playground shows as a step of the draft, which is begun when there is none."""
         from attnlab.ui.lessons.recording import Shown, fresh, recorded
 
-        if self.draft is None:
-            own = self.player.lesson
-            self.draft = Draft(own if own is not None and self.is_own(own) else fresh(), self)
+        own = self.player.lesson
+        draft = self.draft or self._begin(own if own is not None and self.is_own(own) else fresh())
         try:
-            lesson = recorded(self.draft.lesson, Shown.of(self._playground))
+            lesson = recorded(draft.lesson, Shown.of(self._playground))
         except AttnlabError as error:
             self.say(str(error))
             return
-        self.draft.edit("Add a step", lesson)
-        self.draft.choose(len(lesson.steps) - 1)
+        draft.edit("Add a step", lesson)
+        draft.choose(len(lesson.steps) - 1)
         self.note(f"Added as step {len(lesson.steps)} of “{lesson.title}”. Ctrl+2 leads to its text.")
         if self.workspace is not None:
-            self.workspace.show_draft(self.draft)
+            self.workspace.show_draft(draft)
 
     def is_own(self, lesson: Lesson) -> bool:
         """Tell whether a lesson is the person's to change: those that ship have no file of the person's."""
@@ -329,6 +337,15 @@ class LessonDesk(QObject):
         if self.panel is not None:
             self.panel.setVisible(slide is not None)
             self.panel.show_slide()
+
+    @Slot()
+    def _on_draft_changed(self) -> None:
+        """Let the keys for undo and redo know what there is to do, when it is something now or nothing any more."""
+        draft = self.draft
+        walkable = (bool(draft.undo_label), bool(draft.redo_label)) if draft is not None else None
+        if walkable != self._walkable:
+            self._walkable = walkable
+            self._window.actions_list.refresh()
 
     @Slot()
     def _on_exercise_closed(self) -> None:

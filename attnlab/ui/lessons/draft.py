@@ -30,7 +30,8 @@ class Draft(QObject):
         self._entries = [_Entry("Open", lesson, 0)]
         self._index = self._chosen = 0
         self._saved: Lesson | None = lesson
-        self._path = None if lesson.problems else lesson.path
+        there = lesson.path is not None and lesson.path.is_file()
+        self._path = lesson.path if there and not lesson.problems else None
 
     @property
     def lesson(self) -> Lesson:

@@ -134,7 +134,7 @@ class LessonPage(QWidget):
 
     @Slot(int)
     def _on_step_chosen(self, step: int) -> None:
-        self._walk.setText(f"Open at step {step + 1}" if step else "Open")
+        self._walk.setText(f"Open at step {step + 1}")
 
     @Slot()
     def _on_walk_clicked(self) -> None:

@@ -64,12 +64,16 @@ def _lens(playground: "Playground") -> str | None:
 
 
 def fresh() -> Lesson:
-    """Return a new lesson without steps, of a name that no file of the person's has yet."""
+    """Return a new lesson without steps, of a name that no file of the person's has yet.
+
+    Its path says where sessions that its steps need lie; the file itself is not there before it is saved.
+    """
     from attnlab.lessons.library import user_folder
 
     taken = {path.stem for path in user_folder().glob("*.md")} if user_folder().is_dir() else set()
     names = (f"my-lesson{f'-{n}' if n > 1 else ''}" for n in range(1, len(taken) + 2))
-    return Lesson(next(name for name in names if name not in taken), TITLE, ())
+    name = next(name for name in names if name not in taken)
+    return Lesson(name, TITLE, (), path=user_folder() / f"{name}.md")
 
 
 def keep(lesson: Lesson) -> Path:

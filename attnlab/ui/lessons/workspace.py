@@ -263,11 +263,15 @@ class LessonsWorkspace(QObject):
 
     @Slot()
     def _on_edit_requested(self) -> None:
+        from attnlab.lessons.library import user_folder
+
         lesson = self._shown
         if lesson is None:
             return
         if not self._desk.is_own(lesson):
-            lesson = replace(lesson, name=f"my-{lesson.name}", title=f"{lesson.title} (mine)", path=None, order=0)
+            name = f"my-{lesson.name}"
+            path = user_folder() / f"{name}.md"
+            lesson = replace(lesson, name=name, title=f"{lesson.title} (mine)", path=path, order=0)
         self._desk.edit_draft(lesson)
 
     @Slot()
@@ -280,6 +284,7 @@ class LessonsWorkspace(QObject):
         self.reload()
         self.show_progress()
         self.shelf.setFocus()
+        self._desk.window.actions_list.refresh()
 
     @Slot(object)
     def _on_saved(self, path: Path) -> None:

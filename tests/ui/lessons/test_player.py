@@ -58,7 +58,8 @@ def test_a_frame_is_what_the_document_shows() -> None:
     player.skip()
     assert where(player) == (2, 0)
     assert document.view.at is None
-    assert document.view.pinned and document.view.cell is not None
+    assert document.view.pinned
+    assert document.view.cell is not None
     assert (document.view.cell.row, document.view.cell.column) == (2, 1)
 
 

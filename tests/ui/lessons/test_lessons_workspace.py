@@ -1,0 +1,268 @@
+"""The lessons' workspace and the panel beside the playground, as a lecturer uses them."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QTextDocument
+from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel, QToolButton
+
+if TYPE_CHECKING:
+    from attnlab.ui.lessons.desk import LessonDesk
+    from attnlab.ui.lessons.panel import LessonPanel
+    from attnlab.ui.lessons.workspace import LessonsWorkspace
+    from tests.ui.conftest import Person
+
+Key, Mod = Qt.Key, Qt.KeyboardModifier
+CTRL, SHIFT = Mod.ControlModifier, Mod.ShiftModifier
+
+
+def desk_of(person: "Person") -> "LessonDesk":
+    desk = person.window.lessons()
+    assert desk is not None
+    return desk
+
+
+def workspace_of(person: "Person") -> "LessonsWorkspace":
+    person.key(Key.Key_2, CTRL)
+    workspace = desk_of(person).workspace
+    assert workspace is not None
+    return workspace
+
+
+def panel_of(person: "Person") -> "LessonPanel":
+    panel = desk_of(person).panel
+    assert panel is not None
+    return panel
+
+
+def read(person: "Person") -> str:
+    """Return all the text that can be seen in the lesson's panel, as a person reads it."""
+    person.settle()
+    said = []
+    for label in panel_of(person).findChildren(QLabel):
+        if label.isVisible():
+            document = QTextDocument()
+            document.setHtml(label.text()) if label.text().startswith("<!DOCTYPE") else document.setPlainText(
+                label.text()
+            )
+            said.append(document.toPlainText())
+    return "\n".join(said)
+
+
+def step_of(person: "Person") -> int:
+    slide = desk_of(person).player.slide
+    assert slide is not None
+    return slide.index
+
+
+def walk(person: "Person", path: Path) -> None:
+    person.window.open_path(path)
+    person.settle()
+
+
+def test_nothing_of_lessons_is_made_before_it_is_wanted(person: "Person") -> None:
+    assert person.window.desk is None
+    person.key(Key.Key_Right)
+    person.press("Causal")
+    person.settle()
+    assert person.window.desk is None
+
+
+def test_the_shelf_holds_what_ships_in_order_and_leads_to_a_lesson(person: "Person") -> None:
+    workspace = workspace_of(person)
+    assert not person.playground.body.isVisible()
+    titles = [row.title for row in workspace.shelf.rows]
+    assert titles[0] == "Lessons"
+    assert titles.index("Causal masks") < titles.index("Heads") < titles.index("Positions")
+    assert "Your lessons" not in titles
+    workspace.shelf.setFocus()
+    person.key(Key.Key_Down, widget=workspace.shelf)
+    assert workspace.page.chosen == 0
+    person.press("Open at step 1")
+    person.settle()
+    assert person.playground.body.isVisible()
+    lesson = desk_of(person).player.lesson
+    assert lesson is not None
+    assert lesson.title == titles[2]
+    person.key(Key.Key_1, CTRL)
+    assert person.window.rail.place == 0
+
+
+def test_a_lesson_opens_at_the_step_that_is_chosen_and_the_page_marks_it(person: "Person", lesson_file: Path) -> None:
+    walk(person, lesson_file)
+    workspace = workspace_of(person)
+    assert workspace.page.steps.rows[0].now
+    assert [row.title for row in workspace.shelf.rows][-2:] == ["Your lessons", "Masks in four steps"]
+    workspace.page.steps.setCurrentRow(2)
+    person.press("Open at step 3")
+    person.settle()
+    assert "step 3 of 4" in read(person)
+    workspace_of(person)
+    assert [row.now for row in workspace.page.steps.rows] == [False, False, True, False]
+
+
+def test_the_panel_fills_numbers_and_follows_live_edits(person: "Person", lesson_file: Path) -> None:
+    walk(person, lesson_file)
+    assert "A row sums to 1.00, of 6 tokens." in read(person)
+    person.press("Next")
+    assert person.experiment.config.causal
+    person.settle()
+    weight = f"{float(person.playground.reply.trace.array('weights')[0, 2, 1]):.4f}"  # type: ignore[union-attr]
+    said = read(person)
+    assert f"gives {weight} to" in said
+    assert "before it was 0.2" in said or "before it was 0.1" in said
+    person.open_table("W_q")
+    person.type_number(0, 0, "3")
+    assert f"gives {weight} to" not in read(person)
+    person.undo()
+    assert f"gives {weight} to" in read(person)
+
+
+def test_page_keys_walk_and_next_ends_where_the_lesson_does(person: "Person", lesson_file: Path) -> None:
+    walk(person, lesson_file)
+    person.playground.canvas.setFocus()
+    for _ in range(20):
+        person.key(Key.Key_PageDown)
+    assert "step 4 of 4" in read(person)
+    assert not person.find(QAbstractButton, "Next").isEnabled()
+    person.key(Key.Key_PageUp)
+    assert "step 3 of 4" in read(person)
+    for _ in range(20):
+        person.key(Key.Key_PageUp)
+    assert not person.find(QAbstractButton, "Back").isEnabled()
+
+
+def test_notes_are_folded_until_they_are_wanted(person: "Person", lesson_file: Path) -> None:
+    walk(person, lesson_file)
+    person.press("Next")
+    assert "Wait for somebody" not in read(person)
+    person.press("Show: Notes")
+    assert "Wait for somebody to ask why." in read(person)
+    person.press("Show: Notes")
+    assert "Wait for somebody" not in read(person)
+
+
+def test_a_question_is_asked_and_answered_beside_the_playground(person: "Person", lesson_file: Path) -> None:
+    from attnlab.ui.predict.answer_sheet import AnswerSheet
+
+    walk(person, lesson_file)
+    desk_of(person).player.last()
+    person.settle()
+    assert "How much does" not in read(person)
+    person.press("Show: Question")
+    assert "How much does “journey” give to “Your”?" in read(person)
+    sheet = panel_of(person).findChild(AnswerSheet)
+    assert sheet is not None
+    assert len(sheet.hidden_cells) == 1
+
+
+def test_closing_the_lesson_gives_the_explanation_its_room_back(person: "Person", lesson_file: Path) -> None:
+    height = person.playground.explain.height()
+    walk(person, lesson_file)
+    assert person.playground.explain.height() < height
+    shown = person.document.scene
+    person.press("Close the lesson")
+    person.wait_for(lambda: person.playground.explain.height() == height)
+    assert person.document.scene is shown
+    assert not panel_of(person).isVisible()
+
+
+def test_a_lesson_dropped_on_the_window_opens(person: "Person", lesson_file: Path) -> None:
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(str(lesson_file))])
+    action, buttons, at = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, QPoint(200, 200)
+    enter = QDragEnterEvent(at, action, mime, buttons, Mod.NoModifier)
+    QApplication.sendEvent(person.window, enter)
+    assert enter.isAccepted()
+    QApplication.sendEvent(person.window, QDropEvent(QPointF(at), action, mime, buttons, Mod.NoModifier))
+    assert "Everyone sees all" in read(person)
+
+
+def test_a_lesson_opens_by_the_dialog(person: "Person", lesson_file: Path) -> None:
+    person.window.actions_list.run("lesson-open")
+    dialog = next(d for d in person.window.findChildren(QFileDialog) if d.isVisible())
+    assert dialog.windowTitle() == "Open a lesson"
+    dialog.fileSelected.emit(str(lesson_file))
+    dialog.reject()
+    assert "Everyone sees all" in read(person)
+
+
+def test_a_wrong_file_says_where_and_why_and_the_rest_opens(person: "Person", lesson_file: Path) -> None:
+    text = lesson_file.read_text(encoding="utf-8").replace("preset: journey", "preset: jurney")
+    lesson_file.write_text(text.replace("depth: row", "depth: rows"), encoding="utf-8")
+    walk(person, lesson_file)
+    begun = text.splitlines().index("preset: jurney") + 1
+    line = text.splitlines().index("depth: row") + 1
+    assert person.message().startswith(f"Line {begun}: There is no preset 'jurney'; did you mean journey?")
+    workspace = workspace_of(person)
+    person.press("Check")
+    assert f"Line {line}: " in workspace.page.problems
+    assert f"Line {begun}: " in workspace.page.problems
+    assert "journey" in workspace.page.problems
+    assert len(workspace.page.steps.rows) == 4
+
+
+def test_a_lesson_that_is_not_there_is_said_to_be_missing(person: "Person") -> None:
+    assert not desk_of(person).open("causal-maks")
+    assert "causal-masks" in person.message()
+    assert desk_of(person).player.lesson is None
+
+
+def test_a_good_lesson_passes_the_check(person: "Person", lesson_file: Path) -> None:
+    walk(person, lesson_file)
+    workspace = workspace_of(person)
+    person.press("Check")
+    assert workspace.message == "All 4 steps can be computed, and every number in their texts is filled."
+    assert workspace.page.problems == ""
+
+
+def test_a_lesson_is_printed(person: "Person", lesson_file: Path, tmp_path: Path) -> None:
+    walk(person, lesson_file)
+    workspace = workspace_of(person)
+    person.press("Print as PDF…")
+    dialog = next(d for d in person.window.findChildren(QFileDialog) if d.isVisible())
+    dialog.fileSelected.emit(str(tmp_path / "out.pdf"))
+    dialog.reject()
+    assert (tmp_path / "out.pdf").read_bytes().startswith(b"%PDF")
+    assert workspace.message.startswith("Printed ")
+
+
+def test_presenting_begins_at_the_step_that_is_open_or_at_the_first(person: "Person", lesson_file: Path) -> None:
+    walk(person, lesson_file)
+    desk = desk_of(person)
+    desk.player.go(2)
+    person.key(Key.Key_F5)
+    assert desk.presentation is not None
+    assert step_of(person) == 2
+    person.key(Key.Key_Escape, widget=desk.presentation)
+    assert not desk.presenting
+    assert step_of(person) == 2
+    person.key(Key.Key_F5, SHIFT)
+    assert step_of(person) == 0
+    person.key(Key.Key_Escape, widget=desk.presentation)
+
+
+def test_closing_the_window_ends_what_is_presented(person: "Person", lesson_file: Path) -> None:
+    walk(person, lesson_file)
+    person.key(Key.Key_F5)
+    assert person.window.close()
+    assert not desk_of(person).presenting
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", [(1440, 900), (1000, 640)])
+def test_it_all_has_names_and_tips_in_every_theme_and_size(
+    person: "Person", lesson_file: Path, theme: str, size: tuple[int, int]
+) -> None:
+    person.window.resize(*size)
+    person.window.set_theme(theme)
+    walk(person, lesson_file)
+    person.press("Next")
+    workspace_of(person)
+    person.window.grab()
+    for button in person.window.findChildren(QAbstractButton):
+        if button.isVisible():
+            assert button.toolTip() or isinstance(button.parent(), QToolButton), button.text()
+            assert button.accessibleName() or button.text()

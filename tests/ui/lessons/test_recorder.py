@@ -1,0 +1,345 @@
+"""The recorder: a lesson of one's own, from what the playground shows to a file that says the same numbers."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog
+
+from attnlab.attention import edits
+from attnlab.attention.experiment import Experiment
+from attnlab.attention.presets import PRESETS, preset
+from attnlab.attention.sentences import set_tokens
+from attnlab.lessons.library import find, user_folder
+from attnlab.lessons.parse import parse
+from attnlab.lessons.slides import check, slides
+from attnlab.lessons.write import write
+from attnlab.ui.lessons.differences import same
+from attnlab.ui.lessons.recording import Shown, fresh, rearranged, recorded
+from tests.ui.lessons.conftest import MASKS
+
+if TYPE_CHECKING:
+    from attnlab.ui.lessons.desk import LessonDesk
+    from attnlab.ui.lessons.draft import Draft
+    from attnlab.ui.lessons.editor import Editor
+    from tests.ui.conftest import Person
+
+Key, Mod = Qt.Key, Qt.KeyboardModifier
+CTRL, SHIFT, ALT = Mod.ControlModifier, Mod.ShiftModifier, Mod.AltModifier
+
+
+def desk_of(person: "Person") -> "LessonDesk":
+    desk = person.window.lessons()
+    assert desk is not None
+    return desk
+
+
+def draft_of(person: "Person") -> "Draft":
+    draft = desk_of(person).draft
+    assert draft is not None
+    return draft
+
+
+def editor_of(person: "Person") -> "Editor":
+    desk_of(person).show_draft()
+    workspace = desk_of(person).workspace
+    assert workspace is not None
+    return workspace.editor
+
+
+def record(person: "Person") -> None:
+    person.key(Key.Key_A, CTRL | SHIFT)
+
+
+def shown(e: Experiment, name: str = "") -> Shown:
+    return Shown(e, name, "weights", 0 if e.n_heads == 1 else "all")
+
+
+# What is written down
+
+
+def changed(name: str) -> Experiment:
+    """Return a preset after a few edits of every kind that a person makes."""
+    e = edits.configured(preset(name), causal=True, temperature=0.5)
+    return edits.set_block(e, "W_q", 0, 0, [[0.1]])
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_preset_is_recorded_by_its_name_alone_and_gives_the_same_numbers(name: str) -> None:
+    lesson = recorded(fresh(), shown(preset(name), name))
+    assert lesson.steps[0].preset == name
+    assert lesson.steps[0].edits == ()
+    again = slides(parse(write(lesson), "again"))[0].experiment
+    assert again is not None
+    assert same(again, preset(name))
+
+
+def test_edits_are_written_out_and_lead_to_the_last_bit() -> None:
+    e = changed("journey")
+    lesson = recorded(fresh(), shown(e, "journey"))
+    step = lesson.steps[0]
+    assert (step.preset, step.file) == ("journey", None)
+    assert {edit.key: edit.value for edit in step.edits} == {"causal": True, "temperature": 0.5, "W_q[0, 0]": 0.1}
+    again = slides(parse(write(lesson), "again"))[0].experiment
+    assert again is not None
+    assert same(again, e)
+
+
+def test_a_step_says_only_what_changed_since_the_one_before() -> None:
+    lesson = recorded(recorded(fresh(), shown(preset("journey"), "journey")), shown(changed("journey"), "journey"))
+    assert lesson.steps[1].preset is None
+    assert [edit.key for edit in lesson.steps[1].edits] == ["causal", "temperature", "W_q[0, 0]"]
+    lesson = recorded(lesson, shown(changed("journey"), "journey"))
+    assert (lesson.steps[2].preset, lesson.steps[2].edits) == (None, ())
+
+
+def test_other_words_are_an_edit_too() -> None:
+    e = set_tokens(preset("journey"), ("My", "journey", "ends"))
+    lesson = recorded(fresh(), shown(e, "journey"))
+    assert [edit.key for edit in lesson.steps[0].edits] == ["tokens"]
+    again = slides(lesson)[0].experiment
+    assert again is not None
+    assert same(again, e)
+
+
+def test_what_cannot_be_written_out_is_saved_beside_the_lesson() -> None:
+    e = edits.fill(preset("causal-5x8"), "embeddings", "normal", 7)
+    e = edits.paint_mask(e, 0, 1, False)
+    lesson = recorded(fresh(), shown(e, "causal-5x8"))
+    step = lesson.steps[0]
+    assert step.preset is None
+    assert step.file is not None
+    assert (user_folder() / step.file).is_file()
+    again = slides(lesson)[0].experiment
+    assert again is not None
+    assert same(again, e)
+
+
+def test_steps_in_another_order_show_what_they_did() -> None:
+    lesson = parse(MASKS, "masks")
+    before = [slide.experiment for slide in slides(lesson)]
+    moved = rearranged(lesson, [2, 0, 3, 1])
+    for old, slide in zip((2, 0, 3, 1), slides(moved), strict=True):
+        e = before[old]
+        assert e is not None
+        assert slide.experiment is not None
+        assert same(slide.experiment, e), slide.step.title
+    assert moved.steps[0].title == "One number is different"
+    assert check(moved) == ()
+
+
+# In the program
+
+
+def test_a_lecturer_records_saves_and_reopens_a_lesson_of_five_steps(person: "Person") -> None:
+    record(person)
+    assert person.message() == "Added as step 1 of “My lesson”. Ctrl+2 leads to its text."
+    person.press("Causal")
+    person.settle()
+    record(person)
+    person.click_cell("weights", 2, 1)
+    record(person)
+    person.drag_number(0, 0, 25)
+    person.settle()
+    record(person)
+    person.choose("Heads", "2")
+    person.settle()
+    record(person)
+    wanted = person.experiment
+    editor = editor_of(person)
+    assert [row.title for row in editor.steps.rows][:3] == [
+        "Weights",
+        "Weights",
+        "How much does “starts” look at “journey”?",
+    ]
+    assert editor.steps.currentRow() == 4
+    assert editor._save.text() == "Save •"
+    editor.title.setFocus()
+    editor.title.selectAll()
+    person.type("Masks and heads")
+    editor.text.setFocus()
+    person.type("Two heads: {{n_heads}}.")
+    person.wait_for(lambda: "Two heads: 2." in editor.preview.text.text())
+    person.key(Key.Key_S, CTRL)
+    path = user_folder() / "masks-and-heads.md"
+    assert path.is_file()
+    assert editor._save.text() == "Save"
+    lesson = find("masks-and-heads")
+    assert (lesson.title, len(lesson.steps), lesson.problems) == ("Masks and heads", 5, ())
+    assert check(lesson) == ()
+    last = slides(lesson)[-1].experiment
+    assert last is not None
+    assert same(last, wanted)
+    person.press("Try it")
+    person.settle()
+    slide = desk_of(person).player.slide
+    assert slide is not None
+    assert slide.index == 4
+    person.check_every_number()
+
+
+def test_typing_is_undone_word_by_word_and_the_playground_is_left_alone(person: "Person") -> None:
+    record(person)
+    begun = person.document.scene
+    editor = editor_of(person)
+    editor.text.setFocus()
+    person.type("One two three")
+    assert draft_of(person).step is not None
+    person.key(Key.Key_Z, CTRL)
+    assert editor.text.toPlainText() == "One two "
+    person.key(Key.Key_Z, CTRL)
+    person.key(Key.Key_Z, CTRL)
+    assert editor.text.toPlainText() == ""
+    person.key(Key.Key_Z, CTRL | SHIFT)
+    assert editor.text.toPlainText() == "One "
+    assert person.document.scene is begun
+
+
+def test_steps_are_moved_copied_and_deleted_by_keys_and_buttons(person: "Person", lesson_file: Path) -> None:
+    desk_of(person).edit_draft(find(str(lesson_file)))
+    editor = editor_of(person)
+    titles = [row.title for row in editor.steps.rows]
+    editor.steps.setFocus()
+    person.key(Key.Key_Down, ALT, widget=editor.steps)
+    assert [row.title for row in editor.steps.rows] == [titles[1], titles[0], *titles[2:]]
+    assert editor.steps.currentRow() == 1
+    person.press("Move the step up")
+    assert [row.title for row in editor.steps.rows] == titles
+    person.press("Duplicate the step")
+    assert [row.title for row in editor.steps.rows] == [titles[0], titles[0], *titles[1:]]
+    person.key(Key.Key_Delete, widget=editor.steps)
+    assert [row.title for row in editor.steps.rows] == titles
+    for _ in titles:
+        person.press("Delete the step")
+    assert editor.steps.rows == ()
+    assert not editor.text.isVisible()
+    for _ in range(20):
+        draft_of(person).undo()
+    assert [row.title for row in editor.steps.rows] == titles
+    assert not draft_of(person).modified
+
+
+def test_what_is_wrong_in_a_text_is_said_below_it(person: "Person") -> None:
+    record(person)
+    editor = editor_of(person)
+    editor.text.setFocus()
+    person.type("It is {{weights[9, 9]}}.")
+    person.wait_for(lambda: "It is ?." in editor.preview.text.text())
+    assert "weights[9, 9]" in editor.preview.wrong.text()
+    assert editor.preview.wrong.isVisible()
+    editor.text.selectAll()
+    person.type("It is {{weights[1, 1]}}.")
+    person.wait_for(lambda: editor.preview.wrong.text() == "")
+
+
+def test_a_question_is_written_and_read_again(person: "Person") -> None:
+    record(person)
+    editor = editor_of(person)
+    fields = editor.question.fields
+    fields["ask"].setFocus()
+    person.type("How much?")
+    assert editor.question.message == "A question needs blank cells, such as weights[2, 1]."
+    fields["blank"].setFocus()
+    person.type("weights[2, 1")
+    assert "weights[2, 1]" in editor.question.message
+    person.type("]")
+    assert editor.question.message == ""
+    fields["tolerance"].setFocus()
+    fields["tolerance"].selectAll()
+    person.type("0.05")
+    person.key(Key.Key_S, CTRL)
+    question = find("my-lesson").steps[0].question
+    assert question is not None
+    assert (question.ask, question.tolerance, len(question.blanks)) == ("How much?", 0.05, 1)
+
+
+def test_the_number_that_is_selected_is_put_into_the_text(person: "Person") -> None:
+    person.click_cell("weights", 2, 1)
+    record(person)
+    editor = editor_of(person)
+    person.press("Insert the number")
+    assert editor.text.toPlainText() == "{{weights[0, 2, 1]}}"
+
+
+def test_a_step_is_recorded_again_and_those_after_it_stay(person: "Person") -> None:
+    record(person)
+    person.press("Causal")
+    person.settle()
+    record(person)
+    causal = person.experiment
+    person.drag_number(0, 0, 40)
+    person.settle()
+    draft_of(person).choose(0)
+    editor_of(person)
+    person.press("Record again")
+    first, second = (slide.experiment for slide in slides(draft_of(person).lesson))
+    assert first is not None
+    assert second is not None
+    assert same(first, person.experiment)
+    assert same(second, causal)
+
+
+def test_a_shipped_lesson_is_edited_as_a_copy(person: "Person") -> None:
+    person.key(Key.Key_2, CTRL)
+    person.press("Edit a copy")
+    draft = draft_of(person)
+    assert draft.path is None
+    assert not draft.modified
+    editor = editor_of(person)
+    editor.step_title.setFocus()
+    person.type("!")
+    person.key(Key.Key_S, CTRL)
+    assert draft.path is not None
+    assert draft.path.parent == user_folder()
+    assert check(find(str(draft.path))) == ()
+    person.press("Done")
+    workspace = desk_of(person).workspace
+    assert workspace is not None
+    assert "Your lessons" in [row.title for row in workspace.shelf.rows]
+
+
+def test_a_lesson_is_saved_elsewhere_with_the_sessions_it_needs(person: "Person", tmp_path: Path) -> None:
+    person.document.edit("Normal", lambda e: edits.paint_mask(e, 0, 1, False))
+    record(person)
+    name = draft_of(person).lesson.steps[0].file
+    assert name is not None
+    editor_of(person)
+    person.press("Save as…")
+    dialog = next(d for d in person.window.findChildren(QFileDialog) if d.isVisible())
+    there = tmp_path / "there"
+    there.mkdir()
+    dialog.fileSelected.emit(str(there / "mine.md"))
+    dialog.reject()
+    assert (there / name).is_file()
+    assert check(find(str(there / "mine.md"))) == ()
+
+
+def test_a_file_with_mistakes_is_never_saved_over(person: "Person", lesson_file: Path) -> None:
+    text = lesson_file.read_text(encoding="utf-8").replace("depth: row", "depth: rows")
+    lesson_file.write_text(text, encoding="utf-8")
+    desk_of(person).edit_draft(find(str(lesson_file)))
+    editor = editor_of(person)
+    editor.step_title.setFocus()
+    person.type("!")
+    person.key(Key.Key_S, CTRL)
+    assert lesson_file.read_text(encoding="utf-8") == text
+    assert draft_of(person).path == user_folder() / "masks-in-four-steps.md"
+
+
+def test_what_was_not_saved_is_there_again_after_the_window_was_closed(person: "Person") -> None:
+    record(person)
+    assert person.window.close()
+    kept = find("my-lesson-unsaved")
+    assert (kept.title, len(kept.steps)) == ("My lesson (unsaved)", 1)
+
+
+def test_a_step_is_dragged_to_another_place(person: "Person", lesson_file: Path) -> None:
+    desk_of(person).edit_draft(find(str(lesson_file)))
+    editor = editor_of(person)
+    titles = [row.title for row in editor.steps.rows]
+    editor.steps.moved.emit(0, 2)
+    assert [row.title for row in editor.steps.rows] == [titles[1], titles[2], titles[0], titles[3]]
+    QTest.keyClick(editor.steps, Key.Key_Z, CTRL)
+    assert [row.title for row in editor.steps.rows] == titles
