@@ -9,8 +9,6 @@ from attnlab.lessons.lesson import Lesson, Problem, Question, Step
 from attnlab.lessons.sections import LIMIT, Block, Section, cut, text_of, trimmed
 from attnlab.lessons.yaml_block import pairs
 
-MOST_STEPS = 500
-
 
 def read(path: str | os.PathLike[str]) -> Lesson:
     """Return the lesson of a file; what is wrong in it are its problems.
@@ -35,10 +33,7 @@ def parse(text: str, name: str, path: Path | None = None) -> Lesson:
         problems.append(Problem(front[0][0], reason))
     if not sections:
         problems.append(Problem(text.count("\n") + 1, "The lesson has no steps; each begins with ## and its title."))
-    if len(sections) > MOST_STEPS:
-        line = sections[MOST_STEPS].line
-        problems.append(Problem(line, f"There are {len(sections)} steps; from here, the {MOST_STEPS}st, none is read."))
-    steps = tuple(_step(section, problems) for section in sections[:MOST_STEPS])
+    steps = tuple(_step(section, problems) for section in sections)
     fields["title"] = fields.get("title") or name
     return Lesson(name, steps=steps, path=path, problems=tuple(sorted(problems, key=lambda p: p.line)), **fields)
 

@@ -5,7 +5,7 @@ An expression is arithmetic over stages, tables, sizes and tokens. Python's :mod
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -40,23 +40,30 @@ def fill(text: str, scope: Callable[[], Scope]) -> tuple[str, tuple[Wrong, ...]]
     """
     if "{{" not in text:
         return text, ()
-    wrong: list[Wrong] = []
+    wrong: list[tuple[int, str]] = []
     there = scope()
 
     def filled(found: re.Match[str]) -> str:
-        line = text.count("\n", 0, found.start())
         if found[1] is None:
-            wrong.append(
-                Wrong(line, "What {{ opens is not closed: a placeholder is {{weights[2, 1]}}, without other braces.")
-            )
+            wrong.append((found.start(), "What {{ opens is not closed; a placeholder is {{weights[2, 1]}}."))
             return found[0]
         try:
             return _filled(found[1], there)
         except AttnlabError as error:
-            wrong.append(Wrong(line, f"{{{{{' '.join(found[1].split())[:80]}}}}} cannot be filled: {error}"))
+            reason = f"{{{{{' '.join(found[1].split())[:80]}}}}} cannot be filled: {error}"
+            wrong.append((found.start(), reason))
             return UNKNOWN
 
-    return _PLACEHOLDER.sub(filled, text), tuple(wrong)
+    return _PLACEHOLDER.sub(filled, text), tuple(_lined(text, wrong))
+
+
+def _lined(text: str, wrong: Sequence[tuple[int, str]]) -> Iterator[Wrong]:
+    """Yield what is wrong with the line it stands on, given where it begins, in order."""
+    line = last = 0
+    for at, reason in wrong:
+        line += text.count("\n", last, at)
+        last = at
+        yield Wrong(line, reason)
 
 
 def _filled(content: str, scope: Scope) -> str:

@@ -15,6 +15,7 @@ BLOCKS = ("state", "notes", "question")
 FRONT = "---"
 LIMIT = 1_000_000
 """Bytes that the file of a lesson may have."""
+MOST_STEPS = 500
 
 _HEADING = re.compile(r"##(?:[ \t]+(.*))?")
 _OPENER = re.compile(rf"(`{{3,}})[ \t]*({'|'.join(BLOCKS)})[ \t]*")
@@ -87,6 +88,11 @@ def cut(text: str, problems: list[Problem]) -> tuple[list[Line], list[Section]]:
     lines = list(enumerate(plain.split("\n"), 1))
     starts = [i for i, (_, line) in enumerate(lines) if _HEADING.fullmatch(line)]
     first = starts[0] if starts else len(lines)
+    if len(starts) > MOST_STEPS:
+        end = starts[MOST_STEPS]
+        reason = f"There are {len(starts)} steps, and a lesson has {MOST_STEPS} at most; from here on none is read."
+        problems.append(Problem(lines[end][0], reason))
+        lines, starts = lines[:end], starts[:MOST_STEPS]
     front = _front(lines[:first], problems)
     return front, [_section(lines[start:end], problems) for start, end in pairwise([*starts, len(lines)])]
 

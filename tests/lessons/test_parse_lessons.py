@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from attnlab.errors import FileError
 from attnlab.lessons.lesson import Blank, Edit, Lesson, Question
-from attnlab.lessons.parse import MOST_STEPS, parse, read
-from attnlab.lessons.sections import LIMIT
+from attnlab.lessons.parse import parse, read
+from attnlab.lessons.sections import LIMIT, MOST_STEPS
 
 HEAD = "---\ntitle: T\n---\n\n"
 """Four lines, so that a lesson's first step begins on line 5."""
