@@ -309,7 +309,9 @@ def _table(table: SheetTable, room: QSizeF, solved: bool) -> Block:
     """
     number, label, title = _font(_TEXT), _font(_SMALL), _font(_TEXT, QFont.Weight.DemiBold)
     texts = [text for row in table.cells for text in row] + list(table.columns)
-    cell = max([QFontMetricsF(number).horizontalAdvance(text[:14]) for text in texts] + [260.0]) + 50
+    cell = max([QFontMetricsF(number).horizontalAdvance(text[:14]) for text in texts] + [260.0]) + (
+        110 if table.boxes else 50
+    )  # the letter has a corner of its own
     side = min(max([QFontMetricsF(label).horizontalAdvance(text) for text in table.rows] + [0.0]) + 60, _LABEL)
     width, height = side + cell * len(table.columns), _ROW * (2 + len(table.rows))
     scale = min(1.0, room.width() / width, room.height() * 0.9 / height)
@@ -333,21 +335,21 @@ def _table(table: SheetTable, room: QSizeF, solved: bool) -> Block:
             _write(painter, rect, text, label, LIGHT.muted, Qt.AlignmentFlag.AlignVCenter)
             for j in range(len(table.columns)):
                 _draw_cell(painter, QRectF(side + j * cell, _ROW * (2 + i), cell, _ROW), table, (i, j), solved)
+        for (i, j), letter in table.boxes.items():  # over the lines of the cells around
+            rect = QRectF(side + j * cell, _ROW * (2 + i), cell, _ROW)
+            _box(painter, rect)
+            _write(painter, rect.adjusted(20, 10, 0, 0), letter, _font(60), LIGHT.muted, Qt.AlignmentFlag.AlignTop)
 
     return Block(QSizeF(whole * scale, height * scale), draw)
 
 
 def _draw_cell(painter: QPainter, rect: QRectF, table: SheetTable, at: tuple[int, int], solved: bool) -> None:
-    letter = table.boxes.get(at)
+    boxed = at in table.boxes
     painter.setPen(QPen(QColor(LIGHT.hatch), 4))
-    painter.setBrush(QColor(LIGHT.control) if at in table.masked and letter is None else Qt.BrushStyle.NoBrush)
+    painter.setBrush(QColor(LIGHT.control) if at in table.masked and not boxed else Qt.BrushStyle.NoBrush)
     painter.drawRect(rect)
-    if letter is not None:
-        _box(painter, rect)
-        corner = rect.adjusted(20, 10, 0, 0)
-        _write(painter, corner, letter, _font(60), LIGHT.muted, Qt.AlignmentFlag.AlignTop)
-    if solved or (letter is None and at not in table.secret):
-        weight = QFont.Weight.DemiBold if letter is not None else QFont.Weight.Normal
+    if solved or not (boxed or at in table.secret):
+        weight = QFont.Weight.DemiBold if boxed else QFont.Weight.Normal
         middle = Qt.AlignmentFlag.AlignCenter
         _write(painter, rect, table.cells[at[0]][at[1]], _font(_TEXT, weight), LIGHT.ink, middle)
 

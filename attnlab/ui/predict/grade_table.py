@@ -58,8 +58,10 @@ class GradeTable(QDialog):
         column.addLayout(self._buttons())
 
     def text(self) -> str:
-        """Return the table as text with tabs, headings first."""
-        rows = [self._headings(), *(_texts(grade) for grade in self._grades)]
+        """Return the table as text with tabs, headings first; how many are right as numbers that can be summed."""
+        student, right, *boxes = self._headings()
+        rows = [[student, right, "Of", *boxes]]
+        rows += [[g.student, str(g.right), str(g.total), *_texts(g)[2:]] for g in self._grades]
         return "\n".join("\t".join(_one_field(text) for text in row) for row in rows) + "\n"
 
     def _headings(self) -> list[str]:

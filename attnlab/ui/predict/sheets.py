@@ -53,6 +53,8 @@ def _task(exercise: "Exercise", trace: "Trace") -> tuple[str, ...]:
     masked = " A masked score is −∞, a masked weight 0." if e.masked and e.config.option("fill") == "-inf" else ""
     within = f"Answers may be off by {short(exercise.tolerance)}.{masked}"
     sizes = f"d_model = {e.d_model}, d_k = {e.d_k}" + (f", {e.n_heads} heads" if e.n_heads > 1 else "")
+    if e.n_heads > 1 and exercise.given == "inputs":
+        sizes += f"; head i owns the columns from {e.d_k}·i to {e.d_k}·i + {e.d_k - 1} of queries"
     return f"Compute {what}: {', '.join(stages)}. {within} ({sizes}.)", *trace.warnings
 
 

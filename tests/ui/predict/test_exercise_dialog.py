@@ -169,9 +169,9 @@ def test_answers_are_graded_and_the_table_can_be_copied(dialog: ExerciseDialog, 
     assert table.summary.text() == "2 students, 11 of 12 answers are right"
     qtbot.mouseClick(table.copy_button, Qt.MouseButton.LeftButton)
     copied = [line.split("\t") for line in QGuiApplication.clipboard().text().splitlines()]
-    assert copied[0] == ["Student", "Right", *"abcdef"]
-    assert [row[:2] for row in copied[1:]] == [["Ada", "5 of 6"], ["Bob", "6 of 6"]]
-    assert copied[1][3] == "oops ✗"
+    assert copied[0] == ["Student", "Right", "Of", *"abcdef"]
+    assert [row[:3] for row in copied[1:]] == [["Ada", "5", "6"], ["Bob", "6", "6"]]
+    assert copied[1][4] == "oops ✗"
     assert "is no number" in table.table.item(0, 3).toolTip()
     unread = table.findChild(QPlainTextEdit).toPlainText()
     assert "Line 14: “Eve” is not on the list of students." in unread
