@@ -81,7 +81,7 @@ def _words(painter: QPainter, sheet: Sheet, content: SlideContent, palette: Pale
     title = _title(content, sheet, palette)
     title.draw(painter, sheet.left, y, palette.ink)
     y += title.height + 0.6 * sheet.unit
-    missing = () if title.fits and title.lines <= 2 else ("the title",)
+    missing: tuple[str, ...] = () if title.fits and title.lines <= 2 else ("the title",)
     ask = (Paragraph((Run(content.ask, style="strong"),)),) if content.ask else ()
     paragraphs = content.text + ask
     if not paragraphs:

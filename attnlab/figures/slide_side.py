@@ -18,7 +18,8 @@ def draw_side(
     palette: Palette,
 ) -> tuple[str, ...]:  # fmt: skip
     """Draw arithmetic and bars; return what did not fit."""
-    y, missing = box.y, ()
+    y = box.y
+    missing: tuple[str, ...] = ()
     if arithmetic:
         share = 0.42 if row is not None and len(row.bars) <= 4 else 0.34 if row is not None else 1.0
         laid = _chosen(arithmetic, box, box.height * share, sheet, palette)

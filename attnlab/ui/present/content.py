@@ -86,15 +86,16 @@ class Shown:
     """The numbers of one slide at one moment."""
 
     def __init__(self, slide: "Slide", trace: "Trace", moment: Moment) -> None:
-        self._slide, self._trace, self._place = slide, trace, moment.place
+        self._slide, self._trace = slide, trace
+        self._place = walk.fitted(trace.experiment, moment.place)  # an edit may have taken rows away
         name = slide.stage if slide.stage in trace else "weights"
         self._stage: Stage = trace.stage(name)
-        self._blanks = moment.hidden
         e = trace.experiment
+        self._blanks = tuple(blank for blank in moment.hidden if frames.inside(e, blank))
         head = slide.head if e.n_heads > 1 else 0
         if isinstance(head, int) and head >= e.n_heads:
             head = 0
-        self._view = View(head="all" if head is None else head)
+        self._view = View(head=head)
         self._look = look_at(trace, None, self._stage, self._view)
         assert self._look.data is not None
         self._data: MapData = replace(self._look.data, unknown=self._unknown(self._stage, self._look.heads))
@@ -108,9 +109,8 @@ class Shown:
         shape = walk.shape(self._trace.experiment, stage.name)
         found = np.zeros((len(heads), *shape), bool) if hidden is None else np.repeat(hidden[None], len(heads), 0)
         for blank in blanks:
-            if blank.row < shape[0] and blank.column < shape[1]:
-                which = [i for i, head in enumerate(heads) if head is None or blank.head in (None, head)]
-                found[which, blank.row, blank.column] = True
+            which = [i for i, head in enumerate(heads) if head is None or blank.head in (None, head)]
+            found[which, blank.row, blank.column] = True
         return found
 
     @property
@@ -153,11 +153,11 @@ class Shown:
             if blank.stage == self._stage.name and not self._masked(blank.row, blank.column):
                 which = (i for i, head in enumerate(self._look.heads) if head is None or blank.head in (None, head))
                 marks += [(i, blank.row, blank.column) for i in which]
-        head = self._view.head
-        which = f", head {head}" if isinstance(head, int) and e.n_heads > 1 and self._stage.has_heads else ""
-        which = ", mean of the heads" if head == "mean" and self._stage.has_heads else which
+        head, title = self._view.head, self._stage.title
+        if self._stage.has_heads and e.n_heads > 1 and head != "all":
+            title += ", mean of the heads" if head == "mean" else f", head {head}"
         return SlideMap(
-            self._data, f"{self._stage.title}{which}", self._stage.role, outlines, (row, column),
+            self._data, title, self._stage.role, outlines, (row, column),
             self._stage.is_map, self._stage.formula(e), tuple(marks),
         )  # fmt: skip
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from attnlab.attention import edits
+from attnlab.attention import edits, walk
 from attnlab.attention.explanation import Cell
 from attnlab.attention.links import Region
-from attnlab.attention.stages import Stage
+from attnlab.attention.stages import BY_NAME, Stage
 from attnlab.attention.stages import sources as sources_of
 from attnlab.attention.walk import Place
 from attnlab.attention.walk_shown import regions
@@ -32,9 +32,17 @@ WEIGHTS = {"queries": "W_q", "keys": "W_k", "values": "W_v", "output": "W_o"}
 _COLOURS = {"query": "query", "token": "query", "key": "key"}
 
 
+def inside(e: "Experiment", cell: Cell) -> bool:
+    """Return whether a state, which may have been edited, has a cell."""
+    if not BY_NAME[cell.stage].present(e) or (cell.head or 0) >= e.n_heads:
+        return False
+    rows, columns = walk.shape(e, cell.stage)
+    return cell.row < rows and cell.column < columns
+
+
 def subject(e: "Experiment", stage: Stage, own: Cell | None, head: int | str, place: Place | None) -> Cell | None:
     """Return the cell that is looked at: the one that a walk has come to, else the slide's own where it is known."""
-    cell = own if own is not None and own.stage == stage.name else None
+    cell = own if own is not None and own.stage == stage.name and inside(e, own) else None
     if place is not None and place.stage == stage.name and place.row is not None:
         if place.row < 0:
             return None

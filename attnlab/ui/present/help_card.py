@@ -19,7 +19,7 @@ KEYS = (
     ("N", "speaker window with notes and clock"),
     ("M", "to the other screen"),
     ("T", "theme: light, dark, high contrast"),
-    ("+  −  0", "size of type"),
+    ("+  −", "size of type"),
     ("H or ?", "this card"),
     ("Esc  F5", "leave"),
 )

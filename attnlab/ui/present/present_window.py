@@ -25,22 +25,18 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QLabel, QWidget
 
 from attnlab.figures.palette import PALETTES, Palette
-from attnlab.figures.slide_layout import Box
 from attnlab.figures.slide_text import face
-from attnlab.ui.present.content import filled, stage_of
-from attnlab.ui.present.help_card import HelpCard
+from attnlab.ui.present.content import filled
+from attnlab.ui.present.parts import SlideParts
 from attnlab.ui.present.presenter import Presenter
 from attnlab.ui.present.slide_view import SlideView
 from attnlab.ui.present.speaker_window import SpeakerWindow
-from attnlab.ui.present.table_sheet import TableSheet
-from attnlab.ui.theme import BASE_PX, dress, restyle, scale, worn
+from attnlab.ui.theme import dress, restyle, worn
 
 if TYPE_CHECKING:
     from attnlab.figures.slide_content import SlideContent
     from attnlab.ui.lessons.player import LessonPlayer
     from attnlab.ui.playground.workspace import Playground
-    from attnlab.ui.predict.answer_sheet import AnswerSheet
-    from attnlab.ui.present.lens_sheet import LensSheet
 
 CURSOR_MS = 2500
 """After so long without moving, the pointer goes from the hall's sight."""
@@ -70,11 +66,8 @@ class PresentWindow(QWidget):
         self.presenter = Presenter(playground, player, self)
         self.view = SlideView(self)
         self.view.reduced_motion = reduced_motion
-        self.table = TableSheet(playground.document, self)
-        self.table.hide()
-        self.help = HelpCard(self)
-        self.lens: LensSheet | None = None
-        self.answers: AnswerSheet | None = None
+        self.setMouseTracking(True)
+        self.parts = SlideParts(playground, self.presenter, self.view, self)
         self.speaker: SpeakerWindow | None = None
         self._jump = QLabel(self)
         self._jump.setTextFormat(Qt.TextFormat.PlainText)
@@ -89,11 +82,9 @@ class PresentWindow(QWidget):
 
     def _connect(self) -> None:
         self.presenter.shown.connect(self._on_shown)
-        self.presenter.prepared.connect(self._on_prepared)
-        self.presenter.settled.connect(self._on_settled)
-        self.presenter.slide_entered.connect(self._on_slide_entered)
-        self.view.laid_out.connect(self._place_parts)
-        self.table.clicker_pressed.connect(self._on_key)
+        self.presenter.prepared.connect(self.view.prepare)
+        self.presenter.rested.connect(self._on_rested)
+        self.parts.table.clicker_pressed.connect(self._on_key)
         document = self._playground.document
         for keys, slot in (
             (QKeySequence.StandardKey.Undo, document.undo),
@@ -110,16 +101,16 @@ class PresentWindow(QWidget):
             ((Key.Key_Left, Key.Key_Up, Key.Key_Backspace, Key.Key_PageUp), p.back),
             ((Key.Key_Home,), self._player.first),
             ((Key.Key_End,), self._player.last),
-            ((Key.Key_B, Key.Key_Period), lambda: self.view.set_cover("black")),
-            ((Key.Key_W,), lambda: self.view.set_cover("white")),
+            ((Key.Key_B, Key.Key_Period), lambda: self.cover("black")),
+            ((Key.Key_W,), lambda: self.cover("white")),
             ((Key.Key_S,), self.toggle_spotlight),
             ((Key.Key_N,), self.toggle_speaker),
             ((Key.Key_M,), self.swap_screens),
             ((Key.Key_T,), self.change_theme),
             ((Key.Key_D,), p.deepen),
-            ((Key.Key_E,), self.toggle_table),
+            ((Key.Key_E,), self.parts.toggle_table),
             ((Key.Key_R,), p.restore),
-            ((Key.Key_H, Key.Key_Question), self.toggle_help),
+            ((Key.Key_H, Key.Key_Question), self.parts.toggle_help),
             ((Key.Key_Plus, Key.Key_Equal), lambda: self.step_zoom(1)),
             ((Key.Key_Minus,), lambda: self.step_zoom(-1)),
             ((Key.Key_Escape,), self.escape),
@@ -172,17 +163,13 @@ class PresentWindow(QWidget):
         """Paint in other colours from now on."""
         self._palette = palette
         self.view.set_palette(palette)
-        if self.answers is not None:
-            self.answers.set_palette(palette)
-        if self.lens is not None:
-            self.lens.set_palette(palette)
         if self.speaker is not None:
             self.speaker.set_palette(palette)
         restyle(
             self._jump, f"color: {palette.on_accent}; background: {palette.accent}; border-radius: 6px; padding: 8px"
         )
         dress(self, palette)
-        self._place_parts()
+        self.parts.set_palette(palette)
 
     def change_theme(self) -> None:
         """Wear the next theme: light, dark, and both in high contrast."""
@@ -205,7 +192,7 @@ class PresentWindow(QWidget):
         """Do what a key asks for; False when it asks for nothing."""
         self.view.finish()
         if self.view.cover:
-            self.view.set_cover("")
+            self.cover("")
             return True
         text = event.text()
         if text.isdigit() and text.isascii() and not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
@@ -238,40 +225,30 @@ class PresentWindow(QWidget):
 
     def escape(self) -> None:
         """Close what lies over the slide, else leave."""
-        if self.help.isVisible():
-            self.help.hide()
+        if self.parts.help.isVisible():
+            self.parts.help.hide()
         elif self.presenter.table:
-            self.toggle_table()
+            self.parts.toggle_table()
+        elif self.parts.typing:
+            self.setFocus()
         elif self.view.spot is not None:
             self.toggle_spotlight()
         else:
             self.close()
 
-    def toggle_help(self) -> None:
-        """Show the keys, or no longer."""
-        self.help.setVisible(not self.help.isVisible())
-        self._place_parts()
+    def cover(self, colour: str) -> None:
+        """Cover the slide and all that lies over it with "black" or "white", or with "" no longer."""
+        self.view.set_cover(colour)
+        if colour:
+            self.view.raise_()
+        else:
+            self.view.lower()
 
     def toggle_spotlight(self) -> None:
         """Dim all but what lies around the mouse, or nothing."""
         here = QPointF(self.view.mapFromGlobal(QCursor.pos()))
         inside = QPointF(self.view.rect().center()) if not self.view.rect().contains(here.toPoint()) else here
         self.view.set_spot(None if self.view.spot is not None else inside)
-
-    def toggle_table(self) -> None:
-        """Open the table of numbers that matters for the slide, or close it."""
-        slide, trace = self.presenter.slide, self.presenter.trace()
-        if slide is None or (trace is None and not self.presenter.table):
-            return
-        self.presenter.table = not self.presenter.table
-        if self.presenter.table and trace is not None:
-            self.table.open_for(stage_of(slide, trace))
-        self.presenter.refresh()
-        self.table.setVisible(self.presenter.table)
-        if self.presenter.table:
-            self.table.table.setFocus()
-        else:
-            self.setFocus()
 
     # The speaker's window
 
@@ -314,79 +291,8 @@ class PresentWindow(QWidget):
             self.view.repaint()  # at once: within a frame of the key, whatever else follows from it
 
     @Slot()
-    def _on_settled(self) -> None:
-        content = self.presenter.content
-        if content is not None:
-            self._mount_sheet()
-            self._mount_lens(content)
-
-    def _mount_sheet(self) -> None:
-        """Show the fields for answers where the slide keeps room for them, or no longer."""
-        slide, trace = self.presenter.slide, self.presenter.trace()
-        wanted = self.presenter.sheet and trace is not None
-        if wanted and slide is not None and slide.step.question is not None and trace is not None:
-            if self.answers is None:
-                from attnlab.ui.predict.answer_sheet import AnswerSheet
-
-                self.answers = AnswerSheet(self)
-                self.answers.revealed.connect(self.presenter.reveal)
-                self.answers.set_palette(self._palette)
-            self.answers.show_question(slide.step.question, slide.blanks, trace)
-            self._place_parts()
-        if self.answers is not None:
-            self.answers.setVisible(wanted)
-
-    def _mount_lens(self, content: "SlideContent") -> None:
-        """Show the lens of a step where the slide keeps its room, or no longer; a map stands for a missing one."""
-        slide, trace = self.presenter.slide, self.presenter.trace()
-        wanted = content.whole and slide is not None and slide.step.lens is not None
-        if wanted and slide is not None and trace is not None:
-            if self.lens is None:
-                from attnlab.ui.present.lens_sheet import LensSheet
-
-                self.lens = LensSheet(self._playground, self)
-            if not self.lens.open(slide.step.lens or "", self._palette):
-                self.presenter.lenses = wanted = False
-                self.presenter.refresh()
-                return
-            self._place_parts()
-            self.lens.show_trace(trace, self._playground.document.view)
-        if self.lens is not None:
-            self.lens.setVisible(wanted and trace is not None)
-
-    @Slot(object)
-    def _on_prepared(self, content: "SlideContent") -> None:
-        """The window is at leisure: draw the next slide, and tell the lecturer."""
-        self.view.prepare(content)
+    def _on_rested(self) -> None:
         self._tell_speaker()
-
-    @Slot()
-    def _on_slide_entered(self) -> None:
-        self.table.hide()
-
-    def _place_parts(self) -> None:
-        """Put what lies over the slide where the slide leaves room for it."""
-        size = self.view.sheet.body
-        drawn = self.view.drawn
-        if drawn.table is not None:
-            self.table.set_look(self._palette, size)
-            self.table.setGeometry(*_rect(drawn.table))
-        if drawn.side is not None and self.answers is not None and self.presenter.sheet:
-            self._fit_answers(self.answers, drawn.side, size)
-        if drawn.side is not None and self.lens is not None and self.view.content is not None:
-            self.lens.place(drawn.side, size)
-        if self.help.isVisible():
-            self.help.set_look(self._palette, self.unit)
-            self.help.move((self.width() - self.help.width()) // 2, (self.height() - self.help.height()) // 2)
-            self.help.raise_()
-
-    def _fit_answers(self, answers: "AnswerSheet", box: Box, size: float) -> None:
-        """Write the sheet as large as the slide, or as large as it has room for."""
-        for share in (1.0, 0.9, 0.8, 0.7, 0.6, 0.5):
-            answers.set_zoom(share * size / (BASE_PX * scale()))
-            if answers.heightForWidth(round(box.width)) <= box.height and answers.sizeHint().height() <= box.height:
-                break
-        answers.setGeometry(*_rect(box))
 
     @Slot()
     def _on_cursor_rested(self) -> None:
@@ -404,9 +310,9 @@ class PresentWindow(QWidget):
         self.setFocus()
         self.view.finish()
         if self.view.cover:
-            self.view.set_cover("")
-        elif self.help.isVisible():
-            self.help.hide()
+            self.cover("")
+        elif self.parts.help.isVisible():
+            self.parts.help.hide()
         elif event.button() == Qt.MouseButton.LeftButton:
             self.presenter.next()
         elif event.button() == Qt.MouseButton.RightButton:
@@ -425,7 +331,6 @@ class PresentWindow(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.view.setGeometry(self.rect())
-        self._place_parts()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self._cursor.stop()
@@ -433,13 +338,8 @@ class PresentWindow(QWidget):
         self.view.finish()
         if self.speaker is not None:
             self.speaker.close()
-        if self.lens is not None:
-            self.lens.forget()
+        self.parts.forget()
         super().closeEvent(event)
         if not self._over:
             self._over = True
             self.left.emit()
-
-
-def _rect(box: Box) -> tuple[int, int, int, int]:
-    return round(box.x), round(box.y), round(box.width), round(box.height)

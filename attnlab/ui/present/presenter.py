@@ -1,5 +1,6 @@
 """What the hall is shown, as a value: follows the player and the numbers, and has the next slide ready ahead."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,9 @@ class Presenter(QObject):
     shown = Signal(object, bool)
     """A SlideContent, and whether it differs from the one before by what is known, which may come softly."""
     prepared = Signal(object)
+    """A SlideContent that the next key, on or back, will show."""
+    rested = Signal()
+    """All is ready: what can wait may be done now."""
     settled = Signal()
     """The walk and the document have followed: what stands beside the slide can be put there."""
     slide_entered = Signal()
@@ -47,6 +51,7 @@ class Presenter(QObject):
         self.lenses = self.sheets = True
         self._content: SlideContent | None = None
         self._made: dict[tuple[object, ...], tuple[Slide, Trace | None, Trace | None, SlideContent]] = {}
+        self._left: list[Callable[[], SlideContent | None]] = []
         self._idle = QTimer(self)
         self._idle.setSingleShot(True)
         self._idle.timeout.connect(self._on_idle)
@@ -180,11 +185,14 @@ class Presenter(QObject):
         if slide is None:
             return
         moment = self._moment(slide, self.player.frame, self._at_last_frame, self._hidden, self.changed)
-        made = self._content_of(slide, self.trace(), replace(moment, sheet=self.sheet, table=self.table))
+        lens = moment.lens and not self.table  # whose place the map takes, to show what an edit does
+        moment = replace(moment, sheet=self.sheet, table=self.table, lens=lens)
+        made = self._content_of(slide, self.trace(), moment)
         if made is not self._content:
             self._content = made
             self.shown.emit(made, soft)
         self.settled.emit()
+        self._left = [self.following, self.preceding]
         self._idle.start(0)
 
     def _content_of(self, slide: "Slide", trace: "Trace | None", moment: Moment) -> "SlideContent":
@@ -258,9 +266,13 @@ class Presenter(QObject):
             return
         around = (slide.index, slide.index + 1, slide.index - 1, slide.index + 2)
         self._ahead.want([slide.before, *(slides[i].experiment for i in around if 0 <= i < len(slides))])
-        following = self.following()
-        if following is not None:
-            self.prepared.emit(following)
+        made = self._left.pop(0)() if self._left else None
+        if made is not None:
+            self.prepared.emit(made)
+        if self._left:
+            self._idle.start(0)  # so that a key that came meanwhile is heard first
+        else:
+            self.rested.emit()
 
     @Slot(object)
     def _on_slide_changed(self, slide: object) -> None:

@@ -11,6 +11,7 @@ from attnlab.figures.palette import LIGHT, Palette, luminance
 from attnlab.figures.slide_content import SlideContent
 from attnlab.figures.slide_layout import Sheet
 from attnlab.figures.slide_painter import Drawn, draw_slide
+from attnlab.ui.motion import motion_ms
 from attnlab.ui.present.formulas import FORMULAS
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 MOTION_MS = 180
 VEIL = 0.55
 """How strongly new cells are veiled at the beginning: what they say is on screen from the first picture on."""
-PICTURES, MOST_PIXELS = 5, 30_000_000
+PICTURES, MOST_PIXELS = 6, 30_000_000
 SPOT, SPOTS = 14.0, (5.0, 40.0)
 """The spotlight's radius, and its limits, in hundredths of the height."""
 DIM = 0.72
@@ -47,6 +48,7 @@ class SlideView(QWidget):
         self._motion.setEndValue(0.0)
         self._motion.valueChanged.connect(self._on_motion)
         self.reduced_motion = False
+        """What the settings say; the system's wish is heeded too."""
         self.drawn = Drawn()
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setMouseTracking(True)
@@ -89,7 +91,7 @@ class SlideView(QWidget):
         before, self._content = self._content, content
         self.finish()
         self.drawn = self._picture(content)[2]
-        if soft and before is not None and not self.reduced_motion:
+        if soft and before is not None and not self.reduced_motion and motion_ms(self):
             self._fresh = self._new_cells(before, content)
             if self._fresh:
                 self._motion.start()
@@ -97,6 +99,7 @@ class SlideView(QWidget):
         self.laid_out.emit()
         self.update()
 
+    @Slot(object)
     def prepare(self, content: SlideContent) -> None:
         """Draw a slide that will be shown, so that its key finds it ready."""
         if not self.size().isEmpty():
