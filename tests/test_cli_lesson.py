@@ -119,6 +119,17 @@ def test_looking_at_lessons_loads_no_window(lesson: Path) -> None:
     assert (answer.returncode, answer.stderr) == (0, "")
 
 
+def test_a_lesson_is_printed_without_a_display_one_page_a_step(lesson: Path, tmp_path: Path) -> None:
+    environ = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")}
+    out = tmp_path / "mine.pdf"
+    answer = subprocess.run(
+        [sys.executable, "-m", "attnlab", "lesson", "mine", "--pdf", str(out)],
+        capture_output=True, text=True, check=False, env=environ,
+    )  # fmt: skip
+    assert (answer.returncode, answer.stdout, answer.stderr) == (0, "", "")
+    assert len(re.findall(rb"/Type\s*/Page\b", out.read_bytes())) == 2
+
+
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems have a display")
 def test_opening_a_lesson_without_a_display_says_so_and_names_the_way_out(lesson: Path) -> None:
     environ = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")}

@@ -79,7 +79,7 @@ def pairs(lines: Sequence[tuple[int, str]], what: str, problems: list[Problem]) 
     first, text = lines[0][0], "\n".join(line for _, line in lines) + "\n"
     try:
         _check(text, first)
-        return _read(text, first, what)
+        return _read(text, first)
     except _RefusedError as error:
         problems.append(Problem(error.line, f"{error}; {what} is left out."))
     except yaml.MarkedYAMLError as error:
@@ -111,14 +111,14 @@ def _check(text: str, first: int) -> None:
             raise _RefusedError(line, f"Lists lie more than {MAX_DEPTH} deep in one another here")
 
 
-def _read(text: str, first: int, what: str) -> tuple[Pair, ...]:
+def _read(text: str, first: int) -> tuple[Pair, ...]:
     loader = _Loader(text)
     try:
         node = loader.get_single_node()
         if node is None:
             return ()
         if not isinstance(node, yaml.MappingNode):
-            raise _RefusedError(first + node.start_mark.line, f"{what[:1].upper()}{what[1:]} needs lines key: value")
+            raise _RefusedError(first + node.start_mark.line, "Lines of the form key: value are needed here")
         return _pairs(loader, node, first)
     finally:
         loader.dispose()
