@@ -16,9 +16,9 @@ import torch
 from numpy.typing import NDArray
 
 from attnlab.attention import edits, registry
-from attnlab.attention.axes import size
+from attnlab.attention.axes import TOKENS, size
 from attnlab.attention.experiment import Experiment
-from attnlab.attention.explanation import Cell, labels, shown_value
+from attnlab.attention.explanation import Cell, shown_value
 from attnlab.attention.stages import BY_NAME, kind_of
 from attnlab.attention.trace import Trace
 from attnlab.errors import AttnlabError, ExperimentError, FileError
@@ -110,11 +110,18 @@ def letter(index: int) -> str:
 def place_of(e: Experiment, cell: Cell) -> str:
     """Return a cell in words: ``starts → journey``, of several heads ``starts → journey, head 1``."""
     stage = BY_NAME[cell.stage]
-    row, column = (text or "∅" for text in labels(e, stage.axes, cell.row, cell.column))
-    if stage.axes[-1] not in ("token", "query", "key"):
-        column = f"column {column}"
+    rows, columns = stage.axes[-2:]
+    row = _named(e, rows, cell.row)
+    column = _named(e, columns, cell.column) if columns in TOKENS else f"column {cell.column}"
     which = "" if not stage.has_heads or e.n_heads == 1 else "mean of the heads" if cell.head is None else None
     return f"{row} → {column}" + (f", head {cell.head}" if which is None else f", {which}" if which else "")
+
+
+def _named(e: Experiment, axis: str, index: int) -> str:
+    """Return a token, and where there are several of it also its place, counted from 0."""
+    tokens = e.key_tokens if axis == "key" else e.tokens
+    text = tokens[index] or "∅"
+    return f"{text} [{index}]" if tokens.count(tokens[index]) > 1 else text
 
 
 def traced(e: Experiment) -> Trace:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import attnlab
 from attnlab.attention import edits
+from attnlab.attention.experiment import Experiment
 from attnlab.attention.explanation import Cell
 from attnlab.errors import AttnlabError, ExperimentError, FileError
 from attnlab.lessons.exercise import (
@@ -114,6 +115,8 @@ def test_boxes_and_cells_have_names() -> None:
     e = attnlab.preset("journey")
     assert place_of(e, Cell("weights", 2, 1, 0)) == "starts → journey"
     assert place_of(e, Cell("queries", 2, 1, 0)) == "starts → column 1"
+    twice = Experiment(("a", "b", "a"), [[0.0], [1.0], [2.0]])
+    assert place_of(twice, Cell("weights", 2, 1, 0)) == "a [2] → b"
     many = attnlab.preset("uneven-heads")
     assert place_of(many, Cell("weights", 0, 1, 1)).endswith(", head 1")
     assert place_of(many, Cell("weights", 0, 1)).endswith(", mean of the heads")
