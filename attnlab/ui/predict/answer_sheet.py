@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVB
 
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.predict.answer_row import AnswerRow
-from attnlab.ui.theme import font, px
+from attnlab.ui.theme import font, px, restyle
 
 if TYPE_CHECKING:
     from attnlab.attention.explanation import Cell
@@ -123,6 +123,7 @@ class AnswerSheet(QWidget):
     def set_palette(self, palette: Palette) -> None:
         """Paint in other colours and the present size of type."""
         self._palette = palette
+        restyle(self, _style(palette))
         self.set_zoom(self._zoom)
         for each in self._asked:
             each.row.set_palette(palette)
@@ -272,6 +273,18 @@ class AnswerSheet(QWidget):
             self._refresh()
         else:
             self.reveal()
+
+
+def _style(palette: Palette) -> str:
+    """Return a style sheet in a palette's colours: on a slide they need not be those of the window."""
+    p = palette
+    return (
+        f"QLabel {{ color: {p.ink}; }} QLabel[role='muted'] {{ color: {p.muted}; }}"
+        f"QLineEdit {{ color: {p.ink}; background: {p.surface}; border-color: {p.hatch}; }}"
+        f"QLineEdit:focus {{ border-color: {p.accent}; }}"
+        f"QPushButton {{ color: {p.ink}; background: {p.surface}; border-color: {p.hatch}; }}"
+        f"QPushButton:hover {{ background: {p.control}; }} QPushButton:focus {{ border-color: {p.accent}; }}"
+    )
 
 
 def _text(role: str) -> QLabel:

@@ -11,7 +11,7 @@ import attnlab
 from attnlab.attention import edits
 from attnlab.attention.explanation import Cell
 from attnlab.attention.trace import Trace
-from attnlab.figures.palette import DARK
+from attnlab.figures.palette import DARK, LIGHT
 from attnlab.lessons.exercise import traced
 from attnlab.lessons.lesson import Question
 from attnlab.ui.predict.answer_sheet import AnswerSheet
@@ -185,6 +185,17 @@ def test_another_question_begins_anew_and_cells_that_are_not_there_are_left_out(
     assert sheet.reveal_button.text() == "Show the arithmetic"
     sheet.clear()
     assert (fields(sheet), sheet.hidden_cells) == ([], ())
+
+
+def test_it_is_in_the_colours_of_the_slide_it_lies_on(sheet: AnswerSheet, qtbot: QtBot) -> None:
+    for palette in (DARK, LIGHT):
+        sheet.set_palette(palette)
+        enter(qtbot, fields(sheet)[0], "0.9")
+        labels = [label for label in sheet.findChildren(QLabel) if label.isVisible() and label.text()]
+        colours = {label.palette().color(label.foregroundRole()).name().upper() for label in labels}
+        assert colours <= {palette.ink, palette.muted, palette.bad}
+        assert palette.ink in colours
+        assert fields(sheet)[0].palette().text().color().name().upper() == palette.ink
 
 
 @pytest.mark.parametrize(
