@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
+from attnlab import gallery_lessons
 from attnlab.console import TO_MEND
 from attnlab.document.settings import Settings
 from attnlab.files.source import Source
@@ -79,11 +80,6 @@ def _commands(playground: "Playground", window: MainWindow) -> None:
 
 def _large_type(playground: "Playground", window: MainWindow) -> None:
     window.change_settings(type_size=150)
-
-
-def _present(playground: "Playground", window: MainWindow) -> None:
-    window.present(True)
-    _pin("weights", 2, 1)(playground, window)
 
 
 def _scripts(playground: "Playground", window: MainWindow) -> None:
@@ -226,7 +222,6 @@ def shots() -> Iterator[Shot]:
         ("popup-history", "journey", _history),
         ("state-commands", "journey", _commands),
         ("state-large-type", "journey", _large_type),
-        ("state-present", "journey", _present),
         ("state-scripts", "journey", _scripts),
         ("state-512", "multi-head-8", _long),
         ("state-difference", "journey", _look("difference")),
@@ -253,6 +248,8 @@ def shots() -> Iterator[Shot]:
     )
     for name, preset, prepare in states:
         yield Shot(name, preset, usual, prepare)
+    for name, size, prepare in gallery_lessons.states((1000, 640), usual):
+        yield Shot(name, "journey", size, prepare)
     for name in _systems():
         yield Shot(f"preset-{name}", name, usual, _opened)
 
@@ -304,7 +301,6 @@ def draw(shot: Shot, theme: str, folder: Path) -> Path:
     _settle(window.playground)
     path = folder / f"{shot.name}-{theme}.png"
     widget.grab().save(str(path))
-    window.present(False)
     widget.hide()
     window.close()
     window.deleteLater()
@@ -318,13 +314,23 @@ def main(arguments: list[str]) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     wanted = arguments[1:] or [""]
     chosen = [(shot, theme) for theme in THEMES for shot in shots() if _is_wanted(f"{shot.name}-{theme}", wanted)]
-    if not chosen:
-        names = ", ".join(shot.name for shot in shots())
+    steps = [name for name, _, _ in gallery_lessons.step_names()]
+    wanted_steps = {t: {name for name in steps if _is_wanted(f"{name}-{t}", wanted)} for t in THEMES}
+    if not chosen and not any(wanted_steps.values()):
+        names = ", ".join([*(shot.name for shot in shots()), *steps])
         print(f"No picture's name contains {' or '.join(wanted)}; there are, each light and dark: {names}.")
         return TO_MEND
     for shot, theme in chosen:
         print(draw(shot, theme, folder))
+    for theme, names_of in wanted_steps.items():
+        for path in gallery_lessons.draw_steps(theme, names_of, folder, _open, _settle) if names_of else ():
+            print(path)
     return 0
+
+
+def _open(window: MainWindow) -> None:
+    window.show()
+    _wait(window.ready, window.load)
 
 
 def _is_wanted(name: str, wanted: list[str]) -> bool:
