@@ -1,5 +1,6 @@
 """What each key of a lesson means: values of front matter, state and question taken, or refused with a sentence."""
 
+import re
 import reprlib
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
@@ -17,6 +18,9 @@ PAGES: Mapping[str, tuple[str, ...]] = {"positions": ("encoding", "rotation", "o
 """The lenses of the playground that a step may be shown through; a page of one is written "positions/order"."""
 
 Take = Callable[[Pair], Any]
+
+_BETWEEN_CELLS = re.compile(r",(?![^\[\]]*\])")
+"""A comma that stands outside of brackets: weights[2, 1], weights[0, 1]."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -124,7 +128,7 @@ def _blanks(pair: Pair) -> tuple[Blank, ...]:
     values = pair.value if isinstance(pair.value, list) else [pair.value]
     if not values or not all(isinstance(value, str) for value in values):
         raise _refused(pair, "cells such as weights[2, 1], or a line - weights[2, 1] for each")
-    return tuple(blank_of(value) for value in values)
+    return tuple(blank_of(cell) for value in values for cell in _BETWEEN_CELLS.split(value))
 
 
 def _tolerance(pair: Pair) -> float:

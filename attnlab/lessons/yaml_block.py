@@ -57,6 +57,9 @@ _Dumper.add_representer(
 )
 
 
+_QUOTES = "a text with a colon, or with a bracket inside a list, needs quotes"
+
+
 @dataclass(frozen=True, slots=True)
 class Pair:
     """A key and its value; ``parts`` are the pairs inside it, where it is a mapping or a list of mappings."""
@@ -85,7 +88,8 @@ def pairs(lines: Sequence[tuple[int, str]], what: str, problems: list[Problem]) 
     except yaml.MarkedYAMLError as error:
         line = min(first + (error.problem_mark.line if error.problem_mark else 0), lines[-1][0])
         reason = (error.problem or "").replace("\n", " ")
-        problems.append(Problem(line, f"This is not YAML ({reason}); {what} is left out, and needs lines key: value."))
+        reason = f"This is not YAML ({reason}); {what} is left out. Its lines are key: value, and {_QUOTES}."
+        problems.append(Problem(line, reason))
     except (yaml.YAMLError, ValueError, RecursionError):
         problems.append(Problem(first, f"This is not YAML; {what} is left out, and needs lines key: value."))
     return ()

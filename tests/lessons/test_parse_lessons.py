@@ -222,6 +222,18 @@ def test_what_a_state_has_no_need_of_is_refused_before_anything_is_built(block: 
     assert lesson.steps[0].text == "Text."
 
 
+def test_several_blanks_are_a_list_or_a_line() -> None:
+    blanks = (Blank("weights", 2, 1), Blank("weights", None, 1, 0))
+    for written in ("blank: weights[2, 1], weights[0, :, 1]", "blank:\n  - weights[2, 1]\n  - weights[0, :, 1]",
+                    'blank: ["weights[2, 1]", "weights[0, :, 1]"]'):  # fmt: skip
+        question = step_of(f"```question\n{written}\n```\n").steps[0].question
+        assert question is not None
+        assert question.blanks == blanks
+    line, reason = only_problem(step_of("```question\nblank: [weights[2, 1], weights[0, :, 1]]\n```\n"))
+    assert line == 7
+    assert "a bracket inside a list, needs quotes" in reason
+
+
 def test_words_of_yaml_are_words_here() -> None:
     lesson = state_of("edits:", "  - tokens: [no, yes, on, 12:30, 2026-01-01, null]", "  - W_q[0, 0]: 1e-3")
     assert lesson.problems == ()
