@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QProxyStyle, QSty
 
 from attnlab.attention import walk
 from attnlab.attention.walk import Place
+from attnlab.ui.widgets.elided_label import ElidedLabel
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
@@ -189,6 +190,14 @@ def test_an_edit_in_the_midst_of_a_walk_leaves_it_where_it_is(person: "Person") 
     person.press("Causal")
     person.settle()
     assert person.document.view.at == Place("scores", 2, 1)
+
+
+@pytest.mark.parametrize("width", [960, 1440])
+def test_the_bar_says_where_a_step_is_however_narrow_it_is(person: "Person", width: int) -> None:
+    person.window.resize(width, 700)
+    walk_to(person, "cell", Place("scores", 2, 1))
+    labels = person.playground.step_bar.findChildren(ElidedLabel)
+    person.wait_for(lambda: any(label.isVisible() and label.shown.startswith("row 3 of 6") for label in labels))
 
 
 # Going further

@@ -4,7 +4,7 @@ import math
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QHideEvent
+from PySide6.QtGui import QHideEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
 
 from attnlab.attention import walk
@@ -41,6 +41,8 @@ USUAL_MS = 1000
 SPEEDS = (Choice(2000, "slow"), Choice(USUAL_MS, "usual"), Choice(400, "fast"))
 """How long a step stays while they are played, in milliseconds."""
 NOTE_MS = 8000
+ROOMY = 1240
+"""From this width on, in pixels at 100 %, there is room for a step and for the figures of the last computation."""
 TOLERANCE = {"float64": 1e-9, "float32": 1e-5, "bfloat16": 2e-2, "float16": 4e-3}
 
 
@@ -170,6 +172,7 @@ class StepBar(QFrame):
         self.depths.set_value(view.depth)
         if view.at is None:
             self._play(False)
+        self._make_room()
         for name in ("next", "last"):
             self.buttons[name].setEnabled(view.at is not None)
         if self._trace is None:
@@ -184,6 +187,12 @@ class StepBar(QFrame):
             going_back = self._show_place(self._trace, view, view.at)
         for name in ("first", "back"):
             self.buttons[name].setEnabled(going_back)
+
+    def _make_room(self) -> None:
+        """Leave the room to what a step does, where there is not enough for the last computation's figures too."""
+        room = self._at is None or self.width() >= px(ROOMY)
+        for label in (self._shape, self._time, self._sums):
+            label.setVisible(room)
 
     def _show_place(self, trace: "Trace", view: "View", at: walk.Place) -> bool:
         """Say which step a place is, or is in the midst of, and what it does; return whether one is before it."""
@@ -324,6 +333,10 @@ class StepBar(QFrame):
             self._go(int(typed) - 1)
         else:
             self.show_message(f"There is no step “{typed[:20]}”: type a whole number from 1 to {steps}.")
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._make_room()
 
     def hideEvent(self, event: QHideEvent) -> None:
         if not event.spontaneous():
