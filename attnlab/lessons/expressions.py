@@ -5,25 +5,19 @@ import math
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnlab.attention import edits, registry
-from attnlab.attention.axes import TOKENS, labels
-from attnlab.attention.stages import BY_NAME
 from attnlab.errors import AttnlabError
-from attnlab.lessons.cells import place
+from attnlab.lessons.lookup import Numbers, Value, named, picked
 
 if TYPE_CHECKING:
-    from attnlab.attention.experiment import Experiment
     from attnlab.attention.trace import Trace
 
 MOST = 10**15
 """Whole numbers beyond are not kept exact: an expression cannot be made to fill the memory."""
-ALIASES = {"X": "embeddings", "M": "memory_embeddings"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,28 +29,6 @@ class Scope:
     head: int | str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Numbers:
-    """Several numbers, and what they are called where they run along tokens."""
-
-    values: NDArray[np.floating]
-    names: tuple[str, ...] | None = None
-
-
-Value: TypeAlias = int | float | str | Numbers
-
-SIZES: Mapping[str, Callable[["Experiment"], int]] = {
-    "T": lambda e: e.T_q,
-    "T_q": lambda e: e.T_q,
-    "T_k": lambda e: e.T_k,
-    "d_model": lambda e: e.d_model,
-    "d_memory": lambda e: int(e.memory.shape[1]),
-    "d_k": lambda e: e.d_k,
-    "d_v": lambda e: e.d_v,
-    "d_out": lambda e: e.d_out,
-    "n_heads": lambda e: e.n_heads,
-    "n_kv_heads": lambda e: e.n_kv_heads,
-}
 _OPERATORS: Mapping[type[ast.operator], Callable[[float, float], float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -100,9 +72,9 @@ def value_of(node: ast.expr, scope: Scope) -> Value:
         case ast.Subscript():
             return _indexed(node, scope)
         case ast.Name(id=name):
-            return _named(name, scope.trace)
+            return named(name, scope.trace)
         case ast.Attribute(value=ast.Name(id="before"), attr=name):
-            return _named(name, scope.before)
+            return named(name, scope.before)
     raise AttnlabError("it may hold stages, tables, sizes and tokens, + − * / **, and " + ", ".join(FUNCTIONS) + ".")
 
 
@@ -177,26 +149,6 @@ def _entropy(values: NDArray[np.floating]) -> float:
     return float(-(positive * np.log(positive)).sum()) + 0.0
 
 
-def _named(name: str, trace: "Trace") -> int | float:
-    """Return a size, or a number of the configuration such as temperature or window."""
-    e = trace.experiment
-    if name in SIZES:
-        return SIZES[name](e)
-    if name in e.config.masks:
-        return e.config.masks[name]
-    if name in registry.all_options() and isinstance(e.config.option(name), int | float):
-        return e.config.option(name)  # type: ignore[no-any-return]
-    if name in BY_NAME or ALIASES.get(name, name) in edits.tables(e):
-        raise AttnlabError(f"{name} is many numbers; {name}[0, 1] is one of them.")
-    raise AttnlabError(_no(name, trace))
-
-
-def _no(name: str, trace: "Trace") -> str:
-    known = (*trace.all_stages, *edits.tables(trace.experiment), "X", "tokens", "key_tokens", "before", *SIZES)
-    near = get_close_matches(name, known, n=1)
-    return f"there is no {name!r} here; " + (f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}.")
-
-
 def _indexed(node: ast.Subscript, scope: Scope) -> Value:
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     match node.value:
@@ -206,19 +158,7 @@ def _indexed(node: ast.Subscript, scope: Scope) -> Value:
             trace = scope.before
         case _:
             raise AttnlabError("brackets follow the name of a stage, a table or tokens.")
-    indices = [_index(part, scope) for part in parts]
-    e = trace.experiment
-    if name in ("tokens", "key_tokens"):
-        names = e.tokens if name == "tokens" else e.key_tokens
-        if len(indices) != 1 or indices[0] is None:
-            raise AttnlabError(f"{name} needs one number, such as {name}[0].")
-        return names[place(e, "query" if name == "tokens" else "key", indices[0], "the token")]
-    if name in BY_NAME:
-        return _of_stage(name, indices, trace, scope.head)
-    table = ALIASES.get(name, name)
-    if table in edits.tables(e):
-        return _of_table(table, indices, e)
-    raise AttnlabError(_no(name, trace))
+    return picked(name, [_index(part, scope) for part in parts], trace, scope.head)
 
 
 def _index(node: ast.expr, scope: Scope) -> int | str | None:
@@ -234,59 +174,3 @@ def _index(node: ast.expr, scope: Scope) -> int | str | None:
     if isinstance(value, str) or (isinstance(value, int) and value >= 0):
         return value
     raise AttnlabError("an index needs a whole number from 0, a token in quotes, or : for all.")
-
-
-def _of_stage(name: str, indices: list[int | str | None], trace: "Trace", head: int | str) -> Value:
-    e = trace.experiment
-    if name not in trace:
-        raise AttnlabError(f"this state has no {name}; there are {', '.join(trace.all_stages)}.")
-    stage = trace.stage(name)
-    if len(indices) == 3 and stage.has_heads:
-        first = indices.pop(0)
-        if not isinstance(first, int) and first != "mean":
-            raise AttnlabError(f"the head of {name} needs a number from 0.")
-        head = first
-    if len(indices) != 2:
-        more = f", or {name}[0, 2, 1] with a head" if stage.has_heads else ""
-        raise AttnlabError(f"{name} needs a row and a column, {name}[2, 1]{more}.")
-    if isinstance(head, int) and head >= e.n_heads:
-        raise AttnlabError(f"there is no head {head}; heads are 0 to {e.n_heads - 1}.")
-    if head == "mean" and stage.has_heads:
-        array = trace.mean(name)
-    else:
-        array = trace.array(name)[head if isinstance(head, int) else 0] if stage.has_heads else trace.array(name)
-    return _picked(array, indices, stage.axes[-2:], e, name)
-
-
-def _of_table(name: str, indices: list[int | str | None], e: "Experiment") -> Value:
-    array = edits.array(e, name)
-    if len(indices) == 1 and len(array) == 1:
-        indices = [0, *indices]
-    if len(indices) != 2:
-        raise AttnlabError(f"{name} needs a row and a column, {name}[0, 1].")
-    axes = {"embeddings": ("token", ""), "memory_embeddings": ("key", "")}.get(name, ("", ""))
-    return _picked(array, indices, axes, e, name)
-
-
-def _picked(
-    array: NDArray[np.floating], indices: list[int | str | None], axes: tuple[str, ...], e: "Experiment", name: str
-) -> int | float | Numbers:
-    """Return a cell, a row, a column or all of a table [rows, columns]."""
-    at = [
-        None if index is None else _place(e, axis, index, count, f"the {what} of {name}")
-        for index, axis, count, what in zip(indices, axes, array.shape, ("row", "column"), strict=True)
-    ]
-    row, column = at
-    if row is not None and column is not None:
-        return float(array[row, column])
-    picked = array[slice(None) if row is None else row, slice(None) if column is None else column]
-    along = axes[0] if row is None else axes[1]
-    return Numbers(picked, labels(e, along, len(picked)) if along in TOKENS and picked.ndim == 1 else None)
-
-
-def _place(e: "Experiment", axis: str, index: int | str, count: int, what: str) -> int:
-    if axis in TOKENS:
-        return place(e, axis, index, what)
-    if not isinstance(index, int) or index >= count:
-        raise AttnlabError(f"{what} is {index}; it needs a number from 0 to {count - 1}.")
-    return index

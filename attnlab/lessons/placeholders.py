@@ -11,7 +11,8 @@ from functools import lru_cache
 
 from attnlab.attention.arithmetic import number
 from attnlab.errors import AttnlabError
-from attnlab.lessons.expressions import Scope, Value, value_of
+from attnlab.lessons.expressions import Scope, value_of
+from attnlab.lessons.lookup import Value
 
 LONGEST = 200
 """Characters of one placeholder."""

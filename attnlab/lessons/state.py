@@ -7,8 +7,6 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import torch
-
 from attnlab.attention import edits, registry, sentences
 from attnlab.attention.batches import select, set_length
 from attnlab.attention.examples_common import Draws
@@ -17,15 +15,14 @@ from attnlab.attention.masks import MASKS
 from attnlab.attention.memory import toggle_memory
 from attnlab.attention.presets import preset
 from attnlab.errors import AttnlabError, ExperimentError
-from attnlab.lessons.cells import place
-from attnlab.lessons.expressions import ALIASES
 from attnlab.lessons.lesson import Edit, Lesson, Problem, Step
+from attnlab.lessons.lookup import ALIASES
+from attnlab.lessons.table_edit import as_number, tabled
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
 
 _TABLE = re.compile(r"\s*(\w+)\s*(?:\[(.*)\])?\s*")
-_TOKEN = re.compile(r"\"([^\"]*)\"|“([^”]*)”|'([^']*)'")
 
 
 def begun(lesson: Lesson, step: Step, before: "Experiment | None", problems: list[Problem]) -> "Experiment | None":
@@ -75,7 +72,7 @@ def edited(e: "Experiment", edit: Edit) -> "Experiment":
     found = _TABLE.fullmatch(edit.key)
     name = ALIASES.get(found[1], found[1]) if found else ""
     if found and name in edits.tables(e):
-        return _tabled(e, name, found[2], edit.value)
+        return tabled(e, name, found[2], edit.value)
     raise ExperimentError(_unknown(e, edit.key))
 
 
@@ -95,17 +92,8 @@ def _option_value(key: str, value: Any) -> Any:
         return "none" if key in {choice.field for choice in registry.CHOICES} | {"scale"} else None
     option = registry.all_options().get(key)
     if option is not None and option.kind == "choice" and isinstance(value, int | float):
-        return next((name for name, *_ in option.choices if _as_number(name) == value), value)
+        return next((name for name, *_ in option.choices if as_number(name) == value), value)
     return value
-
-
-def _as_number(text: object) -> float | None:
-    if isinstance(text, bool):
-        return None
-    try:
-        return float(text)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return None
 
 
 def _nothing(value: object) -> bool:
@@ -210,62 +198,3 @@ def _sized(e: "Experiment", name: str, value: object) -> "Experiment":
     if name in registry.free_axes():
         return edits.resize_free(e, name, size)
     return edits.resize(e, **{name: size})
-
-
-def _tabled(e: "Experiment", name: str, indices: str | None, value: object) -> "Experiment":
-    """Return the experiment with a cell, a row, a column or all of a table replaced."""
-    rows, columns = edits.shape(e, name)
-    if indices is None:
-        return _replaced(e, name, value)
-    parts = [part.strip() for part in indices.split(",")]
-    if len(parts) == 1 and rows == 1:
-        parts = ["0", *parts]
-    if len(parts) != 2:
-        raise ExperimentError(f"{name}[{indices}] names no cell; {name}[0, 1] does, {name}[0, :] a row.")
-    row = _index(e, name, parts[0], rows, "row")
-    column = _index(e, name, parts[1], columns, "column")
-    block = _numbers(name, value)
-    shape = (rows if row is None else 1, columns if column is None else 1)
-    if len(block) == 1 and shape[0] > 1 and shape[1] == 1:
-        block = [[number] for number in block[0]]  # a column is written as a list, as a row is
-    if (len(block), len(block[0])) != shape:
-        count = shape[0] * shape[1]
-        raise ExperimentError(f"{name}[{indices}] was given {sum(map(len, block))} numbers; it needs {count}.")
-    return edits.set_block(e, name, row or 0, column or 0, block)
-
-
-def _index(e: "Experiment", name: str, text: str, count: int, what: str) -> int | None:
-    """Return a row or a column by its number, or by its token; None for all of them."""
-    if text == ":":
-        return None
-    token = _TOKEN.fullmatch(text)
-    axis = {"embeddings": "token", "memory_embeddings": "key"}.get(name)
-    if token and axis and what == "row":
-        return place(e, axis, next(group for group in token.groups() if group is not None), f"The row of {name}")
-    if not text.isdecimal() or len(text) > 6 or int(text) >= count:
-        raise ExperimentError(f"The {what} of {name} is {text[:20]}; it needs a number from 0 to {count - 1}, or :.")
-    return int(text)
-
-
-def _numbers(name: str, value: object) -> list[list[float]]:
-    """Return numbers as rows: of a single one, of a list, or of a list of lists."""
-    rows: list[Any] = list(value) if isinstance(value, list | tuple) else [value]
-    if not rows or not all(isinstance(row, list | tuple) for row in rows):
-        rows = [rows]
-    numbers = [[_as_number(each) for each in row] for row in rows]
-    known = [[each for each in row if each is not None] for row in numbers]
-    if known != numbers or not known[0] or len({*map(len, known)}) > 1:
-        raise ExperimentError(f"{name} was given {str(value)[:60]!r}; it needs numbers, in rows of one length.")
-    return known
-
-
-def _replaced(e: "Experiment", name: str, value: object) -> "Experiment":
-    """Return the experiment with all of a table replaced: by numbers, by a fill such as zeros, or by nothing."""
-    if value is None or value == "none":
-        return edits.with_table(e, name, None)
-    if isinstance(value, str) and value in edits.FILLS:
-        return edits.fill(e, name, value)
-    rows = _numbers(name, value)
-    if (len(rows), len(rows[0])) == edits.shape(e, name):
-        return edits.set_block(e, name, 0, 0, rows)
-    return edits.with_table(e, name, torch.tensor(rows, dtype=edits.dtype(e), device="cpu"))

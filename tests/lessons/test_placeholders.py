@@ -61,6 +61,7 @@ def test_the_head_is_the_one_that_is_named_or_else_the_one_that_is_shown() -> No
     assert filled("weights[2, 1]", HEADS, HEADS, "all") == number(weights[0, 2, 1].item())
     assert filled("weights[2, 1]", HEADS, HEADS, "mean") == number(weights[:, 2, 1].mean().item())
     assert filled("weights['mean', 2, 1]", HEADS) == number(weights[:, 2, 1].mean().item())
+    assert filled("before.output[2, 1]", HEADS, CAUSAL, 5) == number(CAUSAL["output"][2, 1].item())
     assert filled("output[2, 1]", HEADS, HEADS, "mean") == number(HEADS["output"][2, 1].item())
 
 
@@ -132,6 +133,8 @@ def test_arithmetic_is_written_as_numbers_are_everywhere(expression: str, text: 
         ("2 +", "not an expression"),
         ("wieghts[2, 1]", "did you mean weights?"),
         ("weights", "weights[0, 1] is one of them"),
+        ("sink", "there is no 'sink' here"),
+        ("before.weights[1, 2, 1]", "there is no head 1"),
         ("W_q", "W_q[0, 1] is one of them"),
         ("weights[9, 1]", "the row of weights is 9; it needs a number from 0 to 4"),
         ("weights[1, -1]", "whole number from 0"),
