@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from attnlab.compute.service import ComputeService, Reply
     from attnlab.document.scene import Scene
     from attnlab.ui.lessons.desk import LessonDesk
-    from attnlab.ui.lessons.draft import Draft
     from attnlab.ui.playground.recovery import Recovery
     from attnlab.ui.playground.workspace import Playground
 
@@ -90,8 +89,7 @@ class MainWindow(QMainWindow):
         self._grid.setSpacing(0)
         frame = QFrame()
         frame.setProperty("ground", "left")
-        inside = QGridLayout(frame)
-        inside.setContentsMargins(0, 0, 0, 0)
+        (inside := QGridLayout(frame)).setContentsMargins(0, 0, 0, 0)
         inside.addWidget(self.rail)
         self._grid.addWidget(frame, 1, 0)
         self._welcome = QLabel("Loading the mathematics…")
@@ -167,6 +165,7 @@ class MainWindow(QMainWindow):
     def bring_back(self) -> None:
         """Open the unsaved work of the last time, if there is any."""
         if self.recovery is not None:
+            self.show_workspace(PLAYGROUND)
             self.recovery.bring_back()
 
     @Slot(object)
@@ -242,10 +241,12 @@ class MainWindow(QMainWindow):
             self.desk.show_message(sentence)
 
     def do(self, path: str) -> Callable[[], None]:
-        """Return what calls a method in the playground ("files.save"), for an action; nothing while it is loading."""
+        """Return what shows the playground and calls a method of it ("files.save"); nothing while it is loading."""
 
         def call() -> None:
             if self.playground is not None:
+                if self.rail.place != PLAYGROUND:
+                    self.show_workspace(PLAYGROUND)
                 attrgetter(path)(self.playground)()
 
         return call
@@ -267,15 +268,6 @@ class MainWindow(QMainWindow):
             self.desk = LessonDesk(self.playground, self)
             self.desk.set_palette(self._palette)
         return self.desk
-
-    @property
-    def editing(self) -> "Draft | None":
-        """The lesson that is written just now, whose keys undo and save it; None beside the editor."""
-        return self.desk.editing if self.desk is not None else None
-
-    def save(self) -> None:
-        """Save the lesson in the editor, or else the session."""
-        self.teach("save_draft")() if self.editing is not None else self.do("files.save")()
 
     def teach(self, path: str, *arguments: object) -> Callable[[], None]:
         """Return what calls a method of the lessons' desk ("player.next"), for an action; nothing while loading."""
@@ -314,6 +306,7 @@ class MainWindow(QMainWindow):
         if path.suffix.lower() in (".md", ".markdown"):
             self.teach("open", path)()
         elif self.playground is not None:
+            self.show_workspace(PLAYGROUND)
             self.playground.files.open(path)
 
     @Slot(object)

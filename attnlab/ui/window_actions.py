@@ -7,6 +7,7 @@ from attnlab.ui.actions import Action
 
 if TYPE_CHECKING:
     from attnlab.document.document import View
+    from attnlab.ui.lessons.draft import Draft
     from attnlab.ui.main_window import MainWindow
 
 SECTIONS = ("File", "Edit", "Layer", "View", "Compare", "Steps", "Lessons", "Window")
@@ -21,7 +22,15 @@ def _loaded(w: "MainWindow") -> bool:
     return w.playground is not None
 
 
+def _editing(w: "MainWindow") -> "Draft | None":
+    """Return the lesson that is written just now, whose keys undo and save it; None beside the editor."""
+    return w.desk.editing if w.desk is not None else None
+
+
 def _file(w: "MainWindow") -> list[Action]:
+    def save() -> None:
+        w.teach("save_draft")() if _editing(w) is not None else w.do("files.save")()
+
     return [
         Action("presets", "Open a preset…", "File", w.do("open_gallery"), ("Ctrl+P",), lambda: _loaded(w)),
         Action("open", "Open a file…", "File", w.do("files.ask_open"), ("Ctrl+O",), lambda: _loaded(w)),
@@ -33,7 +42,7 @@ def _file(w: "MainWindow") -> list[Action]:
             (),
             lambda: w.recovery is not None and w.recovery.there(),
         ),
-        Action("save", "Save", "File", w.save, ("Ctrl+S",), lambda: _loaded(w)),
+        Action("save", "Save", "File", save, ("Ctrl+S",), lambda: _loaded(w)),
         Action("save-as", "Save as…", "File", w.do("files.ask_save"), ("Ctrl+Shift+S",), lambda: _loaded(w)),
         Action(
             "export", "Export a picture or a table…", "File", w.do("files.ask_export"), ("Ctrl+E",), lambda: _loaded(w)
@@ -43,7 +52,7 @@ def _file(w: "MainWindow") -> list[Action]:
 
 def _edit(w: "MainWindow") -> list[Action]:
     def label(which: str) -> str | None:
-        if (draft := w.editing) is not None:
+        if (draft := _editing(w)) is not None:
             return getattr(draft, f"{which}_label") or None
         return getattr(w.playground.document.history, f"{which}_label") if w.playground is not None else None
 
@@ -53,7 +62,7 @@ def _edit(w: "MainWindow") -> list[Action]:
 
     def walk(which: str) -> None:
         if w.playground is not None:
-            getattr(w.editing or w.playground.document, which)()
+            getattr(_editing(w) or w.playground.document, which)()
 
     return [
         Action(

@@ -124,9 +124,10 @@ class LessonDesk(QObject):
         self.edit_draft(fresh())
 
     def edit_draft(self, lesson: Lesson) -> None:
-        """Open a lesson in the editor; a draft with unsaved changes is kept as a file first."""
-        self._keep_draft()
-        self._begin(lesson)
+        """Open a lesson in the editor; a draft with unsaved changes goes on, or is kept as a file first."""
+        if self.draft is None or not self.draft.modified or self.draft.path is None or self.draft.path != lesson.path:
+            self._keep_draft()
+            self._begin(lesson)
         self.show_draft()
 
     def _begin(self, lesson: Lesson) -> Draft:
@@ -181,7 +182,7 @@ class LessonDesk(QObject):
 
         if self.draft is not None and self.draft.modified:
             try:
-                keep(self.draft.lesson)
+                self.note(f"Unsaved changes of “{self.draft.lesson.title}” are kept as {keep(self.draft.lesson)}")
             except AttnlabError as error:
                 self.say(str(error))
 
@@ -198,6 +199,9 @@ class LessonDesk(QObject):
             return
         from attnlab.ui.present import PresentWindow
 
+        chosen = self.workspace.chosen if self.workspace is not None else None
+        if chosen is not None and not self._is_at(*chosen) and not self.walk(*chosen):
+            return
         if self.player.slide is None:
             from attnlab.lessons.tour import tour
 
@@ -209,6 +213,10 @@ class LessonDesk(QObject):
         self.presentation = PresentWindow(self._playground, self.player, self._window, reduced_motion=still)
         self.presentation.left.connect(self._on_left)
         self.presentation.present()
+
+    def _is_at(self, lesson: Lesson, step: int) -> bool:
+        slide = self.player.slide
+        return slide is not None and self.player.lesson == lesson and slide.index == step
 
     @Slot()
     def _on_left(self) -> None:

@@ -27,6 +27,7 @@ from attnlab.ui.icons import icon
 from attnlab.ui.lessons.draft import Draft
 from attnlab.ui.lessons.preview import Preview
 from attnlab.ui.lessons.question_fields import QuestionFields
+from attnlab.ui.lessons.recording import said
 from attnlab.ui.lessons.row_list import RowList
 from attnlab.ui.lessons.rows import Row
 from attnlab.ui.lessons.saving import ask_save, save
@@ -242,6 +243,10 @@ class Editor(QWidget):
             draft.changed.connect(self._refresh)
         self._refresh()
 
+    def focus(self) -> None:
+        """Put the keyboard where there is most to write: into the step's text, without a step into the title."""
+        (self.text if self._draft is not None and self._draft.step is not None else self.title).setFocus()
+
     @Slot()
     def _refresh(self) -> None:
         draft = self._draft
@@ -391,21 +396,6 @@ class Editor(QWidget):
                 event.ignore()
                 return True
         return super().eventFilter(watched, event)
-
-
-def said(step: Step) -> str:
-    """Return in words what a step shows."""
-    begun = f"preset {step.preset}" if step.preset else f"file {step.file}" if step.file else "as the step before"
-    edits = [f"{edit.key}: {_brief(edit.value)}" for edit in step.edits]
-    looked = [f"{name} {getattr(step, name)}" for name in ("head", "depth", "lens") if getattr(step, name) is not None]
-    cell = [f"cell [{step.cell[0]}, {step.cell[1]}]"] if step.cell is not None else []
-    stage = [f"stage {step.stage}"] if step.stage else []
-    return "  ·  ".join([begun, *edits, *stage, *cell, *looked])
-
-
-def _brief(value: object) -> str:
-    text = str(value).lower() if isinstance(value, bool) else str(value)
-    return text if len(text) <= 32 else text[:31] + "…"
 
 
 def _set(field: QLineEdit, text: str) -> None:

@@ -17,10 +17,10 @@ WIDTH = 760
 
 
 class LessonPage(QWidget):
-    """Shows one lesson; announces the step to walk or present from, counted from 0, and the rest that is wanted."""
+    """Shows one lesson; announces the step to walk from, counted from 0, and what else is wanted of it."""
 
     walk_requested = Signal(int)
-    present_requested = Signal(int)
+    present_requested = Signal()
     print_requested = Signal()
     check_requested = Signal()
     edit_requested = Signal()
@@ -74,7 +74,7 @@ class LessonPage(QWidget):
         self._print.setToolTip("Write the lesson to a PDF file, one page a step")
         self._check.setToolTip("Compute every step and fill every number in its text")
         self._walk.clicked.connect(self._on_walk_clicked)
-        self._present.clicked.connect(self._on_present_clicked)
+        self._present.clicked.connect(self.present_requested)
         self._print.clicked.connect(self.print_requested)
         self._check.clicked.connect(self.check_requested)
         self._edit.clicked.connect(self.edit_requested)
@@ -139,10 +139,6 @@ class LessonPage(QWidget):
     @Slot()
     def _on_walk_clicked(self) -> None:
         self.walk_requested.emit(self.chosen)
-
-    @Slot()
-    def _on_present_clicked(self) -> None:
-        self.present_requested.emit(self.chosen)
 
 
 def _section(text: str) -> QLabel:

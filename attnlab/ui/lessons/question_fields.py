@@ -1,5 +1,7 @@
 """The fields of a step's question: what is asked, which cells are blank, how far an answer may be off, and a hint."""
 
+import re
+
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QWidget
 
@@ -8,6 +10,7 @@ from attnlab.figures.palette import LIGHT, Palette
 from attnlab.lessons.cells import blank_of, blank_text
 from attnlab.lessons.lesson import Blank, Question
 
+_BETWEEN = re.compile(r"(?<=\])\s*[,;]\s*")
 FIELDS = (
     ("blank", "Blank cells", "weights[2, 1], or a row weights[2, :]; several with ; between"),
     ("ask", "Asked", "How much does “starts” look at “journey”?"),
@@ -91,7 +94,7 @@ class QuestionFields(QWidget):
             if text["ask"] or text["hint"]:
                 raise AttnlabError("A question needs blank cells, such as weights[2, 1].")
             return None
-        blanks: tuple[Blank, ...] = tuple(blank_of(part) for part in text["blank"].split(";") if part.strip())
+        blanks: tuple[Blank, ...] = tuple(blank_of(part) for part in _BETWEEN.split(text["blank"]) if part)
         return Question(blanks, text["ask"], _tolerance(text["tolerance"]), text["hint"])
 
 

@@ -221,3 +221,18 @@ def title_for(shown: Shown) -> str:
     if stage.is_map:
         return f"{stage.title}: “{rows[row]}” and “{columns[column]}”"
     return f"{stage.title} of “{rows[row]}”"
+
+
+def said(step: Step) -> str:
+    """Return in words what a step shows."""
+    begun = f"preset {step.preset}" if step.preset else f"file {step.file}" if step.file else "as the step before"
+    edits = [f"{edit.key}: {_brief(edit.value)}" for edit in step.edits]
+    looked = [f"{name} {getattr(step, name)}" for name in ("head", "depth", "lens") if getattr(step, name) is not None]
+    cell = [f"cell [{step.cell[0]}, {step.cell[1]}]"] if step.cell is not None else []
+    stage = [f"stage {step.stage}"] if step.stage else []
+    return "  ·  ".join([begun, *edits, *stage, *cell, *looked])
+
+
+def _brief(value: object) -> str:
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return text if len(text) <= 32 else text[:31] + "…"

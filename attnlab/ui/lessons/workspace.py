@@ -100,7 +100,7 @@ class LessonsWorkspace(QObject):
         self._draft.clicked.connect(self._desk.show_draft)
         page = self.page
         page.walk_requested.connect(self._on_walk_requested)
-        page.present_requested.connect(self._on_present_requested)
+        page.present_requested.connect(self._desk.present)
         page.print_requested.connect(self._on_print_requested)
         page.check_requested.connect(self._on_check_requested)
         page.edit_requested.connect(self._on_edit_requested)
@@ -116,6 +116,15 @@ class LessonsWorkspace(QObject):
     def lessons(self) -> tuple[Lesson, ...]:
         """The lessons on the shelf, in order."""
         return tuple(lesson for lesson in self._lessons if lesson is not None)
+
+    @property
+    def chosen(self) -> tuple[Lesson, int] | None:
+        """The lesson and the step that is looked at in the workspace; None while it is not shown."""
+        draft = self._desk.editing
+        if draft is not None:
+            return draft.lesson, draft.chosen
+        shown = self._shown if self.page.isVisible() else None
+        return (shown, self.page.chosen) if shown is not None else None
 
     def reload(self) -> None:
         """Read the lessons again and show them on the shelf."""
@@ -153,6 +162,7 @@ class LessonsWorkspace(QObject):
         self._on_draft_changed()
         self.stack.setCurrentWidget(self.editor)
         self._side.hide()
+        self.editor.focus()
 
     def show_progress(self) -> None:
         """Show which step of which lesson is walked just now."""
@@ -177,7 +187,7 @@ class LessonsWorkspace(QObject):
         self.header.setMinimumHeight(px(50))
         self.footer.setMinimumHeight(self._desk.playground.step_bar.sizeHint().height())
         if self.stack.currentWidget() is self.editor:
-            self.editor.steps.setFocus()
+            self.editor.focus()
             return
         walked = self._desk.player.lesson
         if walked is not None and not self._is(walked):
@@ -231,14 +241,6 @@ class LessonsWorkspace(QObject):
     def _on_walk_requested(self, step: int) -> None:
         if self._shown is not None:
             self._desk.walk(self._shown, step)
-
-    @Slot(int)
-    def _on_present_requested(self, step: int) -> None:
-        if self._shown is None:
-            return
-        if self._now(self._shown) != step and not self._desk.walk(self._shown, step):
-            return
-        self._desk.present()
 
     @Slot()
     def _on_print_requested(self) -> None:

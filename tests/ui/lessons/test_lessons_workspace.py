@@ -244,6 +244,26 @@ def test_presenting_begins_at_the_step_that_is_open_or_at_the_first(person: "Per
     person.key(Key.Key_Escape, widget=desk.presentation)
 
 
+def test_f5_presents_the_lesson_that_is_looked_at_in_the_workspace(person: "Person") -> None:
+    workspace = workspace_of(person)
+    workspace.page.steps.setCurrentRow(1)
+    person.key(Key.Key_F5)
+    desk = desk_of(person)
+    assert desk.presentation is not None
+    assert step_of(person) == 1
+    assert desk.player.lesson == workspace.lessons[0]
+    person.key(Key.Key_Escape, widget=desk.presentation)
+    person.settle()
+    assert "step 2 of" in read(person)
+
+
+def test_what_is_done_to_the_playground_shows_it(person: "Person") -> None:
+    workspace_of(person)
+    person.key(Key.Key_M, CTRL)
+    assert person.playground.body.isVisible()
+    assert person.experiment.config.causal
+
+
 def test_closing_the_window_ends_what_is_presented(person: "Person", lesson_file: Path) -> None:
     walk(person, lesson_file)
     person.key(Key.Key_F5)
