@@ -22,6 +22,7 @@ _PACKAGES = (
     ("PySide6-Essentials", (6, 8)),
     ("numpy", (1, 26)),
     ("pyqtgraph", (0, 14)),
+    ("PyYAML", (6, 0, 1)),
     ("safetensors", (0, 4, 3)),
     ("ziamath", (0, 12)),
 )

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parent.parent / "attnlab"
-WORKSPACES = PACKAGE / "ui" / "playground"  # the window loads it once torch is there; see the last test
-UI_MODULES = sorted(path for path in (PACKAGE / "ui").rglob("*.py") if WORKSPACES not in path.parents)
+WORKSPACES = {PACKAGE / "ui" / name for name in ("playground", "lessons", "present", "predict")}
+"""The window loads these once torch is there; see the last test."""
+UI_MODULES = sorted(path for path in (PACKAGE / "ui").rglob("*.py") if WORKSPACES.isdisjoint(path.parents))
 TORCH = ("torch", "attnlab.attention", "attnlab.compute.engine")
 QT = ("PySide6", "pyqtgraph", "shiboken6")
 

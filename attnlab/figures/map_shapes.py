@@ -17,8 +17,7 @@ RADIUS = 3.0
 
 def wants_shapes(painter: QPainter, grid: Grid) -> bool:
     """Whether cells go into a file of vectors and are large and few enough to be shapes there."""
-    engine = painter.paintEngine()
-    if engine is None or engine.type() not in _VECTORS:
+    if painter.paintEngine().type() not in _VECTORS:
         return False
     painter.setRenderHint(QPainter.RenderHint.LosslessImageRendering)  # or a picture of few pixels becomes a JPEG
     return grid.framed and grid.count * grid.rows * grid.columns <= MOST_SHAPES
