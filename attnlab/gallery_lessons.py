@@ -82,12 +82,7 @@ def _present(theme: str, playground: "Playground", window: MainWindow) -> QWidge
 
 def states(small: tuple[int, int], usual: tuple[int, int]) -> Iterator[tuple[str, tuple[int, int], Prepare]]:
     """Yield name, size and preparation of each picture of lessons."""
-    sized = (
-        ("lessons-shelf", _shelf),
-        ("lessons-page", _page),
-        ("lessons-walk", _walk),
-        ("lessons-recorder", _recorder),
-    )
+    sized = {"shelf": _shelf, "page": _page, "walk": _walk, "recorder": _recorder}
     for name, prepare in sized.items():
         yield f"lessons-{name}", usual, prepare
         yield f"lessons-{name}-small", small, prepare

@@ -64,7 +64,10 @@ class LessonDesk(QObject):
             return False
         self.player.open(lesson, step)
         self._window.show_workspace(0)
-        self._playground.canvas.setFocus()
+        if self._playground.canvas.isVisible() or self.panel is None:
+            self._playground.canvas.setFocus()
+        else:
+            self.panel.focus()
         if lesson.problems:
             first, more = lesson.problems[0], len(lesson.problems) - 1
             self.say(f"Line {first.line}: {first.reason}" + (f" And {more} more; see Lessons." if more else ""))

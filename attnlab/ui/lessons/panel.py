@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from attnlab.ui.playground.workspace import Playground
     from attnlab.ui.predict.answer_sheet import AnswerSheet
 
-WIDTH = 300
+WIDTH, LEAST, SHARE = 300, 216, 0.24
+"""How wide the panel is at least: so many pixels, in a small window a share of it, but never less."""
 MOST = 0.62
 """Share of the column that the lesson may take from the explanation."""
 
@@ -145,7 +146,7 @@ class LessonPanel(QFrame):
         title.setPixelSize(px(17))
         self._title.setFont(title)
         self._where.setFont(font("caption"))
-        self.setMinimumWidth(px(WIDTH))
+        self._fit_width()
         for part in (self._text, self._question, self._notes):
             part.set_palette(palette)
         if self._answers is not None:
@@ -155,11 +156,21 @@ class LessonPanel(QFrame):
         """Show the player's slide, with numbers as soon as they are computed."""
         if self._player.slide is None:
             return
+        self._fit_width()
         self._area.verticalScrollBar().setValue(0)
         self._question.fold()
         self._notes.fold()
         self.show_progress()
         self._fill()
+
+    def _fit_width(self) -> None:
+        """Be wide enough to be read, and no wider than the cards can spare."""
+        share = round(self._playground.body.width() * SHARE)
+        self.setMinimumWidth(min(px(WIDTH), max(share, px(LEAST))))
+
+    def focus(self) -> None:
+        """Put the keyboard on what leads on."""
+        (self._next if self._next.isEnabled() else self._back).setFocus()
 
     def show_progress(self) -> None:
         """Show where the walk stands."""
