@@ -28,7 +28,8 @@ from attnlab.ui.app import run
 
 def on_window(window):
     def report(*_):
-        print(sorted({"torch", "attnlab.attention.stages"} & set(sys.modules)), flush=True)
+        wanted = {"torch", "attnlab.attention.stages", "attnlab.lessons", "attnlab.ui.lessons", "yaml"}
+        print(sorted(wanted & set(sys.modules)), flush=True)
     window.first_painted.connect(report)
     window.ready.connect(report)
     window.ready.connect(window.close)

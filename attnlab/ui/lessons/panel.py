@@ -55,7 +55,7 @@ class LessonPanel(QFrame):
         self.setObjectName("lesson")
         self.setAccessibleName("Lesson")
         self.setProperty("ground", "surface")
-        self.setMinimumWidth(px(WIDTH))
+        self._fit_width()
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 12, 8, 12)
         column.setSpacing(8)

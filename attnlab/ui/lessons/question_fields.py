@@ -12,7 +12,7 @@ from attnlab.lessons.lesson import Blank, Question
 
 _BETWEEN = re.compile(r"(?<=\])\s*[,;]\s*")
 FIELDS = (
-    ("blank", "Blank cells", "weights[2, 1], or a row weights[2, :]; several with ; between"),
+    ("blank", "Blank cells", "weights[2, 1], or a row weights[2, :]; with commas between"),
     ("ask", "Asked", "How much does “starts” look at “journey”?"),
     ("tolerance", "Tolerance", "0.01"),
     ("hint", "Hint", "The exponentials, divided by their sum."),

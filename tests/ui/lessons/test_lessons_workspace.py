@@ -1,5 +1,7 @@
 """The lessons' workspace and the panel beside the playground, as a lecturer uses them."""
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -202,6 +204,29 @@ def test_a_wrong_file_says_where_and_why_and_the_rest_opens(person: "Person", le
     assert f"Line {begun}: " in workspace.page.problems
     assert "journey" in workspace.page.problems
     assert len(workspace.page.steps.rows) == 4
+
+
+PROGRAM = """
+import sys
+from PySide6.QtCore import QTimer
+from attnlab.ui.app import run
+
+def on_window(window):
+    def report():
+        player = window.desk.player
+        print(player.lesson.title, player.slide.index, window.desk.panel.isVisible())
+        window.close()
+    window.ready.connect(lambda: QTimer.singleShot(0, report))
+
+sys.exit(run(on_window=on_window, lesson=(sys.argv[1], 3)))
+"""
+
+
+def test_the_program_opens_with_a_lesson_at_a_step(lesson_file: Path) -> None:
+    command = [sys.executable, "-c", PROGRAM, str(lesson_file)]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert (answer.returncode, answer.stderr) == (0, "")
+    assert answer.stdout.splitlines() == ["Masks in four steps 2 True"]
 
 
 def test_a_lesson_that_is_not_there_is_said_to_be_missing(person: "Person") -> None:
