@@ -11,7 +11,7 @@ import torch
 from PySide6.QtWidgets import QApplication
 
 import attnlab
-from attnlab.bench import NAMES, engine, live, main, measure, notebook, start
+from attnlab.bench import NAMES, engine, lesson, live, main, measure, notebook, start
 from attnlab.bench.drag import EDITS, drag, drag_notebook
 from attnlab.bench.engine import experiment
 from attnlab.bench.window import window
@@ -125,6 +125,31 @@ def test_live_runs_in_the_real_window_and_leaves_nothing_behind(
     assert names[4:7] == ["drag, last edit to picture", "drag, stale pictures", "drag, pictures in a second"]
     assert names[7:] == [f"T=16 flip {switch}" for switch in ("causal", "normalizer", "positions")]
     assert set(threading.enumerate()) == threads
+
+
+def test_a_lesson_is_walked_there_and_back_in_the_window_that_presents(
+    qapp: QApplication, capsys: pytest.CaptureFixture[str]
+) -> None:
+    threads = set(threading.enumerate())
+    assert main(["lesson"], True, quick=True) == 0
+    cases = read_json(capsys.readouterr().out)
+    names = ["forward, key to picture", "back, key to picture", "forward without a rest"]
+    assert [case["case"] for case in cases] == names
+    assert [case["runs"] for case in cases] == [3, 3, 3]
+    assert all(float(str(case["ours"])) > 0 for case in cases)
+    assert set(threading.enumerate()) == threads
+
+
+def test_the_notebook_draws_the_numbers_of_a_slide() -> None:
+    from attnlab.lessons.library import find
+    from attnlab.lessons.slides import slides
+
+    slide = slides(find(lesson.LESSON))[0]
+    assert slide.experiment is not None
+    values, (rows, columns) = lesson._numbers(slide)
+    np.testing.assert_array_equal(values, attnlab.compute(slide.experiment).array(slide.stage)[0])
+    assert (rows, columns) == (slide.experiment.tokens, slide.experiment.key_tokens)
+    assert lesson.draw_in_notebook(slide) > 0
 
 
 def test_an_edit_is_waited_for_until_every_card_shows_it(qapp: QApplication) -> None:

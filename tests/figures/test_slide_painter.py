@@ -1,0 +1,228 @@
+"""Slides: type large enough for the last row, everything in its place on every screen, and what has none is named."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtCore import QRect, QSize
+from PySide6.QtGui import QColor, QImage, QPainter
+from PySide6.QtWidgets import QApplication
+
+from attnlab.figures.map_painter import MapData, Outline
+from attnlab.figures.palette import DARK, LIGHT, PALETTES, Palette
+from attnlab.figures.slide_content import Bar, BarRow, Paragraph, Run, SlideContent, SlideMap
+from attnlab.figures.slide_layout import Sheet, chosen_bars, columns, stacked
+from attnlab.figures.slide_painter import Drawn, draw_slide
+from attnlab.figures.slide_text import Text, paragraph, readable_digits
+from attnlab.ui.theme import apply_theme
+
+SIZES = [(1280, 720), (1920, 1080), (1024, 768), (3840, 2160), (1280, 800)]
+TOKENS = ("Your", "journey", "starts", "with", "one", "step")
+
+
+@pytest.fixture(autouse=True)
+def dressed(qapp: QApplication) -> None:
+    """A program dressed as it is for people."""
+    apply_theme(qapp, "light", 100)
+
+
+def map_of(rows: int = 6, heads: int = 1, unknown: np.ndarray | None = None) -> SlideMap:
+    labels = [TOKENS[i % 6] for i in range(rows)]
+    values = np.full((heads, rows, rows), 0.25, np.float32)
+    titles = tuple(f"head {head}" for head in range(heads))
+    data = MapData(values, "probability", 1.0, None, labels, labels, titles, unknown=unknown)
+    return SlideMap(data, "Weights", "attention", (Outline(0, 1, None, "query"), Outline(0, 1, 2, "ink")), (1, 2))
+
+
+def slide(**changes: object) -> SlideContent:
+    made = SlideContent(
+        heading="Trainable attention  ·  step 7 of 12",
+        title="How much does “starts” look at “journey”?",
+        text=(Paragraph((Run("Exponentials, divided by their sum. "), Run("masked", style="strong"))),),
+        main=map_of(),
+        sources=(replace(map_of(), title="Scaled"),),
+        arithmetic=(((Run("e"), Run("1.29", style="sup"), Run(" ÷ 9.6 = 0.3791")),), ((Run("= 0.3791"),),)),
+        row=BarRow(
+            "Weights of “starts”", tuple(Bar(t, 0.25, "0.2500", current=t == "one") for t in TOKENS), "key", 1.0
+        ),
+        done=7,
+        count=12,
+        keys=("→ next row", "B black"),
+    )
+    return replace(made, **changes)  # type: ignore[arg-type]
+
+
+def draw(
+    content: SlideContent, size: tuple[int, int] = (1280, 720), palette: Palette = LIGHT, zoom: float = 1.0
+) -> tuple[QImage, Drawn]:
+    image = QImage(QSize(*size), QImage.Format.Format_RGB32)
+    painter = QPainter(image)
+    drawn = draw_slide(painter, Sheet(0, 0, *size, zoom), content, palette)
+    painter.end()
+    return image, drawn
+
+
+def inked(image: QImage, rect: QRect, ground: str) -> int:
+    """Return how many pixels of a rectangle differ from the ground."""
+    view = image.copy(rect).convertToFormat(QImage.Format.Format_RGB32)
+    pixels = np.frombuffer(view.constBits(), np.uint32).reshape(view.height(), -1)[:, : view.width()]
+    return int((pixels != QColor(ground).rgb()).sum())
+
+
+@pytest.mark.parametrize("palette", PALETTES.values(), ids=lambda palette: palette.name)
+@pytest.mark.parametrize("size", SIZES)
+def test_a_slide_fits_every_screen(size: tuple[int, int], palette: Palette) -> None:
+    image, drawn = draw(slide(), size, palette)
+    assert drawn.left_out == ()
+    width, height = size
+    margin = round(0.03 * width)
+    for edge in (
+        QRect(0, 0, margin, height), QRect(width - margin, 0, margin, height),
+        QRect(0, 0, width, height // 40), QRect(0, height - height // 40, width, height // 40),
+    ):  # fmt: skip
+        assert inked(image, edge, palette.ground) == 0
+    assert inked(image, image.rect(), palette.ground) > width * height / 50
+
+
+@given(height=st.integers(200, 4000), ratio=st.floats(1.2, 2.4), zoom=st.floats(0.5, 2))
+def test_running_text_is_never_smaller_than_a_fortieth_of_the_height(height: int, ratio: float, zoom: float) -> None:
+    sheet = Sheet(0, 0, ratio * height, height, zoom)
+    assert sheet.body >= sheet.least_body >= height / 40
+    assert all(size >= sheet.height * 0.0319 for size in sheet.title_sizes())
+
+
+@given(y=st.floats(10, 50), sources=st.booleans(), side=st.booleans(), table=st.booleans())
+def test_columns_do_not_overlap_and_stay_inside(y: float, sources: bool, side: bool, table: bool) -> None:
+    sheet = Sheet(0, 0, 1920, 1080)
+    made = columns(sheet, y * sheet.unit, sources=sources, side=side, table=table)
+    boxes = [box for box in (made.sources, made.main, made.side) if box is not None]
+    assert boxes[0].x >= sheet.left
+    assert boxes[-1].right <= sheet.left + sheet.inner + 1e-6
+    assert all(one.right < other.x for one, other in pairwise(boxes))
+    assert all(box.bottom <= sheet.foot + 1e-6 for box in boxes)
+    assert made.main.width > 0.2 * sheet.inner
+
+
+def test_boxes_below_one_another_share_the_height() -> None:
+    made = stacked(columns(Sheet(0, 0, 1280, 720), 200, sources=False, side=False).main, 3, 10)
+    assert [round(box.height, 6) for box in made] == [round(made[0].height, 6)] * 3
+    assert made[1].y == pytest.approx(made[0].bottom + 10)
+
+
+WORDS = "Every one of these words is read from the last row of the hall. "
+
+
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        (slide(text=(Paragraph((Run(WORDS * 80),)),)), "the text"),
+        (slide(text=(Paragraph((Run(WORDS * 40),)),)), "the map below the text"),
+        (slide(title="A title that goes on " * 20), "the title"),
+        (slide(heading="A heading that goes on " * 20), "the heading"),
+        (slide(main=replace(map_of(), title="A caption that goes on " * 9)), "the caption"),
+        (slide(arithmetic=(((Run("1" * 400),),),)), "the arithmetic"),
+        (slide(row=BarRow("r", tuple(Bar("word" * 30, 0.5, "0.5") for _ in "12"), "key", 1.0)), "a label of “r”"),
+    ],
+)
+def test_what_has_no_room_is_named(content: SlideContent, named: str) -> None:
+    assert any(each.startswith(named) for each in draw(content)[1].left_out)
+    assert draw(content)[1].overflow
+
+
+def test_a_label_that_is_cut_is_named_where_there_are_few() -> None:
+    long = replace(map_of(), data=replace(map_of().data, row_labels=["incomprehensibilities" * 3] * 6))
+    assert any("the label" in each for each in draw(slide(main=long))[1].left_out)
+
+
+@pytest.mark.parametrize("rows", [3, 12, 40, 400])
+@pytest.mark.parametrize("heads", [1, 4, 12])
+def test_maps_of_any_size_fit(rows: int, heads: int) -> None:
+    _, drawn = draw(slide(main=map_of(rows, heads), sources=()))
+    assert drawn.left_out == ()
+    assert drawn.grid is not None
+    assert drawn.grid.x + drawn.grid.width <= 1280
+    assert drawn.grid.y + drawn.grid.height <= 720 * 0.93
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=lambda palette: palette.name)
+def test_cells_that_are_not_known_are_empty_and_marked_where_asked_for(palette: Palette) -> None:
+    unknown = np.ones((6, 6), bool)
+    unknown[0] = False
+    blank = replace(map_of(unknown=unknown), outlines=(), strong=(None, None))
+    image, drawn = draw(slide(main=blank), palette=palette)
+    marked, _ = draw(slide(main=replace(blank, marks=((0, 3, 3),))), palette=palette)
+    assert drawn.grid is not None
+    x, y, width, height = (round(side) for side in drawn.grid.rect(0, 3, 3))
+    inside = QRect(x + 4, y + 4, width - 8, height - 8)
+    assert inked(image, inside, palette.ground) == 0
+    assert inked(marked, inside, palette.ground) > 0
+    x, y, width, height = (round(side) for side in drawn.grid.rect(0, 0, 3))
+    assert inked(image, QRect(x + 4, y + 4, width - 8, height - 8), palette.ground) > (width - 8) * (height - 8) / 2
+
+
+def test_bars_are_as_long_as_their_numbers_and_absent_where_there_is_none() -> None:
+    lengths = []
+    for bar in (Bar("a", 1.0, "1.0"), Bar("a", 0.5, "0.5"), Bar("a", None, "?"), Bar("a", None, "masked", faint=True)):
+        row = BarRow("row", (replace(bar, current=True),), "key", 1.0)
+        image, drawn = draw(slide(arithmetic=(), row=row))
+        assert drawn.side is not None
+        key = QColor(LIGHT.key).rgb()
+        lengths.append(_longest_run(image, key))
+    full, half, unknown, masked = lengths
+    assert half == pytest.approx(full / 2, rel=0.1)
+    assert (unknown, masked) == (0, 0)
+
+
+def _longest_run(image: QImage, colour: int) -> int:
+    pixels = np.frombuffer(image.constBits(), np.uint32).reshape(image.height(), -1)
+    return int((pixels == colour).sum(axis=1).max())
+
+
+def test_the_room_for_other_things_is_left_free() -> None:
+    image, drawn = draw(slide(arithmetic=(), row=None, side=True, table=True))
+    for box in (drawn.side, drawn.table):
+        assert box is not None
+        rect = QRect(round(box.x), round(box.y), round(box.width), round(box.height))
+        assert inked(image, rect, LIGHT.ground) == 0
+    whole = draw(slide(main=None, sources=(), arithmetic=(), row=None, whole=True))[1].side
+    assert whole is not None
+    assert whole.width > 0.85 * 1280
+
+
+@pytest.mark.parametrize("zoom", [0.9, 1.2, 1.5])
+def test_type_may_be_larger_or_smaller(zoom: float) -> None:
+    assert draw(slide(), zoom=zoom)[1].left_out == ()
+
+
+@given(st.lists(st.none() | st.floats(0, 1), min_size=1, max_size=60), st.integers(1, 20), st.data())
+def test_of_a_long_row_the_current_and_the_longest_bars_are_drawn(
+    values: list[float | None], room: int, data: st.DataObject
+) -> None:
+    current = data.draw(st.none() | st.integers(0, len(values) - 1))
+    which = chosen_bars(values, current, room)
+    assert which == sorted(set(which))
+    assert len(which) == min(len(values), room)
+    assert current is None or current in which
+    left_out = [values[i] or 0 for i in range(len(values)) if i not in which]
+    kept = [values[i] or 0 for i in which if i != current]
+    assert not left_out or not kept or min(kept) >= max(left_out)
+
+
+def test_items_of_a_list_are_set_in_and_paragraphs_wrap() -> None:
+    plain, item = Paragraph((Run(WORDS),)), Paragraph((Run(WORDS),), "•")
+    wide, narrow = (Text((plain, item), 20, width, LIGHT) for width in (4000, 300))
+    assert narrow.height > 2 * wide.height
+    assert paragraph((Run(WORDS),), 20, 4000, LIGHT).lines == 1
+    assert not Text((Paragraph((Run("x" * 200),)),), 20, 300, LIGHT).fits
+
+
+def test_digits_on_paper_are_the_plain_ones(request: pytest.FixtureRequest) -> None:
+    width: Callable[[str], float] = lambda text: paragraph((Run(text),), 40, 4000, LIGHT).width  # noqa: E731
+    assert width("1111") == pytest.approx(width("0000"), abs=0.5)
+    with readable_digits():
+        assert width("1111") < width("0000") - 5
+    assert width("1111") == pytest.approx(width("0000"), abs=0.5)

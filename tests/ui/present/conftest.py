@@ -1,0 +1,145 @@
+"""Owns the lecturer: presents a lesson, presses the keys of a clicker, and reads what the hall reads."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent, QSize, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
+
+from attnlab.lessons.parse import parse
+
+Key = Qt.Key
+
+LESSON = """---
+title: A short lesson
+---
+
+## All pairs at once
+
+```state
+preset: journey
+stage: weights
+cell: [2, 1]
+```
+
+“starts” gives “journey” {{weights[2, 1]}}, and *nothing* is hidden.
+
+```notes
+Say what a **weight** is.
+```
+
+## Row by row
+
+```state
+depth: row
+```
+
+Each row sums to {{sum(weights[0, :]):.2f}}.
+
+## Term by term
+
+```state
+stage: scores
+cell: [2, 1]
+depth: term
+```
+
+A product, and another.
+
+## With causal masks
+
+```state
+edits:
+  - causal: true
+stage: weights
+```
+
+Before it was {{before.weights[2, 1]}}, now it is {{weights[2, 1]}}.
+
+## What is it?
+
+```state
+cell: [1, 0]
+```
+
+```question
+ask: How much does “journey” give to “Your”?
+blank: weights[1, :]
+hint: Two words share the whole.
+```
+"""
+
+
+class Lecturer:
+    """Stands before a hall. What is read of a slide is what it was painted from."""
+
+    def __init__(self, person: Any, lesson: Any, size: QSize) -> None:
+        from attnlab.ui.lessons.player import LessonPlayer
+        from attnlab.ui.present import PresentWindow
+
+        self.person = person
+        self.player = LessonPlayer(person.document, person.window)
+        self.player.open(lesson)
+        self.hall = PresentWindow(person.playground, self.player, person.window)
+        self.hall.present(size=size)
+        person.wait_for(self.hall.isActiveWindow)
+        self.wait()
+
+    @property
+    def content(self) -> Any:
+        content = self.hall.view.content
+        assert content is not None
+        return content
+
+    def wait(self) -> None:
+        """Wait until the slide stands there with its numbers, and the next one is ready."""
+        service = self.person.playground.service
+        self.person.wait_for(lambda: not service.busy and self._whole())
+
+    def _whole(self) -> bool:
+        content = self.hall.view.content
+        presenter = self.hall.presenter
+        trace = presenter.trace()
+        if trace is None or presenter.before(presenter.slide, trace) is None:
+            return False
+        return content is self.hall.presenter.content and content is not None and bool(content.main or content.whole)
+
+    def press(self, *keys: Qt.Key, widget: QWidget | None = None) -> None:
+        for key in keys:
+            QTest.keyClick(widget or self.hall, key)
+        self.wait()
+
+    def text(self) -> str:
+        return "\n".join("".join(run.text for run in each.runs) for each in self.content.text)
+
+    def arithmetic(self) -> str:
+        ways = self.content.arithmetic
+        return "\n".join("".join(run.text for run in line) for line in ways[0]) if ways else ""
+
+    def bars(self) -> dict[str, str]:
+        return {bar.label: bar.text for bar in self.content.row.bars} if self.content.row else {}
+
+    def unknown(self) -> int:
+        """Return how many cells of the map are empty."""
+        empty = self.content.main.data.unknown
+        return int(empty.sum()) if empty is not None else 0
+
+
+@pytest.fixture
+def lecture(sit_down: Callable[..., Any]) -> Iterator[Callable[..., Lecturer]]:
+    """Present a lesson, the short one above unless another is given, in a window of a size."""
+    standing: list[Lecturer] = []
+
+    def present(lesson: Any = None, size: tuple[int, int] = (1280, 720)) -> Lecturer:
+        lecturer = Lecturer(sit_down(), lesson or parse(LESSON, "short"), QSize(*size))
+        standing.append(lecturer)
+        return lecturer
+
+    yield present
+    for lecturer in standing:
+        lecturer.hall.close()
+        lecturer.hall.deleteLater()
+        QCoreApplication.sendPostedEvents(lecturer.hall, QEvent.Type.DeferredDelete.value)
+        vars(lecturer).clear()

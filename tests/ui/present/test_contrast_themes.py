@@ -1,0 +1,54 @@
+"""The themes for bad projectors: every text far above its ground, and the program wears them like any other."""
+
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from attnlab.document.settings import Settings, load_settings, save_settings
+from attnlab.figures.palette import CONTRAST_DARK, CONTRAST_LIGHT, PALETTES, Palette, colour_map, contrast, dark_text
+from attnlab.ui import theme
+
+CONTRASTS = pytest.mark.parametrize("palette", [CONTRAST_LIGHT, CONTRAST_DARK], ids=lambda palette: palette.name)
+TEXTS = ("ink", "muted", "accent", "good", "bad", "query_ink", "key_ink", "value_ink", "attention_ink")
+
+
+@CONTRASTS
+@pytest.mark.parametrize("ground", ["ground", "surface", "control"])
+@pytest.mark.parametrize("text", TEXTS)
+def test_every_text_is_seven_times_as_bright_or_as_dark(palette: Palette, text: str, ground: str) -> None:
+    assert contrast(getattr(palette, text), getattr(palette, ground)) >= 7
+
+
+@CONTRASTS
+def test_marks_and_frames_stand_out(palette: Palette) -> None:
+    for role in ("query", "key", "value", "attention", "neutral"):
+        assert contrast(palette.role(role), palette.ground) >= 4.5
+    assert contrast(palette.on_accent, palette.accent) >= 7
+    assert contrast(palette.hairline, palette.ground) >= 3  # cells that are not known yet are frames alone
+
+
+@CONTRASTS
+@pytest.mark.parametrize("name", ["diverging", "sequential"])
+def test_the_ends_of_the_colours_are_far_apart(palette: Palette, name: str) -> None:
+    table = [f"#{int(entry) & 0xFFFFFF:06X}" for entry in colour_map(name, palette)[:-1]]
+    ends = (table[0], table[127]) if name == "diverging" else (table[0], table[-1])
+    assert contrast(*ends) >= 5
+    assert dark_text(name, palette).any()
+
+
+@pytest.mark.parametrize("name", PALETTES)
+def test_a_theme_is_worn_by_its_name(qapp: QApplication, name: str) -> None:
+    before = qapp.palette(), qapp.font(), qapp.styleSheet()
+    try:
+        assert theme.apply_theme(qapp, name, 100) is PALETTES[name]
+        assert theme.worn() is PALETTES[name]
+    finally:
+        qapp.styleHints().unsetColorScheme()
+        qapp.setStyleSheet(before[2])
+        qapp.setPalette(before[0])
+        qapp.setFont(before[1])
+
+
+@pytest.mark.parametrize("name", theme.CHOICES)
+def test_settings_keep_every_theme_there_is(name: str) -> None:
+    save_settings(Settings(theme=name))
+    assert load_settings() == (Settings(theme=name), ())

@@ -1,0 +1,66 @@
+"""Every step of every lesson that ships, forward and backward, in every theme: nothing cut off, every number filled."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QImage, QPainter
+from PySide6.QtWidgets import QApplication
+
+from attnlab.figures.palette import PALETTES
+from attnlab.figures.slide_layout import Sheet
+from attnlab.figures.slide_painter import draw_slide
+from attnlab.lessons.library import find, shipped
+
+Key = Qt.Key
+SIZES = {"light": (1280, 720), "dark": (1024, 768), "contrast-light": (1920, 1080), "contrast-dark": (1280, 800)}
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_a_lesson_is_whole_on_the_way_there_and_back(lecture: Callable[..., Any], name: str) -> None:
+    talk = lecture(find(name), (1280, 720))
+    talk.hall.view.reduced_motion = True
+    visited = 0
+    while True:
+        _check(talk)
+        visited += 1
+        if talk.player.at_end and not talk.hall.presenter.hidden:
+            break
+        talk.press(Key.Key_PageDown)
+    talk.press(Key.Key_T)  # and back in the dark
+    while not talk.player.at_start:
+        talk.press(Key.Key_PageUp)
+        _check(talk)
+        visited -= 1
+    assert visited <= len(talk.player.slides)  # an answer that was shown takes no key on the way back
+
+
+def _check(talk: Any) -> None:
+    content, where = talk.content, f"{talk.content.heading}, {talk.player.frame}"
+    assert talk.hall.view.drawn.left_out == (), where
+    words = f"{content.title} {talk.text()} {content.ask}"
+    assert "{{" not in words, where
+    assert "…" not in words or "…" in talk.player.slide.step.text, where  # dots stand for numbers on their way
+
+
+@pytest.mark.parametrize("theme", PALETTES)
+@pytest.mark.parametrize("name", shipped())
+def test_every_step_fits_on_screens_of_every_shape(qapp: QApplication, name: str, theme: str) -> None:
+    from attnlab.compute.engine import compute
+    from attnlab.lessons.slides import slides
+    from attnlab.ui.present.content import Moment, content
+    from attnlab.ui.present.formulas import FORMULAS
+    from attnlab.ui.theme import dress_type
+
+    dress_type()
+    sheet, image = Sheet(0, 0, *SIZES[theme]), QImage(QSize(*SIZES[theme]), QImage.Format.Format_RGB32)
+    for slide in slides(find(name)):
+        assert slide.experiment is not None
+        now, before = compute(slide.experiment), compute(slide.before or slide.experiment)
+        for hidden in dict.fromkeys((slide.blanks, ())):
+            painter = QPainter(image)
+            made = content(slide, now, before, Moment(None, hidden))
+            drawn = draw_slide(painter, sheet, made, PALETTES[theme], FORMULAS)
+            painter.end()
+            assert drawn.left_out == (), f"step {slide.index + 1}"

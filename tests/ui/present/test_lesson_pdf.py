@@ -1,0 +1,85 @@
+"""Lessons on paper: a page a step, questions open, answers last, text as text; an old file survives a failure."""
+
+import re
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication
+
+import attnlab
+from attnlab.attention.arithmetic import number
+from attnlab.attention.presets import preset
+from attnlab.errors import AttnlabError, FileError
+from attnlab.lessons.lesson import Lesson
+from attnlab.lessons.parse import parse
+from attnlab.lessons.slides import slides
+from attnlab.lessons.tour import tour
+from attnlab.ui.present import write_pdf
+from attnlab.ui.present.pdf import _pages
+
+TEXT = """---
+title: On paper
+---
+
+## What a row sums to
+
+```state
+preset: journey
+```
+
+It is {{sum(weights[0, :]):.2f}}.
+
+## And this one?
+
+```state
+cell: [1, 0]
+```
+
+```question
+ask: How much does “journey” give to “Your”?
+blank: weights[1, 0]
+```
+"""
+pytestmark = pytest.mark.usefixtures("qapp")
+
+
+def test_a_lesson_becomes_a_page_a_step_and_one_of_answers(tmp_path: Path, qapp: QApplication) -> None:
+    path = tmp_path / "lesson.pdf"
+    assert write_pdf(parse(TEXT, "paper"), path) == 3
+    data = path.read_bytes()
+    assert data.startswith(b"%PDF-")
+    assert data.count(b"/Type /Page\n") == 3
+    assert re.search(rb"/MediaBox \[0 0 960(\.0+)? 540(\.0+)?\]", data)  # 16 : 9
+    assert b"/ToUnicode" in data  # the text is text
+    assert not list(tmp_path.glob(".attnlab-*"))
+
+
+def test_blanks_stay_open_and_their_answers_come_last() -> None:
+    first, question, answers = _pages(slides(parse(TEXT, "paper")), None)
+    assert "".join(run.text for run in first.text[0].runs) == "It is 1.00."
+    assert question.main is not None
+    assert question.main.marks == ((0, 1, 0),)
+    assert question.arithmetic == ()
+    assert answers.title == "Answers"
+    answer = number(float(attnlab.compute(preset("journey")).array("weights")[0, 1, 0]))
+    lines = ["".join(run.text for run in each.runs) for each in answers.text]
+    assert lines == ["Step 2. How much does “journey” give to “Your”?", f"weights[1, 0] = {answer}"]
+
+
+def test_a_tour_is_printed_of_what_is_given(tmp_path: Path) -> None:
+    e = preset("journey")
+    lesson = tour(e)
+    assert write_pdf(lesson, tmp_path / "tour.pdf", experiment=e) == len(lesson.steps)
+    with pytest.raises(AttnlabError, match="Step 1 shows whatever is open"):
+        write_pdf(lesson, tmp_path / "other.pdf")
+    assert not (tmp_path / "other.pdf").exists()
+
+
+def test_what_cannot_be_printed_is_said_and_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "old.pdf"
+    path.write_bytes(b"old")
+    with pytest.raises(AttnlabError, match="has no steps"):
+        write_pdf(Lesson("empty", "Empty", ()), path)
+    assert path.read_bytes() == b"old"
+    with pytest.raises(FileError, match="there is no folder"):
+        write_pdf(parse(TEXT, "paper"), tmp_path / "nowhere" / "lesson.pdf")

@@ -1,0 +1,322 @@
+"""A lecturer with a clicker: walks, jumps, blackens, edits, asks; and the hall sees each time what it should."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QMouseEvent, QWheelEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from attnlab.attention.arithmetic import number
+from attnlab.lessons.parse import parse
+
+Key = Qt.Key
+Lecture = Callable[..., Any]
+
+
+def test_a_lesson_is_walked_forward_and_back_with_a_clicker(lecture: Lecture) -> None:
+    talk = lecture()
+    seen = [talk.content]
+    while not talk.player.at_end:
+        talk.press(Key.Key_PageDown)
+        seen.append(talk.content)
+    assert [each.title for each in dict.fromkeys(seen)][-1] == "What is it?"
+    assert len(seen) == 1 + 7 + 5 + 1 + 1
+    back = [talk.content]
+    while not talk.player.at_start:
+        talk.press(Key.Key_PageUp)
+        back.append(talk.content)
+    titles = [each.title for each in seen]
+    assert [each.title for each in reversed(back)] == titles
+
+
+def test_a_slide_says_where_it_is_and_fills_its_numbers(lecture: Lecture) -> None:
+    talk = lecture()
+    weight = number(float(talk.person.painted("weights")[0, 2, 1]))
+    assert talk.content.heading == "A short lesson  ·  step 1 of 5"
+    assert talk.text() == f"“starts” gives “journey” {weight}, and nothing is hidden."
+    assert talk.arithmetic().endswith(weight)
+    assert talk.bars()["journey"] == weight
+    assert talk.hall.view.accessibleName().endswith("All pairs at once")
+    assert weight in talk.hall.view.accessibleDescription()
+
+
+def test_rows_come_one_by_one_and_what_is_not_known_is_not_shown(lecture: Lecture) -> None:
+    talk = lecture()
+    talk.press(Key.Key_Right)
+    assert talk.unknown() == 36
+    assert talk.text() == "Each row sums to 1.00."  # the text first
+    talk.press(Key.Key_Right)
+    assert talk.unknown() == 30
+    assert [(o.row, o.column) for o in talk.content.main.outlines] == [(0, None)]
+    assert [(o.row, o.column) for o in talk.content.sources[0].outlines] == [(0, None)]
+    assert list(talk.bars()) == ["Your", "journey", "starts", "with", "one", "step"]
+
+
+def test_a_sum_is_added_up_term_by_term(lecture: Lecture) -> None:
+    talk = lecture()
+    talk.press(Key.Key_3, Key.Key_Return)
+    talk.press(Key.Key_Right)
+    before = talk.arithmetic()
+    assert before.endswith("…")
+    assert talk.bars()["journey"] == "?"
+    while "= " + number(float(talk.person.painted("scores")[0, 2, 1])) not in talk.arithmetic():
+        assert talk.player.slide.index == 2
+        talk.press(Key.Key_Right)
+    assert len(talk.arithmetic()) > len(before)
+
+
+def test_digits_and_enter_jump_and_home_and_end_lead_to_the_ends(lecture: Lecture) -> None:
+    talk = lecture()
+    talk.press(Key.Key_4)
+    assert talk.hall.findChild(type(talk.hall._jump)) is not None
+    assert talk.hall._jump.isVisible()
+    assert talk.hall._jump.text() == "Step 4: Enter"
+    talk.press(Key.Key_Return)
+    assert talk.content.title == "With causal masks"
+    assert not talk.hall._jump.isVisible()
+    talk.press(Key.Key_End)
+    assert talk.content.title == "What is it?"
+    talk.press(Key.Key_Home)
+    assert talk.content.title == "All pairs at once"
+    talk.press(Key.Key_9, Key.Key_Escape)  # thought better of
+    assert talk.hall.isVisible()
+    assert talk.content.title == "All pairs at once"
+
+
+@pytest.mark.parametrize(
+    ("key", "colour"), [(Key.Key_B, "#000000"), (Key.Key_Period, "#000000"), (Key.Key_W, "#ffffff")]
+)
+def test_the_screen_goes_black_or_white_and_any_key_brings_it_back(lecture: Lecture, key: Qt.Key, colour: str) -> None:
+    talk = lecture()
+    talk.press(key)
+    image = talk.hall.grab().toImage()
+    assert {image.pixelColor(x, y).name() for x in range(0, 1280, 40) for y in range(0, 720, 40)} == {colour}
+    talk.press(Key.Key_PageDown)
+    assert talk.content.title == "All pairs at once"  # the key that brings it back does nothing else
+    image = talk.hall.grab().toImage()
+    assert len({image.pixelColor(x, y).name() for x in range(0, 1280, 8) for y in range(0, 720, 8)}) > 5
+
+
+def test_a_click_leads_on_and_the_other_button_back(lecture: Lecture) -> None:
+    talk = lecture()
+    QTest.mouseClick(talk.hall, Qt.MouseButton.LeftButton, pos=QPoint(600, 600))
+    talk.wait()
+    assert talk.content.title == "Row by row"
+    QTest.mouseClick(talk.hall, Qt.MouseButton.RightButton, pos=QPoint(600, 600))
+    talk.wait()
+    assert talk.content.title == "All pairs at once"
+
+
+def test_the_picture_is_painted_before_the_key_returns(lecture: Lecture) -> None:
+    talk = lecture()
+    painted: list[str] = []
+    talk.hall.view.painted.connect(lambda: painted.append(talk.hall.view.content.title))
+    QTest.keyClick(talk.hall, Key.Key_PageDown)
+    assert painted[:1] == ["Row by row"]
+    talk.wait()
+
+
+def test_new_cells_come_softly_and_a_key_ends_that(lecture: Lecture) -> None:
+    talk = lecture()
+    talk.hall.view.reduced_motion = False
+    talk.press(Key.Key_Right)
+    QTest.keyClick(talk.hall, Key.Key_Right)
+    assert talk.hall.view.moving
+    assert talk.unknown() == 30  # what is painted under the veil is there at once
+    talk.press(Key.Key_Shift)
+    assert not talk.hall.view.moving
+    talk.hall.view.reduced_motion = True
+    QTest.keyClick(talk.hall, Key.Key_Right)
+    assert not talk.hall.view.moving
+    talk.wait()
+
+
+def test_a_question_hides_its_answers_until_the_key_that_shows_them(lecture: Lecture) -> None:
+    talk = lecture()
+    talk.press(Key.Key_End)
+    assert talk.content.ask == "How much does “journey” give to “Your”?"
+    assert [mark[1:] for mark in talk.content.main.marks] == [(1, 0), (1, 1)]  # the others are masked
+    assert talk.bars() == {"Your": "?", "journey": "?"} | dict.fromkeys(("starts", "with", "one", "step"), "masked")
+    assert talk.arithmetic() == ""
+    talk.press(Key.Key_PageDown)
+    answer = number(float(talk.person.painted("weights")[0, 1, 0]))
+    assert talk.bars()["Your"] == answer
+    assert talk.content.main.marks == ()
+    assert talk.arithmetic().endswith(answer)
+
+
+def test_numbers_are_changed_in_front_of_the_hall_and_come_back(lecture: Lecture) -> None:
+    talk = lecture()
+    before, text = talk.person.experiment, talk.text()
+    talk.press(Key.Key_E)
+    table = talk.hall.parts.table.table
+    assert table.isVisible()
+    assert talk.hall.parts.table.name == "embeddings"
+    QTest.keyClicks(table, "2")
+    QTest.keyClick(QApplication.focusWidget(), Key.Key_Return)
+    talk.person.settle()
+    talk.wait()
+    assert float(talk.person.experiment.embeddings[0, 0]) == 2.0
+    weight = number(float(talk.person.painted("weights")[0, 2, 1]))
+    assert weight in talk.text()
+    assert talk.text() != text
+    assert talk.content.note.startswith("changed live")
+    QTest.keyClick(table, Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    talk.person.settle()
+    talk.wait()
+    assert talk.text() == text
+    assert talk.content.note == ""
+    QTest.keyClick(table, Key.Key_Z, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+    talk.person.settle()
+    talk.press(Key.Key_Escape, widget=table)
+    assert not table.isVisible()
+    talk.press(Key.Key_R)
+    talk.person.settle()
+    talk.wait()
+    assert talk.person.experiment is before
+    assert talk.text() == text
+
+
+def test_a_clicker_works_while_a_table_has_the_keyboard(lecture: Lecture) -> None:
+    talk = lecture()
+    talk.press(Key.Key_E)
+    talk.press(Key.Key_PageDown, widget=talk.hall.parts.table.table)
+    assert talk.content.title == "Row by row"
+    assert not talk.hall.parts.table.isVisible()
+
+
+def test_the_spotlight_follows_the_mouse_and_the_wheel_sizes_it(lecture: Lecture) -> None:
+    talk = lecture()
+    talk.press(Key.Key_S)
+    at, none = QPointF(640, 360), Qt.MouseButton.NoButton
+    moved = QMouseEvent(QEvent.Type.MouseMove, at, at, none, none, Qt.KeyboardModifier.NoModifier)
+    QApplication.sendEvent(talk.hall.view, moved)
+    assert talk.hall.view.spot == at
+    image = talk.hall.grab().toImage()
+    assert image.pixelColor(20, 20).lightness() < 120
+    inside = _lit(talk)
+    event = QWheelEvent(
+        at, at, QPoint(), QPoint(0, 240), none, Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False
+    )
+    QApplication.sendEvent(talk.hall, event)
+    assert _lit(talk) > inside
+    talk.press(Key.Key_Escape)
+    assert talk.hall.view.spot is None
+    assert talk.hall.isVisible()
+
+
+def _lit(talk: Any) -> int:
+    """Return how many of some pixels at the upper edge of the middle are bright: the ground, not dimmed."""
+    image = talk.hall.grab().toImage()
+    ground = np.array([image.pixelColor(640, y).lightness() for y in range(0, 720, 4)])
+    return int((ground > 200).sum())
+
+
+def test_type_grows_and_the_theme_changes_by_key(lecture: Lecture) -> None:
+    talk = lecture()
+    small = talk.hall.view.sheet.body
+    talk.press(Key.Key_Plus)
+    assert talk.hall.view.sheet.body > small
+    assert not talk.hall.view.drawn.overflow
+    talk.press(Key.Key_Minus, Key.Key_Minus)
+    assert talk.hall.view.sheet.body >= 720 / 40
+    grounds = []
+    for _ in range(4):
+        talk.press(Key.Key_T)
+        grounds.append(talk.hall.grab().toImage().pixelColor(3, 3).name().upper())
+    assert grounds == ["#121419", "#FFFFFF", "#000000", "#F6F7F9"]
+
+
+def test_the_card_of_keys_opens_and_closes(lecture: Lecture) -> None:
+    talk = lecture()
+    talk.press(Key.Key_H)
+    card = talk.hall.parts.help
+    assert card.isVisible()
+    assert talk.hall.rect().contains(card.geometry())
+    talk.press(Key.Key_Escape)
+    assert not card.isVisible()
+    assert talk.hall.isVisible()
+
+
+def test_the_speaker_reads_notes_and_walks_on_from_there(lecture: Lecture, qtbot: QtBot) -> None:
+    talk = lecture()
+    talk.press(Key.Key_N)
+    speaker = talk.hall.speaker
+    talk.person.wait_for(lambda: speaker.notes.text() == "Say what a weight is.")
+    assert speaker.place.text() == "A short lesson · step 1 of 5"
+    assert speaker.now.content is talk.content
+    assert speaker.next.content.title == "Row by row"
+    talk.press(Key.Key_PageDown, widget=speaker)
+    assert talk.content.title == "Row by row"
+    talk.person.wait_for(lambda: speaker.notes.text() == "No notes for this step.")
+    speaker.pause_button.click()
+    assert speaker.pause_button.text() == "Go on"
+    held = speaker.watch.elapsed_ms
+    assert not speaker.watch.running
+    assert speaker.watch.elapsed_ms == held
+    speaker.reset_button.click()
+    assert speaker.elapsed.text() == "0:00"
+    talk.press(Key.Key_N)
+    assert talk.hall.speaker is None
+
+
+@pytest.mark.parametrize("key", [Key.Key_Escape, Key.Key_F5])
+def test_leaving_is_said_once_and_leaves_the_player_where_it_is(lecture: Lecture, qtbot: QtBot, key: Qt.Key) -> None:
+    talk = lecture()
+    talk.press(Key.Key_PageDown)
+    talk.press(Key.Key_N)
+    left: list[bool] = []
+    talk.hall.left.connect(lambda: left.append(True))
+    QTest.keyClick(talk.hall, key)
+    assert left == [True]
+    assert not talk.hall.isVisible()
+    assert talk.hall.speaker is None or not talk.hall.speaker.isVisible()
+    assert talk.player.slide.index == 1
+    talk.hall.close()
+    assert left == [True]
+
+
+def test_a_tour_is_walked_at_another_depth(lecture: Lecture) -> None:
+    from attnlab.attention.presets import preset
+    from attnlab.lessons.tour import tour
+
+    talk = lecture(tour(preset("journey"), "stage"))
+    talk.press(Key.Key_2, Key.Key_Return)
+    stage, frames = talk.content.main.title, len(talk.player.frames)
+    talk.press(Key.Key_D)
+    assert talk.content.main.title == stage
+    assert len(talk.player.frames) > frames
+
+
+def test_few_answers_are_typed_beside_the_map(lecture: Lecture) -> None:
+    text = "## Guess\n\n```state\npreset: journey\n```\n\n```question\nask: How much?\nblank: weights[2, 1]\n```\n"
+    talk = lecture(parse(text, "guess"))
+    sheet = talk.hall.parts.answers
+    assert sheet.isVisible()
+    assert talk.hall.rect().contains(sheet.geometry())
+    field = sheet.focusProxy()
+    field.setFocus()
+    talk.press(Key.Key_Escape, widget=field)  # out of the field, not out of the hall
+    assert talk.hall.isVisible()
+    assert talk.hall.hasFocus()
+    QTest.keyClicks(field, number(float(talk.person.painted("weights")[0, 2, 1])))
+    QTest.keyClick(field, Key.Key_Return)
+    talk.wait()
+    assert talk.hall.presenter.hidden == ()
+    assert talk.content.main.marks == ()
+
+
+def test_a_lens_stands_in_the_place_of_the_map(lecture: Lecture) -> None:
+    talk = lecture(parse("## Look\n\n```state\npreset: journey\nlens: statistics\n```\n", "look"))
+    lens = talk.hall.parts.lens
+    assert lens.isVisible()
+    assert lens.lens.name == "statistics"
+    assert talk.hall.rect().contains(lens.geometry())
+    talk.press(Key.Key_B)
+    assert talk.hall.grab().toImage().pixelColor(640, 400).name() == "#000000"
+    talk.press(Key.Key_B)
