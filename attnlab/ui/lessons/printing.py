@@ -4,6 +4,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+
 from attnlab.errors import AttnlabError
 from attnlab.lessons.lesson import Lesson
 
@@ -25,9 +28,12 @@ def print_to(desk: "LessonDesk", lesson: Lesson, name: str) -> None:
     """Print a lesson to a file; a sentence says what came of it."""
     from attnlab.ui.present import write_pdf
 
+    QApplication.setOverrideCursor(Qt.CursorShape.WaitCursor)
     try:
         pages = write_pdf(lesson, Path(name), experiment=desk.playground.document.experiment)
     except AttnlabError as error:
         desk.say(str(error))
         return
+    finally:
+        QApplication.restoreOverrideCursor()
     desk.note(f"Printed {pages} pages to {name}")

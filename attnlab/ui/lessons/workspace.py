@@ -1,6 +1,7 @@
 """The lessons' workspace: the shelf at the left, beside it a lesson's page or the editor, a bar above and one below."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,7 @@ class LessonsWorkspace(QObject):
         self._palette = LIGHT
         self._lessons: tuple[Lesson | None, ...] = ()
         self._shown: Lesson | None = None
+        self._checking: Lesson | None = None
         self.header, self.footer = self._make_header(), self._make_footer()
         self.shelf = RowList("Lessons")
         self.page, self.editor = LessonPage(), Editor(desk)
@@ -104,6 +106,7 @@ class LessonsWorkspace(QObject):
         page.print_requested.connect(self._on_print_requested)
         page.check_requested.connect(self._on_check_requested)
         page.edit_requested.connect(self._on_edit_requested)
+        self._desk.playground.service.job_done.connect(self._on_job_done)
         self.editor.left.connect(self._on_editor_left)
         self.editor.saved.connect(self._on_saved)
 
@@ -251,16 +254,27 @@ class LessonsWorkspace(QObject):
 
     @Slot()
     def _on_check_requested(self) -> None:
+        """Have every step computed in the worker: a lesson of large tables takes its time."""
         from attnlab.lessons.slides import check
 
-        if self._shown is None:
+        if self._shown is not None:
+            self.show_note("Computing every step…")
+            self._checking = self._shown
+            self._desk.playground.service.run(("lesson-check", id(self._shown)), partial(check, self._shown))
+
+    @Slot(object, object)
+    def _on_job_done(self, key: object, result: object) -> None:
+        lesson = self._checking
+        if lesson is None or key != ("lesson-check", id(lesson)) or not isinstance(result, tuple):
             return
-        found = tuple(dict.fromkeys((*self._shown.problems, *check(self._shown))))
-        self.page.show_problems(found)
-        steps = len(self._shown.steps)
+        self._checking = None
+        if lesson is not self._shown:
+            return  # another one is looked at by now
+        self.page.show_problems(result)
+        found = len(result)
         self.show_note(
-            f"{len(found)} thing{'s' if len(found) > 1 else ''} to mend, listed above the steps." if found
-            else f"All {steps} steps can be computed, and every number in their texts is filled."
+            f"{found} thing{'s' if found > 1 else ''} to mend, listed above the steps." if found
+            else f"All {len(lesson.steps)} steps can be computed, and every number in their texts is filled."
         )  # fmt: skip
 
     @Slot()

@@ -200,6 +200,7 @@ def test_a_wrong_file_says_where_and_why_and_the_rest_opens(person: "Person", le
     assert person.message().startswith(f"Line {begun}: There is no preset 'jurney'; did you mean journey?")
     workspace = workspace_of(person)
     person.press("Check")
+    person.wait_for(lambda: "to mend" in workspace.message)
     assert f"Line {line}: " in workspace.page.problems
     assert f"Line {begun}: " in workspace.page.problems
     assert "journey" in workspace.page.problems
@@ -239,7 +240,8 @@ def test_a_good_lesson_passes_the_check(person: "Person", lesson_file: Path) -> 
     walk(person, lesson_file)
     workspace = workspace_of(person)
     person.press("Check")
-    assert workspace.message == "All 4 steps can be computed, and every number in their texts is filled."
+    said = "All 4 steps can be computed, and every number in their texts is filled."
+    person.wait_for(lambda: workspace.message == said)
     assert workspace.page.problems == ""
 
 
