@@ -1,7 +1,7 @@
 """Draws a slide on any painter, screen or paper alike: text, maps, arithmetic, bars, progress; and says what did not
 fit, so that a test can walk every slide there is."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
@@ -17,6 +17,8 @@ from attnlab.figures.slide_text import Block, Text, draw_line, face, paragraph
 TEXT_EM = 62
 """The longest line of running text, in sizes of its type."""
 MOST_SEGMENTS = 48
+NARROW = 1.2
+"""On screens narrower than this, in heights, three columns have no room: sources are left out beside arithmetic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,8 @@ def draw_slide(
     if content.main is None and not content.side:
         return Drawn(left_out=missing)
     has_side = content.side or bool(content.arithmetic) or content.row is not None
+    if has_side and sheet.width < NARROW * sheet.height:
+        content = replace(content, sources=())
     parts = columns(sheet, y, sources=bool(content.sources), side=has_side, table=content.table)
     if parts.main.height < LEAST_PART * sheet.unit:
         missing += ("the map below the text",)

@@ -20,7 +20,7 @@ from attnlab.figures.slide_painter import Drawn, draw_slide
 from attnlab.figures.slide_text import Text, paragraph, readable_digits
 from attnlab.ui.theme import apply_theme
 
-SIZES = [(1280, 720), (1920, 1080), (1024, 768), (3840, 2160), (1280, 800)]
+SIZES = [(1280, 720), (1920, 1080), (1024, 768), (3840, 2160), (1280, 800), (800, 800)]
 TOKENS = ("Your", "journey", "starts", "with", "one", "step")
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from attnlab.compute.engine import needed
 from attnlab.compute.service import Reply, Request, answer
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 KEPT = 8
 """States whose numbers are kept; those looked at longest ago go first."""
+LARGEST = 64 << 20
+"""Bytes of the largest state that is computed ahead and kept: of larger ones there is only the present one."""
 
 
 class Ahead(QObject):
@@ -41,8 +44,14 @@ class Ahead(QObject):
         self._kept[id(experiment)] = kept
         return kept[1]
 
+    def keeps(self, trace: "Trace | None") -> bool:
+        """Return whether these very numbers are kept."""
+        return trace is not None and self._kept.get(id(trace.experiment), (None, None))[1] is trace
+
     def keep(self, trace: "Trace") -> None:
         """Keep numbers that were computed elsewhere."""
+        if needed(trace.experiment) > LARGEST:
+            return
         self._kept[id(trace.experiment)] = trace.experiment, trace
         while len(self._kept) > KEPT:
             del self._kept[next(iter(self._kept))]
@@ -51,6 +60,8 @@ class Ahead(QObject):
         """Compute those of these experiments that are not there yet, in this order."""
         for experiment in experiments:
             if experiment is None or id(experiment) in self._asked or self.trace(experiment) is not None:
+                continue
+            if needed(experiment) > LARGEST:
                 continue
             self._asked[id(experiment)] = experiment
             request = Request(0, experiment, *self._now(), None, True)

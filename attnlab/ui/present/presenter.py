@@ -192,7 +192,7 @@ class Presenter(QObject):
             self._content = made
             self.shown.emit(made, soft)
         self.settled.emit()
-        self._left = [self.following, self.preceding]
+        self._left = [] if self.table else [self.following, self.preceding]  # a drag is not to wait for them
         self._idle.start(0)
 
     def _content_of(self, slide: "Slide", trace: "Trace | None", moment: Moment) -> "SlideContent":
@@ -203,6 +203,7 @@ class Presenter(QObject):
         self._made[key] = slide, trace, before, made  # ids are theirs as long as they are kept
         while len(self._made) > KEPT:
             del self._made[next(iter(self._made))]
+        self._made = {at: kept for at, kept in self._made.items() if kept[1] is trace or self._ahead.keeps(kept[1])}
         return made
 
     def _hints(self, hidden: tuple[Cell, ...], at_last: bool, slide: "Slide") -> tuple[str, ...]:

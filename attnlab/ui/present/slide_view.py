@@ -21,6 +21,8 @@ MOTION_MS = 180
 VEIL = 0.55
 """How strongly new cells are veiled at the beginning: what they say is on screen from the first picture on."""
 PICTURES, MOST_PIXELS = 6, 30_000_000
+LARGE_BYTES = 32 << 20
+"""Of maps larger than this only the picture that is shown is kept, with the numbers it was drawn from."""
 SPOT, SPOTS = 14.0, (5.0, 40.0)
 """The spotlight's radius, and its limits, in hundredths of the height."""
 DIM = 0.72
@@ -47,6 +49,8 @@ class SlideView(QWidget):
         self._motion.setStartValue(VEIL)
         self._motion.setEndValue(0.0)
         self._motion.valueChanged.connect(self._on_motion)
+        self.framed = False
+        """Whether a hairline stands around the slide: beside others on one ground."""
         self.reduced_motion = False
         """What the settings say; the system's wish is heeded too."""
         self.drawn = Drawn()
@@ -143,7 +147,8 @@ class SlideView(QWidget):
         if known is None:
             known = self._draw(content)
         self._pictures[id(content)] = known
-        while len(self._pictures) > self._room():
+        large = content.main is not None and content.main.data.values.nbytes > LARGE_BYTES
+        while len(self._pictures) > (1 if large else self._room()):
             del self._pictures[next(iter(self._pictures))]
         return known
 
@@ -202,6 +207,9 @@ class SlideView(QWidget):
             veil.setAlphaF(float(self._motion.currentValue() or 0.0))
             for rect in self._fresh:
                 painter.fillRect(rect, veil)
+        if self.framed:
+            painter.setPen(QColor(self._palette.hatch))
+            painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
         if self._spot is not None:
             self._paint_spot(painter, self._spot)
         painter.end()

@@ -67,7 +67,7 @@ class SpeakerWindow(QWidget):
         self.watch = Stopwatch()
         self.now, self.next = SlideView(), SlideView()
         for view, name in ((self.now, "Shown now"), (self.next, "Next")):
-            view.reduced_motion = True
+            view.reduced_motion = view.framed = True
             view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
             view.setToolTip(name)
         self.place, self.clock, self.elapsed = _label("Step"), _label("Clock"), _label("Time so far")

@@ -102,7 +102,7 @@ class Lecturer:
         content = self.hall.view.content
         presenter = self.hall.presenter
         trace = presenter.trace()
-        if trace is None or presenter.before(presenter.slide, trace) is None:
+        if trace is None or presenter.slide is None or presenter.before(presenter.slide, trace) is None:
             return False
         return content is self.hall.presenter.content and content is not None and bool(content.main or content.whole)
 

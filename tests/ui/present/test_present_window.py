@@ -158,7 +158,9 @@ def test_numbers_are_changed_in_front_of_the_hall_and_come_back(lecture: Lecture
     assert table.isVisible()
     assert talk.hall.parts.table.name == "embeddings"
     QTest.keyClicks(table, "2")
-    QTest.keyClick(QApplication.focusWidget(), Key.Key_Return)
+    editor = QApplication.focusWidget()
+    assert editor is not None
+    QTest.keyClick(editor, Key.Key_Return)
     talk.person.settle()
     talk.wait()
     assert float(talk.person.experiment.embeddings[0, 0]) == 2.0
