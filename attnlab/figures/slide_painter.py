@@ -123,10 +123,13 @@ def _text(
 def _sources(
     painter: QPainter, box: Box, content: SlideContent, sheet: Sheet, palette: Palette, formulas: Formulas | None
 ) -> tuple[str, ...]:
+    """Draw the sources below one another; what one does not need of its part is the next one's."""
     missing: tuple[str, ...] = ()
-    boxes = stacked(box, len(content.sources), 2 * sheet.unit)
-    for each, place in zip(content.sources, boxes, strict=True):
-        missing += draw_map(painter, place, each, sheet, palette, formulas, source=True)[1]
+    for left, each in zip(range(len(content.sources), 0, -1), content.sources, strict=True):
+        place = stacked(box, left, 2 * sheet.unit)[0]
+        grid, more = draw_map(painter, place, each, sheet, palette, formulas, source=True)
+        y = grid.y + grid.height + 2.5 * sheet.unit
+        box, missing = Box(box.x, y, box.width, box.bottom - y), missing + more
     return missing
 
 

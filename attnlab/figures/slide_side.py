@@ -12,6 +12,9 @@ from attnlab.figures.text import elided, width
 ROW_HEIGHT, LEAST_ROW = 5.6, 1.32
 """Height of a bar's row: the largest in hundredths of the slide's height, the least in sizes of type."""
 
+MOST_BARS = 12
+"""A row of so many bars is shown whole before arithmetic is written out in full."""
+
 
 def draw_side(
     painter: QPainter, box: Box, arithmetic: tuple[tuple[Runs, ...], ...], row: BarRow | None, sheet: Sheet,
@@ -21,8 +24,7 @@ def draw_side(
     y = box.y
     missing: tuple[str, ...] = ()
     if arithmetic:
-        share = 0.42 if row is not None and len(row.bars) <= 4 else 0.34 if row is not None else 1.0
-        laid = _chosen(arithmetic, box, box.height * share, sheet, palette)
+        laid = _chosen(arithmetic, box, _room(box, row, sheet), sheet, palette)
         if laid is None:
             return ("the arithmetic",)
         for each in laid:
@@ -32,6 +34,14 @@ def draw_side(
     if row is not None:
         missing = draw_row(painter, Box(box.x, y, box.width, box.bottom - y), row, sheet, palette)
     return missing
+
+
+def _room(box: Box, row: BarRow | None, sheet: Sheet) -> float:
+    """Return the height that arithmetic may take: what a short row leaves, within limits."""
+    if row is None:
+        return box.height
+    bars = min(len(row.bars), MOST_BARS) * LEAST_ROW * sheet.body + 1.9 * sheet.small + 2.2 * sheet.unit
+    return min(max(box.height - bars, 0.16 * box.height), 0.42 * box.height)
 
 
 def _chosen(
