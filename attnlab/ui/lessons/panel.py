@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from attnlab.attention.walk import Place
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.icons import icon
 from attnlab.ui.lessons.filling import Filling
@@ -94,6 +95,7 @@ class LessonPanel(QFrame):
         self._question, self._notes = Fold("Question"), Fold("Notes")
         for fold in (self._question, self._notes):
             fold.heading.toggled.connect(self._on_folded)
+        self._question.heading.toggled.connect(self._on_asked)
         for label in (self._title, self._text):
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         for widget in (self._title, self._text, self._question, self._notes):
@@ -224,9 +226,20 @@ class LessonPanel(QFrame):
     def _on_splitter_moved(self, *_: int) -> None:
         self._arranged = True
 
+    def _hide_answers(self) -> None:
+        """Show nothing of the stage that is asked about while cells of it are to be guessed."""
+        asking = self._answers is not None and self._question.heading.isChecked()
+        hidden = self._answers.hidden_cells if asking and self._answers is not None else ()
+        self._playground.document.show(at=Place(hidden[0].stage, -1) if hidden else self._player.frame)
+
     @Slot(object)
     def _on_revealed(self, _: object) -> None:
+        self._hide_answers()
         self._make_room()
+
+    @Slot(bool)
+    def _on_asked(self, _: bool) -> None:
+        self._hide_answers()
 
     @Slot(bool)
     def _on_folded(self, _: bool) -> None:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QTextDocument
-from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel, QToolButton
+from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel, QLineEdit, QToolButton
+
+from attnlab.attention.walk import Place
 
 if TYPE_CHECKING:
     from attnlab.ui.lessons.desk import LessonDesk
@@ -158,6 +160,17 @@ def test_a_question_is_asked_and_answered_beside_the_playground(person: "Person"
     sheet = panel_of(person).findChild(AnswerSheet)
     assert sheet is not None
     assert len(sheet.hidden_cells) == 1
+    assert person.document.view.at == Place("weights", -1), "what is to be guessed cannot be seen"
+    person.settle()
+    weight = f"{float(person.playground.reply.trace.array('weights')[0, 1, 0]):.4f}"  # type: ignore[union-attr]
+    explained = [label.text() for label in person.playground.explain.findChildren(QLabel) if label.isVisible()]
+    assert not any(weight in text for text in explained)
+    field = next(field for field in sheet.findChildren(QLineEdit) if field.isVisible())
+    field.setFocus()
+    person.type(weight)
+    person.key(Key.Key_Return)
+    assert sheet.hidden_cells == ()
+    assert person.document.view.at is None
 
 
 def test_closing_the_lesson_gives_the_explanation_its_room_back(person: "Person", lesson_file: Path) -> None:

@@ -1,0 +1,111 @@
+"""The whole evening and the whole lecture: present a lesson that ships, change it live, record one, hand out, grade."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from attnlab.lessons.exercise import answers, variant
+from attnlab.lessons.library import find, user_folder
+from attnlab.lessons.slides import check
+
+if TYPE_CHECKING:
+    from attnlab.ui.lessons.desk import LessonDesk
+    from tests.ui.conftest import Person
+
+Key, Mod = Qt.Key, Qt.KeyboardModifier
+CTRL, SHIFT = Mod.ControlModifier, Mod.ShiftModifier
+PATIENCE_MS = 20_000
+
+
+def desk_of(person: "Person") -> "LessonDesk":
+    desk = person.window.lessons()
+    assert desk is not None
+    return desk
+
+
+def step_of(person: "Person") -> int:
+    slide = desk_of(person).player.slide
+    assert slide is not None
+    return slide.index
+
+
+def test_a_lecturer_presents_a_lesson_changes_a_number_and_returns(person: "Person") -> None:
+    desk = desk_of(person)
+    desk.open("causal-masks")
+    person.key(Key.Key_F5)
+    hall = desk.presentation
+    assert hall is not None
+    while not desk.player.at_end:
+        person.key(Key.Key_PageDown, widget=hall)
+        person.settle()
+    assert step_of(person) == 11
+    while not desk.player.at_start:
+        person.key(Key.Key_PageUp, widget=hall)
+    for digit in (Key.Key_5, Key.Key_Return):
+        person.key(digit, widget=hall)
+    assert step_of(person) == 4
+    person.key(Key.Key_B, widget=hall)
+    assert hall.view.cover == "black"
+    person.key(Key.Key_B, widget=hall)
+    assert hall.view.cover == ""
+    own = person.experiment
+    person.drag_number(0, 0, 60)
+    person.settle()
+    assert person.experiment is not own
+    person.key(Key.Key_PageDown, widget=hall)
+    while step_of(person) == 4:
+        person.key(Key.Key_PageDown, widget=hall)
+    while step_of(person) > 4:
+        person.key(Key.Key_PageUp, widget=hall)
+    assert person.experiment is own
+    person.key(Key.Key_Escape, widget=hall)
+    assert desk.presentation is None
+    assert person.playground.body.isVisible()
+    person.settle()
+    person.document.show(at=None)
+    person.check_every_number()
+
+
+def test_a_lecturer_records_saves_reopens_hands_out_and_grades(person: "Person", tmp_path: Path) -> None:
+    desk = desk_of(person)
+    person.key(Key.Key_A, CTRL | SHIFT)
+    for switch in ("Causal", "Biases", "Causal", "Biases"):
+        person.press(switch)
+        person.settle()
+        person.key(Key.Key_A, CTRL | SHIFT)
+    person.key(Key.Key_2, CTRL)
+    desk.show_draft()
+    person.key(Key.Key_S, CTRL)
+    lesson = find(str(user_folder() / "my-lesson.md"))
+    assert (len(lesson.steps), check(lesson)) == (5, ())
+    desk.open("my-lesson", 4)
+    person.settle()
+    assert step_of(person) == 4
+    person.click_cell("weights", 2, 1)
+    person.window.actions_list.run("exercise")
+    dialog = desk.exercise
+    assert dialog is not None
+    with person.qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+        QTest.keyClicks(dialog.form.students, "Ada")
+    with person.qtbot.waitSignal(dialog.saved, timeout=PATIENCE_MS):
+        dialog.write_pdf(tmp_path / "handout.pdf", False)
+    assert (tmp_path / "handout.pdf").read_bytes().startswith(b"%PDF")
+    exercise = dialog.exercise()
+    lines = [f"Ada,{a.label},{a.value:.3f}" for a in answers(exercise, variant(exercise, "Ada"))]
+    (tmp_path / "answers.csv").write_text("\n".join(["student,cell,value", *lines]), encoding="utf-8")
+    with person.qtbot.waitSignal(dialog.slices.finished, timeout=PATIENCE_MS):
+        dialog.grade_file(tmp_path / "answers.csv")
+    assert dialog.grades.summary.text().startswith("1 student, 1 of 1 answer")
+    dialog.grades.close()
+    dialog.close()
+    assert desk.exercise is None
+
+
+def test_the_worked_solution_goes_to_the_clipboard(person: "Person") -> None:
+    person.window.actions_list.run("solution-latex")
+    person.wait_for(lambda: "documentclass" in QApplication.clipboard().text())
+    person.window.actions_list.run("solution-markdown")
+    person.wait_for(lambda: QApplication.clipboard().text().startswith("#"))
