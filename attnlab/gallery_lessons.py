@@ -18,6 +18,7 @@ from attnlab.ui.main_window import MainWindow
 if TYPE_CHECKING:
     from attnlab.ui.lessons.desk import LessonDesk
     from attnlab.ui.playground.workspace import Playground
+    from attnlab.ui.present import PresentWindow
 
 Prepare = Callable[["Playground", MainWindow], QWidget | None]
 HALL = QSize(1440, 900)
@@ -27,6 +28,17 @@ def _desk(window: MainWindow) -> "LessonDesk":
     desk = window.lessons()
     assert desk is not None
     return desk
+
+
+def _hall(desk: "LessonDesk") -> "PresentWindow":
+    """Return the window that presents what is open, as large as a picture."""
+    if desk.presentation is None:
+        desk.present()
+    hall = desk.presentation
+    assert hall is not None
+    hall.showNormal()
+    hall.resize(HALL)
+    return hall
 
 
 def _shelf(playground: "Playground", window: MainWindow) -> None:
@@ -72,12 +84,9 @@ def _present(theme: str, playground: "Playground", window: MainWindow) -> QWidge
     desk.open("causal-masks", 2)
     for _ in range(3):
         desk.player.next()
-    desk.present()
-    if desk.presentation is not None:
-        desk.presentation.showNormal()
-        desk.presentation.resize(HALL)
-        desk.presentation.set_palette(PALETTES[theme])
-    return desk.presentation
+    hall = _hall(desk)
+    hall.set_palette(PALETTES[theme])
+    return hall
 
 
 def states(small: tuple[int, int], usual: tuple[int, int]) -> Iterator[tuple[str, tuple[int, int], Prepare]]:
@@ -117,14 +126,10 @@ def draw_steps(
         desk.player.go(step)
         while desk.player.frame_index < len(desk.player.frames) - 1:
             desk.player.next()
-        if desk.presentation is None:
-            desk.present()
-            assert desk.presentation is not None
-            desk.presentation.showNormal()
-            desk.presentation.resize(HALL)
+        hall = _hall(desk)
         settle(window.playground)
         path = folder / f"{picture}-{theme}.png"
-        desk.presentation.grab().save(str(path))
+        hall.grab().save(str(path))
         yield path
     window.close()
     window.deleteLater()

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from attnlab.ui.playground.workspace import Playground
     from attnlab.ui.predict.answer_sheet import AnswerSheet
 
-WIDTH, LEAST, SHARE = 300, 216, 0.24
+WIDTH, LEAST, SHARE = 300, 248, 0.24
 """How wide the panel is at least: so many pixels, in a small window a share of it, but never less."""
 MOST = 0.62
 """Share of the column that the lesson may take from the explanation."""
@@ -238,8 +238,11 @@ class LessonPanel(QFrame):
         self._make_room()
 
     @Slot(bool)
-    def _on_asked(self, _: bool) -> None:
+    def _on_asked(self, on: bool) -> None:
         self._hide_answers()
+        if on:
+            self._inside.activate()
+            self._area.ensureWidgetVisible(self._question, 0, 0)
 
     @Slot(bool)
     def _on_folded(self, _: bool) -> None:
