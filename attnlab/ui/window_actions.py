@@ -133,7 +133,7 @@ def _view(w: "MainWindow") -> list[Action]:
                 lambda name=name: w.set_theme(name),  # type: ignore[misc]
                 checked=lambda name=name: w.settings.theme == name,  # type: ignore[misc]
             )
-            for name in ("system", "light", "dark")
+            for name in ("system", "light", "dark", "contrast-light", "contrast-dark")
         ),
     ]
 
