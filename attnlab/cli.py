@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
     from attnlab.attention.trace import Trace
 
-BENCHES = ("live", "engine", "start")
+BENCHES = ("live", "engine", "start", "lesson")
 FIGURES = (".png",)
 LATER = (".svg", ".pdf")
 SIZES = (64, 16384)
@@ -35,7 +35,7 @@ commands:
   attnlab code SOURCE            a PyTorch script that reproduces every stage
   attnlab presets                the worked examples
   attnlab lesson NAME|FILE       opens a lesson; --pdf prints it, --check looks for mistakes
-  attnlab bench [live|engine|start]
+  attnlab bench [live|engine|start|lesson]
   attnlab doctor                 what is installed, what is missing
 SOURCE is a session file or preset:NAME. attnlab COMMAND --help says more.
 """
@@ -105,7 +105,7 @@ def _window_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("file", nargs="?", metavar="FILE", help="a session file to open")
     parser.add_argument("--preset", metavar="NAME", help="a worked example to open")
-    parser.add_argument("--theme", choices=("light", "dark", "system"))
+    parser.add_argument("--theme", choices=("light", "dark", "system", "contrast-light", "contrast-dark"))
     parser.add_argument("--screenshot", type=Path, metavar="OUT.png", help="draw the window once, save it and exit")
     parser.add_argument("--size", type=_size, metavar="WxH", help="pixels of the screenshot")
     parser.add_argument("--version", action="store_true", help="the versions of attnlab, Qt, torch and Python")
