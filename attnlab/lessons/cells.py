@@ -15,31 +15,67 @@ if TYPE_CHECKING:
 MOST_BLANKS = 256
 """Cells that one question may ask for."""
 
-_BLANK = re.compile(r"\s*(\w+)\s*(?:\[([^\]]*)\])?\s*")
-_INDEX = re.compile(r"\s*(?::|[0-9]{1,6})\s*")
+QUOTED = re.compile(r"\"([^\"]*)\"|“([^”]*)”|'([^']*)'")
+"""A token in a place where a number could stand."""
+
+_BLANK = re.compile(r"\s*(\w+)\s*(?:\[(.*)\])?\s*", re.DOTALL)
+_INDEX = re.compile(rf"(?::|[0-9]{{1,6}}|{QUOTED.pattern})")
+_BETWEEN_CELLS = re.compile(r",(?![^\[\]]*\])")
+"""A comma that stands outside of brackets: weights[2, 1], weights[0, 1]."""
+
+
+def unquoted(text: str) -> str | None:
+    """Return the token that stands in quotes, or None where nothing does."""
+    found = QUOTED.fullmatch(text)
+    return next(group for group in found.groups() if group is not None) if found else None
+
+
+def pieces(text: str, comma: str | re.Pattern[str]) -> list[str]:
+    """Return a text cut at its commas, but for those of a token in quotes."""
+    bare = QUOTED.sub(lambda found: "_" * len(found[0]), text)
+    ends = [found.start() for found in re.finditer(comma, bare)]
+    return [text[start:end] for start, end in zip([0, *(end + 1 for end in ends)], [*ends, len(text)], strict=True)]
+
+
+def blanks_of(text: str) -> tuple[Blank, ...]:
+    """Return the blanks that a line names, with commas between; AttnlabError as :func:`blank_of`."""
+    return tuple(map(blank_of, pieces(text, _BETWEEN_CELLS)))
 
 
 def blank_of(text: str) -> Blank:
     """Return the blank that a text names: ``weights[2, 1]``, a row ``[2, :]``, with a head ``[0, 2, 1]``, or all.
 
+    A row or a column may be a token: ``weights["starts", "journey"]``.
+
     Raises:
         AttnlabError: it is none; the sentence shows one.
     """
     found = _BLANK.fullmatch(text)
-    indices = found[2].split(",") if found and found[2] is not None else [":", ":"]
+    indices = [index.strip() for index in pieces(found[2], ",")] if found and found[2] is not None else [":", ":"]
     if not found or found[1] not in BY_NAME or len(indices) not in (2, 3) or not all(map(_INDEX.fullmatch, indices)):
         raise AttnlabError(f"blank is {text[:60]!r}; it needs a stage and numbers from 0, such as weights[2, 1].")
-    places = [None if ":" in index else int(index) for index in indices]
-    head = places[0] if len(places) == 3 else None
-    if len(places) == 3 and head is None:
+    head = indices[0] if len(indices) == 3 else None
+    if head is not None and not head.isdecimal():
         raise AttnlabError(f"blank is {text[:60]!r}; its head needs a number, such as {found[1]}[0, 2, 1].")
-    return Blank(found[1], places[-2], places[-1], head)
+    return Blank(found[1], _at(indices[-2]), _at(indices[-1]), None if head is None else int(head))
+
+
+def _at(index: str) -> int | str | None:
+    token = unquoted(index)
+    return token if token is not None else None if index == ":" else int(index)
 
 
 def blank_text(blank: Blank) -> str:
     """Return a blank as it is written in a lesson."""
-    places = [":" if place is None else str(place) for place in (blank.row, blank.column)]
-    return f"{blank.stage}[{', '.join([*([] if blank.head is None else [str(blank.head)]), *places])}]"
+    places = [] if blank.head is None else [str(blank.head)]
+    for at in (blank.row, blank.column):
+        places.append(":" if at is None else _in_quotes(at) if isinstance(at, str) else str(at))
+    return f"{blank.stage}[{', '.join(places)}]"
+
+
+def _in_quotes(token: str) -> str:
+    first, last = next((pair for pair in ('""', "''") if pair[0] not in token), "“”")
+    return f"{first}{token}{last}"
 
 
 def place(e: "Experiment", axis: str, index: int | str, what: str) -> int:

@@ -1,6 +1,5 @@
 """What each key of a lesson means: values of front matter, state and question taken, or refused with a sentence."""
 
-import re
 import reprlib
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
@@ -9,7 +8,7 @@ from typing import Any
 from attnlab.attention.presets import PRESETS
 from attnlab.attention.stages import BY_NAME
 from attnlab.errors import AttnlabError
-from attnlab.lessons.cells import blank_of
+from attnlab.lessons.cells import blanks_of
 from attnlab.lessons.lesson import DEPTHS, Blank, Edit, Problem
 from attnlab.lessons.yaml_block import Pair
 
@@ -18,9 +17,6 @@ PAGES: Mapping[str, tuple[str, ...]] = {"positions": ("encoding", "rotation", "o
 """The lenses of the playground that a step may be shown through; a page of one is written "positions/order"."""
 
 Take = Callable[[Pair], Any]
-
-_BETWEEN_CELLS = re.compile(r",(?![^\[\]]*\])")
-"""A comma that stands outside of brackets: weights[2, 1], weights[0, 1]."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -128,7 +124,7 @@ def _blanks(pair: Pair) -> tuple[Blank, ...]:
     values = pair.value if isinstance(pair.value, list) else [pair.value]
     if not values or not all(isinstance(value, str) for value in values):
         raise _refused(pair, "cells such as weights[2, 1], or a line - weights[2, 1] for each")
-    return tuple(blank_of(cell) for value in values for cell in _BETWEEN_CELLS.split(value))
+    return tuple(blank for value in values for blank in blanks_of(value))
 
 
 def _tolerance(pair: Pair) -> float:

@@ -27,11 +27,11 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Blank:
-    """Cells to predict; a row or a column of None stands for all of them; a head of None is the step's."""
+    """Cells to predict: a row and a column by number or by token, None for all; a head of None is the step's."""
 
     stage: str
-    row: int | None = None
-    column: int | None = None
+    row: int | str | None = None
+    column: int | str | None = None
     head: int | None = None
 
 

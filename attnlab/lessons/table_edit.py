@@ -1,18 +1,15 @@
 """Edits of a table as a lesson writes them: ``W_q[0, 1]: 0.5``, a row, a column, all of it, or a fill."""
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from attnlab.attention import edits
 from attnlab.errors import ExperimentError
-from attnlab.lessons.cells import place
+from attnlab.lessons.cells import pieces, place, unquoted
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
-
-_TOKEN = re.compile(r"\"([^\"]*)\"|“([^”]*)”|'([^']*)'")
 
 
 def as_number(text: object) -> float | None:
@@ -34,7 +31,7 @@ def tabled(e: "Experiment", name: str, indices: str | None, value: object) -> "E
     rows, columns = edits.shape(e, name)
     if indices is None:
         return _replaced(e, name, value)
-    parts = [part.strip() for part in indices.split(",")]
+    parts = [part.strip() for part in pieces(indices, ",")]
     if len(parts) == 1 and rows == 1:
         parts = ["0", *parts]
     if len(parts) != 2:
@@ -55,10 +52,10 @@ def _index(e: "Experiment", name: str, text: str, count: int, what: str) -> int 
     """Return a row or a column by its number, or by its token; None for all of them."""
     if text == ":":
         return None
-    token = _TOKEN.fullmatch(text)
+    token = unquoted(text)
     axis = {"embeddings": "token", "memory_embeddings": "key"}.get(name)
-    if token and axis and what == "row":
-        return place(e, axis, next(group for group in token.groups() if group is not None), f"The row of {name}")
+    if token is not None and axis and what == "row":
+        return place(e, axis, token, f"The row of {name}")
     if not text.isdecimal() or len(text) > 6 or int(text) >= count:
         raise ExperimentError(f"The {what} of {name} is {text[:20]}; it needs a number from 0 to {count - 1}, or :.")
     return int(text)

@@ -57,6 +57,9 @@ _Dumper.add_representer(
 )
 
 
+_BREAKS = str.maketrans("\x85\u2028\u2029", "   ")
+"""What ends a line in YAML 1.1, in which the reader counts, and in no editor."""
+
 _QUOTES = "a text with a colon, or with a bracket inside a list, needs quotes"
 
 
@@ -79,7 +82,7 @@ def pairs(lines: Sequence[tuple[int, str]], what: str, problems: list[Problem]) 
     """Return the keys and values of a block; one that is no mapping in YAML is a problem and has none."""
     if not lines:
         return ()
-    first, text = lines[0][0], "\n".join(line for _, line in lines) + "\n"
+    first, text = lines[0][0], "\n".join(line for _, line in lines).translate(_BREAKS) + "\n"
     try:
         _check(text, first)
         return _read(text, first)

@@ -149,6 +149,7 @@ def test_a_seed_draws_all_numbers_anew_as_the_worked_examples_are_drawn() -> Non
         ("W_q[0]", 1, "names no cell; W_q[0, 1] does"),
         ("W_q[9, 0]", 1, "The row of W_q is 9; it needs a number from 0 to 2"),
         ("W_q[-1, 0]", 1, "The row of W_q is -1"),
+        ('X["a, b", 0]', 1, "“a, b”; there are “Your”"),
         ('X["nobody", 0]', 1, "“nobody”; there are “Your”"),
         ("W_q[0, :]", [1], "was given 1 numbers; it needs 2."),
         ("W_q[0, 1]", [1, 2], "was given 2 numbers; it needs 1."),

@@ -170,6 +170,11 @@ def test_what_is_wrong_in_a_state_costs_its_line_alone(line: str, says: str) -> 
     assert step.preset is step.file is step.stage is step.lens is None
 
 
+@pytest.mark.parametrize("mark", ["\u2028", "\x85", "\u2029"])
+def test_lines_are_counted_as_an_editor_counts_them(mark: str) -> None:
+    assert only_problem(state_of(f"# a{mark}b{mark}c", "stagee: weights"))[0] == 8
+
+
 def test_a_key_that_stands_twice_counts_once() -> None:
     lesson = state_of("stage: keys", "stage: weights")
     assert only_problem(lesson) == (8, "stage stands twice in a state; the first one counts.")
@@ -232,6 +237,30 @@ def test_several_blanks_are_a_list_or_a_line() -> None:
     line, reason = only_problem(step_of("```question\nblank: [weights[2, 1], weights[0, :, 1]]\n```\n"))
     assert line == 7
     assert "a bracket inside a list, needs quotes" in reason
+
+
+@pytest.mark.parametrize(
+    ("written", "row", "column"),
+    [
+        ('weights["starts", "journey"]', "starts", "journey"),
+        ("weights[“starts”, 1]", "starts", 1),
+        ("weights[0, 'it', :]", "it", None),
+        ('weights["a, b", "c]d"]', "a, b", "c]d"),
+        ('weights["", "a “b”"]', "", "a “b”"),
+    ],
+)
+def test_blanks_name_tokens_as_well_as_numbers(written: str, row: int | str | None, column: int | str | None) -> None:
+    question = step_of(f"```question\nblank: >-\n  {written}, scores[1, 2]\n```\n").steps[0].question
+    assert question is not None
+    first, second = question.blanks
+    assert (first.row, first.column) == (row, column)
+    assert second == Blank("scores", 1, 2)
+
+
+@pytest.mark.parametrize("written", ['weights["a, 1]', "weights[a, 1]", "weights[1, 2", 'weights["h", 1, 2]', "[1, 2]"])
+def test_a_blank_that_is_none_says_how_one_is_written(written: str) -> None:
+    _, reason = only_problem(step_of(f"```question\nblank: >-\n  {written}\n```\n"))
+    assert "such as weights[" in reason
 
 
 def test_words_of_yaml_are_words_here() -> None:

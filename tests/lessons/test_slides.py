@@ -196,6 +196,13 @@ def test_a_lesson_without_any_state_shows_whatever_is_open() -> None:
     assert check(lesson_of(Step("One", "{{T}} tokens"))) == ()
 
 
+def test_a_question_asks_for_cells_by_their_tokens() -> None:
+    asked = Question((Blank("weights", "starts", "step"),))
+    assert only_slide(Step("One", preset="journey", question=asked)).blanks == (Cell("weights", 2, 5, 0),)
+    problem = only_problem(Step("One", preset="journey", question=Question((Blank("weights", "nobody"),))))
+    assert "A row of the blank in weights is “nobody”; there are “Your”" in problem.reason
+
+
 @pytest.mark.parametrize("name", ["journey", "causal-5x8", "multi-head-8"])
 def test_a_tour_is_a_step_for_each_stage_of_what_is_open(name: str) -> None:
     e = preset(name)

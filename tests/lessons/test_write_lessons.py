@@ -53,7 +53,8 @@ numbers = st.one_of(st.integers(-(10**6), 10**6), st.floats(allow_nan=False))
 values = st.one_of(
     st.none(), st.booleans(), numbers, words, st.lists(numbers, max_size=4), st.lists(st.lists(numbers, max_size=3))
 )
-indices = st.one_of(st.none(), st.integers(0, 99))
+tokens = words.filter(lambda word: not set("\"'”") <= set(word))  # or no quotes would be left to put it in
+indices = st.one_of(st.none(), st.integers(0, 99), tokens)
 blanks = st.builds(Blank, st.sampled_from(tuple(BY_NAME)), indices, indices)
 questions = st.builds(
     Question,
