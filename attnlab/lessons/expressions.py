@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MOST = 10**15
 """Whole numbers beyond are not kept exact: an expression cannot be made to fill the memory."""
+_TOO_LARGE = "the number it comes to does not exist or is too large."
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ def value_of(node: ast.expr, scope: Scope) -> Value:
     match node:
         case ast.Constant(value=bool() | None) | ast.Constant(value=complex()):
             pass
-        case ast.Constant(value=int() | float() as constant):
+        case ast.Constant(value=int() | float() as constant) if constant != math.inf:
             return _kept(constant)
         case ast.BinOp() if type(node.op) in _OPERATORS:
             return _combined(node, scope)
@@ -108,9 +109,11 @@ def _computed(make: Callable[[], float], *of: float) -> int | float:
     except ZeroDivisionError:
         raise AttnlabError("it divides by 0.") from None
     except (ValueError, OverflowError):
-        raise AttnlabError("the number it comes to does not exist or is too large.") from None
+        raise AttnlabError(_TOO_LARGE) from None
     if isinstance(value, complex):
         raise AttnlabError("the number it comes to does not exist: a root of a negative number.")
+    if math.isinf(value) and not any(map(math.isinf, of)):
+        raise AttnlabError(_TOO_LARGE)
     return _whole(value, *of)
 
 
@@ -136,8 +139,11 @@ def _over(name: str, numbers: Numbers) -> int | float | str:
         return _entropy(numbers.values)
     if numbers.values.ndim != 1 or not np.isfinite(numbers.values.max()):
         raise AttnlabError("argmax needs one row or one column whose largest number is finite.")
-    at = int(numbers.values.argmax())
-    return at if numbers.names is None else numbers.names[at]
+    largest = np.flatnonzero(numbers.values == numbers.values.max()).tolist()
+    found = {at if numbers.names is None else numbers.names[at] for at in largest}
+    if len(found) > 1:
+        raise AttnlabError(f"argmax needs one number that is the largest; {len(largest)} are as large here.")
+    return found.pop()
 
 
 def _entropy(values: NDArray[np.floating]) -> float:

@@ -19,7 +19,12 @@ LONGEST = 200
 UNKNOWN = "?"
 """What stands where a placeholder cannot be filled: never a wrong number."""
 
-_PLACEHOLDER = re.compile(r"\{\{(?:([^{}]*)\}\})?")
+_PLACEHOLDER = re.compile(r"\{\{(?:(?P<content>[^{}]*)\}\})?")
+_IN_MARKDOWN = re.compile(rf"\\[\\`]|(?P<ticks>`+)|{_PLACEHOLDER.pattern}")
+_MEANS_MORE = re.compile(r"[\\`*_{}\[\]()<>#+\-.!|~&=]")
+"""What Markdown may read as more than itself; a backslash before it takes that away."""
+_UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_MINUS_ZERO = re.compile(r"-(?=[0.]*(?:e[+-]?0+)?%?\Z)")
 _FORMAT = re.compile(r"\s*\+?(?:\.[0-9]{1,2})?[fe%g]\s*")
 _QUOTED = re.compile(r"""("[^"]*"|'[^']*')""")
 _SIGNS = str.maketrans({"−": "-", "×": "*", "·": "*", "÷": "/"})
@@ -34,28 +39,30 @@ class Wrong:
     reason: str
 
 
-def fill(text: str, scope: Callable[[], Scope]) -> tuple[str, tuple[Wrong, ...]]:
+def fill(text: str, scope: Callable[[], Scope], markdown: bool = False) -> tuple[str, tuple[Wrong, ...]]:
     """Return a text with its placeholders filled, "?" where that cannot be, and what is wrong with those.
 
-    ``scope`` is asked for only where there is something to fill.
+    ``scope`` is asked for only where there is something to fill. In ``markdown`` tokens are shown as they are, whatever
+    stands in them: outside of code they are escaped.
     """
     if "{{" not in text:
         return text, ()
     wrong: list[tuple[int, str]] = []
-    there = scope()
+    there, code = scope(), 0
 
     def filled(found: re.Match[str]) -> str:
-        if found[1] is None:
-            wrong.append((found.start(), "What {{ opens is not closed; a placeholder is {{weights[2, 1]}}."))
+        nonlocal code
+        if markdown and (ticks := len(found["ticks"] or "")):
+            code = 0 if code == ticks else code or ticks
+        if not found[0].startswith("{{"):
             return found[0]
         try:
-            return _filled(found[1], there)
+            return _filled(found["content"], there, markdown and not code)
         except AttnlabError as error:
-            reason = f"{{{{{' '.join(found[1].split())[:80]}}}}} cannot be filled: {error}"
-            wrong.append((found.start(), reason))
-            return UNKNOWN
+            wrong.append((found.start(), str(error)))
+            return found[0] if found["content"] is None else UNKNOWN
 
-    return _PLACEHOLDER.sub(filled, text), tuple(_lined(text, wrong))
+    return (_IN_MARKDOWN if markdown else _PLACEHOLDER).sub(filled, text), tuple(_lined(text, wrong))
 
 
 def _lined(text: str, wrong: Sequence[tuple[int, str]]) -> Iterator[Wrong]:
@@ -67,22 +74,29 @@ def _lined(text: str, wrong: Sequence[tuple[int, str]]) -> Iterator[Wrong]:
         yield Wrong(line, reason)
 
 
-def _filled(content: str, scope: Scope) -> str:
-    tree, spec = read(content)
-    return shown(value_of(tree, scope), spec)
+def _filled(content: str | None, scope: Scope, escaped: bool) -> str:
+    if content is None:
+        raise AttnlabError("What {{ opens is not closed; a placeholder is {{weights[2, 1]}}.")
+    try:
+        tree, spec = read(content)
+        value = value_of(tree, scope)
+        text = shown(value, spec)
+    except AttnlabError as error:
+        raise AttnlabError(f"{{{{{' '.join(content.split())[:80]}}}}} cannot be filled: {error}") from None
+    return _MEANS_MORE.sub(r"\\\g<0>", text) if escaped and isinstance(value, str) else text
 
 
 def shown(value: Value, spec: str) -> str:
     """Return a value as it stands in a text: whole numbers plain, others with four decimals or as ``spec`` says."""
     if isinstance(value, str):
-        return value
+        return _UNSEEN.sub(" ", value) or "∅"
     if not isinstance(value, int | float):
         raise AttnlabError("this is more than one number; sum, max, mean or an index makes one of it.")
     if isinstance(value, int) and not spec:
         return str(value).replace("-", "−")
     if not spec or value != value or abs(value) == float("inf"):
         return number(value)
-    return f"{value + 0.0:{spec}}".replace("-", "−")
+    return _MINUS_ZERO.sub("", f"{value:{spec}}").replace("-", "−")
 
 
 @lru_cache(maxsize=4096)

@@ -115,12 +115,13 @@ def _blanks(step: Step, e: "Experiment", head: int | str, problems: list[Problem
     return tuple(found)
 
 
-def filled(text: str, trace: Trace, before: Trace | None, slide: Slide) -> str:
+def filled(text: str, trace: Trace, before: Trace | None, slide: Slide, markdown: bool = False) -> str:
     """Return a text of a slide with its placeholders filled from what is computed; "?" where one cannot be.
 
-    ``trace`` is of the state shown, ``before`` of that of the step before; None stands for ``trace``.
+    ``trace`` is of the state shown, ``before`` of that of the step before; None stands for ``trace``. A step's text and
+    notes are ``markdown``, in which tokens are escaped; its title and what it asks are not.
     """
-    return fill(text, lambda: Scope(trace, before or trace, slide.head))[0]
+    return fill(text, lambda: Scope(trace, before or trace, slide.head), markdown)[0]
 
 
 def check(lesson: Lesson) -> tuple[Problem, ...]:

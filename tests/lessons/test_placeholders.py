@@ -1,6 +1,7 @@
 """Numbers in a text are those that were computed, as they are shown everywhere; nothing else can be written there."""
 
 import math
+import re
 
 import pytest
 import torch
@@ -119,6 +120,11 @@ def test_sizes_tokens_settings_and_tables_are_known() -> None:
         ("masked[0, 3]", "−∞"),
         ("masked[0, 3]:.2f", "−∞"),
         ("10 ** 20", "1.000e20"),
+        ("0 - 1 / 1000:.2f", "0.00"),
+        ("0 - 1 / 1000:.0%", "0%"),
+        ("0 - 1 / 1000:.3f", "−0.001"),
+        ("0 * masked[0, 3]", "NaN"),
+        ("masked[0, 3] - 1", "−∞"),
     ],
 )
 def test_arithmetic_is_written_as_numbers_are_everywhere(expression: str, text: str) -> None:
@@ -160,6 +166,9 @@ def test_arithmetic_is_written_as_numbers_are_everywhere(expression: str, text: 
         ("log(0)", "does not exist"),
         ("(-8) ** 0.5", "root of a negative"),
         ("exp(10000)", "too large"),
+        ("1e200 * 1e200", "too large"),
+        ("1e999", "it may hold"),
+        ("1 / (1e-200 * 1e-200)", "divides by 0"),
         ("9.0 ** 9 ** 9 ** 9", "too large"),
         ("1:.2q", "is no format"),
         ("1:>1000000f", "is no format"),
@@ -203,6 +212,62 @@ def test_a_placeholder_that_is_not_closed_is_named_and_stays(text: str) -> None:
     assert shown == text
     assert wrong
     assert all("not closed" in each.reason for each in wrong)
+
+
+NASTY = (
+    "*",
+    "_x_",
+    "**b**",
+    "`c`",
+    "- d",
+    "1. e",
+    "# f",
+    "<b>",
+    "[g](h)",
+    "!",
+    "a\\*b",
+    "+",
+    "~~i~~",
+    "&amp;",
+    "===",
+    "|",
+)
+
+
+@pytest.mark.parametrize("token", NASTY)
+def test_a_token_is_shown_as_it_is_whatever_markdown_would_make_of_it(token: str) -> None:
+    trace = Trace(set_tokens(CAUSAL.experiment, (token, "plain")), torch.device("cpu"), torch.float32)
+
+    def written(text: str, markdown: bool) -> str:
+        shown, wrong = fill(text, lambda: Scope(trace, trace, 0), markdown)
+        assert wrong == ()
+        return shown
+
+    assert written("{{tokens[0]}}", False) == token
+    escaped = written("{{tokens[0]}}, {{argmax(weights[0, :])}}", True).split(", ")[0]
+    assert re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", escaped) == token
+    assert not re.search(r"(?<!\\)(?:\\\\)*[*_`<>\[\]#~|&=]", escaped), escaped
+    assert not re.match(r"[-+]\s|\d+[.)]\s", escaped), escaped
+    assert written("`{{tokens[0]}}` {{tokens[1]}}", True) == f"`{token}` plain"
+    assert written("``` {{tokens[0]}} ` ``` {{tokens[0]}}", True) == f"``` {token} ` ``` {escaped}"
+    assert written("\\` {{tokens[0]}} {{1 / 4}}", True) == f"\\` {escaped} 0.2500"
+
+
+def test_what_cannot_be_seen_of_a_token_breaks_no_line() -> None:
+    trace = Trace(set_tokens(CAUSAL.experiment, ("a\n\nb", "", "\x1b[0m")), torch.device("cpu"), torch.float32)
+    assert filled("tokens[0]", trace) == "a  b"
+    assert filled("tokens[1]", trace) == "∅"
+    assert "\x1b" not in filled("tokens[2]", trace)
+
+
+def test_the_largest_is_named_only_where_there_is_one() -> None:
+    e = edits.configured(CAUSAL.experiment, causal=False, mask=[[False] * 5, *[[True] * 5] * 4])
+    empty = Trace(e, torch.device("cpu"), torch.float32)
+    assert "5 are as large here" in refused("argmax(weights[0, :])", empty)
+    for last, shown in (("a", "a"), ("c", UNKNOWN)):
+        alike = edits.set_block(set_tokens(CAUSAL.experiment, ("a", "b", last)), "embeddings", 0, 0, [[1], [0], [1]])
+        trace = Trace(alike, torch.device("cpu"), torch.float32)
+        assert fill("{{argmax(inputs[:, 0])}}", lambda trace=trace: Scope(trace, trace, 0))[0] == shown  # type: ignore[misc]
 
 
 def test_a_text_without_placeholders_asks_for_nothing() -> None:
