@@ -74,8 +74,7 @@ def blank_text(blank: Blank) -> str:
 
 
 def _in_quotes(token: str) -> str:
-    first, last = next((pair for pair in ('""', "''") if pair[0] not in token), "“”")
-    return f"{first}{token}{last}"
+    return f'"{token}"' if '"' not in token else f"'{token}'" if "'" not in token else f"“{token}”"
 
 
 def place(e: "Experiment", axis: str, index: int | str, what: str) -> int:

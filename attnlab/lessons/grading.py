@@ -84,14 +84,14 @@ def read_number(text: str) -> float:
         AttnlabError: it is none; the sentence says what would be.
     """
     plain = " ".join(text.split()).translate(_SAME)
+    shown = plain if len(plain) <= 24 else f"{plain[:23]}…"
     if found := _NUMBER.fullmatch(plain):
-        value = float(found[1].replace(",", "."))
-        if found[2] is None:
-            return value / 100 if found[3] else value
-        below = float(found[2].replace(",", "."))
+        value, below = float(found[1].replace(",", ".")), float((found[2] or "1").replace(",", "."))
         if below == 0:
-            raise AttnlabError(f"“{text.strip()}” divides by 0; a number such as 0.38 or 3/8 would do.")
-        return value / below
+            raise AttnlabError(f"“{shown}” divides by 0; a number such as 0.38 or 3/8 would do.")
+        if not (math.isfinite(value) and math.isfinite(below) and math.isfinite(value / below)):
+            raise AttnlabError(f"“{shown}” is too large to be held; a number such as 0.38, or −∞, would do.")
+        return value / below / (100 if found[3] else 1)
     if found := _INFINITE.fullmatch(plain):
         return -math.inf if found[1] == "-" else math.inf
     if found := _VULGAR.fullmatch(plain):
@@ -100,7 +100,6 @@ def read_number(text: str) -> float:
             return (float(found[2] or 0) + fraction) * (-1 if found[1] == "-" else 1)
     if not plain:
         raise AttnlabError("Nothing is typed here; a number such as 0.38 or 3/8 would do.")
-    shown = plain if len(plain) <= 24 else f"{plain[:23]}…"
     raise AttnlabError(f"“{shown}” is no number; one such as 0.38, 3/8, −∞, or the word masked would do.")
 
 
@@ -109,7 +108,7 @@ def mark(answer: Answer, text: str, tolerance: float) -> Mark:
     if not text.strip():
         return Mark(answer, "", "missing", math.inf, "Nothing was answered.")
     if text.strip().casefold() in MASKED:
-        said = "It is masked." if answer.masked else "It is not masked."
+        said = "It is masked." if answer.masked else "No mask hides it: it has a number."
         return Mark(
             answer, text.strip(), "right" if answer.masked else "wrong", 0.0 if answer.masked else math.inf, said
         )
@@ -142,8 +141,8 @@ def grade(exercise: Exercise, experiment: Experiment, given: Mapping[str, str], 
     return Grade(student, tuple(marks))
 
 
-def _plain(box: str) -> str:
-    return "".join(box.split()).casefold()
+def _plain(name: str) -> str:
+    return "".join(unicodedata.normalize("NFC", name).split()).casefold()
 
 
 def read_answers(text: str) -> tuple[tuple[Given, ...], tuple[Problem, ...]]:
@@ -209,15 +208,19 @@ def sorted_out(exercise: Exercise, lines: Sequence[Given]) -> tuple[dict[str, di
 
     Without a list of students everybody who answered is one. Of two answers to a box the last one counts.
     """
-    students = {_plain(student): student for student in exercise.students}
+    students: dict[str, list[str]] = {}
+    for name in exercise.students:
+        students.setdefault(_plain(name), []).append(name)
     boxes = {label: answer.label for answer in answers(exercise, exercise.experiment) for label in _names(answer)}
     found: dict[str, dict[str, str]] = {student: {} for student in exercise.students}
     problems = []
     for each in lines:
-        student = students.get(_plain(each.student)) if students else each.student
+        alike = students.get(_plain(each.student), []) if students else [each.student]
+        student = each.student if each.student in alike else alike[0] if len(alike) == 1 else None
         box = boxes.get(_plain(each.cell))
         if student is None:
-            problems.append(Problem(each.line, f"“{each.student}” is not on the list of students."))
+            which = f"could be {' or '.join(alike)}" if alike else "is not on the list of students"
+            problems.append(Problem(each.line, f"“{each.student}” {which}."))
         elif box is None:
             known = ", ".join(dict.fromkeys(list(boxes.values())[:12]))
             problems.append(Problem(each.line, f"“{each.cell}” is no blank of this exercise; there are {known}."))

@@ -138,7 +138,24 @@ def test_numbers_are_read_as_people_type_them(text: str, value: float) -> None:
     assert read_number(text) == pytest.approx(value)
 
 
-@pytest.mark.parametrize("text", ["", "abc", "1/0", "nan", "1 2", "0.3.8", "x" * 500])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "abc",
+        "1/0",
+        "nan",
+        "1 2",
+        "0.3.8",
+        "x" * 500,
+        "1e999",
+        "-1e999",
+        "1/1e999",
+        "1e300/1e-300",
+        "1/" + "0" * 500,
+    ],
+    ids=lambda text: text[:12],
+)
 def test_what_is_no_number_is_said_to_be_none(text: str) -> None:
     with pytest.raises(AttnlabError) as error:
         read_number(text)
@@ -159,11 +176,18 @@ def test_masked_is_right_just_where_a_mask_hides() -> None:
     hidden, open_, score = answers(Exercise(e, cells), e)
     assert mark(hidden, "masked", 0.01).right
     assert mark(hidden, "0", 0.0).right
-    assert mark(open_, "Masked", 1e9).said == "It is not masked."
+    assert mark(open_, "Masked", 1e9).said == "No mask hides it: it has a number."
     assert mark(score, "masked", 0.01).right
     assert mark(score, "−∞", 0.01).right
     assert mark(score, "-1e9", 0.01).said == "It is −∞: nothing is left of it."
     assert mark(open_, "∞", 0.01).said == "It is a finite number."
+
+
+def test_what_a_score_of_0_does_not_hide_is_not_said_to_be_unmasked() -> None:
+    e = attnlab.preset("mask-fill-zero")
+    (hidden,) = answers(Exercise(e, (Cell("weights", 0, 1, 0),)), e)  # the future, which a score of 0 does not hide
+    assert hidden.value > 0
+    assert mark(hidden, "masked", 0.01).said == "No mask hides it: it has a number."
 
 
 def test_how_far_off_is_said() -> None:
@@ -211,6 +235,19 @@ def test_answers_go_to_students_and_boxes() -> None:
         (3, "“Eve” is not on the list of students."),
         (4, "“zz” is no blank of this exercise; there are a, b."),
         (6, "Bob answers a again; this last answer counts."),
+    ]
+
+
+def test_students_whose_names_are_alike_keep_their_own_answers() -> None:
+    exercise = make(students=("Ann Alee", "Anna Lee", "Zo\u00eb", "Bob", "bob"))
+    text = "Anna Lee,a,1\nAnn Alee,a,2\nannalee,a,3\nZoe\u0308,a,4\nbob,a,5\nBob,a,6\nBOB,a,7\n"
+    found, problems = sorted_out(exercise, read_answers(text)[0])
+    assert found == {
+        "Ann Alee": {"a": "2"}, "Anna Lee": {"a": "1"}, "Zo\u00eb": {"a": "4"}, "Bob": {"a": "6"}, "bob": {"a": "5"},
+    }  # fmt: skip
+    assert [(p.line, p.reason) for p in problems] == [
+        (3, "“annalee” could be Ann Alee or Anna Lee."),
+        (7, "“BOB” could be Bob or bob."),
     ]
 
 
