@@ -9,8 +9,10 @@ from PySide6.QtWidgets import QLabel, QWidget
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.theme import font
 
-_IMAGE = re.compile(r"!(?=\[)")
-"""What begins an image: a lesson's text has none, and a label would look for the file."""
+_IMAGE = re.compile(r"<img [^>]*>")
+"""An image, which a label would look for, in a file or elsewhere: a lesson's text has none."""
+_LINK = re.compile(r"<a [^>]*><span [^>]*>(.*?)</span></a>", re.DOTALL)
+"""A link, which leads away from the lecture: only what it is called is shown."""
 
 
 class MarkdownLabel(QLabel):
@@ -45,5 +47,5 @@ class MarkdownLabel(QLabel):
         document = QTextDocument()
         document.setDefaultFont(self.font())
         features = QTextDocument.MarkdownFeature.MarkdownNoHTML
-        document.setMarkdown(_IMAGE.sub("", markdown), features)
-        return document.toHtml()
+        document.setMarkdown(markdown, features)
+        return _LINK.sub(r"\1", _IMAGE.sub("", document.toHtml()))  # where Qt has escaped what is text

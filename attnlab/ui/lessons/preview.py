@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
@@ -70,6 +70,7 @@ class Preview(QFrame):
         column.setSpacing(4)
         self.text = MarkdownLabel()
         self.wrong = QLabel()
+        self.wrong.setTextFormat(Qt.TextFormat.PlainText)
         self.wrong.setWordWrap(True)
         self.wrong.setAccessibleName("What is wrong with the step")
         for label in (self.text, self.wrong):

@@ -2,7 +2,7 @@
 
 import re
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QWidget
 
 from attnlab.errors import AttnlabError
@@ -42,6 +42,7 @@ class QuestionFields(QWidget):
             grid.addWidget(field, row, 1)
             self.fields[name] = field
         self._wrong = QLabel()
+        self._wrong.setTextFormat(Qt.TextFormat.PlainText)
         self._wrong.setWordWrap(True)
         self._wrong.setAccessibleName("Message about the question")
         self._wrong.hide()

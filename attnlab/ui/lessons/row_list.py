@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QListWidget, QListWidge
 
 from attnlab.figures.palette import Palette
 from attnlab.ui.lessons.rows import ROW, Row, RowPainter
+from attnlab.ui.theme import plain_tip
 
 
 class RowList(QListWidget):
@@ -63,7 +64,7 @@ class RowList(QListWidget):
         item = QListWidgetItem()
         item.setData(ROW, row)
         item.setData(Qt.ItemDataRole.AccessibleTextRole, row.spoken)
-        item.setToolTip("" if row.section else row.title)
+        item.setToolTip("" if row.section else plain_tip(row.title))
         flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
         if row.section:
             flags = Qt.ItemFlag.NoItemFlags
