@@ -1,10 +1,18 @@
 """Writes files whole or not at all: to a temporary file in the same folder, then renamed over the old one."""
 
+import contextlib
+import errno
 import os
 import secrets
+import stat
+import time
 from pathlib import Path
 
 from attnlab.errors import FileError
+
+_TEMPORARY, _STALE_S = ".attnlab-{}.tmp", 86_400
+_UNABLE = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EBADF)
+"""What a file system answers that cannot flush to the disk when told to."""
 
 
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
@@ -27,13 +35,20 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
 
 def unwritable(path: str | os.PathLike[str], reason: Exception | str) -> FileError:
     """Return the error that says that a path cannot be written, and why."""
-    return FileError(f"{os.fspath(path)} cannot be written: {why(reason)}.")
+    return FileError(f"{shown(path)} cannot be written: {why(reason)}.")
+
+
+def shown(name: str | os.PathLike[str]) -> str:
+    """Return a path or a name from a file as it may stand in a sentence: control characters are spelt out."""
+    text = os.fsdecode(name)
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def why(reason: Exception | str) -> str:
-    """Return the system's reason in its own words, without numbers and paths."""
+    """Return the system's reason in its own words on one line, without numbers and paths."""
     text = (reason.strerror or str(reason)) if isinstance(reason, OSError) else str(reason)
-    return text.rstrip(".") or type(reason).__name__
+    text = shown(text.strip())
+    return (text if len(text) <= 1000 else f"{text[:1000]}…").rstrip(".") or type(reason).__name__
 
 
 def _replace(target: Path, data: bytes) -> None:
@@ -43,19 +58,41 @@ def _replace(target: Path, data: bytes) -> None:
         raise FileNotFoundError(0, f"there is no folder {target.parent}")
     if target.exists() and not os.access(target, os.W_OK):  # renaming over it would not ask
         raise PermissionError(0, "it is write-protected")
-    temporary = target.with_name(f".attnlab-{secrets.token_hex(8)}.tmp")
+    old = target.stat() if target.exists() else None
+    temporary = target.with_name(_TEMPORARY.format(secrets.token_hex(8)))
     try:
-        with temporary.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        if target.exists():
-            temporary.chmod(target.stat().st_mode & 0o777)
+        _write(temporary, data, old)
         temporary.replace(target)
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # the folder may be gone; the first error says what happened
+            temporary.unlink(missing_ok=True)
         raise
     _sync_folder(target.parent)
+    _sweep(target.parent)
+
+
+def _write(path: Path, data: bytes, old: os.stat_result | None) -> None:
+    """Write a new file down to the disk, with the permissions of an old one; never readable for more than that one."""
+    mode = 0o666 if old is None else stat.S_IMODE(old.st_mode)
+    with open(path, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+        file.write(data)
+        file.flush()
+        try:
+            os.fsync(file.fileno())
+        except OSError as error:
+            if error.errno not in _UNABLE:
+                raise
+    if old is not None:
+        _give(path, old)
+
+
+def _give(path: Path, old: os.stat_result) -> None:
+    new = path.stat()
+    if os.name == "posix" and (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
+        with contextlib.suppress(OSError):  # only some may give files away
+            os.chown(path, old.st_uid, old.st_gid)
+    if stat.S_IMODE(path.stat().st_mode) != stat.S_IMODE(old.st_mode):  # asked, as some file systems refuse any change
+        path.chmod(stat.S_IMODE(old.st_mode))
 
 
 def _sync_folder(folder: Path) -> None:
@@ -72,3 +109,11 @@ def _sync_folder(folder: Path) -> None:
         pass
     finally:
         os.close(handle)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what programs that were killed while writing here left behind a day ago or earlier."""
+    with contextlib.suppress(OSError):
+        for path in folder.glob(_TEMPORARY.format("*")):
+            if time.time() - path.lstat().st_mtime > _STALE_S:
+                path.unlink()

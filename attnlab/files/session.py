@@ -1,41 +1,65 @@
-"""Session files (.attnlab): a zip of one JSON manifest and one safetensors file, never pickle."""
+"""Session files (.attnlab): a zip of a JSON manifest, a safetensors file and their checksums, never pickle."""
 
-import hashlib
 import io
 import json
 import os
+import re
+import struct
 import zipfile
 import zlib
-from collections.abc import Mapping
-from dataclasses import fields
-from typing import Any, NoReturn
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import IO, Any
 
-import torch
 from safetensors import SafetensorError
-from safetensors.torch import load as read_tensors
-from safetensors.torch import save as tensor_bytes
-from torch import Tensor
+from safetensors.torch import save as packed_arrays
 
-from attnlab.attention.experiment import PROJECTIONS, AttentionConfig, Experiment, Sample, Weights
-from attnlab.errors import AttnlabError, ExperimentError, FileError
-from attnlab.files.atomic import unwritable, why, write_bytes
+from attnlab import __version__
+from attnlab.attention.experiment import Experiment
+from attnlab.errors import AttnlabError, FileError
+from attnlab.files.atomic import shown, unwritable, why, write_bytes
+from attnlab.files.session_archive import (
+    MANIFEST,
+    MANIFEST_LIMIT,
+    SUMS,
+    SUMS_LIMIT,
+    TENSORS,
+    TOTAL_LIMIT,
+    Archive,
+    check_sums,
+    pack,
+)
+from attnlab.files.session_arrays import check_header, read_arrays
+from attnlab.files.session_experiment import described, experiments_of
+from attnlab.files.session_json import check_structure, check_view, parse
+from attnlab.files.session_migrations import VERSION, migrated
 
-FORMAT, VERSION = "attnlab", 1
-MANIFEST, TENSORS = "manifest.json", "tensors.safetensors"
-MANIFEST_LIMIT, TOTAL_LIMIT = 16 << 20, 512 << 20
-"""Bytes that the manifest, and everything together, may take when unpacked."""
+FORMAT = "attnlab"
+MOST_PINS = 100
+"""How many experiments a session keeps beside the one that is open."""
 
-_SETTINGS = tuple(field.name for field in fields(AttentionConfig) if field.name != "mask")
-_TENSORS = frozenset({"embeddings", "memory_embeddings", "mask", *PROJECTIONS})
-_EXTRA, _OTHERS = "extra/", "others/"
-"""How the names of tables of registry entries, and of arrays of the other sequences of a batch, begin."""
-_OF_SAMPLE = ("tokens", "memory_tokens", "length")
-"""What the manifest says of another sequence of a batch."""
-_DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
+_SIZE = f"{TOTAL_LIMIT >> 20} MiB"
 _DAMAGE = (
-    zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, SafetensorError, OSError, EOFError, RuntimeError, ValueError,
-    LookupError, OverflowError, RecursionError,
+    zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, struct.error, SafetensorError, EOFError, RuntimeError,
+    ValueError, LookupError, OverflowError, RecursionError,
 )  # fmt: skip
+_START = re.compile(rb"PK\x03\x04.{26}" + re.escape(MANIFEST.encode()), re.DOTALL)  # what is written first
+_NO_END = "File is not a zip file"  # zipfile's words for a file without the table that a zip ends with
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Session:
+    """Everything that is needed to see the same thing again.
+
+    ``view`` is plain JSON of any keys: title, preset, device and dtype, and whatever the window keeps of how it was
+    looked at; keys that nobody knows come back too. ``pins`` are experiments beside the one that is open, in an order
+    that ``view`` may refer to.
+    """
+
+    experiment: Experiment
+    view: Mapping[str, Any] = field(default_factory=dict)
+    pins: Sequence[Experiment] = ()
 
 
 def save(e: Experiment, path: str | os.PathLike[str]) -> None:
@@ -44,7 +68,7 @@ def save(e: Experiment, path: str | os.PathLike[str]) -> None:
     Raises:
         FileError: it cannot be written, or is too large to be read back.
     """
-    save_scene(e, path, {})
+    save_session(Session(e), path)
 
 
 def load(path: str | os.PathLike[str]) -> Experiment:
@@ -53,30 +77,16 @@ def load(path: str | os.PathLike[str]) -> Experiment:
     Raises:
         FileError: the file is not there, not a session, damaged, too large, or of a newer attnlab.
     """
-    return load_scene(path)[0]
+    return load_session(path).experiment
 
 
 def save_scene(e: Experiment, path: str | os.PathLike[str], view: Mapping[str, Any]) -> None:
-    """Write an experiment together with how it was looked at; ``view`` is plain JSON (title, preset, device, dtype).
+    """Write an experiment together with how it was looked at; ``view`` is as in :class:`Session`.
 
     Raises:
-        FileError: as :func:`save`.
+        FileError: as :func:`save_session`.
     """
-    tensors = tensor_bytes(_tensors_of(e))
-    manifest = {
-        "format": FORMAT,
-        "version": VERSION,
-        "tokens": e.tokens,
-        "memory_tokens": e.memory_tokens,
-        "config": _settings(e.config),
-        "sha256": hashlib.sha256(tensors).hexdigest(),
-        "view": dict(view),
-        **_batch(e),
-    }
-    text = json.dumps(manifest, ensure_ascii=False, allow_nan=False, indent=1).encode("utf-8", "surrogatepass")
-    if len(text) > MANIFEST_LIMIT or len(text) + len(tensors) > TOTAL_LIMIT:
-        raise unwritable(path, f"a session may hold {TOTAL_LIMIT >> 20} MiB, of tokens {MANIFEST_LIMIT >> 20} MiB")
-    write_bytes(path, _zipped({MANIFEST: text, TENSORS: tensors}))
+    save_session(Session(e, view), path)
 
 
 def load_scene(path: str | os.PathLike[str]) -> tuple[Experiment, dict[str, Any]]:
@@ -85,166 +95,143 @@ def load_scene(path: str | os.PathLike[str]) -> tuple[Experiment, dict[str, Any]
     Raises:
         FileError: as :func:`load`.
     """
-    name = os.fspath(path)
-    data = _read(path)
-    if not zipfile.is_zipfile(io.BytesIO(data)):
-        raise FileError(f"{name} is not an attnlab session, or only a part of one.")
+    session = load_session(path)
+    return session.experiment, dict(session.view)
+
+
+def save_session(session: Session, path: str | os.PathLike[str]) -> None:
+    """Write a session, whole or not at all: to a temporary file in the same folder, flushed, renamed.
+
+    Raises:
+        FileError: it cannot be written, its view is not plain JSON, or it is too large to be read back.
+    """
     try:
-        text, packed = _unzipped(data)
-        manifest = json.loads(text.decode("utf-8", "surrogatepass"), parse_constant=_refuse_constant)
-        _check_manifest(manifest, name)
-        if hashlib.sha256(packed).hexdigest() != manifest["sha256"]:
-            raise FileError(f"{name} is damaged: its numbers do not match their checksum.")
-        return _experiment(manifest, read_tensors(packed)), manifest["view"]
-    except FileError:
-        raise
-    except AttnlabError as error:
-        raise FileError(f"{name} holds no valid experiment: {error}") from None
-    except _DAMAGE as error:
-        raise FileError(f"{name} is damaged or not an attnlab session: {why(error)}.") from None
+        write_bytes(path, _packed(session))
+    except ValueError as error:
+        raise unwritable(path, error) from None
 
 
-def _settings(config: AttentionConfig) -> dict[str, Any]:
-    """Return the configuration as JSON; what is empty is left out, so that older programs read what they know."""
-    plain = {name: getattr(config, name) for name in _SETTINGS}
-    plain |= {"masks": dict(config.masks), "options": dict(config.options), "ablated": list(config.ablated)}
-    newer = ("masks", "options", "ablated")
-    return {n: v for n, v in plain.items() if not (n in newer and not v) and (n, v) != ("qk_norm", "none")}
+def load_session(path: str | os.PathLike[str]) -> Session:
+    """Return a session with all that was saved in it; those of every older attnlab too.
+
+    Raises:
+        FileError: as :func:`load`; one sentence that names the file and what is wrong.
+    """
+    name = shown(path)
+    with _opened(path, name) as file:
+        try:
+            return _read(file, name)
+        except FileError:
+            raise
+        except AttnlabError as error:
+            raise FileError(f"{name} holds no valid experiment: {error}") from None
+        except OSError as error:
+            raise FileError(f"{name} cannot be read: {why(error)}.") from None
+        except MemoryError:
+            raise FileError(f"{name} needs more memory than there is.") from None
+        except _DAMAGE as error:
+            raise FileError(f"{name} is damaged or not an attnlab session: {why(error)}.") from None
 
 
-def _batch(e: Experiment) -> dict[str, Any]:
-    """Return what the manifest says of the other sequences of a batch; nothing without one."""
-    if not e.others:
-        return {}
-    others = [{name: getattr(other, name) for name in _OF_SAMPLE} for other in e.others]
-    return {"others": others, "item": e.item}
+def _packed(session: Session) -> bytes:
+    view = dict(session.view)
+    check_view(view)
+    if len(session.pins) > MOST_PINS:
+        raise ValueError(f"{len(session.pins)} states are pinned; a session holds {MOST_PINS}")
+    plain, arrays = described([session.experiment, *session.pins])
+    manifest = {
+        "format": FORMAT, "version": VERSION, "attnlab": __version__, "experiment": plain[0], "pins": plain[1:],
+        "view": view,
+    }  # fmt: skip
+    text = json.dumps(manifest, ensure_ascii=False, allow_nan=False, indent=1).encode("utf-8", "surrogatepass")
+    check_structure(text)
+    _check_size(text, sum(array.nbytes for array in arrays.values()))
+    tensors = packed_arrays(arrays)
+    check_header(tensors)
+    _check_size(text, len(tensors))
+    return pack({MANIFEST: text, TENSORS: tensors})
 
 
-def _tensors_of(e: Experiment) -> dict[str, Tensor]:
-    given = {"embeddings": e.embeddings, "memory_embeddings": e.memory_embeddings, "mask": e.config.mask}
-    given |= {name: getattr(e.weights, name) for name in PROJECTIONS}
-    given |= {f"{_EXTRA}{name}": tensor for name, tensor in e.weights.extra.items()}
-    for place, other in enumerate(e.others):
-        given[f"{_OTHERS}{place}/embeddings"] = other.embeddings
-        given[f"{_OTHERS}{place}/memory_embeddings"] = other.memory_embeddings
-    # a copy of each, as safetensors refuses tensors that share their memory
-    return {name: t.clone(memory_format=torch.contiguous_format) for name, t in given.items() if t is not None}
+def _check_size(manifest: bytes, of_arrays: int) -> None:
+    if len(manifest) > MANIFEST_LIMIT or len(manifest) + of_arrays > TOTAL_LIMIT - SUMS_LIMIT:
+        raise ValueError(f"a session may hold {_SIZE}, of tokens {MANIFEST_LIMIT >> 20} MiB")
 
 
-def _zipped(members: dict[str, bytes]) -> bytes:
-    """Return a zip without dates, so that the same experiment is the same file."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, data in members.items():
-            archive.writestr(zipfile.ZipInfo(name), data)
-    return buffer.getvalue()
-
-
-def _read(path: str | os.PathLike[str]) -> bytes:
-    name = os.fspath(path)
+def _opened(path: str | os.PathLike[str], name: str) -> IO[bytes]:
+    """Open a file to be read in pieces; what has no pieces (a pipe) is read whole, within the limit."""
+    most = TOTAL_LIMIT + (1 << 16)
     try:
-        with open(path, "rb") as file:
-            data = file.read(TOTAL_LIMIT + (1 << 16))
+        file: IO[bytes] = open(path, "rb")  # noqa: SIM115  # it is handed on
+        if not file.seekable():
+            with file:
+                file = io.BytesIO(file.read(most + 1))
+        size = file.seek(0, os.SEEK_END)
+        file.seek(0)
     except FileNotFoundError:
         raise FileError(f"There is no file {name}.") from None
     except IsADirectoryError:
         raise FileError(f"{name} is a folder; a session is a file that ends in .attnlab.") from None
     except (OSError, ValueError) as error:
         raise FileError(f"{name} cannot be read: {why(error)}.") from None
-    if len(data) > TOTAL_LIMIT + 4096:
-        raise FileError(f"{name} is larger than the {TOTAL_LIMIT >> 20} MiB that a session may hold.")
-    return data
+    if size > most:
+        file.close()
+        raise FileError(f"{name} is larger than the {_SIZE} that a session may hold.")
+    return file
 
 
-def _unzipped(data: bytes) -> tuple[bytes, bytes]:
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        members = archive.infolist()
-        if sorted(member.filename for member in members) != [MANIFEST, TENSORS]:
-            raise ValueError(f"a session holds {MANIFEST} and {TENSORS}, and nothing else")
-        if any(member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for member in members):
-            raise ValueError("it is compressed in an unknown way")
-        if archive.getinfo(MANIFEST).file_size > MANIFEST_LIMIT or sum(m.file_size for m in members) > TOTAL_LIMIT:
-            raise ValueError(f"it would unpack to more than the {TOTAL_LIMIT >> 20} MiB that a session may hold")
-        return archive.read(MANIFEST), archive.read(TENSORS)
+def _read(file: IO[bytes], name: str) -> Session:
+    ours = _START.match(file.read(64))
+    try:
+        archive = Archive(file)
+    except zipfile.BadZipFile as error:
+        if not ours:
+            raise FileError(f"{name} is not an attnlab session, or only a part of one.") from None
+        reason = "its end is missing" if str(error) == _NO_END else why(error)
+        raise FileError(f"{name} is damaged: {reason}.") from None
+    text = archive.read(MANIFEST)
+    manifest = parse(text)
+    version = _version(manifest, name)
+    members = {MANIFEST: text, TENSORS: b""}
+    archive.check_names(frozenset(members if version == 1 else {*members, SUMS}))
+    members[TENSORS] = archive.read(TENSORS)
+    _check_sums(archive, members, manifest, name)
+    return _session(migrated(manifest), members[TENSORS])
 
 
-def _refuse_constant(text: str) -> NoReturn:
-    raise ValueError(f"{text} is not a number that JSON has")
-
-
-def _check_manifest(manifest: Any, name: str) -> None:
-    """Check the kinds of what the manifest holds; what they mean is checked by the experiment itself."""
+def _version(manifest: Any, name: str) -> int:
+    """Return the version of the format, which is known before anything else of the file is."""
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise FileError(f"{name} is not an attnlab session: its manifest names another format.")
-    version = manifest.get("version")
-    if isinstance(version, int) and version > VERSION:
+    version, writer = manifest.get("version"), manifest.get("attnlab")
+    if type(version) is not int or not 0 < version < 10_000:
+        raise ValueError(f"its version is {shown(repr(version)[:40])}, not a whole number from 1")
+    if version > VERSION:
+        named = isinstance(writer, str) and re.fullmatch(r"\d{1,4}(\.\d{1,4}){1,3}\w{0,8}", writer, re.ASCII)
+        needs = f"attnlab {writer}, which saved it, or newer" if named else "a newer one"
         raise FileError(
-            f"{name} was saved by a newer attnlab (version {version} of the format; this reads {VERSION}): update it."
+            f"{name} was saved by a newer attnlab (version {version} of the format; this is attnlab {__version__} and "
+            f"reads up to {VERSION}): it needs {needs}."
         )
-    if version != VERSION:
-        raise ValueError(f"its version is {version!r}, not {VERSION}")
-    kinds = {"tokens": list, "memory_tokens": list | None, "config": dict, "sha256": str, "view": dict}
-    for key, kind in kinds.items():
-        if key not in manifest or not isinstance(manifest[key], kind):
+    return version
+
+
+def _check_sums(archive: Archive, members: Mapping[str, bytes], manifest: Mapping[str, Any], name: str) -> None:
+    if manifest["version"] == 1:  # which had one of the arrays only
+        wrong = TENSORS if sha256(members[TENSORS]).hexdigest() != manifest.get("sha256") else ""
+    else:
+        wrong = check_sums(archive.read(SUMS), members)
+    if wrong:
+        raise FileError(f"{name} is damaged: {wrong} in it does not match its checksum.")
+
+
+def _session(manifest: Mapping[str, Any], packed: bytes) -> Session:
+    """Return what a manifest of the present version says."""
+    for key, kind in (("experiment", dict), ("pins", list), ("view", dict)):
+        if not isinstance(manifest.get(key), kind):
             raise ValueError(f"{key} is missing from its manifest or of the wrong kind")
-    unknown = set(manifest["config"]) - set(_SETTINGS)
-    if unknown:
-        raise ValueError(f"it has settings that this attnlab does not know: {', '.join(sorted(unknown))}")
-    kinds_of = {"masks": dict, "options": dict, "ablated": list}
-    for key, value in manifest["config"].items():
-        if not isinstance(value, kinds_of.get(key, str | int | float | None)):
-            need = {dict: "names and values", list: "a list"}.get(
-                kinds_of.get(key, str), "one text, number or truth value"
-            )
-            raise ValueError(f"the setting {key} needs to be {need}")
-    _check_batch(manifest.get("others", []), manifest.get("item", 0))
-
-
-def _check_batch(others: Any, item: Any) -> None:
-    if not isinstance(others, list) or not all(isinstance(other, dict) for other in others):
-        raise ValueError("others, the other sequences of its batch, need to be a list of objects")
-    for place, other in enumerate(others):
-        unknown = set(other) - set(_OF_SAMPLE)
-        if unknown:
-            raise ValueError(
-                f"others[{place}] has fields that this attnlab does not know: {', '.join(sorted(unknown))}"
-            )
-        if "tokens" not in other:
-            raise ValueError(f"others[{place}] has no tokens")
-    if type(item) is not int:
-        raise ValueError("item, the place of its sequence in the batch, needs to be a whole number")
-
-
-def _experiment(manifest: dict[str, Any], tensors: dict[str, Tensor]) -> Experiment:
-    others = manifest.get("others", [])
-    of_batch = {f"{_OTHERS}{i}/{name}" for i in range(len(others)) for name in ("embeddings", "memory_embeddings")}
-    unknown = {name for name in tensors if not name.startswith(_EXTRA)} - _TENSORS - of_batch
-    if unknown:
-        raise ValueError(f"it has arrays that this attnlab does not know: {', '.join(sorted(unknown))}")
-    for name, tensor in tensors.items():
-        if name != "mask" and tensor.dtype not in _DTYPES:
-            raise ValueError(f"{name} is {str(tensor.dtype).removeprefix('torch.')}, not a number format of attnlab")
-    needed = ("embeddings", *(f"{_OTHERS}{i}/embeddings" for i in range(len(others))))
-    for name in needed:
-        if name not in tensors:
-            raise ValueError(f"{name} is missing from its arrays")
-    extra = {name.removeprefix(_EXTRA): tensor for name, tensor in tensors.items() if name.startswith(_EXTRA)}
-    return Experiment(
-        tokens=manifest["tokens"],
-        embeddings=tensors["embeddings"],
-        weights=Weights(**{name: tensors.get(name) for name in PROJECTIONS}, extra=extra),
-        config=AttentionConfig(**manifest["config"], mask=tensors.get("mask")),
-        memory_tokens=manifest["memory_tokens"],
-        memory_embeddings=tensors.get("memory_embeddings"),
-        others=[_sample(other, place, tensors) for place, other in enumerate(others)],
-        item=manifest.get("item", 0),
-    )
-
-
-def _sample(other: dict[str, Any], place: int, tensors: dict[str, Tensor]) -> Sample:
-    embeddings, memory = (tensors.get(f"{_OTHERS}{place}/{name}") for name in ("embeddings", "memory_embeddings"))
-    assert embeddings is not None  # checked before
-    try:
-        return Sample(embeddings=embeddings, memory_embeddings=memory, **other)
-    except ExperimentError as error:
-        raise ExperimentError(f"others[{place}].{error}") from None
+    view, pins = manifest["view"], manifest["pins"]
+    if len(pins) > MOST_PINS:
+        raise ValueError(f"it has {len(pins):,} pins, of at most {MOST_PINS}")
+    check_view(view)
+    first, *others = experiments_of([manifest["experiment"], *pins], read_arrays(packed))
+    return Session(first, view, tuple(others))

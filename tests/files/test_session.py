@@ -4,57 +4,24 @@ import io
 import json
 import tempfile
 import zipfile
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load as read_tensors
-from safetensors.torch import save as tensor_bytes
 from torch import Tensor
 
 import attnlab
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
 from attnlab.errors import FileError
-from attnlab.files.session import MANIFEST, TENSORS, load, load_scene, save, save_scene
+from attnlab.files.session import Session, load, load_scene, load_session, save, save_scene, save_session
+from attnlab.files.session_archive import MANIFEST, SUMS, TENSORS
+from tests.files.sessions import INTEGERS, SMALL, WHOLE, assert_same
 
 DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
-INTEGERS = {2: torch.int16, 4: torch.int32, 8: torch.int64}
-
-
-def bits(tensor: Tensor) -> Tensor:
-    """Return the bits of a tensor, so that -0.0 is not 0.0."""
-    return tensor if tensor.dtype == torch.bool else tensor.view(INTEGERS[tensor.element_size()])
-
-
-def assert_same(one: Experiment, other: Experiment) -> None:
-    for part, twin in ((one, other), (one.weights, other.weights), (one.config, other.config)):
-        for field in fields(part):
-            a, b = getattr(part, field.name), getattr(twin, field.name)
-            if isinstance(a, Tensor):
-                assert a.dtype == b.dtype, field.name
-                assert torch.equal(bits(a), bits(b)), field.name
-            elif field.name == "extra":
-                assert a.keys() == b.keys()
-                assert all(torch.equal(bits(a[name]), bits(b[name])) for name in a)
-            elif field.name == "others":
-                assert len(a) == len(b)
-                for sample, other_sample in zip(a, b, strict=True):
-                    assert_same_sample(sample, other_sample)
-            elif field.name not in ("weights", "config"):
-                assert a == b, field.name
-                assert type(a) is type(b), field.name
-
-
-def assert_same_sample(one: attnlab.Sample, other: attnlab.Sample) -> None:
-    assert (one.tokens, one.memory_tokens, one.length) == (other.tokens, other.memory_tokens, other.length)
-    assert torch.equal(bits(one.embeddings), bits(other.embeddings))
-    assert (one.memory_embeddings is None) == (other.memory_embeddings is None)
-    if one.memory_embeddings is not None and other.memory_embeddings is not None:
-        assert torch.equal(bits(one.memory_embeddings), bits(other.memory_embeddings))
 
 
 def numbers(draw: st.DrawFn, *shape: int) -> Tensor:
@@ -138,6 +105,81 @@ def test_how_it_was_looked_at_comes_back_with_it(tmp_path: Path) -> None:
     assert load_scene(tmp_path / "s.attnlab")[1] == {}
 
 
+def test_keys_of_the_view_that_nobody_knows_come_back(tmp_path: Path) -> None:
+    view = {
+        "selection": {"stage": "weights", "row": 2, "column": 1, "head": None}, "head": "mean", "step": -1,
+        "zoom": 1e-300, "lens": "flow", "lesson": ["causal", 3], "seed": 2**64 - 1, "\u202e": {"": [[], {}, True, "\ud800", "\0"]},
+    }  # fmt: skip
+    save_scene(SMALL, tmp_path / "s.attnlab", view)
+    found = load_scene(tmp_path / "s.attnlab")[1]
+    assert found == view
+    assert json.dumps(found) == json.dumps(view)  # 1 is not 1.0, nor True
+
+
+def nested(depth: int) -> Any:
+    return [nested(depth - 1)] if depth else "end"
+
+
+ROUND: list[Any] = []
+ROUND += [ROUND] * 100
+
+
+@pytest.mark.parametrize(
+    ("view", "sentence"),
+    [
+        ({"path": Path("a")}, r"view\.path is \w*Path; it needs text"),
+        ({"cells": [1, torch.ones(1)]}, r"view\.cells\[1\] is Tensor"),
+        ({"zoom": float("nan")}, r"view\.zoom is nan"),
+        ({"step": 10**30}, r"view\.step is a whole number of more than 64 bits"),
+        ({"a": {1: 2}}, r"view\.a has a key that is int"),
+        ({"deep": nested(17)}, "too deep, of at most 16"),
+        ({"round": ROUND}, "too deep, of at most 16"),
+        ({"text": "é" * 600_000}, "view takes 1,200,0.. bytes as JSON, of at most 1,048,576"),
+    ],
+    ids=lambda value: None if isinstance(value, dict) else value,
+)
+def test_a_view_that_is_not_plain_and_modest_is_refused_and_the_old_file_stays(
+    tmp_path: Path, view: dict[str, Any], sentence: str
+) -> None:
+    path = tmp_path / "s.attnlab"
+    save_scene(SMALL, path, {"title": "old"})
+    with pytest.raises(FileError, match=rf"s\.attnlab cannot be written: .*{sentence}"):
+        save_scene(SMALL, path, view)
+    assert load_scene(path)[1] == {"title": "old"}
+
+
+def test_pins_come_back_and_share_what_they_shared(tmp_path: Path) -> None:
+    e, path = attnlab.preset("multi-head-8"), tmp_path / "s.attnlab"
+    masked = Experiment(e.tokens, e.embeddings, e.weights, AttentionConfig(n_heads=8, causal=True))
+    other = attnlab.preset("journey")
+    turned = Experiment(other.tokens, other.embeddings * 2, other.weights, other.config)
+    save_session(Session(e, {"pins": [{"name": "masked"}]}, (masked, other, turned, e)), path)
+    session = load_session(path)
+    for saved, found in zip((e, masked, other, turned, e), (session.experiment, *session.pins), strict=True):
+        assert_same(saved, found)
+    assert session.pins[0].weights.W_q is session.experiment.weights.W_q
+    assert session.pins[2].weights.W_q is session.pins[1].weights.W_q
+    assert session.view == {"pins": [{"name": "masked"}]}
+    save(e, tmp_path / "alone.attnlab")
+    sizes = [each.stat().st_size for each in (path, tmp_path / "alone.attnlab")]
+    assert sizes[0] - sizes[1] < 6000  # what is shared is written once
+
+
+def test_a_batch_and_its_tables_are_pinned_too(tmp_path: Path) -> None:
+    batch = load(Path(__file__).with_name("version1.attnlab"))
+    save_session(Session(SMALL, pins=(batch, batch)), tmp_path / "s.attnlab")
+    found = load_session(tmp_path / "s.attnlab").pins
+    assert_same(batch, found[0])
+    assert_same(batch, found[1])
+    assert found[1].others[0].embeddings is found[0].others[0].embeddings
+
+
+def test_more_pins_than_a_session_holds_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="101 states are pinned; a session holds 100"):
+        save_session(Session(SMALL, pins=(SMALL,) * 101), tmp_path / "s.attnlab")
+    assert not list(tmp_path.glob("*.attnlab"))
+
+
 def test_the_same_experiment_is_the_same_file(tmp_path: Path) -> None:
     for name in ("a", "b"):
         save(attnlab.preset("multi-head-8"), tmp_path / name)
@@ -147,192 +189,12 @@ def test_the_same_experiment_is_the_same_file(tmp_path: Path) -> None:
 def test_a_session_is_a_zip_of_json_and_safetensors(tmp_path: Path) -> None:
     save(attnlab.preset("journey"), tmp_path / "s.attnlab")
     with zipfile.ZipFile(tmp_path / "s.attnlab") as archive:
-        assert sorted(archive.namelist()) == [MANIFEST, TENSORS]
+        assert sorted(archive.namelist()) == [SUMS, MANIFEST, TENSORS]
         manifest = json.loads(archive.read(MANIFEST))
         assert manifest["format"] == "attnlab"
-        assert manifest["version"] == 1
-        assert manifest["tokens"][:2] == ["Your", "journey"]
+        assert manifest["version"] == 2
+        assert manifest["experiment"]["tokens"][:2] == ["Your", "journey"]
         assert read_tensors(archive.read(TENSORS))["W_q"].shape == (3, 2)
-
-
-SMALL = Experiment(("a", "b"), [[1.0, 2.0], [3.0, -0.0]], Weights(W_q=[[1.0], [2.0]], W_k=[[3.0], [4.0]]))
-
-
-def packed(e: Experiment = SMALL) -> bytes:
-    with tempfile.TemporaryDirectory() as folder:
-        save(e, Path(folder) / "s")
-        return (Path(folder) / "s").read_bytes()
-
-
-WHOLE = packed()
-
-
-@settings(max_examples=300)
-@given(st.integers(0, len(WHOLE) * 8 - 1))
-def test_a_flipped_bit_is_noticed_or_harmless(bit: int) -> None:
-    data = bytearray(WHOLE)
-    data[bit // 8] ^= 1 << bit % 8
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "flipped.attnlab"
-        path.write_bytes(data)
-        try:
-            e = load(path)
-        except FileError as error:
-            assert "flipped.attnlab" in str(error)  # noqa: PT017  # either is right, and both are checked
-        else:
-            assert_same(SMALL, e)
-
-
-@given(st.integers(0, len(WHOLE) - 1))
-def test_a_file_cut_short_is_refused(length: int) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "short.attnlab"
-        path.write_bytes(WHOLE[:length])
-        with pytest.raises(FileError, match=r"short\.attnlab"):
-            load(path)
-
-
-@given(st.binary(max_size=300))
-def test_any_other_bytes_are_refused(data: bytes) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "other.attnlab"
-        path.write_bytes(data)
-        with pytest.raises(FileError, match="not an attnlab session"):
-            load(path)
-
-
-def rebuilt(tmp_path: Path, tensors: bytes | None = None, extra: str = "", **changes: Any) -> Path:
-    """Write a session whose manifest says other things, its checksum being right; None takes a key away."""
-    import hashlib
-
-    with zipfile.ZipFile(io.BytesIO(WHOLE)) as archive:
-        manifest, packed_tensors = json.loads(archive.read(MANIFEST)), archive.read(TENSORS)
-    tensors = packed_tensors if tensors is None else tensors
-    manifest |= {"sha256": hashlib.sha256(tensors).hexdigest(), **changes}
-    path = tmp_path / "made.attnlab"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr(MANIFEST, json.dumps({k: v for k, v in manifest.items() if v is not ...}))
-        archive.writestr(TENSORS, tensors)
-        if extra:
-            archive.writestr(extra, b"")
-    return path
-
-
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"format": "other"}, "names another format"),
-        ({"version": 2}, "newer attnlab"),
-        ({"version": "1"}, "version is '1'"),
-        ({"version": 0}, "version is 0"),
-        ({"tokens": "ab"}, "tokens is missing"),
-        ({"tokens": ...}, "tokens is missing"),
-        ({"tokens": ["a"]}, "needs 1, one for each of the tokens"),
-        ({"tokens": [1, 2]}, "every token needs to be a string"),
-        ({"memory_tokens": ["a"]}, "memory_tokens came without memory_embeddings"),
-        ({"config": {"n_heads": 3}}, "n_heads is 3"),
-        ({"config": {"n_heads": 0}}, "n_heads is 0"),
-        ({"config": {"scale": []}}, "scale needs to be one text, number or truth value"),
-        ({"config": {"score": {}}}, "score needs to be one text, number or truth value"),
-        ({"config": {"score": "bilinear"}}, "score is 'bilinear'"),
-        ({"config": {"dropout": 0.1}}, "does not know: dropout"),
-        ({"sha256": "0" * 64}, "checksum"),
-        ({"view": []}, "view is missing"),
-        ({"extra": "exec.py"}, "nothing else"),
-        ({"config": {"scale": float("inf")}}, "Infinity is not a number"),
-        ({"tensors": b"\x80\x04pickle"}, "damaged"),
-        ({"tensors": tensor_bytes({"W_q": torch.ones(2, 1)})}, "embeddings"),
-        ({"tensors": tensor_bytes({"embeddings": torch.full((2, 2), torch.nan)})}, r"embeddings\[0, 0\] is nan"),
-        ({"tensors": tensor_bytes({"embeddings": torch.ones(2, 2, dtype=torch.int64)})}, "embeddings is int64"),
-        ({"tensors": tensor_bytes({"embeddings": torch.ones(2, 2), "W_x": torch.ones(1)})}, "does not know: W_x"),
-        ({"tensors": tensor_bytes({"embeddings": torch.ones(2, 2), "W_q": torch.ones(5, 1)})}, "W_q has shape"),
-        ({"tensors": tensor_bytes({"embeddings": torch.ones(2, 2), "mask": torch.ones(2, 2)})}, "mask is float32"),
-    ],
-    ids=str,
-)
-def test_a_file_that_says_what_cannot_be_is_refused_with_one_sentence(
-    tmp_path: Path, changes: dict[str, Any], sentence: str
-) -> None:
-    path = rebuilt(tmp_path, **changes)
-    with pytest.raises(FileError, match=sentence) as caught:
-        load(path)
-    assert str(path) in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-OTHER = {"tokens": ["c", "d"], "memory_tokens": None, "length": None}
-OTHER_TENSORS = tensor_bytes({"embeddings": torch.ones(2, 2), "others/0/embeddings": torch.ones(2, 2)})
-CONFIG = {"n_heads": 1}
-
-
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"others": {}}, "others, the other sequences of its batch, need to be a list"),
-        ({"others": [OTHER | {"color": "red"}]}, r"others\[0\] has fields that this attnlab does not know: color"),
-        ({"others": [{}]}, r"others\[0\] has no tokens"),
-        ({"others": [OTHER, OTHER]}, "others/1/embeddings is missing"),
-        ({"others": [OTHER | {"tokens": ["c"]}]}, r"others\[0\]\.embeddings has 2 rows; it needs 1"),
-        ({"others": [OTHER | {"memory_tokens": ["c"]}]}, r"others\[0\]\.memory_tokens came without"),
-        ({"others": [OTHER | {"length": "2"}]}, r"others\[0\]\.length is '2'; it needs a whole number"),
-        ({"others": [OTHER | {"length": 3}]}, r"others\[0\] has length 3; .* 2 keys"),
-        ({"others": [OTHER], "item": 2}, "item is 2; it needs a place from 0 to 1"),
-        ({"others": [OTHER], "item": True}, "item, the place .*, needs to be a whole number"),
-        ({"others": []}, "does not know: others/0/embeddings"),
-        ({"others": [OTHER], "config": CONFIG | {"masks": []}}, "the setting masks needs to be names and values"),
-        ({"others": [OTHER], "config": CONFIG | {"ablated": 0}}, "the setting ablated needs to be a list"),
-        (
-            {"others": [OTHER], "config": CONFIG | {"ablated": [True]}},
-            r"ablated is \[True\]; it needs numbers of heads",
-        ),
-        ({"others": [OTHER], "config": CONFIG | {"options": {"dropout_seed": 10**400}}}, "a whole number from 0"),
-        ({"others": [OTHER], "config": CONFIG | {"score": "additive"}}, "needs W_d .* which is missing"),
-    ],
-    ids=str,
-)
-def test_a_batch_or_settings_that_cannot_be_are_refused_with_one_sentence(
-    tmp_path: Path, changes: dict[str, Any], sentence: str
-) -> None:
-    path = rebuilt(tmp_path, OTHER_TENSORS, **changes)
-    with pytest.raises(FileError, match=sentence) as caught:
-        load(path)
-    assert str(path) in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-def test_a_file_without_its_embeddings_says_so(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="embeddings is missing from its arrays"):
-        load(rebuilt(tmp_path, tensor_bytes({"W_q": torch.ones(2, 2)})))
-
-
-def test_the_file_that_the_bad_batches_are_made_from_is_good(tmp_path: Path) -> None:
-    e = load(rebuilt(tmp_path, OTHER_TENSORS, others=[OTHER | {"length": 1}], item=1))
-    assert (e.item, e.others[0].tokens, e.others[0].length) == (1, ("c", "d"), 1)
-
-
-def test_the_file_that_the_bad_ones_are_made_from_is_good(tmp_path: Path) -> None:
-    assert_same(SMALL, load(rebuilt(tmp_path)))
-
-
-@pytest.mark.parametrize("member", [MANIFEST, TENSORS])
-def test_a_file_that_would_unpack_to_gigabytes_is_refused(tmp_path: Path, member: str) -> None:
-    other = {MANIFEST: TENSORS, TENSORS: MANIFEST}[member]
-    with zipfile.ZipFile(tmp_path / "bomb.attnlab", "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(other, b"{}")
-        with archive.open(member, "w", force_zip64=True) as file:
-            for _ in range(513):
-                file.write(bytes(1 << 20))
-    assert (tmp_path / "bomb.attnlab").stat().st_size < 1 << 20
-    with pytest.raises(FileError, match="512 MiB"):
-        load(tmp_path / "bomb.attnlab")
-
-
-def test_deeply_nested_json_is_refused(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "deep.attnlab", "w") as archive:
-        archive.writestr(MANIFEST, "[" * 200_000)
-        archive.writestr(TENSORS, b"")
-    with pytest.raises(FileError, match=r"deep\.attnlab"):
-        load(tmp_path / "deep.attnlab")
 
 
 def test_a_session_compressed_by_another_program_is_read(tmp_path: Path) -> None:

@@ -1,0 +1,120 @@
+"""Sessions of older programs open as they were saved, and one of a newer program says what it needs."""
+
+import copy
+import hashlib
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load as read_tensors
+
+import attnlab
+from attnlab.errors import FileError
+from attnlab.files.session import load, load_scene, load_session, save_session
+from attnlab.files.session_archive import MANIFEST, TENSORS
+from attnlab.files.session_experiment import arrays_of
+from attnlab.files.session_migrations import MIGRATIONS, VERSION, migrated
+from tests.files.sessions import assert_same, bits, rebuilt
+
+VERSION_1 = Path(__file__).with_name("version1.attnlab")
+"""Written by attnlab 0.1.0: a batch with memory, tables, a painted mask, four dtypes, −0 and half a surrogate pair."""
+
+
+def test_a_file_of_version_1_opens_bit_for_bit() -> None:
+    digest = "501eaccc1769736cf32916a5628ebf8bc1c9a8a8b4898122a3a263412c062c65"
+    with zipfile.ZipFile(VERSION_1) as archive:
+        packed = archive.read(TENSORS)
+        said = json.loads(archive.read(MANIFEST).decode("utf-8", "surrogatepass"))
+    assert hashlib.sha256(VERSION_1.read_bytes()).hexdigest() == digest
+    e, view = load_scene(VERSION_1)
+    stored, found = read_tensors(packed), arrays_of(e)
+    assert stored.keys() == found.keys()
+    assert all(found[name].dtype == stored[name].dtype for name in stored)
+    assert all(torch.equal(bits(found[name]), bits(stored[name])) for name in stored)
+    assert e.tokens == ("Der", "Fuchs 🦊", "\ud800")
+    assert e.memory_tokens == ("a", "b")
+    assert (e.others[0].tokens, e.others[0].length, e.item) == (("x", "y", "z"), 1, 1)
+    c = e.config
+    assert (c.n_heads, c.n_kv_heads, c.causal, c.scale) == (2, 1, True, 1.75)
+    assert (c.score, c.normalizer, c.positions, c.qk_norm) == ("general", "softmax", "sinusoidal", "none")
+    assert (dict(c.masks), c.ablated, dict(c.options)) == ({}, (1,), {"temperature": 2.0})
+    assert view == said["view"]
+    assert view["lens"] == {"name": "flow", "zoom": 1.5}
+
+
+def test_what_was_of_version_1_is_saved_as_the_present_one(tmp_path: Path) -> None:
+    session = load_session(VERSION_1)
+    save_session(session, tmp_path / "new.attnlab")
+    again = load_session(tmp_path / "new.attnlab")
+    assert_same(session.experiment, again.experiment)
+    assert again.view == session.view
+    with zipfile.ZipFile(tmp_path / "new.attnlab") as archive:
+        assert json.loads(archive.read(MANIFEST).decode("utf-8", "surrogatepass"))["version"] == VERSION
+
+
+def test_a_file_of_version_1_whose_numbers_changed_is_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(VERSION_1) as old, zipfile.ZipFile(tmp_path / "s.attnlab", "w") as new:
+        new.writestr(MANIFEST, old.read(MANIFEST))
+        packed = old.read(TENSORS)
+        new.writestr(TENSORS, packed[:-1] + bytes([packed[-1] ^ 1]))
+    with pytest.raises(FileError, match=r"is damaged: tensors\.safetensors in it does not match its checksum\.$"):
+        load(tmp_path / "s.attnlab")
+
+
+OF_1: dict[str, Any] = {
+    "format": "attnlab", "version": 1, "tokens": ["a"], "memory_tokens": None, "config": {"n_heads": 1},
+    "sha256": "0" * 64, "view": {"title": "A"}, "others": [{"tokens": ["b"]}], "item": 1,
+}  # fmt: skip
+
+
+def test_version_1_becomes_2_by_moving_what_describes_the_experiment() -> None:
+    assert MIGRATIONS[1](OF_1) == {
+        "format": "attnlab",
+        "version": 2,
+        "experiment": {
+            "tokens": ["a"],
+            "memory_tokens": None,
+            "config": {"n_heads": 1},
+            "others": [{"tokens": ["b"]}],
+            "item": 1,
+        },
+        "pins": [],
+        "view": {"title": "A"},
+    }
+
+
+def test_every_version_leads_to_the_present_one_and_changes_nothing_that_it_was_given() -> None:
+    assert sorted(MIGRATIONS) == list(range(1, VERSION))
+    before = copy.deepcopy(OF_1)
+    assert migrated(OF_1)["version"] == VERSION
+    assert before == OF_1
+    now = {"version": VERSION, "anything": 1}
+    assert migrated(now) == now
+
+
+@pytest.mark.parametrize("version", [0, VERSION + 1, -1, True, "1", None, 1.0])
+def test_what_is_no_older_version_is_not_migrated(version: Any) -> None:
+    with pytest.raises(ValueError, match="its version is"):
+        migrated(OF_1 | {"version": version})
+
+
+@pytest.mark.parametrize(
+    ("writer", "needs"),
+    [
+        ("0.9.1", r"it needs attnlab 0\.9\.1, which saved it, or newer\.$"),
+        ("1.0rc1", r"it needs attnlab 1\.0rc1, which saved it, or newer\.$"),
+        ("<b>1.0</b>", r"it needs a newer one\.$"),
+        (..., r"it needs a newer one\.$"),
+        (7, r"it needs a newer one\.$"),
+    ],
+)
+def test_a_newer_file_says_which_attnlab_it_needs_whatever_else_it_holds(
+    tmp_path: Path, writer: Any, needs: str
+) -> None:
+    path = rebuilt(tmp_path, extra="textures.bin", version=VERSION + 1, attnlab=writer, pins=...)
+    with pytest.raises(FileError, match=needs) as caught:
+        load(path)
+    assert f"(version {VERSION + 1} of the format; this is attnlab {attnlab.__version__}" in str(caught.value)
