@@ -52,6 +52,8 @@ def text_of(path: Path) -> str:
         FileError: it is not there, larger than 1 MB, or not UTF-8.
     """
     try:
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise FileError(f"The lesson {path} is no file of text.")  # but a pipe, which would be waited for
         with path.open("rb") as file:
             data = file.read(LIMIT + 1)
     except OSError as error:

@@ -17,6 +17,7 @@ from attnlab.lessons.expressions import Scope
 from attnlab.lessons.lesson import Lesson, Problem, Step
 from attnlab.lessons.placeholders import Wrong, fill
 from attnlab.lessons.state import begun
+from attnlab.lessons.work import Work
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
@@ -54,13 +55,14 @@ def _walked(lesson: Lesson) -> tuple[tuple[Slide, ...], list[Problem]]:
     """Return the slides, and what is wrong with the states, the cells and the questions."""
     problems: list[Problem] = []
     made: list[Slide] = []
+    work = Work()
     for index, step in enumerate(lesson.steps):
-        made.append(_slide(lesson, index, step, made[-1] if made else None, problems))
+        made.append(_slide(lesson, index, step, made[-1] if made else None, problems, work))
     return tuple(made), problems
 
 
-def _slide(lesson: Lesson, index: int, step: Step, last: Slide | None, problems: list[Problem]) -> Slide:
-    e = begun(lesson, step, last.experiment if last else None, problems)
+def _slide(lesson: Lesson, index: int, step: Step, last: Slide | None, problems: list[Problem], work: Work) -> Slide:
+    e = begun(lesson, step, last.experiment if last else None, problems, work)
     anew = last is None or step.preset is not None or step.file is not None
     stage = _stage(step, None if anew or last is None else last.stage, e, problems)
     head = _head(step, None if anew or last is None else last.head, e, problems)
@@ -129,6 +131,8 @@ def check(lesson: Lesson) -> tuple[Problem, ...]:
     made, problems = _walked(lesson)
     traces: dict[int, Trace] = {}
     for slide in made:
+        needed = {id(slide.experiment), id(slide.before)}
+        traces = {key: trace for key, trace in traces.items() if key in needed}  # all at once could fill the memory
         problems += _check_texts(slide, traces)
     return tuple(sorted({*lesson.problems, *problems}, key=lambda problem: (problem.line, problem.reason)))
 

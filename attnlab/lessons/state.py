@@ -18,6 +18,7 @@ from attnlab.errors import AttnlabError, ExperimentError
 from attnlab.lessons.lesson import Edit, Lesson, Problem, Step
 from attnlab.lessons.lookup import ALIASES
 from attnlab.lessons.table_edit import as_number, tabled
+from attnlab.lessons.work import MOST, Work
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
@@ -25,26 +26,46 @@ if TYPE_CHECKING:
 _TABLE = re.compile(r"\s*(\w+)\s*(?:\[(.*)\])?\s*")
 
 
-def begun(lesson: Lesson, step: Step, before: "Experiment | None", problems: list[Problem]) -> "Experiment | None":
-    """Return the experiment of a step; what cannot be of its state is a problem on its line, and left out."""
-    e = before
-    try:
-        if step.preset is not None:
-            e = preset(step.preset)
-        elif step.file is not None:
-            e = _opened(lesson.path, step.file)
-    except AttnlabError as error:
-        problems.append(Problem(step.line_of("file" if step.preset is None else "preset"), str(error)))
-    if e is None and step.edits:
-        reason = "There is nothing to edit yet; a preset, or a file, begins a state."
-        problems.append(Problem(step.edits[0].line, reason))
+def begun(
+    lesson: Lesson, step: Step, before: "Experiment | None", problems: list[Problem], work: Work
+) -> "Experiment | None":
+    """Return the experiment of a step; what cannot be of its state is a problem on its line, and left out.
+
+    Where ``work`` is done, the state of the step before stays.
+    """
+    if work.is_done():
+        return before
+    e = _started(lesson, step, before, problems)
+    if e is None:
+        if step.edits:
+            reason = "There is nothing to edit yet; a preset, or a file, begins a state."
+            problems.append(Problem(step.edits[0].line, reason))
         return None
+    if e is not before:
+        work.add(e)
     for edit in step.edits:
+        if work.is_done():
+            break
         try:
-            e = edited(e, edit) if e is not None else None
+            e = edited(e, edit)
         except AttnlabError as error:
             problems.append(Problem(edit.line, str(error)))
+        work.add(e)
+    if work.is_done():
+        reason = f"The states of the lesson take more than {MOST >> 30} GiB up to here, and no more are made"
+        problems.append(Problem(step.line, f"{reason}; smaller layers, or fewer edits, would do."))
     return e
+
+
+def _started(lesson: Lesson, step: Step, before: "Experiment | None", problems: list[Problem]) -> "Experiment | None":
+    try:
+        if step.preset is not None:
+            return preset(step.preset)
+        if step.file is not None:
+            return _opened(lesson.path, step.file)
+    except AttnlabError as error:
+        problems.append(Problem(step.line_of("file" if step.preset is None else "preset"), str(error)))
+    return before
 
 
 def _opened(path: Path | None, name: str) -> "Experiment":
@@ -52,6 +73,8 @@ def _opened(path: Path | None, name: str) -> "Experiment":
         raise AttnlabError(f"The session {name} is looked for beside the lesson, which lies in no folder yet: save it.")
     from attnlab.files.session import load
 
+    if (path.parent / name).exists() and not (path.parent / name).is_file():
+        raise AttnlabError(f"{name} is no file; a session that lies beside the lesson is.")  # nor a pipe to wait for
     return load(path.parent / name)
 
 

@@ -1,5 +1,9 @@
 """Slides: what a step leaves open is as in the step before, and what it asks for is there or is named."""
 
+import os
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 import torch
 
@@ -7,9 +11,10 @@ from attnlab.attention.explanation import Cell
 from attnlab.attention.presets import preset
 from attnlab.attention.trace import Trace
 from attnlab.attention.walk import Place
+from attnlab.errors import FileError
 from attnlab.lessons.cells import MOST_BLANKS
 from attnlab.lessons.lesson import Blank, Edit, Lesson, Problem, Question, Step
-from attnlab.lessons.parse import parse
+from attnlab.lessons.parse import parse, read
 from attnlab.lessons.slides import Slide, check, filled, slides
 from attnlab.lessons.tour import tour
 
@@ -201,6 +206,38 @@ def test_a_question_asks_for_cells_by_their_tokens() -> None:
     assert only_slide(Step("One", preset="journey", question=asked)).blanks == (Cell("weights", 2, 5, 0),)
     problem = only_problem(Step("One", preset="journey", question=Question((Blank("weights", "nobody"),))))
     assert "A row of the blank in weights is “nobody”; there are “Your”" in problem.reason
+
+
+def test_the_states_of_a_lesson_take_only_so_much() -> None:
+    wide = tuple(Edit(size, 2048) for size in ("d_model", "d_k", "d_v"))
+    lesson = lesson_of(
+        Step("Wide", preset="journey", edits=(*wide, *(Edit("W_q[0, 0]", i) for i in range(1000))), line=3),
+        Step("On", edits=(Edit("causal", True),), line=9),
+        Step("Anew", preset="causal-5x8", line=12),
+    )
+    first, on, anew = slides(lesson)
+    assert first.experiment is on.experiment is anew.experiment
+    assert [(problem.line, problem.reason) for problem in check(lesson)] == [
+        (3, "The states of the lesson take more than 1 GiB up to here, and no more are made; smaller layers, or fewer "
+         "edits, would do.")
+    ]  # fmt: skip
+
+
+def test_of_so_many_edits_of_a_small_layer_the_last_are_not_made() -> None:
+    lesson = lesson_of(
+        Step("Many", preset="journey", edits=tuple(Edit("n_heads", 7, i) for i in range(20_000)), line=3)
+    )
+    assert 1000 < len(check(lesson)) < 10_000
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    step = Step("One", file="pipe", line=5)
+    (problem,) = check(replace(lesson_of(step), path=tmp_path / "own.md"))
+    assert (problem.line, problem.reason) == (5, "pipe is no file; a session that lies beside the lesson is.")
+    with pytest.raises(FileError, match="is no file of text"):
+        read(tmp_path / "pipe")
 
 
 @pytest.mark.parametrize("name", ["journey", "causal-5x8", "multi-head-8"])
