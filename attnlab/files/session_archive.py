@@ -18,6 +18,8 @@ MANIFEST_LIMIT, SUMS_LIMIT, TOTAL_LIMIT = 16 << 20, 4096, 512 << 20
 """Bytes that the manifest, the checksums, and everything together may take when unpacked."""
 MOST_MEMBERS = 16
 """How many members a session of any version may have."""
+FREE_LIMIT, MOST_SHRUNK = 64 << 20, 100
+"""How many bytes may be unpacked from however few; and beyond them, from one."""
 
 _LIMITS = {MANIFEST: MANIFEST_LIMIT, SUMS: SUMS_LIMIT}
 _CHUNK, _DIRECTORY = 1 << 16, 1 << 17
@@ -51,8 +53,11 @@ class Archive:
             raise ValueError("it holds two files of the same name")
         for member in members:
             _check_member(member)
-        if sum(member.file_size for member in members) > TOTAL_LIMIT:
+        size = sum(member.file_size for member in members)
+        if size > TOTAL_LIMIT:
             raise ValueError(f"it would unpack to more than the {TOTAL_LIMIT >> 20} MiB that a session may hold")
+        if size > max(FREE_LIMIT, MOST_SHRUNK * file.seek(0, io.SEEK_END)):
+            raise ValueError(f"it would unpack to {size >> 20} MiB, more than {MOST_SHRUNK} times what it takes")
 
     def check_names(self, needed: frozenset[str]) -> None:
         """Check that just these members are there."""

@@ -117,7 +117,7 @@ def _check(plain: Any, where: str) -> None:
 def _check_config(config: Mapping[str, Any], where: str) -> None:
     unknown = set(config) - set(_SETTINGS)
     if unknown:
-        raise ValueError(f"{where}has settings that this attnlab does not know: {_list(unknown)}")
+        raise ValueError(f"{where or 'it '}has settings that this attnlab does not know: {_list(unknown)}")
     kinds = {"masks": (dict, "names and values"), "options": (dict, "names and values"), "ablated": (list, "a list")}
     for key, value in config.items():
         kind, needs = kinds.get(key, (str | int | float | None, "one text, number or truth value"))
@@ -142,7 +142,7 @@ def _experiment(plain: dict[str, Any], arrays: dict[str, Tensor], where: str) ->
     extra = {name.removeprefix(_EXTRA): array for name, array in arrays.items() if name.startswith(_EXTRA)}
     unknown = {name for name in arrays if not name.startswith(_EXTRA)} - _ARRAYS - of_batch
     if unknown:
-        raise ValueError(f"{where}has arrays that this attnlab does not know: {_list(unknown)}")
+        raise ValueError(f"{where or 'it '}has arrays that this attnlab does not know: {_list(unknown)}")
     for name, array in arrays.items():
         if name != "mask" and not array.is_floating_point():
             raise ValueError(f"{where}{name} holds truth values; it needs numbers")

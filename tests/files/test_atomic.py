@@ -1,6 +1,10 @@
 """A file is written whole or not at all, and a refusal says why."""
 
+import errno
 import os
+import shutil
+import stat
+import subprocess
 import sys
 from pathlib import Path
 
@@ -77,3 +81,153 @@ def test_a_write_protected_file_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="write-protected"):
         write_bytes(tmp_path / "a.bin", b"new")
     assert (tmp_path / "a.bin").read_bytes() == b"old"
+
+
+@posix_only
+def test_a_private_file_is_private_at_every_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.bin").write_bytes(b"old")
+    (tmp_path / "a.bin").chmod(0o600)
+    modes, flush = [], os.fsync
+
+    def look(handle: int) -> None:
+        modes.append(os.fstat(handle).st_mode)
+        flush(handle)
+
+    monkeypatch.setattr(os, "fsync", look)
+    write_bytes(tmp_path / "a.bin", b"new")
+    assert [mode & 0o777 for mode in modes if stat.S_ISREG(mode)] == [0o600]
+
+
+@posix_only
+def test_file_and_folder_are_flushed_to_the_disk_before_and_after_the_renaming(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done, flush = [], os.fsync
+
+    def look(handle: int) -> None:
+        there = (tmp_path / "a.bin").read_bytes() if (tmp_path / "a.bin").exists() else b""
+        done.append(("folder" if stat.S_ISDIR(os.fstat(handle).st_mode) else "file", there))
+        flush(handle)
+
+    monkeypatch.setattr(os, "fsync", look)
+    write_bytes(tmp_path / "a.bin", b"new")
+    assert done == [("file", b""), ("folder", b"new")]
+
+
+def test_a_disk_that_cannot_be_told_to_flush_is_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unable(handle: int) -> None:
+        raise OSError(errno.EINVAL, "Invalid argument")
+
+    monkeypatch.setattr(os, "fsync", unable)
+    write_bytes(tmp_path / "a.bin", b"new")
+    assert (tmp_path / "a.bin").read_bytes() == b"new"
+
+
+@posix_only
+@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may write everything")
+def test_a_folder_that_is_read_only_keeps_its_file(tmp_path: Path) -> None:
+    (tmp_path / "a.bin").write_bytes(b"old")
+    tmp_path.chmod(0o555)
+    try:
+        with pytest.raises(FileError, match=r"a\.bin cannot be written: Permission denied\.$"):
+            write_bytes(tmp_path / "a.bin", b"new")
+        assert (tmp_path / "a.bin").read_bytes() == b"old"
+    finally:
+        tmp_path.chmod(0o755)
+
+
+@posix_only
+def test_a_folder_that_vanishes_while_it_is_written_to_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "stick"
+    folder.mkdir()
+    flush = os.fsync
+
+    def pull_out(handle: int) -> None:
+        flush(handle)
+        folder.rename(tmp_path / "gone")
+
+    monkeypatch.setattr(os, "fsync", pull_out)
+    with pytest.raises(FileError, match=r"stick/a\.bin cannot be written: No such file or directory\.$"):
+        write_bytes(folder / "a.bin", b"new")
+
+
+@posix_only
+def test_a_disk_without_room_keeps_the_old_file_and_no_part_of_the_new_one(tmp_path: Path) -> None:
+    (tmp_path / "a.bin").write_bytes(b"old")
+    script = """
+import resource, sys
+from attnlab.files.atomic import write_bytes
+from attnlab.errors import FileError
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+try:
+    write_bytes(sys.argv[1], bytes(200_000))
+except FileError as error:
+    print(error)
+"""
+    answer = subprocess.run([sys.executable, "-c", script, str(tmp_path / "a.bin")], capture_output=True, text=True)
+    assert answer.stdout == f"{tmp_path}/a.bin cannot be written: File too large.\n"
+    assert (tmp_path / "a.bin").read_bytes() == b"old"
+    assert [entry.name for entry in tmp_path.iterdir() if entry.is_file()] == ["a.bin"]
+
+
+DISK = """
+set -e
+mount -t tmpfs -o size=256k none "$1"
+exec "$2" -c '
+import subprocess, sys
+from pathlib import Path
+from attnlab.files.atomic import write_bytes
+from attnlab.errors import FileError
+
+disk = Path(sys.argv[1])
+def write(data):
+    try:
+        write_bytes(disk / "a.bin", data)
+    except FileError as error:
+        print(error)
+    print([(path.name, len(path.read_bytes())) for path in disk.iterdir()])
+
+write(bytes(100_000))
+write(bytes(200_000))
+subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+write(bytes(1))
+' "$1"
+"""
+
+
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux")
+    or not shutil.which("unshare")
+    or subprocess.run(["unshare", "-rm", "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True).returncode != 0,
+    reason="no disk of one's own can be made here",
+)
+def test_a_full_disk_and_one_that_is_read_only_say_so_and_keep_what_was_there(tmp_path: Path) -> None:
+    command = ["unshare", "-rm", "sh", "-c", DISK, "sh", str(tmp_path), sys.executable]
+    answer = subprocess.run(command, capture_output=True, text=True)
+    path, kept = f"{tmp_path}/a.bin", "[('a.bin', 100000)]"
+    assert answer.stdout.splitlines() == [
+        kept,
+        f"{path} cannot be written: No space left on device.",
+        kept,
+        f"{path} cannot be written: it is write-protected.",
+        kept,
+    ], answer.stderr
+
+
+def test_what_a_killed_program_left_is_removed_a_day_later(tmp_path: Path) -> None:
+    old, young, other = (tmp_path / name for name in (".attnlab-00.tmp", ".attnlab-11.tmp", "attnlab-22.tmp"))
+    for path in (old, young, other):
+        path.write_bytes(b"half")
+    for path in (old, other):
+        os.utime(path, (0, 0))
+    write_bytes(tmp_path / "a.bin", b"new")
+    assert (old.exists(), young.exists(), other.exists()) == (False, True, True)
+
+
+def test_control_characters_in_a_name_are_spelt_out(tmp_path: Path) -> None:
+    with pytest.raises(FileError) as caught:
+        write_bytes(tmp_path / "none\n\u202e\x1b[2J" / "a.bin", b"x")
+    assert str(caught.value).count(r"none\n\u202e\x1b[2J") == 2
+    assert str(caught.value).isprintable()
