@@ -6,6 +6,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from attnlab.errors import AttnlabError
 from attnlab.figures.handout import Blanked, Formulas, HandoutWriter, Sheet, SheetTable
 from attnlab.figures.palette import LIGHT
 from attnlab.files.atomic import write_bytes
@@ -24,14 +25,23 @@ if TYPE_CHECKING:
 FORMULAS = Formulas(formula_size, draw_formula)
 AS_THEY_ARE = ("rotated_queries", "rotated_keys", "dropped")
 """Stages that are given rather than computed on the way: nobody turns by angles, or draws at random, on paper."""
+MOST = 64
+"""More tokens have room on no paper: such a state is not computed, nor its numbers written out, to find that out."""
 _TABLES = {"queries": ("W_q", "b_q"), "keys": ("W_k", "b_k"), "values": ("W_v", "b_v"), "output": ("W_o", "b_o")}
 _ROLES = {"q": "query", "k": "key", "v": "value"}
 
 
 def sheet(exercise: "Exercise", student: str) -> Sheet:
-    """Return the sheet of one student, with the student's own numbers; "" is nobody's, with a line for the name."""
+    """Return the sheet of one student, with the student's own numbers; "" is nobody's, with a line for the name.
+
+    Raises:
+        AttnlabError: there are too many tokens for any paper.
+    """
     from attnlab.lessons.exercise import traced, variant
 
+    count = max(exercise.experiment.T_q, exercise.experiment.T_k)
+    if count > MOST:
+        raise AttnlabError(f"{count} tokens are too many for the paper; up to 12 would be kinder.")
     trace = traced(variant(exercise, student))
     return Sheet(
         exercise.title,

@@ -1,6 +1,7 @@
 """A lesson on paper: one page a step, drawn by the painter of the screen, and a last page with the answers."""
 
 import os
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QSizeF
@@ -42,14 +43,23 @@ def write_pdf(
         AttnlabError: the lesson has no steps, or a step has no state and none is given, or cannot be computed.
         FileError: the file cannot be written; an old one is left as it was.
     """
+    pages = pages_of(lesson, experiment)
+    for _ in printed(pages, lesson.title, path, palette):
+        pass
+    return len(pages)
+
+
+def pages_of(lesson: "Lesson", experiment: "Experiment | None" = None) -> list[SlideContent]:
+    """Return what stands on the pages of a lesson, with every number computed. Runs on any thread.
+
+    Raises:
+        AttnlabError: the lesson has no steps, or a step has no state and none is given, or cannot be computed.
+    """
     from attnlab.lessons.slides import slides
 
     if not lesson.steps:
         raise AttnlabError(f"The lesson {lesson.name!r} has no steps; there is nothing to print.")
-    dress_type()
-    pages = _pages(slides(lesson), experiment)
-    write_bytes(path, _printed(pages, lesson.title, palette))
-    return len(pages)
+    return _pages(slides(lesson), experiment)
 
 
 def _pages(slides: "tuple[Slide, ...]", experiment: "Experiment | None") -> list[SlideContent]:
@@ -94,10 +104,34 @@ def _answer_pages(answers: list[Paragraph], slides: "tuple[Slide, ...]") -> list
     return [SlideContent(heading=title, title="Answers", text=part) for part in parts]
 
 
-def _printed(pages: list[SlideContent], title: str, palette: Palette) -> bytes:
+def printed(
+    pages: list[SlideContent], title: str, path: str | os.PathLike[str], palette: Palette = LIGHT
+) -> Iterator[None]:
+    """Draw pages to a file, a page a step; given up half way it leaves no file, and an old one as it was.
+
+    Raises:
+        FileError: the file cannot be written.
+    """
+    dress_type()
     data = QByteArray()
     buffer = QBuffer(data)
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    writer = _writer(buffer, title)
+    painter = QPainter(writer)
+    try:
+        for index, page in enumerate(pages):
+            if index:
+                writer.newPage()
+            with readable_digits():
+                draw_slide(painter, Sheet(0, 0, WIDTH, HEIGHT), page, palette, FORMULAS)
+            yield
+    finally:
+        painter.end()  # before its device goes, or Qt crashes
+        buffer.close()
+    write_bytes(path, bytes(data.data()))
+
+
+def _writer(buffer: QBuffer, title: str) -> QPdfWriter:
     writer = QPdfWriter(buffer)
     writer.setTitle(title)
     writer.setCreator("attnlab")
@@ -106,12 +140,4 @@ def _printed(pages: list[SlideContent], title: str, palette: Palette) -> bytes:
         QSizeF(WIDTH / DPI, HEIGHT / DPI), QPageSize.Unit.Inch, "Slide", QPageSize.SizeMatchPolicy.ExactMatch
     )
     writer.setPageLayout(QPageLayout(size, QPageLayout.Orientation.Portrait, QMarginsF(0, 0, 0, 0)))
-    painter = QPainter(writer)
-    with readable_digits():
-        for index, page in enumerate(pages):
-            if index:
-                writer.newPage()
-            draw_slide(painter, Sheet(0, 0, WIDTH, HEIGHT), page, palette, FORMULAS)
-    painter.end()
-    buffer.close()
-    return bytes(data.data())
+    return writer

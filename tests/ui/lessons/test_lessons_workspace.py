@@ -11,6 +11,8 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent, QTextDocument
 from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel, QLineEdit, QToolButton
 
 from attnlab.attention.walk import Place
+from attnlab.lessons.lesson import Lesson
+from attnlab.ui.lessons.printing import Printing
 
 if TYPE_CHECKING:
     from attnlab.ui.lessons.desk import LessonDesk
@@ -263,10 +265,19 @@ def test_a_lesson_is_printed(person: "Person", lesson_file: Path, tmp_path: Path
     workspace = workspace_of(person)
     person.press("Print as PDF…")
     dialog = next(d for d in person.window.findChildren(QFileDialog) if d.isVisible())
+    dialog.fileSelected.emit(str(tmp_path / "nowhere" / "out.pdf"))
+    person.wait_for(lambda: "there is no folder" in workspace.message)
     dialog.fileSelected.emit(str(tmp_path / "out.pdf"))
     dialog.reject()
+    person.wait_for(lambda: workspace.message == f"Printed 5 pages to {tmp_path / 'out.pdf'}")
     assert (tmp_path / "out.pdf").read_bytes().startswith(b"%PDF")
-    assert workspace.message.startswith("Printed ")
+
+
+def test_what_cannot_be_computed_is_not_printed(person: "Person", tmp_path: Path) -> None:
+    workspace = workspace_of(person)
+    Printing(desk_of(person), Lesson("empty", "Empty", ()), tmp_path / "out.pdf")
+    person.wait_for(lambda: "there is nothing to print" in workspace.message)
+    assert not (tmp_path / "out.pdf").exists()
 
 
 def test_presenting_begins_at_the_step_that_is_open_or_at_the_first(person: "Person", lesson_file: Path) -> None:

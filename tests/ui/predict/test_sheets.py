@@ -6,6 +6,8 @@ from pytestqt.qtbot import QtBot
 
 import attnlab
 from attnlab.attention.explanation import Cell
+from attnlab.attention.sentences import resize_tokens
+from attnlab.errors import AttnlabError
 from attnlab.figures.handout import HandoutWriter, Sheet
 from attnlab.lessons.exercise import Exercise, row_of, traced, variant
 from attnlab.ui.predict.sheets import FORMULAS, fits, sheet
@@ -111,3 +113,9 @@ def test_every_kind_of_attention_is_printed(preset: str, cell: Cell, given: str,
     assert not refused or fits(attnlab.preset(preset)), "what is refused was advised against"
     assert pages == sorted(pages)
     assert writer.finish().startswith(b"%PDF")
+
+
+def test_a_state_of_too_many_tokens_is_refused_before_it_is_computed() -> None:
+    e = resize_tokens(attnlab.preset("journey"), 512)
+    with pytest.raises(AttnlabError, match="512 tokens are too many for the paper"):
+        sheet(Exercise(e, (Cell("weights", 2, 1, 0),)), "")

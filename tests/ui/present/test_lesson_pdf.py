@@ -12,10 +12,9 @@ from attnlab.attention.presets import preset
 from attnlab.errors import AttnlabError, FileError
 from attnlab.lessons.lesson import Lesson
 from attnlab.lessons.parse import parse
-from attnlab.lessons.slides import slides
 from attnlab.lessons.tour import tour
 from attnlab.ui.present import write_pdf
-from attnlab.ui.present.pdf import _pages
+from attnlab.ui.present.pdf import pages_of, printed
 
 TEXT = """---
 title: On paper
@@ -55,7 +54,7 @@ def test_a_lesson_becomes_a_page_a_step_and_one_of_answers(tmp_path: Path, qapp:
 
 
 def test_blanks_stay_open_and_their_answers_come_last() -> None:
-    first, question, answers = _pages(slides(parse(TEXT, "paper")), None)
+    first, question, answers = pages_of(parse(TEXT, "paper"))
     assert "".join(run.text for run in first.text[0].runs) == "It is 1.00."
     assert question.main is not None
     assert question.main.marks == ((0, 1, 0),)
@@ -83,3 +82,13 @@ def test_what_cannot_be_printed_is_said_and_leaves_the_old_file(tmp_path: Path) 
     assert path.read_bytes() == b"old"
     with pytest.raises(FileError, match="there is no folder"):
         write_pdf(parse(TEXT, "paper"), tmp_path / "nowhere" / "lesson.pdf")
+
+
+def test_a_print_that_is_given_up_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "old.pdf"
+    path.write_bytes(b"old")
+    lesson = parse(TEXT, "paper")
+    job = printed(pages_of(lesson), lesson.title, path)
+    next(job)
+    job.close()  # type: ignore[attr-defined]
+    assert path.read_bytes() == b"old"
