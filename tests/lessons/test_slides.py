@@ -224,9 +224,8 @@ def test_the_states_of_a_lesson_take_only_so_much() -> None:
 
 
 def test_of_so_many_edits_of_a_small_layer_the_last_are_not_made() -> None:
-    lesson = lesson_of(
-        Step("Many", preset="journey", edits=tuple(Edit("n_heads", 7, i) for i in range(20_000)), line=3)
-    )
+    edits = tuple(Edit("n_heads", 7, i) for i in range(20_000))
+    lesson = lesson_of(Step("Many", preset="journey", edits=edits, line=3))
     assert 1000 < len(check(lesson)) < 10_000
 
 
