@@ -39,12 +39,17 @@ def _step(text: str) -> int:
     return int(text)
 
 
+def _line(text: str) -> str:
+    """Return a text as one line of a terminal, which obeys none of what a stranger's file may hold."""
+    return "".join(each if each.isprintable() else " " if each.isspace() else "�" for each in text) + "\n"
+
+
 def _list_lessons() -> int:
     from attnlab.lessons.library import all_lessons
 
     lessons = all_lessons()
     width = max((len(lesson.name) for lesson in lessons), default=0)
-    say("".join(f"{lesson.name:{width}}  {lesson.about or lesson.title}\n" for lesson in lessons))
+    say("".join(_line(f"{lesson.name:{width}}  {lesson.about or lesson.title}") for lesson in lessons))
     return OK
 
 
@@ -54,9 +59,10 @@ def _check_lesson(name: str) -> int:
 
     lesson = find(name)
     problems, file = check(lesson), lesson.path or f"{lesson.name}.md"
-    say("".join(f"{file}:{problem.line}: {problem.reason}\n" for problem in problems))
+    say("".join(_line(f"{file}:{problem.line}: {problem.reason}") for problem in problems))
     if not problems:
-        say(f"{file}: {len(lesson.steps)} steps, nothing wrong.\n")
+        count = len(lesson.steps)
+        say(_line(f"{file}: {count} step{'s' if count != 1 else ''}, nothing wrong."))
     return TO_MEND if problems else OK
 
 
@@ -76,7 +82,7 @@ def _print_lesson(name: str, path: Path) -> int:
         write_pdf(lesson, path)
         del app
     for problem in check(lesson):
-        write(sys.stderr, f"attnlab: {lesson.path or lesson.name}:{problem.line}: {problem.reason}\n")
+        write(sys.stderr, _line(f"attnlab: {lesson.path or lesson.name}:{problem.line}: {problem.reason}"))
     return OK
 
 

@@ -63,6 +63,17 @@ def test_a_lesson_without_a_mistake_says_so(name: str | None, lesson: Path, caps
     assert re.fullmatch(r"[^\n]+: \d+ steps, nothing wrong\.\n", capsys.readouterr().out)
 
 
+def test_a_strangers_file_has_no_say_in_the_terminal(lesson: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = LESSON.replace("title: My own", 'title: "a\\e]0;b\\a"\nabout: "one\\ntwo \\e[31m \\u202e"')
+    lesson.write_text(text.replace("{{T}}", "{{\x1b[2J}}"), encoding="utf-8")
+    assert main(["lesson", "--list"]) == 0
+    assert main(["lesson", str(lesson), "--check"]) == 2
+    said = capsys.readouterr().out
+    assert all(line.isprintable() for line in said.split("\n"))
+    assert "one two �[31m �\n" in said
+    assert f"{lesson}:13: {{{{�[2J}}}} cannot be filled" in said
+
+
 def test_each_mistake_is_a_line_with_file_and_line_and_the_code_is_2(
     lesson: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
