@@ -37,7 +37,7 @@ def parse_number(text: str) -> float:
 
 def quoted(text: str, limit: int = 24) -> str:
     """Return the text in quotes on one line, cut after ``limit`` characters, to name it in a sentence."""
-    line = " ".join(text.split())
+    line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in " ".join(text.split()))
     return f"'{line}'" if len(line) <= limit else f"'{line[: limit - 1]}…'"
 
 

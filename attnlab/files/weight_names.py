@@ -1,0 +1,108 @@
+"""What the names of weights mean in the libraries that files come from: q_proj, W_Q, in_proj_weight, c_attn."""
+
+import re
+from dataclasses import dataclass
+
+_WORDS = {
+    "q": ("q", "query", "queries"), "k": ("k", "key", "keys"), "v": ("v", "value", "values"),
+    "o": ("o", "out", "output"), "qkv": ("qkv", "querykeyvalue"), "kv": ("kv", "keyvalue"),
+}  # fmt: skip
+_AROUND = ("{}", "{}proj", "{}projection", "{}lin", "{}linear", "proj{}", "linear{}", "lin{}", "to{}", "w{}", "fc{}")
+_MORE = {
+    "qkv": ("inproj", "cattn", "wpack", "qkvweight"),
+    "o": ("dense", "proj", "cproj", "projection", "attentionoutput", "attnout"),
+}
+_WEIGHTS = {around.format(word): role for role, words in _WORDS.items() for word in words for around in _AROUND} | {
+    name: role for role, names in _MORE.items() for name in names
+}
+_BIASES = {f"{bias}{word}": role for role, words in _WORDS.items() for word in words for bias in ("b", "bias")}
+_NUMBERED = {"0": "q", "1": "k", "2": "v", "3": "o"}
+_WRAPPERS = ("base_layer", "linear")
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a name says. ``role`` is q, k, v, o, or qkv and kv of several in one array; ``layer`` the path before it.
+
+    ``transposed`` is what the convention of the name is: nn.Linear keeps [out, in]. ``loose`` names are used both ways.
+    ``by_head`` is the fused array of GPT-NeoX and BLOOM, in which each head has its q, k and v side by side.
+    """
+
+    layer: str
+    role: str
+    bias: bool
+    transposed: bool = False
+    loose: bool = False
+    by_head: bool = False
+
+
+def meaning(name: str) -> Meaning | None:
+    """Return what the name of an array says; None for one that no library gives to a projection of attention."""
+    parts = re.split(r"[./|]", re.sub(r":\d+$", "", name))
+    kind, parts = _kind(parts)
+    if len(parts) > 1 and parts[-1] in _WRAPPERS:
+        parts = parts[:-1]
+    if len(parts) > 1 and parts[-1] in _NUMBERED:
+        numbered = _of_a_list(parts, kind)
+        if numbered is not None:
+            return numbered
+        parts = parts[:-1] if parts[-2].lower() == "to_out" else parts
+    found = _leaf(parts[-1], kind)
+    if found is None:
+        return None
+    role, bias, before = found
+    leaf = parts[-1].lower()
+    conv1d = leaf in ("c_attn", "c_proj")
+    return Meaning(
+        layer=_layer([*parts[:-1], *before], leaf),
+        role=role,
+        bias=bias,
+        transposed=kind == "weight" and not conv1d,
+        loose=kind == "" or conv1d,
+        by_head=leaf == "query_key_value",
+    )
+
+
+def _kind(parts: list[str]) -> tuple[str, list[str]]:
+    """Return "weight", "bias", "kernel" or "" from how a name ends, and what comes before."""
+    last = parts[-1].lower()
+    if len(parts) > 1 and last in ("weight", "bias", "kernel"):
+        return last, parts[:-1]
+    for kind in ("weight", "bias", "kernel"):
+        if last.endswith(f"_{kind}"):
+            return kind, [*parts[:-1], parts[-1][: -len(kind) - 1]]
+    return "", parts
+
+
+def _of_a_list(parts: list[str], kind: str) -> Meaning | None:
+    """Return the meaning of ``linears.0`` to ``linears.3``, the four of The Annotated Transformer."""
+    if parts[-2] != "linears":
+        return None
+    return Meaning(".".join(parts[:-2]), _NUMBERED[parts[-1]], kind == "bias", kind == "weight")
+
+
+def _leaf(leaf: str, kind: str) -> tuple[str, bool, list[str]] | None:
+    """Return the role that the last part names, whether it is a bias, and the words before it."""
+    words = [word for word in leaf.split("_") if word]
+    for start in range(len(words)):
+        joined = "".join(words[start:]).lower()
+        before = ["_".join(words[:start])] if start else []
+        if kind == "" and joined in _BIASES:
+            return _BIASES[joined], True, before
+        if joined in _WEIGHTS:
+            return _WEIGHTS[joined], kind == "bias", before
+    return None
+
+
+def _layer(parts: list[str], leaf: str) -> str:
+    """Return the path of a layer, the same for all its arrays: BERT's have ``self`` and ``output`` in between."""
+    if len(parts) > 1 and parts[-1] == ("output" if leaf == "dense" else "self"):
+        parts = parts[:-1]
+    if len(parts) > 1 and parts[-1] == parts[-2] == "attention":
+        parts = parts[:-1]
+    return ".".join(parts)
+
+
+def in_order(name: str) -> tuple[object, ...]:
+    """Return a key that sorts layer 2 before layer 10."""
+    return tuple((int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name))

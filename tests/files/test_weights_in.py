@@ -1,0 +1,463 @@
+"""A layer is found in a file by whatever names and layouts it is kept in, and put into an experiment exactly."""
+
+import contextlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors.torch import save_file
+from torch import Tensor
+
+import attnlab
+from attnlab.attention.edits import configured
+from attnlab.attention.experiment import Experiment
+from attnlab.errors import AttnlabError, ExperimentError
+from attnlab.files.arrays_in import read_arrays
+from attnlab.files.layouts import UNKNOWN, Heads
+from attnlab.files.named_array import NamedArray, named
+from attnlab.files.weights_apply import apply
+from attnlab.files.weights_in import Proposal, fitting_heads, guess, heads_beside, shapes
+
+FIELDS = ("W_q", "W_k", "W_v", "W_o", "b_q", "b_k", "b_v", "b_o")
+
+
+@dataclass(frozen=True)
+class Layer:
+    """The truth: weights for right multiplication, and how many heads they have."""
+
+    tensors: dict[str, Tensor]
+    h: int
+    h_kv: int
+
+    def __getattr__(self, name: str) -> Tensor:
+        return self.tensors[name]
+
+
+def layer(h: int = 4, h_kv: int = 4, d: int = 3, d_model: int = 12, seed: int = 0, d_v: int = 0) -> Layer:
+    g = torch.Generator().manual_seed(seed)
+    d_v = d_v or d
+    wide = {"q": h * d, "k": h_kv * d, "v": h_kv * d_v}
+    tensors = {f"W_{x}": torch.randn(d_model, n, generator=g) for x, n in wide.items()}
+    tensors["W_o"] = torch.randn(h * d_v, d_model, generator=g)
+    tensors |= {f"b_{x}": torch.randn(n, generator=g) for x, n in wide.items()}
+    return Layer({**tensors, "b_o": torch.randn(d_model, generator=g)}, h, h_kv)
+
+
+def linear(prefix: str, *leaves: str) -> Callable[[Layer], dict[str, Tensor]]:
+    """Return what writes four nn.Linear, [out, in] each."""
+
+    def write(t: Layer) -> dict[str, Tensor]:
+        pairs = list(zip("qkvo", leaves, strict=True))
+        weights = {f"{prefix}{leaf}.weight": t.tensors[f"W_{x}"].T.contiguous() for x, leaf in pairs}
+        return weights | {f"{prefix}{leaf}.bias": t.tensors[f"b_{x}"] for x, leaf in pairs}
+
+    return write
+
+
+def bare(*names: str) -> Callable[[Layer], dict[str, Tensor]]:
+    def write(t: Layer) -> dict[str, Tensor]:
+        return {name: t.tensors[field] for field, name in zip(FIELDS, names, strict=True)}
+
+    return write
+
+
+def side_by_side(t: Layer) -> tuple[Tensor, Tensor]:
+    return torch.cat([t.W_q, t.W_k, t.W_v], 1), torch.cat([t.b_q, t.b_k, t.b_v])
+
+
+def fused(weight: str, bias: str, out: str, *, conv: bool = False) -> Callable[[Layer], dict[str, Tensor]]:
+    def write(t: Layer) -> dict[str, Tensor]:
+        W, b = side_by_side(t)
+        turn = (lambda x: x) if conv else (lambda x: x.T.contiguous())
+        return {weight: turn(W), bias: b, f"{out}.weight": turn(t.W_o), f"{out}.bias": t.b_o}
+
+    return write
+
+
+def neox(t: Layer) -> dict[str, Tensor]:
+    W, b = (torch.stack([x.unflatten(-1, (t.h, -1)) for x in (q, k, v)], -2) for q, k, v in (
+        (t.W_q, t.W_k, t.W_v), (t.b_q, t.b_k, t.b_v)))  # fmt: skip
+    return {
+        "gpt_neox.layers.3.attention.query_key_value.weight": W.flatten(1).T.contiguous(),
+        "gpt_neox.layers.3.attention.query_key_value.bias": b.flatten(),
+        "gpt_neox.layers.3.attention.dense.weight": t.W_o.T.contiguous(),
+        "gpt_neox.layers.3.attention.dense.bias": t.b_o,
+        "gpt_neox.layers.3.mlp.dense_4h_to_h.weight": torch.ones(12, 48),
+    }
+
+
+def transformer_lens(t: Layer) -> dict[str, Tensor]:
+    written = {}
+    for x, h in (("Q", t.h), ("K", t.h_kv), ("V", t.h_kv)):
+        under = "_" if x != "Q" and t.h_kv != t.h else ""
+        written[f"blocks.0.attn.{under}W_{x}"] = t.tensors[f"W_{x.lower()}"].unflatten(1, (h, -1)).transpose(0, 1)
+        written[f"blocks.0.attn.{under}b_{x}"] = t.tensors[f"b_{x.lower()}"].unflatten(0, (h, -1))
+    return {**written, "blocks.0.attn.W_O": t.W_o.unflatten(0, (t.h, -1)), "blocks.0.attn.b_O": t.b_o}
+
+
+def flax(t: Layer) -> dict[str, Tensor]:
+    written = {}
+    for x, leaf, h in (("q", "query", t.h), ("k", "key", t.h_kv), ("v", "value", t.h_kv)):
+        written[f"encoder/layer_0/attention/{leaf}/kernel:0"] = t.tensors[f"W_{x}"].unflatten(1, (h, -1))
+        written[f"encoder/layer_0/attention/{leaf}/bias:0"] = t.tensors[f"b_{x}"].unflatten(0, (h, -1))
+    out = {"encoder/layer_0/attention/out/kernel:0": t.W_o.unflatten(0, (t.h, -1))}
+    return {**written, **out, "encoder/layer_0/attention/out/bias:0": t.b_o}
+
+
+def diffusers(t: Layer) -> dict[str, Tensor]:
+    return linear("attn1.", "to_q", "to_k", "to_v", "to_out.0")(t)
+
+
+def to_kv(t: Layer) -> dict[str, Tensor]:
+    both = {"to_kv.weight": torch.cat([t.W_k, t.W_v], 1).T.contiguous(), "to_kv.bias": torch.cat([t.b_k, t.b_v])}
+    q = {"to_q.weight": t.W_q.T.contiguous(), "to_q.bias": t.b_q}
+    return {**q, **both, "to_out.0.weight": t.W_o.T.contiguous(), "to_out.0.bias": t.b_o}
+
+
+def bert(t: Layer) -> dict[str, Tensor]:
+    root = "bert.encoder.layer.0."
+    found = linear(f"{root}attention.", "self.query", "self.key", "self.value", "output.dense")(t)
+    others = {f"{root}intermediate.dense.weight": torch.ones(48, 12), f"{root}output.dense.weight": torch.ones(12, 48)}
+    norm = {f"{root}attention.output.LayerNorm.weight": torch.ones(12), "bert.pooler.dense.weight": torch.eye(12)}
+    return {**others, **found, **norm, f"{root}output.dense.bias": torch.ones(12)}
+
+
+LIBRARIES: dict[str, Callable[[Layer], dict[str, Tensor]]] = {
+    "attnlab": bare(*FIELDS),
+    "MultiheadAttention": fused("self_attn.in_proj_weight", "self_attn.in_proj_bias", "self_attn.out_proj"),
+    "GPT-2": fused("h.0.attn.c_attn.weight", "h.0.attn.c_attn.bias", "h.0.attn.c_proj", conv=True),
+    "nanoGPT": fused("h.0.attn.c_attn.weight", "h.0.attn.c_attn.bias", "h.0.attn.c_proj"),
+    "timm": fused("blocks.0.attn.qkv.weight", "blocks.0.attn.qkv.bias", "blocks.0.attn.proj"),
+    "Phi-3": fused(
+        "layers.0.self_attn.qkv_proj.weight", "layers.0.self_attn.qkv_proj.bias", "layers.0.self_attn.o_proj"
+    ),
+    "MPT": fused("blocks.0.attn.Wqkv.weight", "blocks.0.attn.Wqkv.bias", "blocks.0.attn.out_proj"),
+    "GPT-NeoX": neox,
+    "LLaMA": linear("model.layers.0.self_attn.", "q_proj", "k_proj", "v_proj", "o_proj"),
+    "OPT": linear("decoder.layers.0.self_attn.", "q_proj", "k_proj", "v_proj", "out_proj"),
+    "Meta's LLaMA": linear("layers.0.attention.", "wq", "wk", "wv", "wo"),
+    "BERT": bert,
+    "DistilBERT": linear("transformer.layer.0.attention.", "q_lin", "k_lin", "v_lin", "out_lin"),
+    "T5": linear("encoder.block.0.layer.0.SelfAttention.", "q", "k", "v", "o"),
+    "ViT": linear("layer.0.attention.", "attention.query", "attention.key", "attention.value", "output.dense"),
+    "diffusers": diffusers,
+    "to_kv": to_kv,
+    "TransformerLens": transformer_lens,
+    "Flax": flax,
+    "Annotated Transformer": linear("layers.0.self_attn.linears.", "0", "1", "2", "3"),
+    "a textbook": linear("", "W_query", "W_key", "W_value", "out_proj"),
+    "parameters": bare("W_query", "W_key", "W_value", "W_out", "b_query", "b_key", "b_value", "b_out"),
+    "a flat file": bare(*(f"layer0_{kind}{letter}" for kind in "Wb" for letter in "qkvo")),
+}
+GROUPED = [name for name in LIBRARIES if name not in ("GPT-NeoX", "MultiheadAttention", "GPT-2", "nanoGPT", "timm")]
+
+
+def arrays_of(tensors: dict[str, Tensor]) -> dict[str, NamedArray]:
+    return {name: named(name, tuple(t.shape), str(t.dtype)[6:], lambda t=t: t) for name, t in tensors.items()}
+
+
+def base(d_model: int = 12, tokens: int = 3) -> Experiment:
+    g = torch.Generator().manual_seed(9)
+    return Experiment([f"t{i}" for i in range(tokens)], torch.randn(tokens, d_model, generator=g))
+
+
+def same(e: Experiment, truth: Layer) -> None:
+    assert (e.n_heads, e.n_kv_heads) == (truth.h, truth.h_kv)
+    for field in FIELDS:
+        assert torch.equal(getattr(e.weights, field), truth.tensors[field]), field
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_layer_is_found_and_taken_exactly(library: str) -> None:
+    truth = layer()
+    arrays = arrays_of(LIBRARIES[library](truth))
+    (proposal,) = guess(arrays, base())
+    assert tuple(proposal.parts) == FIELDS
+    assert proposal.notes
+    assert truth.h in fitting_heads(proposal, arrays)
+    same(apply(proposal, arrays, base(), n_heads=4), truth)
+
+
+@pytest.mark.parametrize("library", GROUPED)
+def test_shared_keys_are_found(library: str) -> None:
+    truth = layer(h=4, h_kv=2)
+    arrays = arrays_of(LIBRARIES[library](truth))
+    (proposal,) = guess(arrays, base())
+    same(apply(proposal, arrays, base(), n_heads=4), truth)
+    if library not in ("TransformerLens", "Flax", "Phi-3", "MPT", "to_kv"):  # which say it by their axes, or are fused
+        assert any("2 query heads share one" in note for note in proposal.notes)
+
+
+@pytest.mark.parametrize("library", [name for name in LIBRARIES if name not in ("GPT-NeoX", "TransformerLens", "Flax")])
+@given(sizes=st.tuples(st.integers(1, 4), st.integers(1, 4), st.integers(3, 20)), data=st.data())
+@settings(max_examples=20, deadline=None)
+def test_any_sizes_in_any_order(library: str, sizes: tuple[int, int, int], data: st.DataObject) -> None:
+    h, d, d_model = sizes
+    if library in ("GPT-2", "nanoGPT"):  # used both ways: queries as wide as the embeddings tell which
+        d_model = h * d
+    truth = layer(h, h, d, d_model)
+    written = LIBRARIES[library](truth)
+    order = data.draw(st.permutations(list(written)))
+    arrays = arrays_of({name: written[name] for name in order})
+    one_array = h * d != d_model and any(part.fused for part in guess(arrays)[0].parts.values())
+    (proposal,) = guess(arrays, heads=Heads(h, h, "config.json") if one_array else UNKNOWN)
+    same(apply(proposal, arrays, base(d_model), n_heads=h), truth)
+
+
+@given(turned=st.booleans(), seed=st.integers(0, 99), wide=st.sampled_from([(2, 5, 7), (3, 2, 8), (1, 4, 9)]))
+@settings(max_examples=30, deadline=None)
+def test_shapes_tell_which_way_round_matrices_lie(turned: bool, seed: int, wide: tuple[int, int, int]) -> None:
+    h, d, d_model = wide
+    truth = layer(h, h, d, d_model, seed)
+    weights = {n: t for n, t in truth.tensors.items() if n[0] == "W"}
+    written = {n: t.T.contiguous() if turned else t for n, t in weights.items()}
+    written |= {n: t for n, t in truth.tensors.items() if n[0] == "b"}
+    (proposal,) = guess(arrays_of(written))
+    assert {part.transposed for field, part in proposal.parts.items() if field[0] == "W"} == {turned}
+    assert all("shapes fit only so" in note for note in proposal.notes if "is W_" in note)
+    same(apply(proposal, arrays_of(written), base(d_model), n_heads=h), truth)
+
+
+def test_embeddings_tell_where_neither_shapes_nor_names_do() -> None:
+    written = {"W_q": torch.randn(8, 4), "W_k": torch.randn(8, 4), "W_v": torch.randn(8, 4)}
+    arrays = arrays_of(written)
+    for d_model, transposed, reason in ((8, False, "embeddings'"), (4, True, "embeddings'"), (5, False, "usual")):
+        (proposal,) = guess(arrays, base(d_model))
+        assert proposal.parts["W_q"].transposed == transposed
+        assert reason in proposal.notes[0]
+    named_by_torch = arrays_of({f"{name}.weight": t for name, t in written.items()})
+    assert guess(named_by_torch, base(8))[0].parts["W_q"].transposed  # nn.Linear is never the other way
+
+
+def test_square_matrices_go_by_the_convention_of_their_names_and_say_so() -> None:
+    square = torch.randn(6, 6)
+    for name, transposed in (("q_proj.weight", True), ("W_q", False), ("attn.query.kernel", False)):
+        (proposal,) = guess(arrays_of({name: square}))
+        assert proposal.parts["W_q"].transposed == transposed
+        assert "as is usual for its name; the shapes would fit both ways" in proposal.notes[0]
+
+
+def test_several_layers_make_several_proposals_in_their_order() -> None:
+    truths = {number: layer(seed=number) for number in (10, 2, 0)}
+    tensors = {}
+    for number, truth in truths.items():
+        tensors |= linear(f"h.{number}.attn.", "q_proj", "k_proj", "v_proj", "o_proj")(truth)
+    tensors["wte.weight"] = torch.ones(100, 12)
+    proposals = guess(arrays_of(tensors))
+    assert [proposal.name for proposal in proposals] == ["h.0.attn", "h.2.attn", "h.10.attn"]
+    for proposal, number in zip(proposals, (0, 2, 10), strict=True):
+        same(apply(proposal, arrays_of(tensors), base(), n_heads=4), truths[number])
+
+
+@pytest.mark.parametrize(
+    ("config", "heads"),
+    [
+        ({"num_attention_heads": 4}, Heads(4, 4, "config.json")),
+        ({"n_head": 4, "num_key_value_heads": 2}, Heads(4, 2, "config.json")),
+        ({"n_head": 4, "multi_query": True}, Heads(4, 1, "config.json")),
+        ({"n_head": True}, UNKNOWN),
+        ({"n_head": -1}, UNKNOWN),
+        ({"n_head": "4"}, UNKNOWN),
+        ([4], UNKNOWN),
+        (None, UNKNOWN),
+    ],
+)
+def test_heads_are_read_from_a_config_beside_the_file(config: object, heads: Heads, tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{" if config is None else json.dumps(config))
+    assert heads_beside(tmp_path / "model.safetensors") == heads
+    assert heads_beside(tmp_path / "elsewhere" / "model.safetensors") == UNKNOWN
+
+
+def test_a_config_settles_heads_and_fused_arrays() -> None:
+    truth = layer(h=6, h_kv=3, d=2, d_model=20)
+    arrays = arrays_of(LIBRARIES["Phi-3"](truth))
+    (proposal,) = guess(arrays, heads=Heads(6, 3, "config.json"))
+    assert "6 heads, as config.json says." in proposal.notes
+    assert shapes(proposal, arrays)["W_k"] == (20, 6)
+    same(apply(proposal, arrays, base(20)), truth)
+    (wrong,) = guess(arrays_of(LIBRARIES["LLaMA"](layer())), heads=Heads(5, 5, "config.json"))
+    assert wrong.heads == UNKNOWN
+    assert "config.json says 5 heads, which do not divide the 12 columns of W_q" in wrong.notes[-1]
+
+
+def test_unknown_heads_are_asked_for() -> None:
+    arrays = arrays_of(LIBRARIES["LLaMA"](layer(h=4, h_kv=2)))
+    (proposal,) = guess(arrays)
+    assert fitting_heads(proposal, arrays) == (2, 4, 6, 12)
+    with pytest.raises(ExperimentError, match=r"does not say how many heads there are; choose one of 2, 4, 6, 12\.$"):
+        apply(proposal, arrays, base())
+
+
+def test_what_is_missing_is_kept_from_the_experiment_or_absent() -> None:
+    e = attnlab.preset("journey")
+    new = torch.randn(3, 2)
+    (proposal,) = guess(arrays_of({"W_q": new}), e)
+    assert "There is no W_k and no W_v here; the experiment's own is kept." in proposal.notes
+    taken = apply(proposal, arrays_of({"W_q": new}), e, n_heads=1)
+    assert torch.equal(taken.weights.W_q, new)
+    assert taken.weights.W_k is e.weights.W_k
+    full = apply(*_whole(layer()), base(), n_heads=4)
+    bare_layer = {n: t for n, t in layer().tensors.items() if n in ("W_q", "W_k", "W_v")}
+    arrays = arrays_of(bare_layer)
+    taken = apply(guess(arrays)[0], arrays, full, n_heads=4)
+    assert taken.weights.W_o is None
+    assert taken.weights.b_q is None
+
+
+def _whole(truth: Layer) -> tuple[Proposal, dict[str, NamedArray]]:
+    arrays = arrays_of(truth.tensors)
+    return guess(arrays)[0], arrays
+
+
+def test_matrices_without_telling_names_are_taken_in_order() -> None:
+    arrays = arrays_of({f"arr_{i}": torch.full((2, 2), float(i)) for i in range(3)})
+    (proposal,) = guess(arrays)
+    assert proposal.notes[0] == (
+        "No name tells what is what; taken in the file's order: W_q is arr_0, W_k is arr_1, W_v is arr_2."
+    )
+    assert apply(proposal, arrays, base(2), n_heads=1).weights.W_v.tolist() == [[2, 2], [2, 2]]
+    assert guess(arrays_of({"x": torch.ones(2, 2)})) == ()
+
+
+def test_embeddings_are_kept_drawn_or_taken_from_an_array() -> None:
+    proposal, arrays = _whole(layer())
+    e = configured(attnlab.preset("journey"), causal=True)
+    with pytest.raises(
+        ExperimentError, match=r"W_q takes 12 columns and the embeddings have 3; .* \(W_q is W_q \[12, 12\]\)"
+    ):
+        apply(proposal, arrays, e, n_heads=4)
+    drawn = apply(proposal, arrays, e, n_heads=4, embeddings="drawn")
+    assert drawn.tokens == e.tokens
+    assert drawn.embeddings.shape == (6, 12)
+    assert drawn.config.causal
+    assert torch.equal(drawn.embeddings, apply(proposal, arrays, e, 4, embeddings="drawn").embeddings)
+    fits = apply(proposal, arrays, drawn, n_heads=4, embeddings="drawn")
+    assert fits.embeddings is drawn.embeddings
+    values = torch.randn(2, 12)
+    given_array = apply(proposal, arrays, e, 4, embeddings=arrays_of({"x": values})["x"])
+    assert given_array.tokens == ("1", "2")
+    assert torch.equal(given_array.embeddings, values)
+    with pytest.raises(ExperimentError, match=r"^x \[2, 2, 2\] cannot be embeddings"):
+        apply(proposal, arrays, e, 4, embeddings=arrays_of({"x": torch.ones(2, 2, 2)})["x"])
+
+
+def test_keys_of_another_width_make_a_second_sequence() -> None:
+    truth = layer()
+    tensors = {**truth.tensors, "W_k": torch.randn(5, 12), "W_v": torch.randn(5, 12)}
+    arrays = arrays_of(tensors)
+    e = base()
+    with pytest.raises(ExperimentError, match="W_k takes 5 columns and the embeddings have 12"):
+        apply(guess(arrays)[0], arrays, e, 4)
+    made = apply(guess(arrays)[0], arrays, e, 4, embeddings="drawn")
+    assert made.memory_tokens == e.tokens
+    assert made.memory.shape == (3, 5)
+
+
+def test_settings_tables_and_batches_live_on() -> None:
+    e = configured(attnlab.preset("multi-head-8"), score="additive", positions="learned", ablated=(1,))
+    proposal, arrays = _whole(layer())
+    taken = apply(proposal, arrays, e, 4, embeddings="drawn")
+    assert (taken.config.score, taken.config.positions, taken.config.ablated) == ("additive", "learned", ())
+    batch = next(attnlab.preset(name) for name in attnlab.presets() if attnlab.preset(name).others)
+    taken = apply(proposal, arrays, batch, 4, embeddings="drawn")
+    assert taken.n_items == batch.n_items
+    assert attnlab.compute(taken)["output"].shape[-1] == 12
+
+
+@pytest.mark.parametrize(
+    ("changes", "heads", "sentence"),
+    [
+        (
+            {},
+            5,
+            r"n_heads is 5; .*12 columns of W_q: 1, 2, 3, 4, 6, 12 \(W_q is q_proj\.weight \[12, 12\], transposed\)",
+        ),
+        (
+            {"k_proj.weight": torch.ones(5, 12)},
+            4,
+            r"W_k has 5 columns; it needs 12: .*W_k is k_proj\.weight \[5, 12\], tr",
+        ),
+        ({"o_proj.weight": torch.ones(12, 7)}, 4, r"W_o has shape \[7, 12\]; .*W_o is o_proj\.weight \[12, 7\]"),
+        ({"v_proj.weight": torch.ones(12, 9)}, 4, r"W_k has 12 rows and W_v 9; .*v_proj\.weight \[12, 9\]"),
+        ({"q_proj.bias": torch.ones(3)}, 4, r"b_q has 3 numbers; it needs 12, .*b_q is q_proj\.bias \[3\]"),
+        ({"q_proj.bias": torch.full((12,), torch.nan)}, 4, r"^q_proj\.bias\[0\] is nan"),
+    ],
+)
+def test_what_does_not_fit_is_named_with_its_array(changes: dict[str, Tensor], heads: int, sentence: str) -> None:
+    arrays = arrays_of({**linear("", "q_proj", "k_proj", "v_proj", "o_proj")(layer()), **changes})
+    (proposal,) = guess(arrays)
+    with pytest.raises(AttnlabError, match=sentence) as refused:
+        apply(proposal, arrays, base(), heads)
+    assert "\n" not in str(refused.value)
+
+
+def test_fused_arrays_that_cannot_be_taken_apart_say_so() -> None:
+    arrays = arrays_of(neox(layer()))
+    with pytest.raises(ExperimentError, match=r"query_key_value\.weight \[36, 12\] holds q k v head by head"):
+        apply(guess(arrays)[0], arrays, base(), 5)
+    odd = arrays_of({"qkv.weight": torch.ones(11, 7)})
+    with pytest.raises(ExperimentError, match=r"qkv\.weight \[11, 7\] holds"):
+        apply(guess(odd)[0], odd, base(7), 2)
+
+
+def test_a_layer_that_adds_keys_is_refused() -> None:
+    module = torch.nn.MultiheadAttention(12, 4, add_bias_kv=True)
+    arrays = arrays_of(dict(module.state_dict()))
+    (proposal,) = guess(arrays)
+    assert "add_bias_kv" in proposal.refused
+    with pytest.raises(ExperimentError, match=r"^bias_k \[1, 1, 12\] is a key or value that the layer adds"):
+        apply(proposal, arrays, base(), 4)
+
+
+@pytest.mark.parametrize("kdim", [None, 7])
+def test_a_state_dict_in_a_file_computes_what_the_module_does(kdim: int | None, tmp_path: Path) -> None:
+    module = torch.nn.MultiheadAttention(12, 4, kdim=kdim, vdim=kdim, batch_first=True, dtype=torch.float64)
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.normal_(generator=torch.Generator().manual_seed(parameter.numel()))
+    torch.save(module.state_dict(), tmp_path / "a.pt")
+    save_file(module.state_dict(), tmp_path / "a.safetensors")
+    for path in (tmp_path / "a.pt", tmp_path / "a.safetensors"):
+        arrays = read_arrays(path)
+        e = apply(guess(arrays)[0], arrays, base(), 4, embeddings="drawn")
+        x = e.embeddings.double()
+        output, weights = module(x[None], e.memory.double()[None], e.memory.double()[None], average_attn_weights=False)
+        trace = attnlab.compute(e, dtype="float64")
+        torch.testing.assert_close(trace["output"], output[0].detach(), rtol=1e-10, atol=1e-10)
+        torch.testing.assert_close(trace["weights"], weights[0].detach(), rtol=1e-10, atol=1e-10)
+
+
+LEAVES = (
+    "q", "k", "v", "o", "W_q", "bias_k", "qkv", "c_attn", "in_proj_weight", "to_kv", "query_key_value", "linears.1",
+    "to_out.0", ".", "_", "", "0", ".weight", "bias", "q.linear", "attention.self.query",
+)  # fmt: skip
+NAMES = st.builds("".join, st.tuples(
+    st.sampled_from(("", "a.", "b.0.", "..")), st.sampled_from(LEAVES),
+    st.sampled_from(("", ".weight", ".bias", "_bias", ":0", ".kernel")),
+))  # fmt: skip
+
+
+@given(
+    names=st.dictionaries(NAMES, st.lists(st.integers(1, 9), min_size=1, max_size=3), max_size=8),
+    heads=st.integers(1, 4),
+)
+@settings(max_examples=300, deadline=None)
+def test_any_names_and_shapes_are_taken_or_refused_in_a_sentence(names: dict[str, list[int]], heads: int) -> None:
+    arrays = arrays_of({name: torch.ones(shape) for name, shape in names.items()})
+    for proposal in guess(arrays, base()):
+        fitting_heads(proposal, arrays)
+        with contextlib.suppress(AttnlabError):  # anything else fails
+            apply(proposal, arrays, base(), heads, embeddings="drawn")
+
+
+def test_numpy_files_are_read_into_a_layer(tmp_path: Path) -> None:
+    truth = layer()
+    np.savez(tmp_path / "a.npz", **{name: t.numpy() for name, t in truth.tensors.items()})
+    arrays = read_arrays(tmp_path / "a.npz")
+    same(apply(guess(arrays)[0], arrays, base(), 4), truth)
