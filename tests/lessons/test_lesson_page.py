@@ -69,3 +69,43 @@ def test_every_expression_of_the_page_can_be_written(example: Lesson) -> None:
     trace = Trace(slide.experiment, torch.device("cpu"), torch.float32)
     for expression in expressions:
         assert filled(f"{{{{{expression}}}}}", trace, trace, slide) != "?", expression
+
+
+EDITS = [
+    edit
+    for row in PAGE.partition("| edit |")[2].partition("\n\n")[0].split("\n")[2:]
+    for cell in re.findall(r"`([^`]+)`", row.split(" | ")[0])
+    for edit in cell.split("; ")
+]
+STATES = {
+    "six words": "preset: journey\nedits:",
+    "two words": "preset: journey\nedits:\n  - tokens: [a, b]\n  - d_model: 2",
+    "a second sequence": "preset: cross-attention\nedits:",
+    "a batch": "preset: batch-of-two\nedits:\n  - T: 6",
+    "heads": "preset: multi-head-8\nedits:",
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_every_edit_of_the_page_can_be_made(edit: str) -> None:
+    refused = {}
+    for name, state in STATES.items():
+        lesson = parse(f"---\ntitle: T\n---\n\n## One\n```state\n{state}\n  - {edit}\n```\n", "own")
+        assert lesson.steps[0].edits
+        refused[name] = check(lesson)
+    assert not all(refused.values()), refused
+
+
+def test_the_page_has_edits() -> None:
+    assert len(EDITS) > 30
+
+
+@pytest.mark.parametrize("key", ["blank", "cell"])
+def test_every_cell_of_the_page_is_there(key: str) -> None:
+    row = next(line for line in PAGE.split("\n") if line.startswith(f"| `{key}` |"))
+    cells = [cell for cell in re.findall(r"`([^`]+)`", row)[1:] if "[" in cell]
+    assert len(cells) > 1
+    for cell in cells:
+        block = f"```state\npreset: journey\n{f'cell: {cell}' if key == 'cell' else ''}\n```\n"
+        block += f"```question\nblank: {cell}\n```\n" if key == "blank" else ""
+        assert check(parse(f"---\ntitle: T\n---\n\n## One\n{block}", "own")) == (), cell
