@@ -69,6 +69,7 @@ class SlideParts(QObject):
             self.table.open_for(stage_of(presenter.slide, trace))
         presenter.refresh()
         self.table.setVisible(presenter.table)
+        self.place()  # once more: being shown for the first time gives a widget the window's type
         (self.table.table if presenter.table else self._over).setFocus()
 
     def forget(self) -> None:

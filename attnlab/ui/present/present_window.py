@@ -313,6 +313,8 @@ class PresentWindow(QWidget):
             self.cover("")
         elif self.parts.help.isVisible():
             self.parts.help.hide()
+        elif self.presenter.table:
+            self.parts.table.table.setFocus()  # beside a number that was aimed at: no reason to go on
         elif event.button() == Qt.MouseButton.LeftButton:
             self.presenter.next()
         elif event.button() == Qt.MouseButton.RightButton:

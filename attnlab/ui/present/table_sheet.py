@@ -24,11 +24,13 @@ OF_STAGE = {
 """The table that matters most for a stage; for all others the embeddings."""
 HINT = "Drag a number sideways, or type. Ctrl+Z undoes, R returns, E closes."
 CLICKER = (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown, Qt.Key.Key_F5)
+_CHORDS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
 _VERBS = {"type": "Type", "drag": "Drag", "wheel": "Turn", "step": "Step", "paste": "Paste into", "clear": "Clear"}
 
 
 class TableSheet(QWidget):
-    """Shows one table of the document's experiment and edits it; a clicker's keys are left to the presentation."""
+    """Shows one table of the document's experiment and edits it; a clicker's keys and letters are the presentation's:
+    no number begins with a letter, and R and E are to do what the hint says."""
 
     clicker_pressed = Signal(QKeyEvent)
 
@@ -70,6 +72,8 @@ class TableSheet(QWidget):
     def set_look(self, palette: Palette, size_px: float) -> None:
         """Paint in these colours, with numbers of this size."""
         self._palette = palette
+        restyle(self._hint, f"color: {palette.muted}")
+        restyle(self, f"background: {palette.ground}")  # before the fonts, which a new style sheet takes away
         self.table.set_palette(palette)
         self.table.setFont(face(0.85 * size_px))
         self._fit()
@@ -77,8 +81,6 @@ class TableSheet(QWidget):
         for button in self._buttons.values():
             button.setFont(self._button_font)
         self._hint.setFont(face(0.66 * size_px))
-        restyle(self._hint, f"color: {palette.muted}")
-        restyle(self, f"background: {palette.ground}")
 
     def _refresh(self) -> None:
         e = self._document.experiment
@@ -148,10 +150,15 @@ class TableSheet(QWidget):
         self._hint.setText(sentence or HINT)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent) and event.key() in CLICKER:
+        if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent) and _is_for_the_hall(event):
             self.clicker_pressed.emit(event)
             return True
         return super().eventFilter(watched, event)
+
+
+def _is_for_the_hall(event: QKeyEvent) -> bool:
+    letter = event.text().isalpha() and not event.modifiers() & _CHORDS
+    return letter or event.key() in CLICKER
 
 
 def _offered(e: "Experiment", open_now: str) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QMouseEvent, QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from attnlab.attention.arithmetic import number
@@ -190,6 +190,49 @@ def test_a_clicker_works_while_a_table_has_the_keyboard(lecture: Lecture) -> Non
     talk.press(Key.Key_PageDown, widget=talk.hall.parts.table.table)
     assert talk.content.title == "Row by row"
     assert not talk.hall.parts.table.isVisible()
+
+
+def test_the_table_opens_in_type_for_the_hall(lecture: Lecture) -> None:
+    talk = lecture(size=(1920, 1080))
+    talk.press(Key.Key_E)
+    sheet, body = talk.hall.parts.table, talk.hall.view.sheet.body
+    assert sheet.table.font().pixelSize() >= 0.8 * body
+    shown = [label for label in sheet.findChildren(QLabel) if label.isVisible()]
+    assert shown
+    assert all(label.font().pixelSize() >= 0.6 * body for label in shown)
+
+
+def test_letters_are_the_halls_while_a_table_has_the_keyboard(lecture: Lecture) -> None:
+    talk = lecture()
+    own = talk.person.experiment
+    talk.press(Key.Key_E)
+    table = talk.hall.parts.table.table
+    QTest.keyClick(table, Key.Key_Up)
+    talk.person.settle()
+    talk.wait()
+    assert talk.person.experiment is not own
+    QTest.keyClicks(table, "r")
+    talk.person.settle()
+    talk.wait()
+    assert talk.person.experiment is own
+    assert not [field for field in table.findChildren(QLineEdit) if field.isVisible()]
+    QTest.keyClicks(table, "b")
+    assert talk.hall.view.cover == "black"
+    QTest.keyClicks(table, "b")
+    assert talk.hall.view.cover == ""
+    QTest.keyClicks(table, "e")
+    talk.wait()
+    assert not table.isVisible()
+    assert talk.hall.hasFocus()
+
+
+def test_a_click_that_misses_the_table_does_not_go_on(lecture: Lecture) -> None:
+    talk = lecture()
+    talk.press(Key.Key_E)
+    QTest.mouseClick(talk.hall.view, Qt.MouseButton.LeftButton, pos=QPoint(20, 700))
+    talk.wait()
+    assert talk.content.title == "All pairs at once"
+    assert talk.hall.parts.table.isVisible()
 
 
 def test_the_spotlight_follows_the_mouse_and_the_wheel_sizes_it(lecture: Lecture) -> None:
