@@ -2,21 +2,24 @@
 
 from typing import TYPE_CHECKING
 
-from attnlab.compute.engine import compute
+from PySide6.QtCore import QObject
+
+from attnlab.ui.present.ahead import Ahead
+from attnlab.ui.present.content import filled, looks_back
 
 if TYPE_CHECKING:
-    from attnlab.attention.experiment import Experiment
     from attnlab.attention.trace import Trace
-    from attnlab.ui.lessons.player import LessonPlayer
+    from attnlab.lessons.slides import Slide
     from attnlab.ui.playground.workspace import Playground
 
 
 class Filling:
-    """Knows the numbers shown, and computes those of the step before when a text asks for them."""
+    """Knows the numbers shown; those of the step before come from the worker: ``ready`` says that they are there."""
 
-    def __init__(self, playground: "Playground") -> None:
+    def __init__(self, playground: "Playground", parent: QObject) -> None:
         self._playground = playground
-        self._before: tuple[Experiment, Trace] | None = None
+        self._ahead = Ahead(playground, parent)
+        self.ready = self._ahead.ready
 
     def trace(self) -> "Trace | None":
         """Return the numbers of what is open, or None while they are on their way."""
@@ -25,19 +28,11 @@ class Filling:
             return None
         return reply.trace
 
-    def filled(self, player: "LessonPlayer", text: str, trace: "Trace") -> str:
-        """Return a text of the player's slide with its numbers in it; what cannot be filled stays as it is written."""
-        from attnlab.lessons.slides import filled
+    def begin(self, slide: "Slide") -> None:
+        """Have the numbers of the step before a slide computed, if a text of it asks for them."""
+        self._ahead.want((), slide.before if looks_back(slide) else None)
 
-        if player.slide is None or "{{" not in text:
-            return text
-        return filled(text, trace, self._trace_before(player, trace) if "before." in text else None, player.slide)
-
-    def _trace_before(self, player: "LessonPlayer", trace: "Trace") -> "Trace":
-        earlier = player.slide.before if player.slide is not None else None
-        if earlier is None or earlier is trace.experiment:
-            return trace
-        if self._before is None or self._before[0] is not earlier:
-            scene = self._playground.document.scene
-            self._before = earlier, compute(earlier, scene.device, scene.dtype)
-        return self._before[1]
+    def filled(self, text: str, slide: "Slide", trace: "Trace") -> str:
+        """Return a text of a slide with its numbers in it; dots for those that are on their way."""
+        earlier = slide.before or trace.experiment
+        return filled(text, slide, trace, trace if earlier is trace.experiment else self._ahead.trace(earlier))

@@ -49,7 +49,7 @@ class LessonPanel(QFrame):
     def __init__(self, player: "LessonPlayer", playground: "Playground") -> None:
         super().__init__()
         self._player, self._playground = player, playground
-        self._filling = Filling(playground)
+        self._filling = Filling(playground, self)
         self._palette = LIGHT
         self._arranged = False
         self._answers: AnswerSheet | None = None
@@ -65,6 +65,7 @@ class LessonPanel(QFrame):
         column.addLayout(self._make_foot())
         self._settle_in()
         playground.computed.connect(self._on_computed)
+        self._filling.ready.connect(self._fill)
 
     def _make_head(self) -> QHBoxLayout:
         row = QHBoxLayout()
@@ -158,6 +159,7 @@ class LessonPanel(QFrame):
         """Show the player's slide, with numbers as soon as they are computed."""
         if self._player.slide is None:
             return
+        self._filling.begin(self._player.slide)
         self._fit_width()
         self._area.verticalScrollBar().setValue(0)
         self._question.fold()
@@ -185,16 +187,17 @@ class LessonPanel(QFrame):
         self._back.setEnabled(not self._player.at_start)
         self._next.setEnabled(not self._player.at_end)
 
+    @Slot()
     def _fill(self) -> None:
         """Fill the text from the numbers shown; while they are on their way, what stands there stays."""
         slide = self._player.slide
         trace = self._filling.trace()
         if slide is None or trace is None or not self.isVisibleTo(self._column):
             return
-        self._title.setText(self._filling.filled(self._player, slide.step.title, trace))
-        self._text.show_markdown(self._filling.filled(self._player, slide.step.text, trace))
+        self._title.setText(self._filling.filled(slide.step.title, slide, trace))
+        self._text.show_markdown(self._filling.filled(slide.step.text, slide, trace))
         self._ask(slide, trace)
-        self._notes.show_text(self._filling.filled(self._player, slide.step.notes, trace))
+        self._notes.show_text(self._filling.filled(slide.step.notes, slide, trace))
         self._make_room()
 
     def _ask(self, slide: "Slide", trace: "Trace") -> None:
@@ -209,7 +212,7 @@ class LessonPanel(QFrame):
             self._answers.set_palette(self._palette)
             self._question.show_widget(self._answers)
             self._answers.revealed.connect(self._on_revealed)
-        ask, hint = (self._filling.filled(self._player, text, trace) for text in (question.ask, question.hint))
+        ask, hint = (self._filling.filled(text, slide, trace) for text in (question.ask, question.hint))
         self._answers.show_question(replace(question, ask=ask, hint=hint), slide.blanks, trace)
 
     def _make_room(self) -> None:

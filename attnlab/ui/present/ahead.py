@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 KEPT = 8
 """States whose numbers are kept; those looked at longest ago go first."""
 LARGEST = 64 << 20
-"""Bytes of the largest state that is computed ahead and kept: of larger ones there is only the present one."""
+"""Bytes of the largest state that is computed ahead and kept: of larger ones there is only the one that must be."""
 
 
 class Ahead(QObject):
@@ -30,6 +30,7 @@ class Ahead(QObject):
         self._playground = playground
         self._kept: dict[int, tuple[Experiment, Trace]] = {}
         self._asked: dict[int, Experiment] = {}
+        self._must: Experiment | None = None
         self._setting = ("cpu", "float32")
         playground.service.job_done.connect(self._on_job_done)
 
@@ -50,22 +51,30 @@ class Ahead(QObject):
 
     def keep(self, trace: "Trace") -> None:
         """Keep numbers that were computed elsewhere."""
-        if needed(trace.experiment) > LARGEST:
+        if not self._has_room(trace.experiment):
             return
         self._kept[id(trace.experiment)] = trace.experiment, trace
         while len(self._kept) > KEPT:
             del self._kept[next(iter(self._kept))]
 
-    def want(self, experiments: "Sequence[Experiment | None]") -> None:
-        """Compute those of these experiments that are not there yet, in this order."""
-        for experiment in experiments:
+    def want(self, experiments: "Sequence[Experiment | None]", must: "Experiment | None" = None) -> None:
+        """Compute those of these experiments that are not there yet, in this order; first the one that must be there.
+
+        That one is kept however large it is, until it is another one.
+        """
+        self._must = must
+        self._kept = {at: kept for at, kept in self._kept.items() if self._has_room(kept[0])}
+        for experiment in (must, *experiments):
             if experiment is None or id(experiment) in self._asked or self.trace(experiment) is not None:
                 continue
-            if needed(experiment) > LARGEST:
+            if not self._has_room(experiment):
                 continue
             self._asked[id(experiment)] = experiment
             request = Request(0, experiment, *self._now(), None, True)
             self._playground.service.run(("ahead", id(experiment)), partial(answer, request))
+
+    def _has_room(self, experiment: "Experiment") -> bool:
+        return experiment is self._must or needed(experiment) <= LARGEST
 
     def _now(self) -> tuple[str, str]:
         scene = self._playground.document.scene

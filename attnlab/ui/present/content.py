@@ -82,6 +82,13 @@ def filled(text: str, slide: "Slide", trace: "Trace | None", before: "Trace | No
     return slides.filled(text, trace, before, slide)
 
 
+def looks_back(slide: "Slide") -> bool:
+    """Tell whether a text of a slide asks for numbers of the step before."""
+    step, question = slide.step, slide.step.question
+    asked = (question.ask, question.hint) if question is not None else ()
+    return any("before." in text for text in (step.title, step.text, step.notes, *asked))
+
+
 class Shown:
     """The numbers of one slide at one moment."""
 

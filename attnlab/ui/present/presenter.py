@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from attnlab.attention.explanation import Cell
 from attnlab.document.scene import Scene
 from attnlab.ui.present.ahead import Ahead
-from attnlab.ui.present.content import Moment, content
+from attnlab.ui.present.content import Moment, content, looks_back
 
 if TYPE_CHECKING:
     from attnlab.attention.trace import Trace
@@ -266,7 +266,8 @@ class Presenter(QObject):
         if slide is None:
             return
         around = (slide.index, slide.index + 1, slide.index - 1, slide.index + 2)
-        self._ahead.want([slide.before, *(slides[i].experiment for i in around if 0 <= i < len(slides))])
+        must = slide.before if looks_back(slide) else None
+        self._ahead.want([slide.before, *(slides[i].experiment for i in around if 0 <= i < len(slides))], must)
         made = self._left.pop(0)() if self._left else None
         if made is not None:
             self.prepared.emit(made)

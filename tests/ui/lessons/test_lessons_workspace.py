@@ -10,9 +10,12 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QTextDocument
 from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel, QLineEdit, QToolButton
 
+from attnlab.attention.arithmetic import number
 from attnlab.attention.walk import Place
+from attnlab.compute.engine import compute
 from attnlab.lessons.lesson import Lesson
 from attnlab.ui.lessons.printing import Printing
+from attnlab.ui.present import ahead
 
 if TYPE_CHECKING:
     from attnlab.ui.lessons.desk import LessonDesk
@@ -116,14 +119,30 @@ def test_the_panel_fills_numbers_and_follows_live_edits(person: "Person", lesson
     assert person.experiment.config.causal
     person.settle()
     weight = f"{float(person.playground.reply.trace.array('weights')[0, 2, 1]):.4f}"  # type: ignore[union-attr]
-    said = read(person)
-    assert f"gives {weight} to" in said
-    assert "before it was 0.2" in said or "before it was 0.1" in said
+    assert f"gives {weight} to" in read(person)
+    before = desk_of(person).player.slides[0].experiment
+    assert before is not None
+    was = number(float(compute(before).array("weights")[0, 2, 1]))
+    person.wait_for(lambda: f"before it was {was}." in read(person))
     person.open_table("W_q")
     person.type_number(0, 0, "3")
     assert f"gives {weight} to" not in read(person)
     person.undo()
     assert f"gives {weight} to" in read(person)
+
+
+def test_numbers_of_a_large_step_before_are_filled_too(
+    person: "Person", lesson_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ahead, "LARGEST", 0)  # so that every state is a large one
+    walk(person, lesson_file)
+    person.press("Next")
+    person.wait_for(lambda: "before it was 0." in read(person))
+    person.press("Present")
+    hall = desk_of(person).presentation
+    assert hall is not None
+    person.wait_for(lambda: "before it was 0." in hall.view.accessibleDescription())
+    person.key(Key.Key_Escape, widget=hall)
 
 
 def test_page_keys_walk_and_next_ends_where_the_lesson_does(person: "Person", lesson_file: Path) -> None:
