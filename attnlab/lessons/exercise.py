@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import os
+import reprlib
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -29,6 +30,8 @@ FORMAT, VERSION = "attnlab exercise", 1
 LIMIT = 32 << 20
 """Bytes that a file may have."""
 MOST_BLANKS, MOST_STUDENTS = 200, 1000
+LONGEST = 200
+"""Characters of a title, and of a student's name."""
 SCHEME = "attnlab exercise 1"
 """The name of the way in which students' numbers are drawn; another way would be another name."""
 
@@ -62,7 +65,11 @@ class Exercise:
         if len(self.students) > MOST_STUDENTS:
             raise ExperimentError(f"There are {len(self.students)} students; an exercise holds {MOST_STUDENTS}.")
         if self.given not in ("inputs", "before"):
-            raise ExperimentError(f'given is {self.given!r}; it needs "inputs" or "before".')
+            raise ExperimentError(f'given is {self.given[:60]!r}; it needs "inputs" or "before".')
+        if len(self.title) > LONGEST:
+            raise ExperimentError(f"The title has {len(self.title)} characters; {LONGEST} are the most.")
+        for student in self.students:
+            _check_name(student)
         for cell in self.blanks:
             check_cell(self.experiment, cell)
 
@@ -77,6 +84,12 @@ class Answer:
     masked: bool
 
 
+def _check_name(student: str) -> None:
+    if not 0 < len(student) <= LONGEST or student != " ".join(student.split()) or any(c < " " for c in student):
+        name = repr(student[:40])
+        raise ExperimentError(f"The student's name {name} needs 1 to {LONGEST} characters on one line, spaced once.")
+
+
 def check_cell(e: Experiment, cell: Cell) -> None:
     """Check that a cell exists.
 
@@ -86,7 +99,7 @@ def check_cell(e: Experiment, cell: Cell) -> None:
     stage = BY_NAME.get(cell.stage)
     if stage is None or not stage.present(e):
         names = ", ".join(name for name, each in BY_NAME.items() if each.present(e))
-        raise ExperimentError(f"There is no stage {cell.stage!r} here; there are {names}.")
+        raise ExperimentError(f"There is no stage {cell.stage[:60]!r} here; there are {names}.")
     rows, columns = (size(e, axis) for axis in stage.axes[-2:])
     if not (0 <= cell.row < rows and 0 <= cell.column < columns):
         raise ExperimentError(f"{name_of(cell)} is not there; {cell.stage} has {rows} rows and {columns} columns.")
@@ -267,7 +280,7 @@ def read_exercise(path: str | os.PathLike[str]) -> Exercise:
         return _exercise(_checked(json.loads(data.decode("utf-8", "surrogatepass")), name))
     except FileError:
         raise
-    except (AttnlabError, ValueError, TypeError, RecursionError) as error:
+    except (AttnlabError, ValueError, TypeError, OverflowError, RecursionError) as error:
         raise FileError(f"{name} is damaged or not an exercise of attnlab: {why(error)}.") from None
 
 
@@ -275,10 +288,12 @@ def _checked(plain: Any, name: str) -> dict[str, Any]:
     if not isinstance(plain, dict) or plain.get("format") != FORMAT:
         raise FileError(f"{name} is not an exercise of attnlab: it does not say that its format is {FORMAT!r}.")
     version = plain.get("version")
-    if isinstance(version, int) and version > VERSION:
-        raise FileError(f"{name} was saved by a newer attnlab (version {version}; this reads {VERSION}): update it.")
-    if version != VERSION:
-        raise ValueError(f"its version is {version!r}, not {VERSION}")
+    if type(version) is int and version > VERSION:
+        raise FileError(
+            f"{name} was saved by a newer attnlab (version {reprlib.repr(version)}; this reads {VERSION}): update it."
+        )
+    if type(version) is not int or version != VERSION:
+        raise ValueError(f"its version is {reprlib.repr(version)}, not {VERSION}")
     for key, kind in _KINDS.items():
         if not isinstance(plain.get(key), kind) or isinstance(plain.get(key), bool):
             raise ValueError(f"{key} is missing or of the wrong kind")

@@ -13,7 +13,7 @@ from attnlab.attention.arithmetic import number
 from attnlab.attention.experiment import Experiment
 from attnlab.errors import AttnlabError, FileError
 from attnlab.files.atomic import why
-from attnlab.lessons.exercise import Answer, Exercise, answers, name_of
+from attnlab.lessons.exercise import MOST_STUDENTS, Answer, Exercise, answers, name_of
 from attnlab.lessons.lesson import Problem
 
 CSV_LIMIT = 4 << 20
@@ -213,7 +213,7 @@ def sorted_out(exercise: Exercise, lines: Sequence[Given]) -> tuple[dict[str, di
         students.setdefault(_plain(name), []).append(name)
     boxes = {label: answer.label for answer in answers(exercise, exercise.experiment) for label in _names(answer)}
     found: dict[str, dict[str, str]] = {student: {} for student in exercise.students}
-    problems = []
+    problems: list[Problem] = []
     for each in lines:
         alike = students.get(_plain(each.student), []) if students else [each.student]
         student = each.student if each.student in alike else alike[0] if len(alike) == 1 else None
@@ -224,6 +224,11 @@ def sorted_out(exercise: Exercise, lines: Sequence[Given]) -> tuple[dict[str, di
         elif box is None:
             known = ", ".join(dict.fromkeys(list(boxes.values())[:12]))
             problems.append(Problem(each.line, f"“{each.cell}” is no blank of this exercise; there are {known}."))
+        elif student not in found and len(found) >= MOST_STUDENTS:
+            problems.append(
+                Problem(each.line, f"There are more than {MOST_STUDENTS} students; from here on no line is read.")
+            )
+            break
         else:
             if box in found.setdefault(student, {}):
                 problems.append(Problem(each.line, f"{student} answers {box} again; this last answer counts."))

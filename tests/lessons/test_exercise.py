@@ -251,6 +251,15 @@ def test_students_whose_names_are_alike_keep_their_own_answers() -> None:
     ]
 
 
+def test_of_more_students_than_an_exercise_holds_the_first_are_graded() -> None:
+    lines, _ = read_answers("".join(f"student {i},a,1\n" for i in range(5000)))
+    found, problems = sorted_out(make(), lines)
+    assert len(found) == 1000
+    assert [(p.line, p.reason) for p in problems] == [
+        (1001, "There are more than 1000 students; from here on no line is read.")
+    ]
+
+
 def test_a_file_of_answers_that_is_no_text_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "answers.csv"
     path.write_bytes("Zoë,a,1".encode("latin-1"))
@@ -282,6 +291,14 @@ def test_an_exercise_comes_back_from_its_file(preset: str, tmp_path: Path) -> No
         ({"state": "!!"}, "damaged"),
         ({"state": "AAAA"}, "the state in it"),
         ({"tolerance": float("inf")}, "tolerance"),
+        ({"tolerance": 10**400}, "damaged"),
+        ({"version": True}, "its version is True, not 1"),
+        ({"version": 10**4000}, "newer attnlab"),
+        ({"title": "x" * 1_000_000}, "The title has 1000000 characters; 200 are the most."),
+        ({"students": ["Ada", "a\nb"]}, "The student's name 'a\\nb' needs"),
+        ({"students": ["\x1b[31m"]}, "needs 1 to 200 characters"),
+        ({"students": ["x" * 1000]}, "needs 1 to 200 characters"),
+        ({"students": ["x"] * 100_000}, "There are 100000 students; an exercise holds 1000."),
     ],
 )
 def test_a_damaged_file_is_named_with_the_reason(change: dict[str, object], said: str, tmp_path: Path) -> None:
@@ -292,6 +309,7 @@ def test_a_damaged_file_is_named_with_the_reason(change: dict[str, object], said
         read_exercise(path)
     assert said in str(error.value)
     assert str(path) in str(error.value)
+    assert len(str(error.value)) < 400
 
 
 def test_no_json_is_no_exercise(tmp_path: Path) -> None:
