@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attnlab import __version__
+from attnlab.cli_figure import ENDINGS as FIGURES
+from attnlab.cli_figure import add_figure_options, check_figure_options, figure_spec, write_figure_file
 from attnlab.command_line import MisuseError, Parser, check_folder, load_torch_before_qt, platform_without_display
 from attnlab.console import INTERRUPTED, OK, TO_MEND, fail, refuse, say, silence_stdout, terminal_width, write
 from attnlab.display import has_display
@@ -21,9 +23,7 @@ if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
     from attnlab.attention.trace import Trace
 
-BENCHES = ("live", "engine", "start", "lesson")
-FIGURES = (".png",)
-LATER = (".svg", ".pdf")
+BENCHES = ("live", "engine", "start", "lesson", "export")
 SIZES = (64, 16384)
 """The smallest and the largest side of a screenshot, in pixels."""
 
@@ -31,11 +31,11 @@ SOURCE_HELP = "a session file, or preset:NAME (attnlab presets lists them)"
 EPILOG = """\
 commands:
   attnlab show SOURCE            the numbers of every stage
-  attnlab export SOURCE -o OUT   a figure or a table: png, csv, npy, npz, safetensors
+  attnlab export SOURCE -o OUT   a figure or a table: png, svg, pdf, csv, npy …
   attnlab code SOURCE            a PyTorch script that reproduces every stage
   attnlab presets                the worked examples
   attnlab lesson NAME|FILE       opens a lesson; --pdf prints it, --check looks for mistakes
-  attnlab bench [live|engine|start|lesson]
+  attnlab bench [live|engine|start|lesson|export]
   attnlab doctor                 what is installed, what is missing
 SOURCE is a session file or preset:NAME. attnlab COMMAND --help says more.
 """
@@ -175,40 +175,29 @@ def _show(argv: list[str]) -> int:
 def _export(argv: list[str]) -> int:
     parser = _stage_parser("export", "Write one stage as a figure or a table, by the ending of OUT.")
     parser.add_argument(
-        "-o", "--output", type=Path, required=True, metavar="OUT", help="png, csv, npy, npz, safetensors"
-    )
-    parser.add_argument("--dpi", type=int, default=300, metavar="N", help="dots per inch of a figure (300)")
-    parser.add_argument("--width", type=float, metavar="MM", help="width of a figure in millimetres (120 or 170)")
+        "-o", "--output", type=Path, required=True, metavar="OUT",
+        help="png, svg, pdf, csv, npy, npz, safetensors",
+    )  # fmt: skip
+    add_figure_options(parser)
     options = parser.parse_args(argv)
     path, ending = options.output, options.output.suffix.lower()
     from attnlab.files.tables import ENDINGS, encoded, table
 
     if ending not in (*FIGURES, *ENDINGS):
         known = ", ".join((*FIGURES, *ENDINGS))
-        what = f"{ending} is not written yet" if ending in LATER else f"{path} ends in nothing that can be written"
-        raise AttnlabError(f"{what}; there are {known}.")
+        raise AttnlabError(f"{path} ends in nothing that can be written; there are {known}.")
+    check_figure_options(options, ending in FIGURES)
     check_folder(path)
+    spec = figure_spec(options) if ending in FIGURES else None
     trace = _computed(options)
-    if ending in FIGURES:
-        _write_figure(path, trace, options)
+    if spec is not None:
+        write_figure_file(path, trace, spec)
     else:
         from attnlab.files.atomic import write_bytes
 
         write_bytes(path, encoded(table(trace, options.stage or "weights", options.head), ending))
     _announce(trace)
     return OK
-
-
-def _write_figure(path: Path, trace: "Trace", options: argparse.Namespace) -> None:
-    with platform_without_display(True):
-        from PySide6.QtWidgets import QApplication
-
-        from attnlab.figures.figure_file import write_figure
-
-        app = QApplication.instance() or QApplication([])
-        stage = options.stage or "weights"
-        write_figure(path, trace, stage, options.head, dpi=options.dpi, width_mm=options.width)
-        del app
 
 
 def _stage_parser(command: str, description: str) -> argparse.ArgumentParser:

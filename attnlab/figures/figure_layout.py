@@ -1,4 +1,4 @@
-"""Where everything stands in a figure: pure arithmetic in units of 1/96 inch, whatever the dots per inch."""
+"""Where everything stands in a panel of a figure: pure arithmetic in units, whatever the dots per inch."""
 
 import math
 from dataclasses import dataclass
@@ -6,26 +6,29 @@ from dataclasses import dataclass
 from attnlab.figures.layout import Grid
 
 MARGIN = 10.0
-HEADER = 24.0
 AXIS = 15.0
 """Room for the name of an axis."""
+LINE = 19.0
+"""Height of a line of the title."""
 CAPTION = 14.0
 """Room for the title of one of several maps."""
 BAR = 26.0
 """Room for the colour bar with its numbers."""
 SPACE = 14.0
 """Least space between maps."""
-CELL_WIDTH, CELL_HEIGHT = 56.0, 32.0
+CELL_WIDTH, CELL_HEIGHT = 72.0, 44.0
 """The largest cells, wide and high enough for four decimals."""
 SHAPE = 0.62
 """The height that small multiples aim at, as a part of the width."""
+DENSE = 96.0
+"""Maps narrower than this share the column labels of the topmost ones, and stand closer together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Labels:
     """What labels need: the widest row label, the widest column label, and the height of a line of them.
 
-    ``upright`` and ``turned`` are the heights of column labels side by side and turned to read upwards.
+    ``upright`` and ``turned`` are the heights of column labels side by side and turned to read upwards. All 0 for none.
     """
 
     row_width: float
@@ -34,19 +37,53 @@ class Labels:
     turned: float
 
 
+NO_LABELS = Labels(0.0, 0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a panel is to have: its width, and a height or None for as much as its maps need; what stands around maps.
+
+    ``header`` is the height of its title. ``square`` keeps cells about as wide as high. ``per_row`` maps stand side by
+    side, or with None as many as look well. Cells of a pixel or more are whole pixels of ``ratio`` to the unit.
+    """
+
+    width: float
+    height: float | None = None
+    header: float = LINE
+    axis: float = AXIS
+    bar: float = BAR
+    square: bool = True
+    per_row: int | None = None
+    ratio: float = 1.0
+
+
 @dataclass(frozen=True, slots=True)
 class FigureLayout:
-    """``width`` and ``height`` of the figure, and a grid for each line of maps, all in 1/96 inch."""
+    """``width`` and ``height`` of a panel, and a grid for each line of maps, all in units."""
 
     width: float
     height: float
     grids: tuple[Grid, ...]
     caption: float
+    axis: float
+    top: float
+    """Where the title begins."""
 
     @property
     def first(self) -> Grid:
         """The topmost line of maps."""
         return self.grids[0]
+
+    @property
+    def left(self) -> float:
+        """Where the leftmost thing stands."""
+        return self.first.x - self.first.label_width - self.axis
+
+    @property
+    def right(self) -> float:
+        """Where the maps end."""
+        return self.first.x + self.first.width
 
     @property
     def bottom(self) -> float:
@@ -60,67 +97,90 @@ class _Plan:
     cell_width: float
     cell_height: float
     gap: int
+    space: float
     label_height: float
+    caption: float
     used: float
     tall: float
 
 
-def lay_out(width: float, maps: tuple[int, int, int], labels: Labels, *, square: bool, ratio: float) -> FigureLayout:
-    """Return the layout of ``maps`` (count, rows, columns) in a figure ``width`` wide; its height follows.
-
-    ``square`` keeps cells about as wide as high. Cells of a pixel or more are whole pixels of ``ratio`` to the unit.
-    """
+def lay_out(maps: tuple[int, int, int], labels: Labels, wish: Wish) -> FigureLayout:
+    """Return the layout of ``maps`` (count, rows, columns) in a panel; in a given height they stand in its middle."""
     count, rows, columns = maps
-    left = MARGIN + AXIS + labels.row_width
-    plans = [_plan(width - left - MARGIN, maps, labels, per_row, square, ratio) for per_row in range(1, count + 1)]
-    plan = min(plans, key=lambda p: _badness(p, count, width))
-    caption = CAPTION if count > 1 else 0.0
-    spare = max(width - left - MARGIN - plan.used, 0.0)
-    x, y = _snapped(left + spare / 2, ratio), HEADER + MARGIN + AXIS
+    left = MARGIN + wish.axis + labels.row_width
+    room = wish.width - left - MARGIN
+    tried = range(1, count + 1) if wish.per_row is None else (min(wish.per_row, count),)
+    plan = min((_plan(room, maps, labels, wish, per_row) for per_row in tried), key=lambda p: _badness(p, count, wish))
+    spare_x = max(room - plan.used, 0.0)
+    height = wish.height if wish.height is not None else float(math.ceil(plan.tall))
+    top = MARGIN + max(height - plan.tall, 0.0) / 2
+    x, y = _snapped(left + spare_x / 2, wish.ratio), top + wish.header + wish.axis
     grids = []
-    for start in range(0, count, plan.per_row):
-        y = _snapped(y + caption + plan.label_height, ratio)
+    for line, start in enumerate(range(0, count, plan.per_row)):
+        label = plan.label_height if line == 0 or not _dense(plan, columns) else 0.0
+        y = _snapped(y + plan.caption + label, wish.ratio)
         here = min(plan.per_row, count - start)
         grids.append(
             Grid(
                 x, y, plan.cell_width, plan.cell_height, rows, columns, here, here, (1, plan.gap),
-                labels.row_width, plan.label_height,
+                labels.row_width, label,
             )
         )  # fmt: skip
-        y += grids[-1].height + SPACE
-    return FigureLayout(width, math.ceil(y + BAR + MARGIN), tuple(grids), caption)
+        y += grids[-1].height + plan.space
+    return FigureLayout(wish.width, height, tuple(grids), plan.caption, wish.axis, top)
 
 
-def _plan(room: float, maps: tuple[int, int, int], labels: Labels, per_row: int, square: bool, ratio: float) -> _Plan:
+def _plan(room: float, maps: tuple[int, int, int], labels: Labels, wish: Wish, per_row: int) -> _Plan:
     count, rows, columns = maps
-    cell_w = min(_cell_width(room, columns, per_row), CELL_WIDTH)
-    gap = math.ceil(SPACE / cell_w)
     lines = -(-count // per_row)
-    cell_h = min(cell_w if square and cell_w < CELL_HEIGHT else max(CELL_HEIGHT * 0.7, cell_w / 1.6), CELL_HEIGHT)
-    cell_h = min(cell_h, max(1.1 * room / rows, 1 / ratio) if lines == 1 else cell_h)
-    cell_w, cell_h = _whole(cell_w, ratio), _whole(cell_h, ratio)
-    flat = labels.column_width <= cell_w - 2
-    label_height = 0.0 if cell_w * columns < labels.upright else labels.upright if flat else labels.turned
+    space = SPACE if room / per_row >= DENSE else max(SPACE / 3, 4.0)
+    cell_w = min(_cell_width(room, columns, per_row, space), CELL_WIDTH)
+    caption = 0.0 if count == 1 else CAPTION
+    dense = cell_w * columns < DENSE
+    label_height = _label_height(labels, cell_w, columns)
+    fixed = 2 * MARGIN + wish.header + wish.axis + lines * caption + (lines - 1) * space
+    fixed += label_height * (1 if dense else lines) + (SPACE + wish.bar if wish.bar else 0.0)
+    cell_h = min(cell_w if wish.square else max(CELL_HEIGHT * 0.55, cell_w / 1.6), CELL_HEIGHT)
+    if wish.height is not None:
+        cell_h = min(cell_h, max(wish.height - fixed, 1.0) / (lines * rows))
+        cell_w = min(cell_w, cell_h * CELL_WIDTH / CELL_HEIGHT) if wish.square else cell_w
+    elif lines == 1:
+        cell_h = min(cell_h, max(1.1 * room / rows, 1 / wish.ratio))
+    cell_w, cell_h = _whole(cell_w, wish.ratio), _whole(cell_h, wish.ratio)
+    gap = math.ceil(space / cell_w)
     used = cell_w * (per_row * (columns + gap) - gap)
-    caption = CAPTION if count > 1 else 0.0
-    tall = HEADER + lines * (caption + label_height + cell_h * rows + SPACE) + BAR + AXIS
-    return _Plan(per_row, cell_w, cell_h, gap, label_height, used, tall)
+    return _Plan(
+        per_row, cell_w, cell_h, gap, space, label_height, caption, used, fixed + lines * rows * cell_h
+    )  # fmt: skip
 
 
-def _cell_width(room: float, columns: int, per_row: int) -> float:
+def _label_height(labels: Labels, cell_width: float, columns: int) -> float:
+    """Return the height of column labels: side by side where they fit, else turned, none above the narrowest maps."""
+    if cell_width * columns < labels.upright:
+        return 0.0
+    return labels.upright if labels.column_width <= cell_width - 2 else labels.turned
+
+
+def _dense(plan: _Plan, columns: int) -> bool:
+    return plan.cell_width * columns < DENSE
+
+
+def _cell_width(room: float, columns: int, per_row: int, space: float) -> float:
     """Return the width of the cells with which ``per_row`` maps fill the room, the gaps being whole cells."""
     room = max(room, 1.0)
     cell = room / (per_row * columns)
     for _ in range(3):  # the gap is counted in cells, which get smaller by it
-        gap = math.ceil(SPACE / cell)
+        gap = math.ceil(space / cell)
         cell = room / (per_row * (columns + gap) - gap)
     return cell
 
 
-def _badness(plan: _Plan, count: int, width: float) -> float:
+def _badness(plan: _Plan, count: int, wish: Wish) -> float:
     """Return how far a plan is from a figure of pleasant shape: its height, the empty places of its last line."""
-    empty = -count % plan.per_row
-    return abs(math.log(plan.tall / (SHAPE * width))) + 0.15 * empty + 0.3 * (1 - min(plan.used / width, 1))
+    empty = 0.15 * (-count % plan.per_row)
+    if wish.height is not None:
+        return empty - math.log(plan.cell_width * plan.cell_height)
+    return abs(math.log(plan.tall / (SHAPE * wish.width))) + empty + 0.3 * (1 - min(plan.used / wish.width, 1))
 
 
 def _whole(length: float, ratio: float) -> float:

@@ -1,8 +1,10 @@
 """Cells of maps as shapes, for files of vectors: what is a picture on the screen would blur or show seams there."""
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QLineF, QRectF, Qt
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPaintEngine, QPainter, QPainterPath, QPen
 
 from attnlab.figures.layout import Grid
@@ -39,7 +41,7 @@ def draw_shapes(
         painter.fillPath(_cells(grid, np.argwhere(shown == colour)), QColor.fromRgba(colour))
     if masked is not None and masked.any():
         hidden = np.broadcast_to(masked, image.shape)
-        _draw_hatching(painter, grid, _cells(grid, np.argwhere(hidden)), palette)
+        _draw_hatching(painter, grid, np.argwhere(hidden), palette)
     if empty is not None and empty.any():
         painter.strokePath(_cells(grid, np.argwhere(empty)), QPen(QColor(palette.hairline), 1))
     painter.restore()
@@ -57,11 +59,18 @@ def _cells(grid: Grid, places: NDArray[np.intp]) -> QPainterPath:
     return path
 
 
-def _draw_hatching(painter: QPainter, grid: Grid, cells: QPainterPath, palette: Palette) -> None:
-    """Draw fine diagonal lines over some cells."""
-    painter.fillPath(cells, QColor(palette.control))
-    painter.setClipPath(cells, Qt.ClipOperation.IntersectClip)
-    painter.setPen(QPen(QColor(palette.hatch), 1))
-    height, left = grid.height, int(grid.x)
-    starts = range(left - int(height) - HATCH_PX, left + int(grid.width) + HATCH_PX, HATCH_PX)
-    painter.drawLines([QLineF(x, grid.y + height, x + height, grid.y) for x in starts])
+def _draw_hatching(painter: QPainter, grid: Grid, places: NDArray[np.intp], palette: Palette) -> None:
+    """Draw fine diagonal lines over some cells: each cut off at its cell by arithmetic, as an SVG clips nothing."""
+    painter.fillPath(_cells(grid, places), QColor(palette.control))
+    inset = 1.0 + (0.5 if min(grid.cell_width, grid.cell_height) >= 8 else 0.25)
+    lines = QPainterPath()
+    for index, row, column in places.tolist():
+        x, y, width, height = grid.rect(index, row, column)
+        left, top, right, bottom = x + inset, y + inset, x + width - inset, y + height - inset
+        first = math.ceil((left + top) / HATCH_PX) * HATCH_PX
+        for total in range(first, math.floor(right + bottom) + 1, HATCH_PX):  # x + y is the same all along a line
+            start, end = max(left, total - bottom), min(right, total - top)
+            if end - start > 0.5:
+                lines.moveTo(start, total - start)
+                lines.lineTo(end, total - end)
+    painter.strokePath(lines, QPen(QColor(palette.hatch), 1, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap))

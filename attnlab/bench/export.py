@@ -1,0 +1,81 @@
+"""Figures into files: a grid of 12 × 12 weight maps as PNG, against matplotlib at the same size; and its SVG's size."""
+
+import io
+import time
+from collections.abc import Iterator
+
+import torch
+from PySide6.QtWidgets import QApplication
+
+from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
+from attnlab.attention.trace import Trace
+from attnlab.bench.measure import Case, case, in_turns
+from attnlab.bench.notebook import require_matplotlib
+from attnlab.compute.engine import compute
+from attnlab.figures.figure_file import figure_bytes
+from attnlab.figures.figure_spec import MM_PER_INCH, FigureSpec
+
+SIDE, TOKENS, DPI = 12, 64, 300
+SPEC = FigureSpec(("weights",), columns=SIDE, width_mm=170.0, height_mm=190.0, dpi=DPI, title="Weights of 144 heads")
+TARGET_BYTES = 5_000_000
+RUNS = 7
+
+
+def cases(quick: bool = False) -> Iterator[Case]:
+    """Yield a case for the PNG, and one for the bytes of the SVG, which matplotlib's stands beside."""
+    require_matplotlib()
+    app = QApplication.instance() or QApplication([])
+    trace = compute(experiment())
+    trace.array("weights")
+    ours, baseline = in_turns(1 if quick else RUNS, lambda: _timed_ours(trace), lambda: _timed_baseline(trace))
+    yield case("export", f"PNG, {SIDE}×{SIDE} maps of T={TOKENS}", ours, baseline, "ms", "ratio ≥ 3")
+    sizes = [len(figure_bytes(trace, SPEC, ".svg")) / 1e6], [len(by_matplotlib(trace, "svg")) / 1e6]
+    yield case("export", f"SVG, {SIDE}×{SIDE} maps of T={TOKENS}", *sizes, "MB", f"ours < {TARGET_BYTES / 1e6:g}")
+    del app
+
+
+def experiment() -> Experiment:
+    """Return a layer of 144 heads over 64 tokens, drawn at random."""
+    g = torch.Generator().manual_seed(0)
+    heads = SIDE * SIDE
+    X = torch.randn(TOKENS, 2 * heads, generator=g)
+    weights = [torch.randn(2 * heads, 2 * heads, generator=g) / (2 * heads) ** 0.5 for _ in range(3)]
+    return Experiment([f"token{i}" for i in range(TOKENS)], X, Weights(*weights), AttentionConfig(n_heads=heads))
+
+
+def by_matplotlib(trace: Trace, kind: str) -> bytes:
+    """Return the same grid as matplotlib makes it: the same size, titles, tokens along the outer maps, one scale."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    assert SPEC.width_mm is not None
+    assert SPEC.height_mm is not None
+    maps = trace.array("weights")
+    figure = Figure((SPEC.width_mm / MM_PER_INCH, SPEC.height_mm / MM_PER_INCH), DPI, layout=None)
+    FigureCanvasAgg(figure)
+    grid = figure.subplots(SIDE, SIDE)
+    tokens, places = trace.experiment.tokens, list(range(0, TOKENS, 16))
+    names = [tokens[i] for i in places]
+    for head, axis in enumerate(grid.flat):
+        image = axis.imshow(maps[head], vmin=0, vmax=float(maps.max()), cmap="Purples")
+        axis.set_title(f"{head}", fontsize=5, pad=1)
+        line, place = divmod(head, SIDE)
+        axis.set_xticks(places if line == SIDE - 1 else [], names if line == SIDE - 1 else [], rotation=90, fontsize=4)
+        axis.set_yticks([] if place else places, [] if place else names, fontsize=4)
+    figure.colorbar(image, ax=list(grid.flat), orientation="horizontal", fraction=0.02)
+    figure.suptitle("Weights of 144 heads")
+    data = io.BytesIO()
+    figure.savefig(data, format=kind, dpi=DPI)
+    return data.getvalue()
+
+
+def _timed_ours(trace: Trace) -> float:
+    start = time.perf_counter()
+    figure_bytes(trace, SPEC, ".png")
+    return (time.perf_counter() - start) * 1e3
+
+
+def _timed_baseline(trace: Trace) -> float:
+    start = time.perf_counter()
+    by_matplotlib(trace, "png")
+    return (time.perf_counter() - start) * 1e3

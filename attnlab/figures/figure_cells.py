@@ -1,0 +1,76 @@
+"""The cells of a figure, for pixels and vectors alike: shapes where they are few, else one picture without loss."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QColor, QImage, QPaintEngine, QPainter
+
+from attnlab.figures.layout import Grid
+from attnlab.figures.map_painter import MapData
+from attnlab.figures.map_shapes import MOST_SHAPES, draw_shapes
+from attnlab.figures.palette import Palette
+from attnlab.figures.raster import colours, mosaic, reduced
+
+MOST_DOTS = 6_000_000
+"""The largest picture within a file of vectors."""
+_HATCH_UNITS = 6.0
+
+
+def draw_figure_cells(painter: QPainter, grid: Grid, data: MapData, palette: Palette, ratio: float) -> None:
+    """Draw the cells of one line of maps at ``ratio`` dots to the unit; what lies around them is left as it is.
+
+    A renderer that smooths pictures would blur cells of one dot each, so that every cell is a block of dots.
+    """
+    values, masked = data.values, data.masked
+    rows, columns = _dots(grid.rows, grid.cell_height, ratio), _dots(grid.columns, grid.cell_width, ratio)
+    if rows < grid.rows or columns < grid.columns:
+        if masked is not None:
+            masked = ~(reduced((~masked)[None].astype(np.float32), rows, columns)[0] > 0)
+            values = np.where(values == -np.inf, np.float32(0), values)
+        values = reduced(values, rows, columns)
+    image = colours(values, data.kind, data.limit, palette, masked)
+    if grid.framed and image.size <= MOST_SHAPES:
+        draw_shapes(painter, grid, image, masked, None, palette)
+        return
+    pixels = painter.paintEngine().type() == QPaintEngine.Type.Raster  # which enlarges cells without smoothing them
+    blocks = (1, 1) if pixels and masked is None else _blocks(grid, image.size, ratio)
+    sheet = image.repeat(blocks[0], 1).repeat(blocks[1], 2)
+    if masked is not None and masked.any():
+        hidden = masked.repeat(blocks[0], 0).repeat(blocks[1], 1)
+        _hatch(sheet, hidden, _HATCH_UNITS * blocks[1] * columns / (grid.columns * grid.cell_width), palette)
+    painter.setRenderHint(QPainter.RenderHint.LosslessImageRendering)  # or a PDF keeps a JPEG of it
+    painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
+    if sheet.shape[1:] == (rows * blocks[0], columns * blocks[1]) and (rows, columns) == (grid.rows, grid.columns):
+        picture = mosaic(sheet, grid.per_row, (grid.gap[0] * blocks[0], grid.gap[1] * blocks[1]))
+        painter.drawImage(QRectF(grid.x, grid.y, grid.width, grid.height), _image(picture))
+        return
+    for index in range(grid.count):
+        painter.drawImage(QRectF(*grid.rect(index, None, None)), _image(np.ascontiguousarray(sheet[index])))
+
+
+def _dots(count: int, cell: float, ratio: float) -> int:
+    """Return how many dots along an axis of cells that are narrower than one, else how many cells."""
+    return min(count, max(1, math.floor(count * cell * ratio + 1e-6)))
+
+
+def _blocks(grid: Grid, cells: int, ratio: float) -> tuple[int, int]:
+    """Return of how many dots a cell is made, down and across, within the limit of the whole."""
+    down, across = (max(1, round(side * ratio)) for side in (grid.cell_height, grid.cell_width))
+    most = max(1, math.isqrt(MOST_DOTS // cells))
+    return min(down, most), min(across, most)
+
+
+def _hatch(sheet: NDArray[np.uint32], masked: NDArray[np.bool_], dots: float, palette: Palette) -> None:
+    """Fill what is masked with diagonal lines, so many dots apart."""
+    period = max(round(dots), 2)
+    down, right = np.arange(masked.shape[0])[:, None], np.arange(masked.shape[1])
+    line = (down + right) % period < max(period // 6, 1)
+    tones = np.where(line, np.uint32(QColor(palette.hatch).rgba()), np.uint32(QColor(palette.control).rgba()))
+    np.copyto(sheet, tones, where=masked)
+
+
+def _image(argb: NDArray[np.uint32]) -> QImage:
+    height, width = argb.shape
+    return QImage(argb.data, width, height, width * 4, QImage.Format.Format_ARGB32_Premultiplied)

@@ -1,0 +1,219 @@
+"""One stage in a figure: what is drawn of it, and the drawing."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QLinearGradient, QPainter
+
+from attnlab.errors import AttnlabError
+from attnlab.figures.figure_cells import draw_figure_cells
+from attnlab.figures.figure_layout import (
+    AXIS,
+    BAR,
+    CAPTION,
+    DENSE,
+    LINE,
+    MARGIN,
+    NO_LABELS,
+    SPACE,
+    FigureLayout,
+    Labels,
+    Wish,
+    lay_out,
+)
+from attnlab.figures.figure_numbers import draw_figure_numbers
+from attnlab.figures.figure_spec import FigureSpec
+from attnlab.figures.figure_type import SMALL_PX, TEXT_PX, TITLE_PX, figure_font, wrapped
+from attnlab.figures.layout import Grid
+from attnlab.figures.map_painter import MapData, draw_colour_ends, draw_labels
+from attnlab.figures.palette import Palette
+from attnlab.figures.raster import MAP_OF, limit_of
+from attnlab.figures.text import Pen
+
+if TYPE_CHECKING:
+    from attnlab.attention.stages import Stage
+    from attnlab.attention.trace import Trace
+
+_ROW_LABEL, _COLUMN_LABEL = 84.0, 64.0
+_BAR_HEIGHT = 5.0
+_BAR_WIDTH = (90.0, 200.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Panel:
+    """A stage as a figure shows it: its maps, the lines of its title, which head, its shape, and where all stands."""
+
+    stage: "Stage"
+    data: MapData
+    title: tuple[str, ...]
+    which: str
+    shape: str
+    layout: FigureLayout
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height in units."""
+        return self.layout.width, self.layout.height
+
+
+def map_data(trace: "Trace", stage: str, head: int | str) -> MapData:
+    """Return what is drawn of a stage: maps, labels, titles, and the scale that all heads share.
+
+    Raises:
+        AttnlabError: no such stage or head; the sentence names those that exist.
+    """
+    from attnlab.attention.axes import labels
+    from attnlab.attention.stages import kind_of
+
+    if stage not in trace:
+        names = ", ".join(trace.all_stages)
+        raise AttnlabError(f"There is no stage {stage!r} in this configuration; there are {names}.")
+    entry, e = trace.stage(stage), trace.experiment
+    array = trace.array(stage)
+    if not entry.has_heads:
+        values, titles = array[None], [""]
+    elif head == "mean":
+        values, titles = trace.mean(stage)[None], [f"mean of {len(array)} heads"]
+    elif head == "all":
+        values, titles = array, [f"head {i}" for i in range(len(array))]
+    elif isinstance(head, int) and 0 <= head < len(array):
+        values, titles = array[head : head + 1], [f"head {head} of {len(array)}"]
+    else:
+        raise AttnlabError(f"There is no head {head}; there are heads 0 to {len(array) - 1}, all and mean.")
+    rows, columns = (labels(e, axis, n) for axis, n in zip(entry.axes[-2:], values.shape[1:], strict=True))
+    kind, masked = kind_of(entry, e), trace.shown_mask(stage)
+    return MapData(values, kind, limit_of(array, kind, masked), masked, rows, columns, titles)
+
+
+def panel(
+    trace: "Trace", stage: str, spec: FigureSpec, width: float, ratio: float, height: float | None = None
+) -> Panel:
+    """Lay a stage out ``width`` units wide; ``ratio`` dots to the unit are what cells are fitted to."""
+    data, entry = map_data(trace, stage, spec.head), trace.stage(stage)
+    one = len(data.values) == 1
+    which = data.titles[0] if one and entry.has_heads and trace.experiment.n_heads > 1 else ""
+    shape = " × ".join(map(str, data.values.shape[1 if one else 0 :]))
+    text = entry.title if spec.title is None or spec.canvas or len(spec.stages) > 1 else spec.title
+    title = wrapped(text, width - 2 * MARGIN, figure_font(TITLE_PX, QFont.Weight.DemiBold)) if text else ()
+    wish = Wish(
+        width,
+        height,
+        header=len(title) * LINE,
+        axis=AXIS if spec.labels else 0.0,
+        bar=BAR if spec.colour_bar else 0.0,
+        square=entry.axes[-1] == "key",
+        per_row=spec.columns,
+        ratio=ratio,
+    )
+    labels = _labels(data, width) if spec.labels else NO_LABELS
+    return Panel(entry, data, title, which, shape, lay_out(data.values.shape, labels, wish))
+
+
+def draw_panel(painter: QPainter, shown: Panel, spec: FigureSpec, palette: Palette, ratio: float) -> None:
+    """Draw a panel with its top left corner at the painter's origin."""
+    _draw_header(painter, shown, spec, palette)
+    first = 0
+    for grid in shown.layout.grids:
+        last = first + grid.count
+        part = replace(shown.data, values=shown.data.values[first:last], titles=shown.data.titles[first:last])
+        draw_figure_cells(painter, grid, part, palette, ratio)
+        draw_figure_numbers(painter, grid, part, palette, spec)
+        if spec.labels:
+            draw_labels(painter, grid, part, palette, figure_font(TEXT_PX), (None, None))
+        if shown.layout.caption:
+            _draw_captions(painter, grid, part, palette)
+        first = last
+    if spec.labels:
+        _draw_axes(painter, shown, palette)
+    if spec.colour_bar:
+        _draw_colour_bar(painter, shown, palette)
+
+
+def _draw_header(painter: QPainter, shown: Panel, spec: FigureSpec, palette: Palette) -> None:
+    """Write the title, and on its last line, where there is room, which head it is and the shape of the whole."""
+    if not shown.title:
+        return
+    layout, font = shown.layout, figure_font(TITLE_PX, QFont.Weight.DemiBold)
+    pen = Pen(painter, font)
+    widest = max(map(pen.width, shown.title))
+    left = max(min(layout.left, layout.width - MARGIN - widest), MARGIN)
+    right = max(layout.right, min(left + widest, layout.width - MARGIN))
+    role = shown.stage.role
+    painter.setPen(QColor(palette.role_ink(role) if role != "neutral" else palette.ink))
+    y = layout.top + LINE / 2 - 3
+    for line in shown.title:
+        pen.draw(left, y, line)
+        y += LINE
+    if spec.title is not None and shown.title != (shown.stage.title,):
+        return  # a person's own words are not added to
+    after = left + pen.width(shown.title[-1]) + 8
+    small = Pen(painter, figure_font(TEXT_PX))
+    painter.setPen(QColor(palette.muted))
+    if shown.which and after + small.width(shown.which) <= layout.width - MARGIN:
+        small.draw(after, y - LINE + 1, shown.which)
+        after += small.width(shown.which) + 8
+    if after + small.width(shown.shape) <= right:
+        small.draw(right, y - LINE + 1, shown.shape, 1.0)
+
+
+def _draw_captions(painter: QPainter, grid: Grid, part: MapData, palette: Palette) -> None:
+    """Write above each of several maps, and above its labels, which head it is; above narrow ones its number alone."""
+    width = grid.columns * grid.cell_width
+    pen = Pen(painter, figure_font(TEXT_PX, QFont.Weight.DemiBold))
+    bare = any(pen.width(title) > width + 4 for title in part.titles)
+    if bare:
+        pen = Pen(painter, figure_font(SMALL_PX))
+    painter.setPen(QColor(palette.muted if bare else palette.ink))
+    for index, title in enumerate(part.titles):
+        x, y = grid.origin(index)
+        text = title.split(" ")[-1] if bare else title
+        pen.draw(x + width / 2, y - grid.label_height - CAPTION / 2 + 1, pen.elided(text, width + 8), 0.5)
+
+
+def _draw_axes(painter: QPainter, shown: Panel, palette: Palette) -> None:
+    """Name the axes: rows at the left, reading upwards, columns above the maps."""
+    rows, columns = shown.stage.axes[-2:]
+    grid, layout = shown.layout.first, shown.layout
+    pen = Pen(painter, figure_font(TEXT_PX))
+    painter.setPen(QColor(_ink(columns, palette)))
+    pen.draw(grid.x + grid.width / 2, grid.y - grid.label_height - layout.caption - AXIS / 2, columns, 0.5)
+    painter.setPen(QColor(_ink(rows, palette)))
+    x = grid.x - grid.label_width - AXIS / 2
+    if grid.columns * grid.cell_width < DENSE and len(layout.grids) > 1:
+        pen.draw_upwards(x, (grid.y + layout.bottom + pen.width(rows)) / 2, rows)
+        return
+    for each in layout.grids:
+        pen.draw_upwards(x, each.y + (each.height + pen.width(rows)) / 2, rows)
+
+
+def _ink(axis: str, palette: Palette) -> str:
+    return palette.role_ink(axis) if axis in ("query", "key") else palette.muted
+
+
+def _draw_colour_bar(painter: QPainter, shown: Panel, palette: Palette) -> None:
+    """Draw the scale below the maps, as wide as these if that is neither too narrow nor too wide to be read."""
+    grid, layout = shown.layout.first, shown.layout
+    width = min(max(grid.width, _BAR_WIDTH[0]), _BAR_WIDTH[1], layout.width - 2 * MARGIN)
+    rect = QRectF(min(grid.x, layout.width - MARGIN - width), layout.bottom + SPACE, width, _BAR_HEIGHT)
+    stops = getattr(palette, MAP_OF[shown.data.kind])
+    colours = QLinearGradient(rect.topLeft(), rect.topRight())
+    for place, colour in zip(np.linspace(0, 1, len(stops)).tolist(), stops, strict=True):
+        colours.setColorAt(place, QColor(colour))
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.fillRect(rect, colours)
+    below = rect.translated(0, 2)
+    draw_colour_ends(painter, below, shown.data, palette, figure_font(SMALL_PX))
+
+
+def _labels(data: MapData, width: float) -> Labels:
+    """Measure the labels; long words get no more than a part of the figure."""
+    metrics = QFontMetricsF(figure_font(TEXT_PX))
+
+    def widest(labels: "list[str] | tuple[str, ...]") -> float:
+        return max((metrics.horizontalAdvance(" ".join(x.split())[:60] or "∅") for x in labels), default=0.0)
+
+    row, column = widest(list(data.row_labels)), widest(list(data.column_labels))
+    turned = min(column + 8, _COLUMN_LABEL)
+    return Labels(min(row + 8, _ROW_LABEL, width * 0.25), column, metrics.height() + 4, turned)
