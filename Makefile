@@ -1,9 +1,11 @@
 # Every target sets up what it needs, once: a virtual environment in .venv with the versions of packaging/constraints.txt.
 #   make run ARGS="--preset the-cat-sat"
 #   make setup TORCH=own      keeps the torch that is already in .venv: a build for your GPU, say
+#   make package BUILD=/var/tmp/attnlab     freezes the program there; it takes 3 GB
 PYTHON ?= python3
 TORCH ?= pinned
 ARGS ?=
+BUILD ?= build
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -12,7 +14,7 @@ PINS := packaging/constraints.txt
 OFFSCREEN := QT_QPA_PLATFORM=offscreen
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-headless check format gallery bench setup clean distclean
+.PHONY: help run test test-headless check format gallery bench dist package smoke validate icons setup clean distclean
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F '\t' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -48,6 +50,23 @@ gallery: $(READY) ## draw the main window in both themes, several sizes and pres
 
 bench: $(READY) ## time this machine against the notebook way; ARGS="live --json"
 	@$(OFFSCREEN) $(BIN)/attnlab bench $(ARGS)
+
+dist: $(READY) ## build sdist and wheel into dist/, and try them in a clean environment
+	@mkdir -p dist
+	@$(BIN)/python packaging/dist.py dist
+
+package: $(READY) ## freeze the program with PyInstaller into BUILD/frozen, and try it
+	@$(BIN)/python packaging/package.py $(BUILD)
+	@$(BIN)/python packaging/smoke.py $(BUILD)/frozen/attnlab
+
+smoke: $(READY) ## try the frozen program that lies in BUILD/frozen
+	@$(BIN)/python packaging/smoke.py $(BUILD)/frozen/attnlab
+
+validate: ## let Debian's tools look at the desktop entry, the AppStream page and the type of session files
+	@packaging/validate.sh
+
+icons: $(READY) ## draw the program's icon from its SVG in every size
+	@$(BIN)/python packaging/icons.py
 
 setup: $(READY) ## make .venv and install everything into it
 
