@@ -30,11 +30,6 @@ class Drawn:
     side: Box | None = None
     left_out: tuple[str, ...] = ()
 
-    @property
-    def overflow(self) -> bool:
-        """Whether anything had no room."""
-        return bool(self.left_out)
-
 
 def draw_slide(
     painter: QPainter, sheet: Sheet, content: SlideContent, palette: Palette, formulas: Formulas | None = None
@@ -45,7 +40,7 @@ def draw_slide(
     missing = _heading(painter, sheet, content, palette)
     y, more = _words(painter, sheet, content, palette)
     missing += more
-    missing += _foot(painter, sheet, content, palette)
+    _foot(painter, sheet, content, palette)
     if content.whole:
         return Drawn(side=columns(sheet, y, sources=False, side=False).main, left_out=missing)
     if content.main is None and not content.side:
@@ -133,7 +128,7 @@ def _sources(
     return missing
 
 
-def _foot(painter: QPainter, sheet: Sheet, content: SlideContent, palette: Palette) -> tuple[str, ...]:
+def _foot(painter: QPainter, sheet: Sheet, content: SlideContent, palette: Palette) -> None:
     """Draw how far the lesson is, and as many of the hints as there is room for."""
     middle = sheet.y + FOOT_LINE * sheet.unit
     end = _segments(painter, sheet, content, palette, middle)
@@ -149,7 +144,6 @@ def _foot(painter: QPainter, sheet: Sheet, content: SlideContent, palette: Palet
         x -= metrics.horizontalAdvance(hint)
         painter.drawText(int(x), round(middle + metrics.capHeight() / 2), hint)
         x -= gap
-    return ()
 
 
 def _segments(painter: QPainter, sheet: Sheet, content: SlideContent, palette: Palette, middle: float) -> float:

@@ -7,7 +7,7 @@ from attnlab.figures.palette import Palette, rgb
 from attnlab.figures.slide_content import Bar, BarRow, Runs
 from attnlab.figures.slide_layout import Box, Sheet, chosen_bars
 from attnlab.figures.slide_text import Block, face, paragraph
-from attnlab.figures.text import elided, width
+from attnlab.figures.text import elided
 
 ROW_HEIGHT, LEAST_ROW = 5.6, 1.32
 """Height of a bar's row: the largest in hundredths of the slide's height, the least in sizes of type."""
@@ -141,8 +141,3 @@ def _paler(colour: str, ground: str) -> str:
     """Return the colour of bars that are not the current one."""
     channels = (round(a + (b - a) * 0.5) for a, b in zip(rgb(colour), rgb(ground), strict=True))
     return "#{:02X}{:02X}{:02X}".format(*channels)
-
-
-def text_width(text: str, size_px: float) -> float:
-    """Return the width of a text in running type of a size."""
-    return width(text, face(size_px).toString())

@@ -130,7 +130,7 @@ WORDS = "Every one of these words is read from the last row of the hall. "
 )
 def test_what_has_no_room_is_named(content: SlideContent, named: str) -> None:
     assert any(each.startswith(named) for each in draw(content)[1].left_out)
-    assert draw(content)[1].overflow
+    assert draw(content)[1].left_out
 
 
 def test_a_label_that_is_cut_is_named_where_there_are_few() -> None:

@@ -139,13 +139,15 @@ def test_new_cells_come_softly_and_a_key_ends_that(lecture: Lecture) -> None:
 def test_a_question_hides_its_answers_until_the_key_that_shows_them(lecture: Lecture) -> None:
     talk = lecture()
     talk.press(Key.Key_End)
-    assert talk.content.ask == "How much does “journey” give to “Your”?"
+    asked = [label.text() for label in talk.hall.parts.answers.findChildren(QLabel) if label.isVisible()]
+    assert asked[0] == "How much does “journey” give to “Your”?"
     assert [mark[1:] for mark in talk.content.main.marks] == [(1, 0), (1, 1)]  # the others are masked
-    assert talk.bars() == {"Your": "?", "journey": "?"} | dict.fromkeys(("starts", "with", "one", "step"), "masked")
+    assert talk.bars() == {}
     assert talk.arithmetic() == ""
     talk.press(Key.Key_PageDown)
     answer = number(float(talk.person.painted("weights")[0, 1, 0]))
     assert talk.bars()["Your"] == answer
+    assert [label for label, text in talk.bars().items() if text == "masked"] == ["starts", "with", "one", "step"]
     assert talk.content.main.marks == ()
     assert talk.arithmetic().endswith(answer)
 
@@ -267,7 +269,7 @@ def test_type_grows_and_the_theme_changes_by_key(lecture: Lecture) -> None:
     small = talk.hall.view.sheet.body
     talk.press(Key.Key_Plus)
     assert talk.hall.view.sheet.body > small
-    assert not talk.hall.view.drawn.overflow
+    assert talk.hall.view.drawn.left_out == ()
     talk.press(Key.Key_Minus, Key.Key_Minus)
     assert talk.hall.view.sheet.body >= 720 / 40
     grounds = []
@@ -341,10 +343,10 @@ def test_a_tour_is_walked_at_another_depth(lecture: Lecture) -> None:
 def test_few_answers_are_typed_beside_the_map(lecture: Lecture) -> None:
     text = "## Guess\n\n```state\npreset: journey\n```\n\n```question\nask: How much?\nblank: weights[2, 1]\n```\n"
     talk = lecture(parse(text, "guess"))
-    sheet = talk.hall.parts.answers
-    assert sheet.isVisible()
-    assert talk.hall.rect().contains(sheet.geometry())
-    field = sheet.focusProxy()
+    area = talk.hall.parts.answers
+    assert area.isVisible()
+    assert talk.hall.rect().contains(area.geometry())
+    field = area.sheet.focusProxy()
     field.setFocus()
     talk.press(Key.Key_Escape, widget=field)  # out of the field, not out of the hall
     assert talk.hall.isVisible()
@@ -354,6 +356,45 @@ def test_few_answers_are_typed_beside_the_map(lecture: Lecture) -> None:
     talk.wait()
     assert talk.hall.presenter.hidden == ()
     assert talk.content.main.marks == ()
+
+
+def test_what_is_said_of_an_answer_is_in_type_for_the_hall(lecture: Lecture) -> None:
+    text = "## Guess\n\n```state\npreset: bottleneck-attention\n```\n\n```question\nblank: weights[0, 3]\n```\n"
+    talk = lecture(parse(text, "guess"), size=(1920, 1080))
+    area = talk.hall.parts.answers
+    field = area.sheet.focusProxy()
+    field.setFocus()
+    QTest.keyClicks(field, "9")
+    QTest.keyClick(field, Key.Key_Return)
+    assert [each.text() for each in area.findChildren(QLabel) if each.text().startswith("Not yet.")]
+    QTest.keyClick(field, Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClicks(field, number(float(talk.person.painted("weights")[0, 0, 3])))
+    QTest.keyClick(field, Key.Key_Return)
+    talk.wait()
+    said = [each for each in area.findChildren(QLabel) if each.isVisible()]
+    assert [each for each in said if each.text().startswith("Right.")]
+    assert all(each.font().pixelSize() >= 0.75 * talk.hall.view.sheet.body for each in said)
+    assert area.verticalScrollBar().maximum() == 0
+
+
+def test_many_answers_are_scrolled_and_the_field_one_types_in_is_in_sight(lecture: Lecture) -> None:
+    text = (
+        "## Guess\n\n```state\npreset: journey\n```\n\n```question\nblank:\n  - weights[1, :]\n  - weights[2, :]\n```\n"
+    )
+    talk = lecture(parse(text, "guess"), size=(1024, 600))
+    area = talk.hall.parts.answers
+    fields = [field for field in area.findChildren(QLineEdit) if field.isVisible()]
+    assert len(fields) == 12
+    assert talk.hall.rect().contains(area.geometry())
+    last = fields[-1]
+    assert area.verticalScrollBar().maximum() > 0
+    last.setFocus()
+    assert area.viewport().rect().contains(last.mapTo(area.viewport(), last.rect().center()))
+    QTest.keyClicks(last, number(float(talk.person.painted("weights")[0, 2, 5])))
+    QTest.keyClick(last, Key.Key_Return)
+    talk.wait()
+    assert len(talk.hall.presenter.hidden) == 11
+    assert area.viewport().rect().contains(fields[0].mapTo(area.viewport(), fields[0].rect().center()))
 
 
 def test_a_lens_stands_in_the_place_of_the_map(lecture: Lecture) -> None:
