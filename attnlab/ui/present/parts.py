@@ -9,19 +9,15 @@ from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.present.content import stage_of
 from attnlab.ui.present.help_card import HelpCard
 from attnlab.ui.present.table_sheet import TableSheet
-from attnlab.ui.theme import BASE_PX, scale
 
 if TYPE_CHECKING:
     from attnlab.figures.slide_content import SlideContent
     from attnlab.figures.slide_layout import Box
     from attnlab.ui.playground.workspace import Playground
-    from attnlab.ui.predict.answer_sheet import AnswerSheet
+    from attnlab.ui.present.answer_area import AnswerArea
     from attnlab.ui.present.lens_sheet import LensSheet
     from attnlab.ui.present.presenter import Presenter
     from attnlab.ui.present.slide_view import SlideView
-
-SHARES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5)
-"""Sizes of type that answers are tried in, of the slide's own."""
 
 
 class SlideParts(QObject):
@@ -34,7 +30,7 @@ class SlideParts(QObject):
         self.table = TableSheet(playground.document, over)
         self.table.hide()
         self.help = HelpCard(over)
-        self.answers: AnswerSheet | None = None
+        self.answers: AnswerArea | None = None
         self.lens: LensSheet | None = None
         presenter.settled.connect(self._on_settled)
         presenter.slide_entered.connect(self.table.hide)
@@ -44,7 +40,7 @@ class SlideParts(QObject):
         """Paint in other colours from now on."""
         self._palette = palette
         if self.answers is not None:
-            self.answers.set_palette(palette)
+            self.answers.sheet.set_palette(palette)
         if self.lens is not None:
             self.lens.set_palette(palette)
         self.place()
@@ -89,18 +85,18 @@ class SlideParts(QObject):
         slide, trace = self._presenter.slide, self._presenter.trace()
         if slide is not None and trace is not None and slide.step.question is not None and self._presenter.sheet:
             answers = self.answers or self._made_answers()
-            answers.show_question(slide.step.question, slide.blanks, trace)
+            answers.sheet.show_question(slide.step.question, slide.blanks, trace)
             self.place()
             answers.show()
         elif self.answers is not None:
             self.answers.hide()
 
-    def _made_answers(self) -> "AnswerSheet":
-        from attnlab.ui.predict.answer_sheet import AnswerSheet
+    def _made_answers(self) -> "AnswerArea":
+        from attnlab.ui.present.answer_area import AnswerArea
 
-        self.answers = AnswerSheet(self._over)
-        self.answers.revealed.connect(self._presenter.reveal)
-        self.answers.set_palette(self._palette)
+        self.answers = AnswerArea(self._over)
+        self.answers.sheet.revealed.connect(self._presenter.reveal)
+        self.answers.sheet.set_palette(self._palette)
         return self.answers
 
     def _mount_lens(self, content: "SlideContent") -> None:
@@ -134,20 +130,11 @@ class SlideParts(QObject):
             if self.lens is not None and content.whole:
                 self.lens.place(drawn.side, sheet.body)
             elif self.answers is not None and self._presenter.sheet:
-                _fit(self.answers, drawn.side, sheet.body)
+                self.answers.place(drawn.side, sheet.body)
         if self.help.isVisible():
             self.help.set_look(self._palette, sheet.unit)
             self.help.move((over.width() - self.help.width()) // 2, (over.height() - self.help.height()) // 2)
             self.help.raise_()
-
-
-def _fit(answers: "AnswerSheet", box: "Box", size_px: float) -> None:
-    """Write the fields as large as the slide, or as large as they have room for."""
-    for share in SHARES:
-        answers.set_zoom(share * size_px / (BASE_PX * scale()))
-        if max(answers.heightForWidth(round(box.width)), answers.sizeHint().height()) <= box.height:
-            break
-    answers.setGeometry(*_rect(box))
 
 
 def _rect(box: "Box") -> tuple[int, int, int, int]:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 KEPT = 12
 """Slides that are kept as values, for the way back."""
-MOST_ANSWERS = 4
-"""So many answers have room for fields at the right; of more there are only question marks."""
+MOST_ANSWERS = 24
+"""So many answers have fields at the right, scrolled where there is no room; of more there are only question marks."""
 DEPTHS = ("stage", "row", "cell", "term")
 
 
