@@ -40,10 +40,12 @@ class Shown:
 
     @staticmethod
     def of(playground: "Playground") -> "Shown":
-        """Return what a playground shows just now."""
+        """Return what a playground shows just now: of a walk the stage and the cell that it has come to."""
         scene, view = playground.document.scene, playground.document.view
-        stage = playground.current_stage if playground.current_stage in BY_NAME else "weights"
-        cell = view.cell if view.pinned and view.cell is not None and view.cell.stage == stage else None
+        stage = playground.current_stage if view.at is None or view.alone else view.at.stage
+        stage = stage if stage in BY_NAME else "weights"
+        subject = replace(view, cell=view.cell if view.pinned else None).subject  # not what the mouse is over
+        cell = subject if subject is not None and subject.stage == stage else None
         return Shown(
             scene.experiment, scene.preset, stage, view.head if cell is None or cell.head is None else cell.head,
             None if cell is None else (cell.row, cell.column), _depth(view), _lens(playground),

@@ -165,7 +165,8 @@ class LessonsWorkspace(QObject):
         self._on_draft_changed()
         self.stack.setCurrentWidget(self.editor)
         self._side.hide()
-        self.editor.focus()
+        if self.editor.isVisible():  # or what is typed beside the playground would go into the text
+            self.editor.focus()
 
     def show_progress(self) -> None:
         """Show which step of which lesson is walked just now."""

@@ -13,6 +13,7 @@ from attnlab.attention import edits
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.presets import PRESETS, preset
 from attnlab.attention.sentences import set_tokens
+from attnlab.attention.walk import Place
 from attnlab.lessons.library import find, user_folder
 from attnlab.lessons.parse import parse
 from attnlab.lessons.slides import check, slides
@@ -179,6 +180,37 @@ def test_a_lecturer_records_saves_and_reopens_a_lesson_of_five_steps(person: "Pe
     assert slide is not None
     assert slide.index == 4
     person.check_every_number()
+
+
+def test_the_keyboard_stays_where_one_walks_while_steps_are_recorded(person: "Person") -> None:
+    editor_of(person)
+    desk_of(person).new_draft()
+    person.key(Key.Key_1, CTRL)
+    person.playground.canvas.setFocus()
+    record(person)
+    person.key(Key.Key_D)
+    person.key(Key.Key_Left)
+    record(person)
+    assert person.playground.document.view.depth == "row"
+    assert person.playground.document.view.at is not None
+    assert [step.text for step in draft_of(person).lesson.steps] == ["", ""]
+    person.key(Key.Key_2, CTRL)
+    person.type("now")
+    assert draft_of(person).lesson.steps[-1].text == "now"
+
+
+def test_a_step_recorded_on_a_walk_shows_where_the_walk_stands(person: "Person") -> None:
+    person.playground.canvas.setFocus()
+    person.playground.document.show(depth="cell", at=Place("scores", 2, 1))
+    record(person)
+    person.playground.document.show(depth="row", at=Place("context", 1))
+    record(person)
+    person.playground.document.show(at=None)
+    record(person)
+    steps = draft_of(person).lesson.steps
+    assert [(step.stage, step.cell, step.depth) for step in steps] == [
+        ("scores", (2, 1), "cell"), ("context", None, "row"), ("weights", None, None),
+    ]  # fmt: skip
 
 
 def test_typing_is_undone_word_by_word_and_the_playground_is_left_alone(person: "Person") -> None:
