@@ -67,7 +67,10 @@ WHOLE = packed()
 def rebuilt(tmp_path: Path, tensors: bytes | None = None, extra: str = "", sums: str = "", **changes: Any) -> Path:
     """Write a session whose manifest says other things, its checksums being right; ... takes a key away."""
     with zipfile.ZipFile(io.BytesIO(WHOLE)) as archive:
-        manifest, members = json.loads(archive.read(MANIFEST)), {TENSORS: tensors or archive.read(TENSORS)}
+        manifest, members = (
+            json.loads(archive.read(MANIFEST)),
+            {TENSORS: archive.read(TENSORS) if tensors is None else tensors},
+        )
     of_experiment = {k: v for k, v in changes.items() if k not in ("format", "version", "attnlab", "pins", "view")}
     manifest |= {k: v for k, v in changes.items() if k not in of_experiment}
     manifest["experiment"] = {k: v for k, v in (manifest["experiment"] | of_experiment).items() if v is not ...}

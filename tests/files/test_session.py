@@ -108,7 +108,8 @@ def test_how_it_was_looked_at_comes_back_with_it(tmp_path: Path) -> None:
 def test_keys_of_the_view_that_nobody_knows_come_back(tmp_path: Path) -> None:
     view = {
         "selection": {"stage": "weights", "row": 2, "column": 1, "head": None}, "head": "mean", "step": -1,
-        "zoom": 1e-300, "lens": "flow", "lesson": ["causal", 3], "seed": 2**64 - 1, "\u202e": {"": [[], {}, True, "\ud800", "\0"]},
+        "zoom": 1e-300, "lens": "flow", "lesson": ["causal", 3], "seed": 2**64 - 1,
+        "\u202e": {"": [[], {}, True, "\ud800", "\0"]},
     }  # fmt: skip
     save_scene(SMALL, tmp_path / "s.attnlab", view)
     found = load_scene(tmp_path / "s.attnlab")[1]

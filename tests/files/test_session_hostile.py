@@ -1,6 +1,9 @@
 """A session that is damaged, made up or meant to harm is refused with one sentence, and costs little."""
 
+import io
+import json
 import tempfile
+import warnings
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -170,3 +173,198 @@ def test_deeply_nested_json_is_refused(tmp_path: Path) -> None:
         archive.writestr(TENSORS, b"")
     with pytest.raises(FileError, match=r"deep\.attnlab"):
         load(tmp_path / "deep.attnlab")
+
+
+def made(path: Path, *members: tuple[zipfile.ZipInfo | str, bytes]) -> Path:
+    """Write the small session with more members, some of which zipfile itself warns of."""
+    with zipfile.ZipFile(io.BytesIO(WHOLE)) as old, zipfile.ZipFile(path, "w") as new, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name in old.namelist():
+            new.writestr(name, old.read(name))
+        for name_or_info, data in members:
+            new.writestr(name_or_info, data)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("../../etc/cron.d/job", "it holds '../../etc/cron.d/job'"),
+        ("/etc/passwd", "it holds '/etc/passwd'"),
+        ("C:\\run.exe", "it holds 'C:\\\\run.exe'"),
+        ("a\n\x1b[2J\u202e", r"it holds 'a\\n\\x1b[2J\\u202e'"),
+        ("x" * 60_000, "it holds '" + "x" * 60 + "'"),
+        ("data.pkl", "it holds 'data.pkl'"),
+        (TENSORS, "it holds two files of the same name"),
+        (MANIFEST, "it holds two files of the same name"),
+        (MANIFEST.upper(), "it holds 'MANIFEST.JSON'"),
+    ],
+    ids=lambda value: ascii(value[:20]),
+)
+def test_members_that_no_session_has_are_named_and_nothing_is_written(tmp_path: Path, name: str, sentence: str) -> None:
+    path = made(tmp_path / "s.attnlab", (name, b"cos\nsystem\n(S'id'\ntR."))
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(FileError) as caught:
+        load(path)
+    assert sentence in str(caught.value)
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < len(str(path)) + 300
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_link_among_the_members_is_refused(tmp_path: Path) -> None:
+    link = zipfile.ZipInfo("manifest.json2")
+    link.create_system, link.external_attr = 3, 0o120777 << 16
+    with pytest.raises(FileError, match=r"'manifest\.json2' in it is a link"):
+        load(made(tmp_path / "s.attnlab", (link, b"/etc/passwd")))
+
+
+def test_more_members_than_a_session_has_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="it holds 103 files, more than any session has"):
+        load(made(tmp_path / "s.attnlab", *((str(i), b"") for i in range(100))))
+
+
+def patched(path: Path, old: bytes, new: bytes) -> Path:
+    """Write the small session with some bytes of it being others, once in each header."""
+    assert WHOLE.count(old) == 1
+    path.write_bytes(WHOLE.replace(old, new))
+    return path
+
+
+CENTRAL = WHOLE[WHOLE.index(b"PK\x01\x02") :][:46]
+"""What the table of contents says of the first member, the manifest."""
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "sentence"),
+    [
+        (8, b"\x01\x00", "'manifest.json' in it is encrypted"),
+        (10, b"\x0e\x00", "'manifest.json' in it is compressed in an unknown way"),
+        (24, b"\xff\xff\xff\x00", "is damaged"),
+        (24, b"\xff\xff\xff\x7f", "'manifest.json' in it would unpack to more than the 16 MiB"),
+        (20, b"\x00\x00\x00\x00", "is damaged"),
+        (42, b"\xff\xff\xff\x7f", "is damaged"),
+        (28, b"\x00\x00", "is damaged"),
+    ],
+)
+def test_a_table_of_contents_that_lies_is_refused(tmp_path: Path, place: int, value: bytes, sentence: str) -> None:
+    lie = CENTRAL[:place] + value + CENTRAL[place + len(value) :]
+    with pytest.raises(FileError, match=sentence):
+        load(patched(tmp_path / "s.attnlab", CENTRAL, lie))
+
+
+def table(**entries: Any) -> bytes:
+    """Return safetensors of the arrays that are named, with sixteen bytes to share."""
+    text = json.dumps(entries).encode()
+    return len(text).to_bytes(8, "little") + text + bytes(16)
+
+
+def entry(dtype: Any = "F32", shape: Any = (2, 2), data_offsets: Any = (0, 16), **more: Any) -> dict[str, Any]:
+    return {"dtype": dtype, "shape": shape, "data_offsets": data_offsets, **more}
+
+
+@pytest.mark.parametrize(
+    ("tensors", "sentence"),
+    [
+        (b"", "its arrays end before their table does"),
+        (b"\xff" * 8, "its arrays end before their table does"),
+        ((5 << 20).to_bytes(8, "little") + b" " * (5 << 20), "the table of its arrays is longer than 4 MiB"),
+        ((2).to_bytes(8, "little") + b"[]", "its arrays have no table of names"),
+        ((100).to_bytes(8, "little") + b"[" * 100, "nested more than 32 deep"),
+        (table(embeddings=[]), "embeddings in the table of its arrays needs dtype, shape and data_offsets"),
+        (table(embeddings=entry(code="import os")), "embeddings in the table of its arrays needs dtype"),
+        (table(embeddings=entry("PICKLE")), "embeddings is PICKLE, not a number format of attnlab"),
+        (table(embeddings=entry(["F32"])), "not a number format of attnlab"),
+        (table(embeddings=entry("F64")), r"embeddings has shape \[2, 2\] of F64, which is not the 16 bytes it has"),
+        (table(embeddings=entry(shape=(2, 2**62))), "embeddings has a shape or a place that cannot be"),
+        (table(embeddings=entry(shape=(-2, -2))), "embeddings has a shape or a place that cannot be"),
+        (table(embeddings=entry(shape=(True, 4))), "embeddings has a shape or a place that cannot be"),
+        (table(embeddings=entry(shape=[1] * 5000)), "embeddings has a shape or a place that cannot be"),
+        (table(embeddings=entry(data_offsets=(16, 32))), "is damaged"),
+        (table(embeddings=entry(), W_q=entry()), "is damaged"),
+        (table(embeddings=entry(shape=(0, 2), data_offsets=(0, 0))), "is damaged"),
+        (table(embeddings=entry("BOOL", (2, 8))), "embeddings holds truth values; it needs numbers"),
+        (tensor_bytes({"embeddings": torch.ones(2, 2), "mask": torch.ones(2, 2) > 0})[:-1] + b"\x02", "true nor false"),
+        (tensor_bytes({"embeddings": torch.ones(2, 2), "pins/0/W_q": torch.ones(2)}), "does not know: pins/0/W_q"),
+    ],
+)  # fmt: skip
+def test_arrays_that_lie_about_themselves_are_refused(tmp_path: Path, tensors: bytes, sentence: str) -> None:
+    with pytest.raises(FileError, match=sentence) as caught:
+        load(rebuilt(tmp_path, tensors))
+    assert str(caught.value).isprintable()
+
+
+PIN = {"tokens": ["c", "d"], "memory_tokens": None, "config": {}, "shared": {"embeddings": "embeddings"}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"pins": {}}, "pins is missing from its manifest or of the wrong kind"),
+        ({"pins": [1]}, r"pins\[0\] needs to be an object"),
+        ({"pins": [PIN] * 101}, "it has 101 pins, of at most 100"),
+        ({"pins": [PIN | {"shared": {"embeddings": "W_x"}}]}, r"pins\[0\] shares embeddings with no experiment before"),
+        ({"pins": [PIN | {"shared": {"embeddings": ["W_q"]}}]}, r"pins\[0\] shares embeddings with no experiment"),
+        ({"pins": [PIN | {"shared": {}}]}, r"pins\[0\] embeddings is missing from its arrays"),
+        ({"pins": [PIN | {"tokens": ["c"]}]}, r"pins\[0\] embeddings has 2 rows; it needs 1"),
+        ({"pins": [PIN | {"code": "import os"}]}, r"pins\[0\] code is not known to this attnlab"),
+        ({"pins": [PIN | {"shared": {"a\n": "W_q"} | PIN["shared"]}]}, r"pins\[0\] has arrays .* not know: a\\n"),  # type: ignore[operator]
+        ({"view": {"deep": [[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]}}, "too deep"),
+        ({"view": {"a": 2**64}}, r"view\.a is a whole number of more than 64 bits"),
+        ({"view": {"text": "a" * (1 << 20)}}, "view takes 1,048,588 bytes as JSON"),
+        ({"version": 10**30}, "its version is 10{30}, not a whole number"),
+        ({"version": 2.0}, "its version is 2.0, not a whole number"),
+    ],
+    ids=lambda value: str(value)[:60],
+)
+def test_pins_and_views_that_cannot_be_are_refused(tmp_path: Path, changes: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(FileError, match=sentence) as caught:
+        load(rebuilt(tmp_path, **changes))
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (b"{" * 33, "nested more than 32 deep"),
+        (b"[" + b"[]," * 200_000 + b"0]", "more than 500,000 values"),
+        (b"[" + b'"",' * 1_100_000 + b"0]", "more than 500,000 values"),
+        (b'"' + b'\\"' * 8_000_000, "damaged"),
+        (b'"' + b"\\" * 16_000_000, "damaged"),
+        (b'{"a": NaN}', "NaN is not a number that JSON has"),
+        (b'{"a": 1e999}', "1e999 is a number beyond 1.8e308"),
+        (b'{"a": -' + b"1" * 5000 + b"}", "a number of it has 5,001 digits"),
+        (b'{"a": 1.' + b"1" * 5000 + b"}", "1.111.* is a number beyond 1.8e308 or of too many digits"),
+        (b'{"format": "attnlab", "format": "attnlab"}', "has a key twice"),
+        (b"\xff\xfe{}", "damaged"),
+        (b"[]", "its manifest names another format"),
+        (b"", "damaged"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_json_that_is_meant_to_harm_is_refused(tmp_path: Path, text: bytes, sentence: str) -> None:
+    with zipfile.ZipFile(tmp_path / "s.attnlab", "w") as archive:
+        archive.writestr(MANIFEST, text)
+    with pytest.raises(FileError, match=sentence) as caught:
+        load(tmp_path / "s.attnlab")
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < len(str(tmp_path)) + 200
+
+
+def test_what_was_pickled_is_never_run(tmp_path: Path) -> None:
+    class Bomb:
+        def __reduce__(self) -> Any:
+            return (Path.touch, (tmp_path / "ran",))
+
+    torch.save({"embeddings": Bomb()}, tmp_path / "s.attnlab")
+    with pytest.raises(FileError, match=r"s\.attnlab is damaged or not an attnlab session"):
+        load(tmp_path / "s.attnlab")
+    with pytest.raises(FileError, match=r"made\.attnlab is damaged"):
+        load(rebuilt(tmp_path, (tmp_path / "s.attnlab").read_bytes()))
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_name_with_control_characters_is_spelt_out() -> None:
+    with pytest.raises(FileError) as caught:
+        load("no\nsuch\x1b[2J.attnlab")
+    assert str(caught.value) == r"There is no file no\nsuch\x1b[2J.attnlab."
