@@ -1,10 +1,9 @@
 """The editor of a lesson of one's own: its steps in order, the chosen one's texts, and what they look like filled."""
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QFrame,
@@ -15,7 +14,6 @@ from PySide6.QtWidgets import (
     QPushButton,
     QScrollArea,
     QSplitter,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -23,29 +21,18 @@ from PySide6.QtWidgets import (
 from attnlab.errors import AttnlabError
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.lessons.lesson import Lesson, Step
-from attnlab.ui.icons import icon
 from attnlab.ui.lessons.draft import Draft
 from attnlab.ui.lessons.preview import Preview
 from attnlab.ui.lessons.question_fields import QuestionFields
 from attnlab.ui.lessons.recording import said
-from attnlab.ui.lessons.row_list import RowList
-from attnlab.ui.lessons.rows import Row
 from attnlab.ui.lessons.saving import ask_save, save
+from attnlab.ui.lessons.step_side import StepSide
 from attnlab.ui.theme import font, px
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from attnlab.ui.lessons.desk import LessonDesk
-
-TOOLS = (
-    ("undo", "undo", "Undo", ""),
-    ("redo", "redo", "Redo", ""),
-    ("up", "chevron-up", "Move the step up", "Alt+Up"),
-    ("down", "chevron-down", "Move the step down", "Alt+Down"),
-    ("duplicate", "copy", "Duplicate the step", ""),
-    ("delete", "trash", "Delete the step", "Delete"),
-)
 
 
 class Editor(QWidget):
@@ -69,7 +56,13 @@ class Editor(QWidget):
         split = QSplitter(Qt.Orientation.Horizontal)
         split.setHandleWidth(1)
         split.setChildrenCollapsible(False)
-        split.addWidget(self._make_steps())
+        self._side = StepSide()
+        self.steps, self.tools = self._side.steps, self._side.tools
+        self.steps.chosen.connect(self._on_step_chosen)
+        self.steps.moved.connect(self._on_step_moved)
+        self._side.tool_used.connect(self._on_tool_used)
+        self._side.add_requested.connect(desk.add_step)
+        split.addWidget(self._side)
         split.addWidget(self._make_form())
         split.setStretchFactor(1, 1)
         split.setSizes([260, 700])
@@ -111,37 +104,6 @@ class Editor(QWidget):
         for button in (self._save, self._save_as, self._walk, self._done):
             row.addWidget(button)
         return bar
-
-    def _make_steps(self) -> QWidget:
-        side = QWidget()
-        side.setProperty("ground", "surface")
-        side.setMinimumWidth(px(210))
-        column = QVBoxLayout(side)
-        column.setContentsMargins(4, 8, 4, 8)
-        column.setSpacing(4)
-        tools = QHBoxLayout()
-        tools.setContentsMargins(4, 0, 4, 0)
-        tools.setSpacing(0)
-        self.tools: dict[str, QToolButton] = {}
-        for name, _, title, key in TOOLS:
-            button = QToolButton()
-            button.setAccessibleName(title)
-            button.setToolTip(f"{title} ({key})" if key else title)
-            button.clicked.connect(partial(self._on_tool, name))
-            tools.addWidget(button)
-            self.tools[name] = button
-        tools.addStretch(1)
-        self.steps = RowList("Steps, to drag into order", movable=True)
-        self.steps.chosen.connect(self._on_step_chosen)
-        self.steps.moved.connect(self._on_step_moved)
-        self.steps.deleted.connect(partial(self._on_tool, "delete"))
-        self._add = QPushButton("Add the playground’s view")
-        self._add.setToolTip("Record what the playground shows as a step (Ctrl+Shift+A)")
-        self._add.clicked.connect(self._desk.add_step)
-        column.addLayout(tools)
-        column.addWidget(self.steps, 1)
-        column.addWidget(self._add)
-        return side
 
     def _make_form(self) -> QScrollArea:
         area, body = QScrollArea(), QWidget()
@@ -219,14 +181,11 @@ class Editor(QWidget):
     def set_palette(self, palette: Palette) -> None:
         """Paint in other colours, and the present size of type, from now on."""
         self._palette = palette
-        for name, drawing, _, _ in TOOLS:
-            self.tools[name].setIcon(icon(drawing, palette, px(16)))
-            self.tools[name].setIconSize(QSize(px(16), px(16)))
         self.title.setFont(font("title"))
         self.step_title.setFont(font("title"))
         self.text.setFixedHeight(px(104))
         self.notes.setFixedHeight(px(64))
-        for part in (self.steps, self.preview, self.question):
+        for part in (self._side, self.preview, self.question):
             part.set_palette(palette)
 
     @property
@@ -255,10 +214,9 @@ class Editor(QWidget):
         lesson, step = draft.lesson, draft.step
         _set(self.title, lesson.title)
         _set(self.about, lesson.about)
-        rows = [Row(s.title or "Untitled", number=i + 1) for i, s in enumerate(lesson.steps)]
-        self.steps.show_rows(rows, draft.chosen if rows else -1)
         self._save.setText("Save •" if draft.modified else "Save")
-        self._show_tools(draft)
+        self._side.show_draft(draft)
+        self._walk.setEnabled(step is not None)
         self._empty.setVisible(step is None)
         for widget in (*self._parts, self.preview):
             widget.setVisible(step is not None)
@@ -276,17 +234,6 @@ class Editor(QWidget):
         self._state.setText(said(step))
         self.preview.show_step(lesson, index)
 
-    def _show_tools(self, draft: Draft) -> None:
-        count, at = len(draft.lesson.steps), draft.chosen
-        for name, label in (("undo", draft.undo_label), ("redo", draft.redo_label)):
-            self.tools[name].setEnabled(bool(label))
-            self.tools[name].setToolTip(f"{name.capitalize()} “{label}”" if label else name.capitalize())
-        self.tools["up"].setEnabled(at > 0)
-        self.tools["down"].setEnabled(at < count - 1)
-        for name in ("duplicate", "delete"):
-            self.tools[name].setEnabled(count > 0)
-        self._walk.setEnabled(count > 0)
-
     @Slot()
     def save(self) -> bool:
         """Save where the lesson lies; for a new one in the person's folder, under a name made of its title."""
@@ -301,7 +248,8 @@ class Editor(QWidget):
     def _on_saved(self, path: "Path") -> None:
         self.saved.emit(path)
 
-    def _on_tool(self, name: str) -> None:
+    @Slot(str)
+    def _on_tool_used(self, name: str) -> None:
         draft = self._draft
         if draft is None:
             return
