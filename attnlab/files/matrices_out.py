@@ -76,8 +76,8 @@ def as_markdown(t: Table, digits: int | None = 4, labels: bool = True) -> str:
     for head, rows in _maps(t, digits, "∞", "NaN"):
         lines += [] if not lines else [""]
         lines += [f"**head {head}**", ""] if head is not None else []
-        names = [_markdown_label(name) if labels else "" for name in t.column_labels]
-        sides = [[_markdown_label(name)] if labels else [] for name in t.row_labels]
+        names = [markdown_text(name) if labels else "" for name in t.column_labels]
+        sides = [[markdown_text(name)] if labels else [] for name in t.row_labels]
         lines.append(_markdown_row([""] * labels + names))
         lines.append(_markdown_row([":---"] * labels + ["---:"] * len(names)))
         lines += [_markdown_row([*side, *row]) for side, row in zip(sides, rows, strict=True)]
@@ -111,6 +111,11 @@ FORMATS: dict[str, Callable[[Table, int | None, bool], str]] = {
     "csv": as_csv_text,
 }
 """The kinds of text that a table is written as: ``FORMATS["latex"](table, digits, labels)``."""
+
+
+def markdown_text(name: str) -> str:
+    """Return a text as it stands in Markdown on one line, nothing of it read as a mark."""
+    return _MARKDOWN.sub(r"\\\1", label(name))
 
 
 def _maps(t: Table, digits: int | None, infinite: str, nan: str) -> Iterator[tuple[int | None, list[list[str]]]]:
@@ -157,10 +162,6 @@ def _latex_table(t: Table, rows: Sequence[Sequence[str]]) -> list[str]:
 
 def _latex_label(name: str) -> str:
     return rf"\mbox{{{''.join(_LATEX.get(c, c) for c in label(name))}}}"
-
-
-def _markdown_label(name: str) -> str:
-    return _MARKDOWN.sub(r"\\\1", label(name))
 
 
 def _markdown_row(cells: Sequence[str]) -> str:

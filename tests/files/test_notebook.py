@@ -1,0 +1,152 @@
+"""The generated notebook runs cell by cell and computes every stage, for every preset and every kind of attention."""
+
+import itertools
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+
+import attnlab
+from attnlab.attention import registry
+from attnlab.attention.edits import configured
+from attnlab.attention.experiment import Experiment
+from attnlab.attention.features import FEATURES
+from attnlab.attention.masks import MASKS
+from attnlab.attention.stages import BY_NAME
+from attnlab.errors import ExperimentError
+from attnlab.files.notebook import notebook
+
+BASES = ("multi-head-8", "the-cat-sat", "random-4x8")
+ON: dict[str, dict[str, Any]] = {
+    "fill": {"causal": True, "fill": "-1e9"},
+    "dropout": {"dropout": 0.5, "dropout_seed": 3},
+    "sink": {"sink": True},
+    "soft_cap": {"soft_cap": 1.5},
+}
+
+
+def entries() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield every entry of every registry with the changes that put it into use."""
+    for choice in registry.CHOICES:
+        yield from ((f"{choice.field} {name}", {choice.field: name}) for name in choice.entries)
+    for name in MASKS:
+        option = registry.mask_option(name)
+        on = (
+            {"causal": True}
+            if name == "causal"
+            else {"masks": {name: 2 if option is None else int(max(option.least, 2))}}
+        )
+        yield f"mask {name}", on
+    yield from ((f"feature {name}", ON[name]) for name in FEATURES)
+    for name, option in registry.all_options().items():
+        if option.kind == "choice":
+            yield from ((f"{name} {value}", {name: value, "causal": True}) for value, _, _ in option.choices)
+
+
+def made(changes: dict[str, Any]) -> Experiment:
+    """Return the first preset that goes with the changes."""
+    for base in BASES:
+        try:
+            return configured(attnlab.preset(base), **changes)
+        except ExperimentError:
+            continue
+    raise AssertionError(f"no preset goes with {changes}")
+
+
+CASES = {name: made(changes) for name, changes in entries()}
+
+
+def cells(text: str, kind: str) -> list[str]:
+    return ["".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == kind]
+
+
+def run(text: str, capsys: pytest.CaptureFixture[str]) -> tuple[dict[str, Any], str]:
+    """Run the code cells in order; return what they leave behind and what they print."""
+    names: dict[str, Any] = {}
+    before = torch._tensor_str.PRINT_OPTS
+    options = {
+        field: getattr(before, field) for field in ("precision", "threshold", "edgeitems", "linewidth", "sci_mode")
+    }
+    try:
+        for source in cells(text, "code"):
+            exec(compile(source, "cell", "exec"), names)
+    finally:
+        torch.set_printoptions(**options)
+    return names, capsys.readouterr().out
+
+
+def agree(e: Experiment, names: dict[str, Any], printed: str, dtype: str, tolerance: float) -> None:
+    trace = attnlab.compute(e, dtype=dtype)
+    assert tuple(names["stages"]) == trace.all_stages
+    for stage in trace.all_stages:
+        torch.testing.assert_close(
+            names["stages"][stage], trace[stage], rtol=tolerance, atol=tolerance / 10, equal_nan=True
+        )
+        assert f"{stage} {list(trace[stage].shape)}\n" in printed
+
+
+@pytest.mark.parametrize("name", attnlab.presets())
+def test_every_preset_runs_and_agrees(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    e = attnlab.preset(name)
+    agree(e, *run(notebook(e, name), capsys), "float32", 2e-5)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_entry_of_every_registry_runs_and_agrees(case: str, capsys: pytest.CaptureFixture[str]) -> None:
+    e = CASES[case]
+    agree(e, *run(notebook(e, case, "float64"), capsys), "float64", 1e-11)
+
+
+def test_every_entry_is_in_use_in_its_case() -> None:
+    for choice in registry.CHOICES:
+        for name in choice.entries:
+            assert getattr(CASES[f"{choice.field} {name}"].config, choice.field) == name
+    assert {case.removeprefix("mask ") for case in CASES if case.startswith("mask ")} == set(MASKS)
+    assert set(ON) == set(FEATURES)
+
+
+@pytest.mark.parametrize("preset", ["journey", "multi-head-8", "attention-sink"])
+def test_stages_can_be_run_again_in_any_order(preset: str, capsys: pytest.CaptureFixture[str]) -> None:
+    e = attnlab.preset(preset)
+    text = notebook(e, preset)
+    names, printed = run(text, capsys)
+    for source in reversed(cells(text, "code")[1:]):
+        exec(source, names)
+    agree(e, names, printed, "float32", 2e-5)
+
+
+def test_one_cell_a_stage_under_its_formula() -> None:
+    e = attnlab.preset("multi-head-8")
+    text = notebook(e, "multi-head-8")
+    book = json.loads(text)
+    assert (book["nbformat"], book["nbformat_minor"]) == (4, 5)
+    ids = [cell["id"] for cell in book["cells"]]
+    assert len(set(ids)) == len(ids)
+    assert all(re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name) for name in ids)
+    for before, cell in itertools.pairwise(book["cells"]):
+        if cell["id"] in BY_NAME:
+            stage = BY_NAME[cell["id"]]
+            assert "".join(before["source"]).startswith(f"## {stage.title}\n\n$$ {stage.formula(e)} $$\n\n")
+            assert "".join(cell["source"]).endswith(f"print({stage.variable})")
+            assert (cell["outputs"], cell["execution_count"]) == ([], None)
+    assert [name for name in ids if name in BY_NAME] == list(attnlab.compute(e).all_stages)
+
+
+def test_titles_and_tokens_cannot_break_out(capsys: pytest.CaptureFixture[str]) -> None:
+    e = Experiment(("'''", '"""\nraise SystemExit(3)', "\\", "\ud800"), torch.eye(4))
+    text = notebook(e, '# "\n<script>alert(1)</script> \ud800 ``` $$x$$')
+    text.encode()
+    first = cells(text, "markdown")[0].splitlines()[0]
+    assert first.startswith(r'# \# "\\n\<script\>alert(1)')
+    names, _ = run(text, capsys)
+    assert names["tokens"] == list(e.tokens)
+
+
+def test_large_arrays_are_unpacked(capsys: pytest.CaptureFixture[str]) -> None:
+    e = attnlab.preset("head-average")
+    names, _ = run(notebook(e, "x", "float64"), capsys)
+    assert torch.equal(names["W_q"], e.weights.W_q.double())
+    assert "def unpacked" in cells(notebook(e, "x"), "code")[0]
