@@ -4,20 +4,22 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from attnlab.attention.arithmetic import Line, Span, number
+from attnlab.attention.arithmetic import Line, Span, number, short
 from attnlab.attention.explanation import Explanation
 from attnlab.figures.slide_content import Paragraph, Run, Runs
 
 _ITEM = re.compile(r"^\s*(?:([-*+])|(\d{1,3})[.)])\s+(.*)$")
 _HEADING = re.compile(r"^#{1,6}\s+(.*)$")
 _MARKED = re.compile(
-    r"\\(?P<plain>[\\`*_{}\[\]()#+.!-])"
+    r"\\(?P<plain>[!-/:-@\[-`{-~])"
     r"|`(?P<code>[^`]+)`"
     r"|\*\*(?P<strong>\S(?:.*?\S)?)\*\*"
     r"|\*(?P<italic>[^\s*](?:[^*]*[^\s*])?)\*"
     r"|(?<![A-Za-z0-9_])_(?P<slanted>[^\s_](?:[^_]*[^\s_])?)_(?![A-Za-z0-9_])"
 )
 _INDEXED = re.compile(r"(?<![A-Za-z_])([A-Za-z])_([A-Za-z]{1,2}|\d+)(?![A-Za-z0-9_])")
+_RESULT = re.compile(r"= [−\d.e]+$")
+"""An equation that has come to its number already."""
 _STYLES = {"plain": "", "code": "code", "strong": "strong", "italic": "italic", "slanted": "italic"}
 
 
@@ -71,34 +73,70 @@ def written_out(explanations: Sequence[Explanation], role: str) -> tuple[tuple[R
     ways: list[tuple[Runs, ...]] = []
     for each in explanations:
         chain = _chain(each)
-        full = _ended(chain, each, role)
-        brief = _ended(chain[:1], each, role)
-        first = _ended(chain[:2], each, role)
-        ways += [way for way in (full, first, brief) if way not in ways]
+        shorter = () if _is_said(chain[0]) else (_cut_short(chain, 2), _cut_short(chain, 1))
+        ways += [way for lines in (chain, *shorter) if lines and (way := _ended(lines, each, role)) not in ways]
     return (*ways, (_value(explanations[-1], role),))
 
 
 def as_far_as(explanation: Explanation) -> tuple[tuple[Runs, ...], ...]:
     """Return the arithmetic of a cell that is being added up, without an end: the value is not known yet."""
-    lines = tuple(_runs(line) for line in _chain(explanation))
+    begin = len(explanation.lines) - 1
+    while begin > 0 and _goes_on(explanation.lines[begin]):
+        begin -= 1
+    lines = tuple(_runs(line) for line in explanation.lines[begin:])
     return (lines, *((line,) for line in reversed(lines)))
 
 
 def _chain(explanation: Explanation) -> tuple[Line, ...]:
-    """Return the first line and those that go on from it with an equals sign; the rest derives what went in."""
-    lines = explanation.lines
-    count = next((i for i, line in enumerate(lines[1:], 1) if not _text(line).startswith("=")), len(lines))
-    return lines[:count]
+    """Return the line that holds the value, or those that lead to it: one, and what goes on from it with = or +.
+
+    What stands before says what went in, such as a temperature, and what stands behind how that came about.
+    """
+    first, *others = explanation.lines
+    lines = (first, *(line for line in others if any(span.style != "muted" for span in line)))
+    for i, line in enumerate(lines):
+        if i + 1 < len(lines) and _goes_on(lines[i + 1]):
+            end = next((j for j in range(i + 1, len(lines)) if not _goes_on(lines[j])), len(lines))
+            return lines[i:end]
+        if not _goes_on(line) and _holds(line, explanation.value):
+            return (line,)
+    return lines[:1]
+
+
+def _goes_on(line: Line) -> bool:
+    return _text(line).startswith(("=", "+"))
+
+
+def _is_said(line: Line) -> bool:
+    """Tell whether a line is a sentence, not a side of an equation."""
+    return len(line) == 1 and not line[0].role and line[0].style != "strong"
+
+
+def _holds(line: Line, value: float) -> bool:
+    """Tell whether a line says the value: by a strong number, or at its end."""
+    ways = (number(value), short(value))
+    return any(span.style == "strong" and span.text in ways for span in line) or _text(line).endswith(
+        tuple(f"= {way}" for way in ways)
+    )
+
+
+def _cut_short(chain: tuple[Line, ...], kept: int) -> tuple[Line, ...]:
+    """Return the first lines of a chain, what is added further down with them; none where that would be no equation."""
+    added = [line for line in chain[kept:] if _text(line).startswith("+")]
+    if len(chain) <= kept or (added and _RESULT.search(_text(chain[kept - 1]))):
+        return ()
+    return (*chain[: kept - 1], (*chain[kept - 1], *(span for line in added for span in (Span(" "), *line))))
 
 
 def _ended(lines: tuple[Line, ...], explanation: Explanation, role: str) -> tuple[Runs, ...]:
     """Return lines of which the last one ends in the value."""
-    value, shown = number(explanation.value), tuple(_runs(line) for line in lines)
-    last = _text(lines[-1]) if lines else ""
-    if last in (f"= {value}", value) or any(span.text == value and span.style == "strong" for span in lines[-1]):
-        ending = _value(explanation, role) if last == f"= {value}" else shown[-1]
-        return (*shown[:-1], ending)
-    if len(lines) == 1:
+    shown, value = tuple(_runs(line) for line in lines), explanation.value
+    if _text(lines[-1]).removeprefix("= ") in (number(value), short(value), f"{value:g}"):
+        already = len(lines) > 1 and _holds(lines[-2], value)
+        return shown[:-1] if already else (*shown[:-1], _value(explanation, role))
+    if _holds(lines[-1], value):
+        return shown
+    if len(lines) == 1 and not _is_said(lines[0]):
         return (shown[0] + (Run(" "),) + _value(explanation, role),)
     return (*shown, _value(explanation, role))
 

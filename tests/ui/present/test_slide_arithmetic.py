@@ -1,0 +1,125 @@
+"""What a slide says of a cell is true: both sides of every equation agree, and no remark equals a number."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+import attnlab
+from attnlab.attention import edits
+from attnlab.attention.arithmetic import number, short
+from attnlab.attention.explain import explain
+from attnlab.attention.explanation import Cell
+from attnlab.attention.trace import Trace
+from attnlab.attention.walk_shown import begun
+from attnlab.figures.slide_content import Runs
+from attnlab.lessons.exercise import traced
+from attnlab.ui.present.content import LIMITS
+from attnlab.ui.present.words import as_far_as, written_out
+from tests.lessons.written import disagreements
+
+QUANTITIES = frozenset(
+    re.findall(
+        r"\w+",
+        "tanh max cos sin more column weights of this row values head the context heads side by scaled capped biased "
+        "given sinusoidal learned position bias turned with angle times gain kept",
+    )
+)
+"""The words that a side of an equation is made of."""
+
+
+def text(runs: Runs) -> str:
+    """Return a line of a slide as plain text; powers as ^{2}, indices as _k."""
+    marks = {"sup": "^{%s}", "sub": "_%s"}
+    return "".join(marks.get(run.style, "%s") % run.text for run in runs)
+
+
+def ways(trace: Trace, cell: Cell) -> list[list[str]]:
+    """Return the ways in which a slide writes a cell out, as lines of text."""
+    return [list(map(text, way)) for way in written_out([explain(trace, cell, limit) for limit in LIMITS], "neutral")]
+
+
+def cells(trace: Trace) -> list[Cell]:
+    """Return cells of every stage: of the first rows and columns and the last, of a head and of the mean."""
+    found = []
+    for name in trace.all_stages:
+        array = trace.array(name)
+        heads = [None] if array.ndim == 2 else [0] if len(array) == 1 else [0, len(array) - 1, None]
+        rows, columns = ({0, 1, n - 1} & set(range(n)) for n in array.shape[-2:])
+        found += [Cell(name, i, j, head) for head in heads for i in sorted(rows) for j in sorted(columns)]
+    return found
+
+
+def check_way(trace: Trace, cell: Cell, way: list[str]) -> int:
+    """Hold one way of writing a cell out to what it says; return how many equations were compared."""
+    compared, wrong = disagreements(way)
+    assert not wrong, f"{cell}: {way}"
+    for line in way:
+        left, equals, _ = line.partition("= ")
+        words = set(re.findall(r"[^\W\d_]{2,}", left)) if equals else set()
+        assert words <= QUANTITIES, f"{cell}: {line!r} is a remark, and equals nothing"
+    value = explain(trace, cell).value
+    shown = {number(value), short(value), f"{value:g}"}
+    assert any(each in way[-1] for each in shown), f"{cell}: {way} does not come to {number(value)}"
+    assert not any(way[i].endswith(way[i + 1]) for i in range(len(way) - 1)), f"{cell}: {way} says it twice"
+    return compared
+
+
+@pytest.mark.parametrize("preset", attnlab.presets())
+def test_every_equation_of_a_slide_is_one(preset: str) -> None:
+    trace = traced(attnlab.preset(preset))
+    compared = sum(check_way(trace, cell, way) for cell in cells(trace) for way in ways(trace, cell))
+    assert compared > 0
+
+
+@pytest.mark.parametrize("preset", ["journey", "journey-untrained", "multi-head-8", "the-cat-sat", "qk-norm"])
+def test_a_bias_is_never_left_out(preset: str) -> None:
+    e = edits.toggle_biases(attnlab.preset(preset), True)
+    for name in ("b_q", "b_k", "b_v", "b_o"):
+        if name in edits.tables(e):
+            e = edits.set_block(e, name, 0, 0, [[0.5] * edits.shape(e, name)[1]])
+    trace = traced(e)
+    for cell in cells(trace):
+        written = ways(trace, cell)
+        for way in written:
+            check_way(trace, cell, way)
+        if cell.stage in ("queries", "keys", "values") and cell.head is not None:
+            assert any("bias" in line for line in written[0])
+
+
+@pytest.mark.parametrize(
+    ("settings", "remark"),
+    [({"temperature": 0.25}, "temperature"), ({"scale": 0.01}, "is subtracted from all"), ({"causal": True}, "future")],
+)
+def test_remarks_do_not_equal_a_number(settings: dict[str, object], remark: str) -> None:
+    e = edits.configured(attnlab.preset("journey"), **settings)
+    trace = traced(edits.configured(e, fill="0") if "causal" in settings else e)
+    found = False
+    for cell in cells(trace):
+        found |= any(remark in "".join(span.text for span in line) for line in explain(trace, cell).lines)
+        for way in ways(trace, cell):
+            check_way(trace, cell, way)
+            assert not any(remark in line and "=" in line for line in way)
+    assert found, "the remark is made"
+
+
+def test_a_sum_that_is_begun_does_not_give_its_end_away() -> None:
+    trace = traced(attnlab.preset("sparsemax"))
+    for column in range(trace.experiment.T_k):
+        cell = Cell("weights", 0, column, 0)
+        value = number(explain(trace, cell).value)
+        for way in as_far_as(begun(trace, cell, 0)):
+            assert not any(text(line).endswith(f"= {value}") for line in way)
+    tempered = traced(edits.configured(attnlab.preset("journey"), temperature=0.5))
+    full, *_ = as_far_as(begun(tempered, Cell("weights", 2, 1, 0), 1))
+    assert text(full[0]).startswith("e^{")
+    assert text(full[1]).startswith("= ")
+
+
+def test_a_cell_is_named_by_its_value_where_there_is_nothing_to_compute() -> None:
+    e = attnlab.preset("journey")
+    assert ways(traced(e), Cell("inputs", 0, 0)) == [["given: 0.43"], ["= 0.4300"]]
+    switched_off = traced(replace(attnlab.preset("head-ablated")))
+    assert ways(switched_off, Cell("context", 0, 0, 1))[0] == [
+        "head 1 is switched off: its context counts as 0", "= 0.0000",
+    ]  # fmt: skip
