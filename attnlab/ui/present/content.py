@@ -51,7 +51,7 @@ def content(slide: "Slide", trace: "Trace | None", before: "Trace | None", momen
     words = SlideContent(
         heading=f"{slide.lesson.title}  ·  step {slide.index + 1} of {slide.count}",
         title=filled(step.title, slide, trace, before),
-        text=paragraphs(filled(step.text, slide, trace, before)),
+        text=paragraphs(filled(step.text, slide, trace, before, markdown=True)),
         ask=filled(question.ask, slide, trace, before) if question is not None else "",
         done=slide.index + 1,
         count=slide.count,
@@ -71,15 +71,17 @@ def content(slide: "Slide", trace: "Trace | None", before: "Trace | None", momen
     )  # fmt: skip
 
 
-def filled(text: str, slide: "Slide", trace: "Trace | None", before: "Trace | None") -> str:
-    """Return a text of a slide with its numbers put in; dots where these are on their way."""
+def filled(
+    text: str, slide: "Slide", trace: "Trace | None", before: "Trace | None", markdown: bool = False
+) -> str:
+    """Return a text of a slide with its numbers put in, tokens escaped in Markdown; dots where they are on their way."""
     if "{{" not in text:
         return text
     if trace is None or (before is None and "before." in text):
         return _PLACEHOLDER.sub("…", text)
     from attnlab.lessons import slides
 
-    return slides.filled(text, trace, before, slide)
+    return slides.filled(text, trace, before, slide, markdown)
 
 
 def looks_back(slide: "Slide") -> bool:
