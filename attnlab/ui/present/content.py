@@ -71,10 +71,9 @@ def content(slide: "Slide", trace: "Trace | None", before: "Trace | None", momen
     )  # fmt: skip
 
 
-def filled(
-    text: str, slide: "Slide", trace: "Trace | None", before: "Trace | None", markdown: bool = False
-) -> str:
-    """Return a text of a slide with its numbers put in, tokens escaped in Markdown; dots where they are on their way."""
+def filled(text: str, slide: "Slide", trace: "Trace | None", before: "Trace | None", markdown: bool = False) -> str:
+    """Return a text of a slide with its numbers put in; dots where these are on their way. Markdown has its tokens
+    escaped."""
     if "{{" not in text:
         return text
     if trace is None or (before is None and "before." in text):
@@ -149,6 +148,11 @@ class Shown:
         index = self._look.heads.index(cell.head) if cell.head in self._look.heads else 0
         return not self._data.unknown[index, cell.row, cell.column]
 
+    def _is_asked(self, cell: Cell) -> bool:
+        """Whether a cell is still to be guessed: not even its sum is begun before the hall."""
+        places = ((each.stage, each.row, each.column) for each in self._blanks if each.head in (None, cell.head))
+        return (cell.stage, cell.row, cell.column) in places
+
     def _masked(self, row: int, column: int) -> bool:
         return self._data.masked is not None and bool(self._data.masked[row, column])
 
@@ -180,6 +184,8 @@ class Shown:
         """Return the arithmetic of the cell that is looked at, as far as it is known."""
         cell, place = self._cell, self._place
         if cell is None or (len(self._look.heads) > 1 and cell.head not in self._look.heads):
+            return ()
+        if self._is_asked(cell):
             return ()
         if place is not None and place.term is not None and place.stage == cell.stage and place.row == cell.row:
             return as_far_as(begun(self._trace, cell, place.term))

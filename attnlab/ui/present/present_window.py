@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 CURSOR_MS = 2500
 """After so long without moving, the pointer goes from the hall's sight."""
+ONE_SCREEN = 0.9
+"""How much of the only screen the speaker's window takes at most: its frame and the hall's window stay in reach."""
 ZOOMS = (0.9, 1.0, 1.1, 1.2, 1.35, 1.5)
 Key = Qt.Key
 
@@ -264,6 +266,8 @@ class PresentWindow(QWidget):
         other = next((screen for screen in QGuiApplication.screens() if screen is not self.screen()), None)
         if other is not None:
             self.speaker.setGeometry(other.availableGeometry())
+        else:
+            self.speaker.resize(self.speaker.size().boundedTo(self.screen().availableSize() * ONE_SCREEN))
         self._tell_speaker()
         self.speaker.show()
 

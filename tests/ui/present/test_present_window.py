@@ -312,6 +312,17 @@ def test_the_speaker_reads_notes_and_walks_on_from_there(lecture: Lecture, qtbot
     assert talk.hall.speaker is None
 
 
+def test_the_speakers_window_is_no_larger_than_the_only_screen(lecture: Lecture) -> None:
+    talk = lecture()
+    talk.press(Key.Key_N)
+    speaker = talk.hall.speaker
+    room = talk.hall.screen().availableSize()
+    assert speaker.width() < room.width()
+    assert speaker.height() < room.height()
+    right = max(each.mapTo(speaker, each.rect().topRight()).x() for each in (speaker.clock, speaker.reset_button))
+    assert right < speaker.width()
+
+
 @pytest.mark.parametrize("key", [Key.Key_Escape, Key.Key_F5])
 def test_leaving_is_said_once_and_leaves_the_player_where_it_is(lecture: Lecture, qtbot: QtBot, key: Qt.Key) -> None:
     talk = lecture()
@@ -356,6 +367,17 @@ def test_few_answers_are_typed_beside_the_map(lecture: Lecture) -> None:
     talk.wait()
     assert talk.hall.presenter.hidden == ()
     assert talk.content.main.marks == ()
+
+
+def test_no_sum_is_begun_of_a_cell_that_is_to_be_guessed(lecture: Lecture) -> None:
+    state = "preset: journey\nstage: scores\ncell: [2, 1]\ndepth: term"
+    talk = lecture(parse(f"## Guess\n\n```state\n{state}\n```\n\n```question\nblank: scores[2, 1]\n```\n", "guess"))
+    key, seen = number(float(talk.person.painted("keys")[0, 1, 1])), [talk.arithmetic()]
+    while talk.hall.presenter.hidden:
+        talk.press(Key.Key_Right)
+        seen.append(talk.arithmetic())
+    assert [key in each for each in seen] == [False] * (len(seen) - 1) + [True]
+    assert talk.arithmetic().endswith(number(float(talk.person.painted("scores")[0, 2, 1])))
 
 
 def test_what_is_said_of_an_answer_is_in_type_for_the_hall(lecture: Lecture) -> None:
