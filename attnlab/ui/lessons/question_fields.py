@@ -1,16 +1,13 @@
 """The fields of a step's question: what is asked, which cells are blank, how far an answer may be off, and a hint."""
 
-import re
-
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QWidget
 
 from attnlab.errors import AttnlabError
 from attnlab.figures.palette import LIGHT, Palette
-from attnlab.lessons.cells import blank_of, blank_text
-from attnlab.lessons.lesson import Blank, Question
+from attnlab.lessons.cells import blank_text, blanks_of
+from attnlab.lessons.lesson import Question
 
-_BETWEEN = re.compile(r"(?<=\])\s*[,;]\s*")
 FIELDS = (
     ("blank", "Blank cells", "weights[2, 1], or a row weights[2, :]; with commas between"),
     ("ask", "Asked", "How much does “starts” look at “journey”?"),
@@ -66,7 +63,7 @@ class QuestionFields(QWidget):
         self._shown = question
         texts = {"blank": "", "ask": "", "tolerance": "", "hint": ""}
         if question is not None:
-            blanks = "; ".join(map(blank_text, question.blanks))
+            blanks = ", ".join(map(blank_text, question.blanks))
             tolerance = f"{question.tolerance:g}"
             texts = {"blank": blanks, "ask": question.ask, "tolerance": tolerance, "hint": question.hint}
         for name, text in texts.items():
@@ -95,8 +92,7 @@ class QuestionFields(QWidget):
             if text["ask"] or text["hint"]:
                 raise AttnlabError("A question needs blank cells, such as weights[2, 1].")
             return None
-        blanks: tuple[Blank, ...] = tuple(blank_of(part) for part in _BETWEEN.split(text["blank"]) if part)
-        return Question(blanks, text["ask"], _tolerance(text["tolerance"]), text["hint"])
+        return Question(blanks_of(text["blank"]), text["ask"], _tolerance(text["tolerance"]), text["hint"])
 
 
 def _tolerance(text: str) -> float:

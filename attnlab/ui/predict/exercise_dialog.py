@@ -133,6 +133,7 @@ class ExerciseDialog(QDialog):
         document.view_changed.connect(self._on_document_changed)
         self._playground.computed.connect(self._on_computed)
         self.form.changed.connect(self._on_form_changed)
+        self.form.cell_wanted.connect(self._on_cell_wanted)
         self.back_button.clicked.connect(self._on_form_changed)
         self._soon.timeout.connect(self._on_soon)
         self.answer_sheet.revealed.connect(self._on_revealed)
@@ -317,6 +318,10 @@ class ExerciseDialog(QDialog):
         self.right.setCurrentIndex(0)
         self.try_button.setText("Try it here")
         self._soon.start()
+
+    @Slot()
+    def _on_cell_wanted(self) -> None:
+        self.form.add_cell(self._cell())
 
     @Slot(object)
     def _on_computed(self, reply: object) -> None:

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QHBoxLayout, QL
 
 from attnlab.errors import AttnlabError
 from attnlab.figures.palette import Palette
+from attnlab.ui.predict.parts import button
 from attnlab.ui.theme import px, restyle
 from attnlab.ui.widgets.fields import NumberBox, TextField
 
@@ -15,23 +16,31 @@ if TYPE_CHECKING:
     from attnlab.attention.explanation import Cell
     from attnlab.lessons.exercise import Exercise
 
-CELL, ROW, RANDOM, FILE = "cell", "row", "random", "file"
+CELL, ROW, RANDOM, CELLS, FILE = "cell", "row", "random", "cells", "file"
 _MOST_SEED = 999_999
 
 
 class ExerciseForm(QWidget):
-    """Holds what a person has set, and makes an exercise of it. ``changed`` says that it may be another one now."""
+    """Holds what a person has set, and makes an exercise of it. ``changed`` says that it may be another one now.
+
+    ``cell_wanted`` asks for the cell that is looked at, to be blank besides those that are named.
+    """
 
     changed = Signal()
+    cell_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._loaded: Exercise | None = None
         self.title = TextField("Exercise")
-        self.which = _choice((CELL, "This cell"), (ROW, "This row"), (RANDOM, "Random cells"))
+        self.which = _choice((CELL, "This cell"), (ROW, "This row"), (RANDOM, "Random cells"), (CELLS, "These cells"))
         self.count = NumberBox()
         self.count.setRange(1, 26)
         self.count.setValue(3)
+        self.cells = TextField()
+        self.cells.setPlaceholderText("weights[2, 1], weights[3, :]")
+        self.add = button("Add", "Add the cell that is held in the window")
+        self.add.clicked.connect(self.cell_wanted)
         self.where = QLabel()
         self.where.setTextFormat(Qt.TextFormat.PlainText)
         self.where.setWordWrap(True)
@@ -95,6 +104,13 @@ class ExerciseForm(QWidget):
         self.blockSignals(False)
         self._on_changed()
 
+    def add_cell(self, cell: "Cell") -> None:
+        """Let a cell be blank besides those that are named."""
+        from attnlab.lessons.exercise import name_of
+
+        named = self.cells.text().strip().rstrip(",")
+        self.cells.setText(f"{named}, {name_of(cell)}" if named else name_of(cell))
+
     def show_where(self, text: str) -> None:
         """Say which cells are blank."""
         self.where.setText(text)
@@ -104,9 +120,15 @@ class ExerciseForm(QWidget):
         restyle(self.where, f"color:{palette.muted}")
 
     def _cells(self, e: "Experiment", cell: "Cell") -> "tuple[Cell, ...]":
+        from attnlab.attention.stages import BY_NAME
+        from attnlab.lessons.cells import blank_cells, blanks_of
         from attnlab.lessons.exercise import random_cells, row_of
 
         kind = self.which.currentData()
+        if kind == CELLS:
+            head = cell.head if cell.head is not None else "mean" if BY_NAME[cell.stage].has_heads else 0
+            found = (blank_cells(e, blank, head) for blank in blanks_of(self.cells.text()))
+            return tuple(dict.fromkeys(each for cells in found for each in cells))
         if kind == RANDOM:
             return random_cells(e, cell.stage, self.count.value(), self.seed.value(), cell.head)
         return row_of(e, cell) if kind == ROW else (cell,)
@@ -120,6 +142,7 @@ class ExerciseForm(QWidget):
             raise AttnlabError(f"Tolerance: {error}") from None
 
     def _lay_out(self) -> None:
+        self._named = _pair(self.cells, self.add)
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, px(12), 0)
         grid.setHorizontalSpacing(px(12))
@@ -128,6 +151,7 @@ class ExerciseForm(QWidget):
         named = (
             ("Title", self.title, "What stands at the top of the sheet"),
             ("Blank", _pair(self.which, self.count), "Which cells of the stage that you look at are left blank"),
+            ("", self._named, "The cells that are left blank, with commas between"),
             ("", self.where, ""),
             ("Given", self.given, "Where the way to the answer begins"),
             ("Tolerance", self.tolerance, "How far an answer may be off"),
@@ -147,24 +171,33 @@ class ExerciseForm(QWidget):
                 if isinstance(part, TextField | QComboBox | NumberBox | QCheckBox | QPlainTextEdit):
                     part.setToolTip(about)
                     part.setAccessibleName(name)
-        grid.setRowStretch(6, 1)
+        grid.setRowStretch(7, 1)
         self.count.setAccessibleName("How many cells")
+        self.cells.setAccessibleName("Cells")
         self.seed.setAccessibleName("Seed")
 
     def _connect(self) -> None:
-        for field in (self.title, self.tolerance):
+        for field in (self.title, self.tolerance, self.cells):
             field.textChanged.connect(self._on_changed)
         for box in (self.count, self.seed):
             box.valueChanged.connect(self._on_changed)
         for choice in (self.which, self.given, self.paper):
             choice.currentIndexChanged.connect(self._on_changed)
+        self.which.currentIndexChanged.connect(self._on_kind_changed)
         self.own.toggled.connect(self._on_changed)
         self.students.textChanged.connect(self._on_changed)
         self._on_changed()
 
     @Slot()
+    def _on_kind_changed(self) -> None:
+        """Begin the names of cells with the one that is looked at."""
+        if self.which.currentData() == CELLS and not self.cells.text():
+            self.cell_wanted.emit()
+
+    @Slot()
     def _on_changed(self) -> None:
         self.count.setVisible(self.which.currentData() == RANDOM)
+        self._named.setVisible(self.which.currentData() == CELLS)
         self.seed.setEnabled(self.own.isChecked() or self.which.currentData() == RANDOM)
         self.changed.emit()
 

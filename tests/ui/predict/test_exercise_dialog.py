@@ -65,6 +65,25 @@ def test_the_first_page_is_shown_and_which_cell_is_blank(dialog: ExerciseDialog,
     assert dialog.form.count.isVisible()
 
 
+def test_any_cells_are_chosen_by_name_and_by_click(dialog: ExerciseDialog, person: object, qtbot: QtBot) -> None:
+    choose(dialog, qtbot, "These cells")
+    form = dialog.form
+    assert form.cells.isVisible()
+    assert form.cells.text() == "weights[0, 2, 1]"
+    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+        QTest.keyClicks(form.cells, ", context[0, :]")
+    person.click_cell("scores", 0, 3)  # type: ignore[attr-defined]
+    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+        qtbot.mouseClick(form.add, Qt.MouseButton.LeftButton)
+    row = tuple(Cell("context", 0, column, 0) for column in range(2))
+    assert dialog.exercise().blanks == (Cell("weights", 2, 1, 0), *row, Cell("scores", 0, 3, 0))
+    assert form.where.text() == "Weights: starts → journey and 3 more"
+    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+        QTest.keyClicks(form.cells, ", weights[9, 9]")
+    assert "needs a number from 0 to 5" in dialog.message.text()
+    assert not dialog.handout_button.isEnabled()
+
+
 def test_another_cell_in_the_window_is_another_exercise(dialog: ExerciseDialog, person: object, qtbot: QtBot) -> None:
     with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
         person.click_cell("scores", 0, 3)  # type: ignore[attr-defined]
