@@ -130,19 +130,33 @@ def _decoded(data: bytes) -> str:
 
 
 def _quick(text: str) -> NDArray[np.float64] | None:
-    """Return a plain table that NumPy reads in one go, some fifty times faster; None where cells need to be looked at.
+    """Return plain numbers that are read in one go, some tens of times faster; None where cells need to be looked at.
 
-    Commas separate cells only if the first line has a point, as decimal commas may be meant.
+    Commas separate cells only if the first line has a point, as decimal commas may be meant. Lists may be three deep.
     """
+    block = _quick_lists(text) if text.lstrip().startswith("[") else _quick_table(text)
+    return block if block is not None and block.size and bool((np.abs(block) <= FLOAT32_MAX).all()) else None
+
+
+def _quick_lists(text: str) -> NDArray[np.float64] | None:
+    try:
+        found = np.array(json.loads(text))
+    except (ValueError, RecursionError):
+        return None
+    if found.dtype.kind not in "if" or not 1 <= found.ndim <= 3:
+        return None
+    return np.atleast_2d(found.astype(np.float64))
+
+
+def _quick_table(text: str) -> NDArray[np.float64] | None:
     first = text[:4096].split("\n", 1)[0]
     delimiter = "\t" if "\t" in first else "," if "," in first and "." in first and ";" not in first else None
     if delimiter is None or (delimiter == "\t" and "," in text) or "_" in text or "\n\n" in text.strip("\n"):
         return None
     try:
-        block = np.loadtxt(text.splitlines(), delimiter=delimiter, comments=None, ndmin=2, dtype=np.float64)
+        return np.loadtxt(text.splitlines(), delimiter=delimiter, comments=None, ndmin=2, dtype=np.float64)
     except ValueError:
         return None
-    return block if block.size and bool((np.abs(block) <= FLOAT32_MAX).all()) else None
 
 
 def _from_object(text: str, source: str) -> dict[str, NamedArray]:

@@ -76,6 +76,13 @@ def guess(
     return _by_order([array for array in arrays.values() if not array.reason and len(array.shape) == 2], heads)
 
 
+def part_for(field: str, array: NamedArray) -> Part:
+    """Return how an array that a person chooses for a field is to be read, as far as its name tells."""
+    found = meaning(array.name) or Meaning("", field[-1], field.startswith("b_"))
+    fits = found.bias == field.startswith("b_") and field[-1] in found.role
+    return _part(array, found) if fits else replace(_part(array, found), fused="", by_head=False)
+
+
 def heads_beside(path: str | os.PathLike[str]) -> Heads:
     """Return the numbers of heads that a config.json in the same folder tells; UNKNOWN where there is none to read."""
     config = Path(path).with_name("config.json")
@@ -160,7 +167,7 @@ def _proposal(
     name: str, fields: Mapping[str, tuple[NamedArray, Meaning]], e: Experiment | None, heads: Heads, refused: str
 ) -> Proposal:
     arrays = {array.name: array for array, _ in fields.values()}
-    plain = {field: _part(field, array, found) for field, (array, found) in sorted(fields.items(), key=_position)}
+    plain = {field: _part(array, found) for field, (array, found) in sorted(fields.items(), key=_position)}
     parts, decided = _oriented(plain, fields, arrays, e, heads)
     heads, told = _heads(parts, arrays, heads)
     missing = [field for field in ("W_q", "W_k", "W_v") if field not in parts]
@@ -173,7 +180,7 @@ def _position(item: tuple[str, object]) -> tuple[bool, int]:
     return item[0].startswith("b"), "qkvo".index(item[0][-1])
 
 
-def _part(field: str, array: NamedArray, found: Meaning) -> Part:
+def _part(array: NamedArray, found: Meaning) -> Part:
     fused = found.role if len(found.role) > 1 else ""
     return Part(
         array.name,

@@ -120,6 +120,19 @@ def test_labels_in_any_code_page_are_left_out(encoding: str, tmp_path: Path) -> 
     assert read_arrays(tmp_path / "a.csv")["a"].tensor().tolist() == [[1, 2], [3, 4]]
 
 
+def test_lists_three_deep_are_a_matrix_for_each_head() -> None:
+    assert read_text("[[[1, 2]], [[3, 4]]]")["pasted"].tensor().tolist() == [[[1, 2]], [[3, 4]]]
+    assert read_text("[1, 2]")["pasted"].shape == (1, 2)
+    with pytest.raises(FileError, match=r"Row 1, column 2 of the pasted block: 'NaN' is not a finite number"):
+        read_text("[[1, NaN]]")
+
+
+def test_commas_are_points_where_they_cannot_separate() -> None:
+    assert read_text("0,5\t1,25\n2\t-3,5")["pasted"].tensor().tolist() == [[0.5, 1.25], [2, -3.5]]
+    assert read_text("0,5\n0,25")["pasted"].tensor().tolist() == [[0.5], [0.25]]
+    assert read_text("0.5,0.25\n1,2")["pasted"].tensor().tolist() == [[0.5, 0.25], [1, 2]]
+
+
 def test_json_names_its_arrays(tmp_path: Path) -> None:
     text = '{"W_q": [[1, 2.5]], "b_q": [3, 4], "heads": 2, "name": "x"}'
     (tmp_path / "a.json").write_text(text)

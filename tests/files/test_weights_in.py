@@ -22,7 +22,7 @@ from attnlab.files.arrays_in import read_arrays
 from attnlab.files.layouts import UNKNOWN, Heads
 from attnlab.files.named_array import NamedArray, named
 from attnlab.files.weights_apply import apply
-from attnlab.files.weights_in import Proposal, fitting_heads, guess, heads_beside, shapes
+from attnlab.files.weights_in import Proposal, fitting_heads, guess, heads_beside, part_for, shapes
 
 FIELDS = ("W_q", "W_k", "W_v", "W_o", "b_q", "b_k", "b_v", "b_o")
 
@@ -454,6 +454,26 @@ def test_any_names_and_shapes_are_taken_or_refused_in_a_sentence(names: dict[str
         fitting_heads(proposal, arrays)
         with contextlib.suppress(AttnlabError):  # anything else fails
             apply(proposal, arrays, base(), heads, embeddings="drawn")
+
+
+def test_a_person_can_choose_other_arrays() -> None:
+    truth = layer()
+    arrays = arrays_of({"a": truth.W_q, "key.weight": truth.W_k.T.contiguous(), **fused_of(truth)})
+    parts = {
+        "W_q": part_for("W_q", arrays["a"]),
+        "W_k": part_for("W_k", arrays["key.weight"]),
+        "W_v": part_for("W_v", arrays["qkv.weight"]),
+        "b_v": part_for("b_v", arrays["qkv.bias"]),
+    }
+    taken = apply(Proposal("", parts), arrays, base(), n_heads=4)
+    for field in parts:
+        assert torch.equal(getattr(taken.weights, field), truth.tensors[field])
+    assert part_for("W_o", arrays["qkv.weight"]).fused == ""
+
+
+def fused_of(truth: Layer) -> dict[str, Tensor]:
+    W, b = side_by_side(truth)
+    return {"qkv.weight": W.T.contiguous(), "qkv.bias": b}
 
 
 def test_numpy_files_are_read_into_a_layer(tmp_path: Path) -> None:
