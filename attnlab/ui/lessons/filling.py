@@ -32,7 +32,8 @@ class Filling:
         """Have the numbers of the step before a slide computed, if a text of it asks for them."""
         self._ahead.want((), slide.before if looks_back(slide) else None)
 
-    def filled(self, text: str, slide: "Slide", trace: "Trace") -> str:
+    def filled(self, text: str, slide: "Slide", trace: "Trace", markdown: bool = False) -> str:
         """Return a text of a slide with its numbers in it; dots for those that are on their way."""
         earlier = slide.before or trace.experiment
-        return filled(text, slide, trace, trace if earlier is trace.experiment else self._ahead.trace(earlier))
+        before = trace if earlier is trace.experiment else self._ahead.trace(earlier)
+        return filled(text, slide, trace, before, markdown)

@@ -195,9 +195,9 @@ class LessonPanel(QFrame):
         if slide is None or trace is None or not self.isVisibleTo(self._column):
             return
         self._title.setText(self._filling.filled(slide.step.title, slide, trace))
-        self._text.show_markdown(self._filling.filled(slide.step.text, slide, trace))
+        self._text.show_markdown(self._filling.filled(slide.step.text, slide, trace, markdown=True))
         self._ask(slide, trace)
-        self._notes.show_text(self._filling.filled(slide.step.notes, slide, trace))
+        self._notes.show_text(self._filling.filled(slide.step.notes, slide, trace, markdown=True))
         self._make_room()
 
     def _ask(self, slide: "Slide", trace: "Trace") -> None:

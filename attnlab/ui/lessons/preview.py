@@ -36,7 +36,7 @@ def previewed(lesson: Lesson, index: int) -> Previewed:
     text = step.text
     if slide.experiment is not None and "{{" in text:
         before = compute(slide.before or slide.experiment, "cpu", "float32")
-        text = filled(text, compute(slide.experiment, "cpu", "float32"), before, slide)
+        text = filled(text, compute(slide.experiment, "cpu", "float32"), before, slide, markdown=True)
     marked = replace(lesson, problems=(), steps=tuple(_placed(s, i) for i, s in enumerate(lesson.steps)))
     wrong = [problem.reason for problem in check(marked) if problem.line == index]
     words = len(text.split())

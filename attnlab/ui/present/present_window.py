@@ -277,7 +277,7 @@ class PresentWindow(QWidget):
             place = f"{slide.lesson.title} · step {slide.index + 1} of {slide.count}"
             following = self.presenter.following()
             trace = self.presenter.trace()
-            notes = filled(slide.step.notes, slide, trace, self.presenter.before(slide, trace))
+            notes = filled(slide.step.notes, slide, trace, self.presenter.before(slide, trace), markdown=True)
             self.speaker.show_step(place, notes, self.presenter.content, following)
 
     @Slot()

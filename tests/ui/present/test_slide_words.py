@@ -1,0 +1,57 @@
+"""The words of a slide: Markdown is what the lesson's author wrote, and tokens stand there as they are."""
+
+import pytest
+import torch
+from PySide6.QtGui import QTextDocument
+from pytestqt.qtbot import QtBot
+
+from attnlab.attention.trace import Trace
+from attnlab.lessons.lesson import Edit, Lesson, Question, Step
+from attnlab.lessons.slides import slides
+from attnlab.ui.lessons.markdown import MarkdownLabel
+from attnlab.ui.present.content import Moment, content, filled
+from attnlab.ui.present.words import plain
+
+TOKENS = ("*", "_x_", "**b**", "`c`", "- d", "1. e", "# f", "<b>", "[g](h)", "![i](j)", "~~k~~", "W_q", "&amp;", "\\*")
+
+
+def lesson_of(token: str) -> Lesson:
+    edits = (Edit("tokens", [token, "two"]),)
+    text = "{{tokens[0]}} is *first*, `{{tokens[0]}}` in code\n\n- {{tokens[0]}}: **{{tokens[1]}}**"
+    step = Step(
+        "{{tokens[0]}}!", text, "{{tokens[0]}} *loud*", "journey", edits=edits, question=Question((), "{{tokens[0]}}?")
+    )
+    return Lesson("own", "Own", (step,))
+
+
+@pytest.mark.parametrize("token", TOKENS)
+def test_a_token_stands_on_a_slide_as_it_is(token: str) -> None:
+    (slide,) = slides(lesson_of(token))
+    assert slide.experiment is not None
+    trace = Trace(slide.experiment, torch.device("cpu"), torch.float32)
+    shown = content(slide, trace, trace, Moment())
+    assert shown.title == f"{token}!"
+    assert shown.ask == f"{token}?"
+    first, item = shown.text
+    assert (first.mark, item.mark) == ("", "•")
+    written = "".join(run.text for run in first.runs)
+    assert written.startswith(f"{token} is first, ")
+    assert [run.text for run in first.runs if run.style == "italic"] == ["first"]
+    assert "".join(run.text for run in item.runs) == f"{token}: two"
+    assert [run.text for run in item.runs if run.style == "strong"] == ["two"]
+    if "`" not in token:
+        assert [run.text for run in first.runs if run.style == "code"] == [token]
+    assert plain(filled(slide.step.notes, slide, trace, trace, markdown=True)) == f"{token} loud"
+
+
+@pytest.mark.parametrize("token", [token for token in TOKENS if "`" not in token])
+def test_the_panel_shows_it_as_it_is_too(token: str, qtbot: QtBot) -> None:
+    (slide,) = slides(lesson_of(token))
+    assert slide.experiment is not None
+    trace = Trace(slide.experiment, torch.device("cpu"), torch.float32)
+    label = MarkdownLabel()
+    qtbot.addWidget(label)
+    label.show_markdown(filled(slide.step.text, slide, trace, trace, markdown=True))
+    document = QTextDocument()
+    document.setHtml(label.text())
+    assert document.toPlainText().split("\n") == [f"{token} is first, {token} in code", f"{token}: two"]
