@@ -39,7 +39,7 @@ def experiment() -> Experiment:
     g = torch.Generator().manual_seed(0)
     heads = SIDE * SIDE
     X = torch.randn(TOKENS, 2 * heads, generator=g)
-    weights = [torch.randn(2 * heads, 2 * heads, generator=g) / (2 * heads) ** 0.5 for _ in range(3)]
+    weights = [torch.randn(2 * heads, 2 * heads, generator=g) / (2 * heads) ** 0.5 / 2 for _ in range(3)]
     return Experiment([f"token{i}" for i in range(TOKENS)], X, Weights(*weights), AttentionConfig(n_heads=heads))
 
 

@@ -13,6 +13,7 @@ from attnlab.folders import config_folder
 
 VERSION = 1
 RECENT_LIMIT = 12
+FIGURE_LIMIT = 32
 THEMES = ("system", "light", "dark", "contrast-light", "contrast-dark")
 
 Migration = Callable[[dict[str, Any]], dict[str, Any]]
@@ -22,13 +23,17 @@ MIGRATIONS: Mapping[int, Migration] = {}
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a person has chosen for the program; ``type_size`` in per cent, ``recent`` newest first."""
+    """What a person has chosen for the program; ``type_size`` in per cent, ``recent`` newest first.
+
+    ``figure`` is what was last chosen for a figure, each choice as "name=value".
+    """
 
     version: int = VERSION
     theme: str = "system"
     type_size: int = 100
     reduced_motion: bool = False
     recent: tuple[str, ...] = ()
+    figure: tuple[str, ...] = ()
 
     def with_recent(self, path: str) -> "Settings":
         """Return the settings with a file at the head of the recent ones."""
@@ -142,5 +147,9 @@ _NEEDS: dict[str, _Need] = {
     "recent": _Need(
         f"a list of up to {RECENT_LIMIT} paths",
         lambda v: isinstance(v, list) and len(v) <= RECENT_LIMIT and all(isinstance(p, str) for p in v),
+    ),
+    "figure": _Need(
+        f"a list of up to {FIGURE_LIMIT} choices such as width_mm=85",
+        lambda v: isinstance(v, list) and len(v) <= FIGURE_LIMIT and all(isinstance(p, str) and "=" in p for p in v),
     ),
 }

@@ -35,13 +35,16 @@ def draw_figure_cells(painter: QPainter, grid: Grid, data: MapData, palette: Pal
         draw_shapes(painter, grid, image, masked, None, palette)
         return
     pixels = painter.paintEngine().type() == QPaintEngine.Type.Raster  # which enlarges cells without smoothing them
-    blocks = (1, 1) if pixels and masked is None else _blocks(grid, image.size, ratio)
+    ratio = painter.worldTransform().m11() if pixels else ratio  # a preview has fewer dots than the file
+    sides = grid.cell_width * ratio, grid.cell_height * ratio
+    even = pixels and all(abs(side - round(side)) < 1e-6 for side in sides)
+    blocks = (1, 1) if even and masked is None else _blocks(grid, image.size, ratio)
     sheet = image.repeat(blocks[0], 1).repeat(blocks[1], 2)
     if masked is not None and masked.any():
         hidden = masked.repeat(blocks[0], 0).repeat(blocks[1], 1)
         _hatch(sheet, hidden, _HATCH_UNITS * blocks[1] * columns / (grid.columns * grid.cell_width), palette)
     painter.setRenderHint(QPainter.RenderHint.LosslessImageRendering)  # or a PDF keeps a JPEG of it
-    painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
+    painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, pixels and not even)  # all cells equally wide
     if sheet.shape[1:] == (rows * blocks[0], columns * blocks[1]) and (rows, columns) == (grid.rows, grid.columns):
         picture = mosaic(sheet, grid.per_row, (grid.gap[0] * blocks[0], grid.gap[1] * blocks[1]))
         painter.drawImage(QRectF(grid.x, grid.y, grid.width, grid.height), _image(picture))
@@ -57,7 +60,7 @@ def _dots(count: int, cell: float, ratio: float) -> int:
 
 def _blocks(grid: Grid, cells: int, ratio: float) -> tuple[int, int]:
     """Return of how many dots a cell is made, down and across, within the limit of the whole."""
-    down, across = (max(1, round(side * ratio)) for side in (grid.cell_height, grid.cell_width))
+    down, across = (max(1, math.ceil(side * ratio - 1e-6)) for side in (grid.cell_height, grid.cell_width))
     most = max(1, math.isqrt(MOST_DOTS // cells))
     return min(down, most), min(across, most)
 

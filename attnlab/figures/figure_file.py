@@ -1,6 +1,7 @@
 """Figures as files: PNG, SVG and PDF of one layout, drawn by one routine."""
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QRectF, QSaveFile, QSize, QSizeF
@@ -20,6 +21,7 @@ ENDINGS = (".png", ".svg", ".pdf")
 PIXELS = 120_000_000
 """The largest figure; beyond it memory is at risk, and no printer gains by it."""
 
+VECTOR_DPI = 600
 _SIDE_PX = 32_000
 _SVG_DPI, _PDF_DPI = 25_400, 1200
 """The steps in which a file says how large it is: a thousandth of a millimetre, and Qt's own for a PDF."""
@@ -33,10 +35,18 @@ def figure_bytes(trace: "Trace", spec: FigureSpec, ending: str) -> bytes:
     """
     if ending not in ENDINGS:
         raise AttnlabError(f"A figure does not end in {ending!r}; {', '.join(ENDINGS)} are what it can be.")
-    page = lay_out_page(trace, spec)
+    page = page_of(trace, spec, ending)
     if ending == ".png":
         return png(page_image(page))
     return svg(page, *described(page)) if ending == ".svg" else pdf(page, described(page)[0])
+
+
+def page_of(trace: "Trace", spec: FigureSpec, ending: str) -> Page:
+    """Return the layout of a figure as a file with that ending has it; errors as :func:`figure_bytes`.
+
+    Files of vectors hold maps in as many dots as any printer has, whatever the dots per inch asked for.
+    """
+    return lay_out_page(trace, spec if ending == ".png" else replace(spec, dpi=max(spec.dpi, VECTOR_DPI)))
 
 
 def write_figure(path: str | os.PathLike[str], trace: "Trace", spec: FigureSpec) -> None:

@@ -18,8 +18,12 @@ SPACE = 14.0
 """Least space between maps."""
 CELL_WIDTH, CELL_HEIGHT = 72.0, 44.0
 """The largest cells, wide and high enough for four decimals."""
+READABLE = 20.0
+"""In cells lower than this there is no room for more than two decimals, and they are as wide as high."""
 SHAPE = 0.62
 """The height that small multiples aim at, as a part of the width."""
+LEAST_WHOLE = 4.0
+"""Cells of fewer dots than this are not made smaller to be of whole dots: figures would lose half their size."""
 DENSE = 96.0
 """Maps narrower than this share the column labels of the topmost ones, and stand closer together."""
 
@@ -45,7 +49,7 @@ class Wish:
     """What a panel is to have: its width, and a height or None for as much as its maps need; what stands around maps.
 
     ``header`` is the height of its title. ``square`` keeps cells about as wide as high. ``per_row`` maps stand side by
-    side, or with None as many as look well. Cells of a pixel or more are whole pixels of ``ratio`` to the unit.
+    side, or with None as many as look well. Cells of some dots are of whole ones, of which a unit has ``ratio``.
     """
 
     width: float
@@ -143,7 +147,7 @@ def _plan(room: float, maps: tuple[int, int, int], labels: Labels, wish: Wish, p
     cell_h = min(cell_w if wish.square else max(CELL_HEIGHT * 0.55, cell_w / 1.6), CELL_HEIGHT)
     if wish.height is not None:
         cell_h = min(cell_h, max(wish.height - fixed, 1.0) / (lines * rows))
-        cell_w = min(cell_w, cell_h * CELL_WIDTH / CELL_HEIGHT) if wish.square else cell_w
+        cell_w = min(cell_w, cell_h * (CELL_WIDTH / CELL_HEIGHT if cell_h > READABLE else 1)) if wish.square else cell_w
     elif lines == 1:
         cell_h = min(cell_h, max(1.1 * room / rows, 1 / wish.ratio))
     cell_w, cell_h = _whole(cell_w, wish.ratio), _whole(cell_h, wish.ratio)
@@ -179,12 +183,13 @@ def _badness(plan: _Plan, count: int, wish: Wish) -> float:
     """Return how far a plan is from a figure of pleasant shape: its height, the empty places of its last line."""
     empty = 0.15 * (-count % plan.per_row)
     if wish.height is not None:
-        return empty - math.log(plan.cell_width * plan.cell_height)
+        return 3 * empty - math.log(plan.cell_width * plan.cell_height)
     return abs(math.log(plan.tall / (SHAPE * wish.width))) + empty + 0.3 * (1 - min(plan.used / wish.width, 1))
 
 
 def _whole(length: float, ratio: float) -> float:
-    return math.floor(length * ratio) / ratio if length * ratio >= 1 else length
+    """Return a length in whole dots, but for cells so small that a part of a dot matters."""
+    return math.floor(length * ratio) / ratio if length * ratio >= LEAST_WHOLE else length
 
 
 def _snapped(length: float, ratio: float) -> float:

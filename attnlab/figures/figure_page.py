@@ -1,5 +1,6 @@
 """A figure laid out: panels at their places, and the one routine that draws them on pixels or vectors."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -82,6 +83,12 @@ def lay_out_page(trace: "Trace", spec: FigureSpec) -> Page:
 
 def draw_page(painter: QPainter, page: Page) -> None:
     """Draw a figure; the painter's unit is the figure's. What is behind it is painted over, unless transparent."""
+    for _ in draw_steps(painter, page):
+        pass
+
+
+def draw_steps(painter: QPainter, page: Page) -> Iterator[None]:
+    """Draw a figure as :func:`draw_page` does, a line of maps at a time, for a window that must not wait."""
     palette = dressed(page.spec.colour_map, dark=page.spec.dark)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     if page.spec.ground != "transparent":
@@ -94,7 +101,7 @@ def draw_page(painter: QPainter, page: Page) -> None:
     for x, y, each in page.panels:
         painter.save()
         painter.translate(x, y)
-        draw_panel(painter, each, page.spec, palette, page.ratio)
+        yield from draw_panel(painter, each, page.spec, palette, page.ratio)
         painter.restore()
 
 

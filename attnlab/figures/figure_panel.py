@@ -1,5 +1,6 @@
 """One stage in a figure: what is drawn of it, and the drawing."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -111,8 +112,8 @@ def panel(
     return Panel(entry, data, title, which, shape, lay_out(data.values.shape, labels, wish))
 
 
-def draw_panel(painter: QPainter, shown: Panel, spec: FigureSpec, palette: Palette, ratio: float) -> None:
-    """Draw a panel with its top left corner at the painter's origin."""
+def draw_panel(painter: QPainter, shown: Panel, spec: FigureSpec, palette: Palette, ratio: float) -> Iterator[None]:
+    """Draw a panel with its top left corner at the painter's origin, a line of maps at a time."""
     _draw_header(painter, shown, spec, palette)
     first = 0
     for grid in shown.layout.grids:
@@ -123,8 +124,9 @@ def draw_panel(painter: QPainter, shown: Panel, spec: FigureSpec, palette: Palet
         if spec.labels:
             draw_labels(painter, grid, part, palette, figure_font(TEXT_PX), (None, None))
         if shown.layout.caption:
-            _draw_captions(painter, grid, part, palette)
+            _draw_captions(painter, grid, part.titles, shown.data.titles, palette)
         first = last
+        yield
     if spec.labels:
         _draw_axes(painter, shown, palette)
     if spec.colour_bar:
@@ -158,15 +160,17 @@ def _draw_header(painter: QPainter, shown: Panel, spec: FigureSpec, palette: Pal
         small.draw(right, y - LINE + 1, shown.shape, 1.0)
 
 
-def _draw_captions(painter: QPainter, grid: Grid, part: MapData, palette: Palette) -> None:
+def _draw_captions(
+    painter: QPainter, grid: Grid, titles: Sequence[str], of_all: Sequence[str], palette: Palette
+) -> None:
     """Write above each of several maps, and above its labels, which head it is; above narrow ones its number alone."""
     width = grid.columns * grid.cell_width
     pen = Pen(painter, figure_font(TEXT_PX, QFont.Weight.DemiBold))
-    bare = any(pen.width(title) > width + 4 for title in part.titles)
+    bare = any(pen.width(title) > width for title in of_all)
     if bare:
         pen = Pen(painter, figure_font(SMALL_PX))
     painter.setPen(QColor(palette.muted if bare else palette.ink))
-    for index, title in enumerate(part.titles):
+    for index, title in enumerate(titles):
         x, y = grid.origin(index)
         text = title.split(" ")[-1] if bare else title
         pen.draw(x + width / 2, y - grid.label_height - CAPTION / 2 + 1, pen.elided(text, width + 8), 0.5)

@@ -1,4 +1,4 @@
-"""Writes the stage that is looked at to a file: a picture or a table, by the ending."""
+"""Writes what is looked at to a file: figures and tables, by the ending."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ from attnlab.files.atomic import write_bytes
 if TYPE_CHECKING:
     from attnlab.attention.trace import Trace
 
-ENDINGS = {"png": "Picture", "svg": "SVG", "pdf": "PDF", "csv": "Table", "npy": "NumPy array"}
+FIGURES, TABLES = ("png", "svg", "pdf"), ("csv", "npy")
 
 
 def export_stage(trace: "Trace", stage: str, head: int | str, path: Path) -> None:
@@ -22,9 +22,16 @@ def export_stage(trace: "Trace", stage: str, head: int | str, path: Path) -> Non
         AttnlabError: the ending is unknown, or the file cannot be written.
     """
     ending = path.suffix.lower().removeprefix(".")
-    if ending not in ENDINGS:
-        raise FileError(f"{path.name} does not end in {', '.join('.' + known for known in ENDINGS)}.")
-    if ending in ("png", "svg", "pdf"):
+    if ending in TABLES:
+        write_bytes(path, tables.encoded(tables.table(trace, stage, head), f".{ending}"))
+    elif ending in FIGURES:
         write_figure(path, trace, FigureSpec((stage,), head=head))
     else:
-        write_bytes(path, tables.encoded(tables.table(trace, stage, head), f".{ending}"))
+        raise FileError(f"{path.name} does not end in {', '.join('.' + known for known in (*FIGURES, *TABLES))}.")
+
+
+def export_figure(trace: "Trace", spec: FigureSpec, path: Path) -> None:
+    """Write a figure; raises FileError when the ending is none of a figure, or it cannot be written."""
+    if path.suffix.lower().removeprefix(".") not in FIGURES:
+        raise FileError(f"{path.name} does not end in {', '.join('.' + known for known in FIGURES)}.")
+    write_figure(path, trace, spec)

@@ -12,7 +12,8 @@ from attnlab.document.scene import Scene
 from attnlab.errors import AttnlabError
 from attnlab.files.session import load_scene, save_scene
 from attnlab.files.source import Source
-from attnlab.ui.playground.export import ENDINGS, export_stage
+from attnlab.ui.playground.export import export_stage
+from attnlab.ui.theme import worn
 
 if TYPE_CHECKING:
     from attnlab.ui.playground.workspace import Playground
@@ -93,12 +94,18 @@ class FileKeeper(QObject):
 
     @Slot()
     def ask_export(self) -> None:
-        """Ask for a file and export to it."""
-        filters = ";;".join(f"{title} (*.{ending})" for ending, title in ENDINGS.items())
-        dialog = self._dialog(f"Export {self._playground.current_stage}", filters, "png")
-        dialog.selectFile(f"{self._playground.current_stage}.png")
-        dialog.filterSelected.connect(self._on_filter_selected)
-        dialog.fileSelected.connect(self._on_export_selected)
+        """Ask what to export, and how, beside a preview of it."""
+        from attnlab.ui.export.dialog import ExportDialog
+        from attnlab.ui.main_window import MainWindow
+
+        reply, view = self._playground.reply, self._playground.document.view
+        if reply is None or reply.trace is None:
+            return
+        choices = self._window.settings.figure if isinstance(self._window, MainWindow) else ()
+        dialog = ExportDialog(reply.trace, self._playground.current_stage, view.head, choices, self._window)
+        dialog.set_palette(worn())
+        dialog.remembered.connect(self._on_figure_remembered)
+        dialog.exported.connect(self._on_exported)
         dialog.open()
 
     def _dialog(self, title: str, name_filter: str, suffix: str = "") -> QFileDialog:
@@ -111,16 +118,6 @@ class FileKeeper(QObject):
         return dialog
 
     @Slot(str)
-    def _on_filter_selected(self, name_filter: str) -> None:
-        """Let the name end as the kind of file that was chosen does."""
-        dialog = self.sender()
-        ending = next(ending for ending in ENDINGS if f"*.{ending}" in name_filter)
-        if isinstance(dialog, QFileDialog):
-            dialog.setDefaultSuffix(ending)
-            for name in dialog.selectedFiles()[:1]:
-                dialog.selectFile(str(Path(name).with_suffix(f".{ending}")))
-
-    @Slot(str)
     def _on_open_selected(self, path: str) -> None:
         self.open(Path(path))
 
@@ -128,9 +125,16 @@ class FileKeeper(QObject):
     def _on_save_selected(self, path: str) -> None:
         self.save_to(Path(path))
 
-    @Slot(str)
-    def _on_export_selected(self, path: str) -> None:
-        self.export_to(Path(path))
+    @Slot(object)
+    def _on_exported(self, path: object) -> None:
+        self._playground.step_bar.show_note(f"Saved {path}")
+
+    @Slot(object)
+    def _on_figure_remembered(self, choices: object) -> None:
+        from attnlab.ui.main_window import MainWindow
+
+        if isinstance(self._window, MainWindow):
+            self._window.change_settings(figure=choices)
 
     def _say(self, sentence: str) -> None:
         self._playground.step_bar.show_message(sentence)

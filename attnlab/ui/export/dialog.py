@@ -1,0 +1,188 @@
+"""The export dialog: what a figure is to be at the left, the figure at the right; saved, or copied."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QMimeData, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from attnlab.errors import AttnlabError
+from attnlab.figures.figure_file import described, page_image, page_of, png, svg
+from attnlab.figures.figure_page import Page
+from attnlab.figures.figure_spec import FigureSpec
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.export.form import CANVAS, ExportForm
+from attnlab.ui.export.preview import FigurePreview
+from attnlab.ui.export.remembered import FORMATS, recalled, words
+from attnlab.ui.playground.export import export_figure, export_stage
+from attnlab.ui.predict.parts import ask_where, button, scrolled
+from attnlab.ui.theme import px, restyle
+
+if TYPE_CHECKING:
+    from attnlab.attention.trace import Trace
+
+_SMALL, _LARGE = (560, 420), (960, 640)
+_SOON_MS = 40
+
+
+class ExportDialog(QDialog):
+    """Exports a trace; ``remembered`` carries the choices once they were used, ``exported`` the file."""
+
+    previewed = Signal()
+    remembered = Signal(object)
+    exported = Signal(object)
+
+    def __init__(
+        self, trace: "Trace", stage: str, head: int | str, choices: tuple[str, ...], parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Export")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setMinimumSize(px(_SMALL[0]), px(_SMALL[1]))
+        self.resize(px(_LARGE[0]), px(_LARGE[1]))
+        self._trace, self._spec = trace, FigureSpec()
+        self._page: Page | None = None
+        self.form, self.preview = ExportForm(), FigurePreview()
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(_SOON_MS)
+        self._make()
+        self.form.show_trace(trace, stage, head)
+        self.form.show_spec(*recalled(choices))
+        self.form.changed.connect(self._soon.start)
+        self._soon.timeout.connect(self._on_soon)
+        self.preview.drawn.connect(self.previewed)
+        self.save_button.clicked.connect(self.ask_save)
+        self.copy_button.clicked.connect(self.copy)
+        self._soon.start()
+
+    def _make(self) -> None:
+        self.message, self.info = QLabel(), QLabel()
+        for label in (self.message, self.info):
+            label.setTextFormat(Qt.TextFormat.PlainText)
+        self.message.setWordWrap(True)
+        self.message.setFixedWidth(px(320))
+        self.info.setProperty("role", "caption")
+        self.message.setProperty("role", "error")
+        self.save_button = button("Save…", "Write the file (Ctrl+S)")
+        self.save_button.setProperty("primary", True)
+        self.save_button.setShortcut("Ctrl+S")
+        self.copy_button = button("Copy", "Put the figure on the clipboard, as a picture and as SVG")
+        form = scrolled(self.form)
+        form.setFixedWidth(px(330))
+        buttons = QHBoxLayout()
+        buttons.setContentsMargins(0, 0, px(12), 0)
+        buttons.setSpacing(px(8))
+        buttons.addWidget(self.copy_button)
+        buttons.addStretch(1)
+        buttons.addWidget(self.save_button)
+        left = QVBoxLayout()
+        left.setSpacing(px(12))
+        left.addWidget(form, 1)
+        left.addWidget(self.message)
+        left.addLayout(buttons)
+        right = QVBoxLayout()
+        right.setSpacing(px(8))
+        right.addWidget(self.preview, 1)
+        right.addWidget(self.info, 0, Qt.AlignmentFlag.AlignHCenter)
+        whole = QHBoxLayout(self)
+        whole.setContentsMargins(px(16), px(16), px(16), px(16))
+        whole.setSpacing(px(16))
+        whole.addLayout(left)
+        whole.addLayout(right, 1)
+        self.message.hide()
+
+    def set_palette(self, palette: Palette = LIGHT) -> None:
+        """Paint in other colours; the figure keeps those that were chosen for it."""
+        self.preview.set_palette(palette)
+        restyle(self.message, f"color:{palette.bad}")
+
+    def export_to(self, path: Path) -> bool:
+        """Write the file; what goes wrong is said here, and nothing is left half written."""
+        stage = self.form.stages[0]
+        try:
+            if self.form.is_figure:
+                export_figure(self._trace, self.form.spec(), path)
+            elif len(self.form.stages) > 1 or stage == CANVAS:
+                raise AttnlabError("A table holds one stage; choose one, or a figure.")
+            else:
+                export_stage(self._trace, stage, self.form.spec().head, path)
+        except AttnlabError as error:
+            self._say(str(error))
+            return False
+        self.remembered.emit(words(self._spec, self.form.ending))
+        self.exported.emit(path)
+        self.close()
+        return True
+
+    @Slot()
+    def ask_save(self) -> None:
+        """Ask where, and write."""
+        name = self.form.name.text().strip() or "figure"
+        ending = self.form.ending
+        name = name if name.lower().endswith(f".{ending}") else f"{name}.{ending}"
+        ask_where(self, "Export", f"{FORMATS[ending]} (*.{ending})", name, self._saved_as(ending))
+
+    def _saved_as(self, ending: str) -> Callable[[Path], object]:
+        return lambda path: self.export_to(path if path.suffix else path.with_suffix(f".{ending}"))
+
+    @Slot()
+    def copy(self) -> None:
+        """Put the figure on the clipboard: as pixels for letters, as SVG for drawings."""
+        if self._page is None:
+            return
+        try:
+            page = page_of(self._trace, self._spec, ".png")
+            image = page_image(page)
+            vectors = page_of(self._trace, self._spec, ".svg")
+        except AttnlabError as error:
+            self._say(str(error))
+            return
+        data = QMimeData()
+        data.setImageData(image)
+        data.setData("image/png", png(image))
+        data.setData("image/svg+xml", svg(vectors, *described(vectors)))
+        QGuiApplication.clipboard().setMimeData(data)
+        self.remembered.emit(words(self._spec, self.form.ending))
+        self.info.setText("Copied as PNG and as SVG")
+
+    @Slot()
+    def _on_soon(self) -> None:
+        """Show what the fields say now, or why that cannot be; the picture before stays until then."""
+        self._page, sentence = None, ""
+        try:
+            self._spec = self.form.spec()
+            if self.form.is_figure:
+                self._page = page_of(self._trace, self._spec, f".{self.form.ending}")
+        except AttnlabError as error:
+            sentence = str(error)
+        self._say(sentence)
+        self.info.setText(self._about())
+        if self._page is not None:
+            self.preview.show_page(self._page)
+            return
+        if not sentence:
+            self.preview.show_page(None, "A table of numbers, with all their digits")
+        self.previewed.emit()
+
+    def _about(self) -> str:
+        """Say how large the figure is."""
+        if self._page is None:
+            return ""
+        size = " × ".join(f"{side:.4g}" for side in self._page.size_mm)
+        dots = " × ".join(map(str, self._page.pixels))
+        return f"{size} mm · {dots} pixels" if self.form.ending == "png" else f"{size} mm"
+
+    def _say(self, sentence: str) -> None:
+        self.message.setText(sentence)
+        self.message.setVisible(bool(sentence))
+        usable = not sentence
+        self.save_button.setEnabled(usable)
+        self.copy_button.setEnabled(usable and self.form.is_figure)
+
+    def done(self, result: int) -> None:
+        self._soon.stop()
+        self.preview.stop()
+        super().done(result)

@@ -1,0 +1,117 @@
+"""The figure as it will be written, as large as there is room: the same layout drawn by the same routine."""
+
+from collections.abc import Iterator
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from attnlab.figures.figure_page import Page, draw_steps
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.predict.slices import Slices
+
+_MARGIN, _SQUARE = 16, 8
+_LARGEST = 2.5
+"""Small figures are enlarged so far: by more, nobody would believe how small they are."""
+
+
+class FigurePreview(QWidget):
+    """Shows a page, drawn a line of maps at a time while the window goes on; ``drawn`` when it is whole."""
+
+    drawn = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._page: Page | None = None
+        self._palette = LIGHT
+        self._text = ""
+        self.image: QImage | None = None
+        self._slices = Slices(self)
+        self._slices.finished.connect(self._on_finished)
+        self.setAccessibleName("Preview of the figure")
+        self.setToolTip("The figure as it is written")
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setMinimumSize(160, 120)
+
+    @property
+    def page(self) -> Page | None:
+        """What is shown."""
+        return self._page
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint what lies around the figure in other colours."""
+        self._palette = palette
+        self.update()
+
+    def show_page(self, page: Page | None, text: str = "") -> None:
+        """Show another page; without one, a text."""
+        self._page, self._text = page, text
+        self._draw()
+
+    def stop(self) -> None:
+        """Give up drawing."""
+        self._slices.stop()
+
+    def _draw(self) -> None:
+        if self._page is None:
+            self._slices.stop()
+            self.image = None
+            self.update()
+            return
+        self._slices.start(self._steps(self._page))
+
+    def _steps(self, page: Page) -> Iterator[None]:
+        scale = self._scale(page) * self.devicePixelRatioF()
+        size = QSize(max(round(page.width * scale), 1), max(round(page.height * scale), 1))
+        image = QImage(size, QImage.Format.Format_ARGB32_Premultiplied)
+        image.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(image)
+        try:
+            painter.scale(scale, scale)
+            for _ in draw_steps(painter, page):
+                yield
+        finally:
+            painter.end()
+        image.setDevicePixelRatio(self.devicePixelRatioF())
+        self.image = image
+
+    def _scale(self, page: Page) -> float:
+        room = max(self.width() - 2 * _MARGIN, 1), max(self.height() - 2 * _MARGIN, 1)
+        return min(room[0] / page.width, room[1] / page.height, _LARGEST)
+
+    @Slot(str)
+    def _on_finished(self, _: str) -> None:
+        self.update()
+        self.drawn.emit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._draw()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        if self.image is None or self._page is None:
+            painter.setPen(QColor(self._palette.muted))
+            wrap = Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignCenter
+            painter.drawText(QRectF(self.rect()).adjusted(_MARGIN, 0, -_MARGIN, 0), int(wrap), self._text)
+            return
+        size = self.image.deviceIndependentSize()
+        at = QPointF(round((self.width() - size.width()) / 2), round((self.height() - size.height()) / 2))
+        rect = QRectF(at, size)
+        if self._page.spec.ground == "transparent":
+            _draw_squares(painter, rect)
+        painter.drawImage(at, self.image)
+        painter.setPen(QColor(self._palette.hairline))
+        painter.drawRect(rect.adjusted(-0.5, -0.5, 0.5, 0.5))
+
+
+def _draw_squares(painter: QPainter, rect: QRectF) -> None:
+    """Draw the squares that stand for nothing, in colours of paper: that is what the figure will lie on."""
+    painter.save()
+    painter.setClipRect(rect)
+    painter.fillRect(rect, QColor(LIGHT.surface))
+    for line in range(int(rect.height() // _SQUARE) + 1):
+        for place in range(line % 2, int(rect.width() // _SQUARE) + 1, 2):
+            left, top = rect.x() + place * _SQUARE, rect.y() + line * _SQUARE
+            painter.fillRect(QRectF(left, top, _SQUARE, _SQUARE), QColor(LIGHT.control))
+    painter.restore()
