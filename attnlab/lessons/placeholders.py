@@ -110,9 +110,18 @@ def read(content: str) -> tuple[ast.expr, str]:
     if "\\" in plain or "\0" in plain:
         raise AttnlabError("a backslash has no meaning in it.")
     try:
-        return ast.parse(plain, mode="eval").body, spec
+        tree = ast.parse(plain, mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         raise AttnlabError("it is not an expression such as weights[2, 1] or d_k / 2.") from None
+    return tree, spec or _rounded(tree)
+
+
+def _rounded(tree: ast.expr) -> str:
+    """Return the format of what is rounded to so many decimals: more of them would not be true."""
+    match tree:
+        case ast.Call(func=ast.Name(id="round"), args=[_, ast.Constant(value=int() as digits)]) if 0 <= digits < 10:
+            return f".{digits}f"
+    return ""
 
 
 def _split(content: str) -> tuple[str, str]:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from attnlab.attention import edits
 from attnlab.attention.arithmetic import number
-from attnlab.attention.presets import preset
+from attnlab.attention.batches import select
+from attnlab.attention.presets import PRESETS, preset
 from attnlab.attention.sentences import set_tokens
 from attnlab.attention.trace import Trace
 from attnlab.lessons.expressions import Scope
@@ -110,7 +111,10 @@ def test_sizes_tokens_settings_and_tables_are_known() -> None:
         ("exp(0)", "1"),
         ("log(exp(1))", "1.0000"),
         ("abs(2 - 5)", "3"),
-        ("round(2.567, 1)", "2.6000"),
+        ("round(2.567, 1)", "2.6"),
+        ("round(0 - 0.001, 2)", "0.00"),
+        ("round(2.567, 6)", "2.567000"),
+        ("2 * round(2.567, 1)", "5.2000"),
         ("round(2.567)", "3"),
         ("round(2.567, 1):.1f", "2.6"),
         ("1 / 3:.2f", "0.33"),
@@ -191,6 +195,21 @@ def test_arithmetic_is_written_as_numbers_are_everywhere(expression: str, text: 
 )
 def test_what_cannot_be_filled_says_why_and_shows_no_number(expression: str, says: str) -> None:
     assert says in refused(expression)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_number_of_a_stage_is_the_one_of_its_head_and_of_its_sequence(name: str) -> None:
+    for item in range(min(2, preset(name).n_items)):
+        trace = Trace(select(preset(name), item), torch.device("cpu"), torch.float32)
+        for stage in trace.all_stages:
+            array = trace[stage]
+            last = [n - 1 for n in array.shape[-2:]]
+            shown = {0: array[0], len(array) - 1: array[-1], "all": array[0], "mean": array.mean(0)}
+            for head, one in shown.items() if array.ndim == 3 else [("mean", array)]:
+                for i, j in {(0, last[1]), (last[0], 0), (min(1, last[0]), 0)}:
+                    assert filled(f"{stage}[{i}, {j}]", trace, CAUSAL, head) == number(one[i, j].item())
+                    assert filled(f"max({stage}[:, {j}])", trace, CAUSAL, head) == number(one[:, j].max().item())
+                    assert filled(f"before.{stage}[{i}, {j}]", CAUSAL, trace, head) == number(one[i, j].item())
 
 
 def test_a_token_that_stands_twice_does_not_say_which() -> None:
