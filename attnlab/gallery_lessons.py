@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QEventLoop, QSize
 from PySide6.QtWidgets import QWidget
 
 from attnlab.document.settings import Settings
@@ -75,6 +75,10 @@ def _recorder(playground: "Playground", window: MainWindow) -> None:
 def _exercise(playground: "Playground", window: MainWindow) -> QWidget | None:
     desk = _desk(window)
     desk.make_exercise()
+    assert desk.exercise is not None
+    shown = QEventLoop()
+    desk.exercise.previewed.connect(shown.quit)
+    shown.exec()
     return desk.exercise
 
 

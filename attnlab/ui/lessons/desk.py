@@ -191,11 +191,6 @@ class LessonDesk(QObject):
 
     # Presenting
 
-    @property
-    def presenting(self) -> bool:
-        """Whether a hall sees a slide just now."""
-        return self.presentation is not None
-
     def present(self, first: bool = False) -> None:
         """Present the open lesson from its present step or its first, or a tour of what is open without a lesson."""
         if self.presentation is not None:

@@ -313,7 +313,8 @@ class LessonsWorkspace(QObject):
         draft = self._desk.draft
         self._draft.setVisible(draft is not None and self.stack.currentWidget() is not self.editor)
         if draft is not None:
-            self._draft.setText(f"Go on with “{draft.lesson.title}”{' •' if draft.modified else ''}")
+            title = draft.lesson.title.replace("&", "&&")  # or it would underline a letter
+            self._draft.setText(f"Go on with “{title}”{' •' if draft.modified else ''}")
 
     @Slot()
     def _on_note_read(self) -> None:

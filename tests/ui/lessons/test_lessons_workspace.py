@@ -243,8 +243,10 @@ def test_a_wrong_file_says_where_and_why_and_the_rest_opens(person: "Person", le
 
 PROGRAM = """
 import sys
+from functools import partial
 from PySide6.QtCore import QTimer
-from attnlab.ui.app import run
+from attnlab.cli import main
+from attnlab.ui import app
 
 def on_window(window):
     def report():
@@ -253,7 +255,8 @@ def on_window(window):
         window.close()
     window.ready.connect(lambda: QTimer.singleShot(0, report))
 
-sys.exit(run(on_window=on_window, lesson=(sys.argv[1], 3)))
+app.run = partial(app.run, on_window=on_window)
+sys.exit(main(["lesson", sys.argv[1], "--step", "3"]))
 """
 
 
@@ -307,7 +310,7 @@ def test_presenting_begins_at_the_step_that_is_open_or_at_the_first(person: "Per
     assert desk.presentation is not None
     assert step_of(person) == 2
     person.key(Key.Key_Escape, widget=desk.presentation)
-    assert not desk.presenting
+    assert desk.presentation is None
     assert step_of(person) == 2
     person.key(Key.Key_F5, SHIFT)
     assert step_of(person) == 0
@@ -338,7 +341,7 @@ def test_closing_the_window_ends_what_is_presented(person: "Person", lesson_file
     walk(person, lesson_file)
     person.key(Key.Key_F5)
     assert person.window.close()
-    assert not desk_of(person).presenting
+    assert desk_of(person).presentation is None
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
