@@ -262,6 +262,7 @@ class PresentWindow(QWidget):
         self.speaker = SpeakerWindow(self)
         self.speaker.key_pressed.connect(self._on_key)
         self.speaker.closed.connect(self._on_speaker_closed)
+        self.speaker.ticked.connect(self._on_speaker_ticked)
         self.speaker.set_palette(self._palette)
         other = next((screen for screen in QGuiApplication.screens() if screen is not self.screen()), None)
         if other is not None:
@@ -278,7 +279,18 @@ class PresentWindow(QWidget):
             following = self.presenter.following()
             trace = self.presenter.trace()
             notes = filled(slide.step.notes, slide, trace, self.presenter.before(slide, trace), markdown=True)
-            self.speaker.show_step(place, notes, self.presenter.content, following)
+            lens = following is not None and following.whole
+            self.speaker.show_step(
+                place, notes, self.presenter.content, following, self.presenter.lens_ahead if lens else ""
+            )
+            self._on_speaker_ticked()
+
+    @Slot()
+    def _on_speaker_ticked(self) -> None:
+        """Let the lecturer see the lens as the hall does."""
+        lens = self.parts.lens
+        if self.speaker is not None:
+            self.speaker.now.set_inset(lens.grab() if lens is not None and not lens.isHidden() else None)
 
     @Slot()
     def _on_speaker_closed(self) -> None:

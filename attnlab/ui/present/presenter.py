@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from attnlab.attention.explanation import Cell
 from attnlab.document.scene import Scene
+from attnlab.ui.playground.lens_area import LENSES
 from attnlab.ui.present.ahead import Ahead
 from attnlab.ui.present.content import Moment, content, looks_back
 
@@ -101,6 +102,16 @@ class Presenter(QObject):
     def is_tour(self) -> bool:
         """Whether the slides show whatever is open, so that their depth can be chosen."""
         return self.slide is not None and self.slide.experiment is None and self.slide.lesson.path is None
+
+    @property
+    def lens_ahead(self) -> str:
+        """The title of the lens that the next key shows; "" for none."""
+        slides, at = self.player.slides, self.player.slide
+        if at is None:
+            return ""
+        ahead = at if self.asking or not self._at_last_frame else slides[min(at.index + 1, len(slides) - 1)]
+        name, _, _ = (ahead.step.lens or "").partition("/")
+        return next((title for key, title, _, _ in LENSES if key == name), "")
 
     @property
     def _at_last_frame(self) -> bool:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from attnlab.figures.palette import LIGHT, Palette, luminance
 from attnlab.figures.slide_content import SlideContent
-from attnlab.figures.slide_layout import Sheet
+from attnlab.figures.slide_layout import Box, Sheet
 from attnlab.figures.slide_painter import Drawn, draw_slide
 from attnlab.ui.motion import motion_ms
 from attnlab.ui.present.formulas import FORMULAS
@@ -43,6 +43,7 @@ class SlideView(QWidget):
         self._fresh: list[QRectF] = []
         self._cover = ""
         self._spot: QPointF | None = None
+        self._inset: QPixmap | None = None
         self._radius = SPOT
         self._motion = QVariantAnimation(self)
         self._motion.setDuration(MOTION_MS)
@@ -126,6 +127,11 @@ class SlideView(QWidget):
         """What covers the slide: "", "black" or "white"."""
         return self._cover
 
+    def set_inset(self, inset: QPixmap | None) -> None:
+        """Show a picture of what stands at the slide's side before the hall, or nothing there."""
+        self._inset = inset
+        self.update()
+
     def set_spot(self, at: QPointF | None) -> None:
         """Dim all but what lies around a point, or nothing."""
         self._spot = at
@@ -207,6 +213,8 @@ class SlideView(QWidget):
             veil.setAlphaF(float(self._motion.currentValue() or 0.0))
             for rect in self._fresh:
                 painter.fillRect(rect, veil)
+        if self._inset is not None and self.drawn.side is not None:
+            self._paint_inset(painter, self._inset, self.drawn.side)
         if self.framed:
             painter.setPen(QColor(self._palette.hatch))
             painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
@@ -214,6 +222,11 @@ class SlideView(QWidget):
             self._paint_spot(painter, self._spot)
         painter.end()
         self.painted.emit()
+
+    def _paint_inset(self, painter: QPainter, inset: QPixmap, side: Box) -> None:
+        size = inset.deviceIndependentSize().scaled(side.width, side.height, Qt.AspectRatioMode.KeepAspectRatio)
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        painter.drawPixmap(QRectF(QPointF(side.x, side.y), size), inset, QRectF(inset.rect()))
 
     def _paint_spot(self, painter: QPainter, at: QPointF) -> None:
         dark = QPainterPath()

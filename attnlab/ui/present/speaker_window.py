@@ -57,6 +57,8 @@ class SpeakerWindow(QWidget):
     """Shows what only the lecturer sees; keys are announced, so that they work here as in the hall's window."""
 
     key_pressed = Signal(QKeyEvent)
+    ticked = Signal()
+    """What is live before the hall may look otherwise by now."""
     closed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -129,14 +131,18 @@ class SpeakerWindow(QWidget):
             restyle(label, f"color: {palette.muted}; background: transparent")
         self._set_sizes()
 
-    def show_step(self, place: str, notes: str, now: "SlideContent | None", following: "SlideContent | None") -> None:
-        """Show where the lecture is, what is said of it, what the hall sees, and what comes next."""
+    def show_step(
+        self, place: str, notes: str, now: "SlideContent | None", following: "SlideContent | None", lens: str = ""
+    ) -> None:
+        """Show where the lecture is, what is said of it, what the hall sees, and what comes next, with which lens."""
         self.place.setText(place)
         self.notes.setText(plain(notes) or "No notes for this step.")
         if now is not None:
             self.now.show_content(now)
         self.next.setVisible(following is not None)
-        self._captions[1].setText("Next" if following is not None else "This is the end.")
+        self._captions[1].setText(
+            (f"Next, with the lens {lens}" if lens else "Next") if following is not None else "This is the end."
+        )
         if following is not None:
             self.next.show_content(following)
 
@@ -160,6 +166,7 @@ class SpeakerWindow(QWidget):
         self.clock.setText(QLocale().toString(time, QLocale.FormatType.ShortFormat))
         seconds = self.watch.elapsed_ms // 1000
         hours, minutes = seconds // 3600, seconds // 60 % 60
+        self.ticked.emit()
         self.elapsed.setText(f"{hours}:{minutes:02}:{seconds % 60:02}" if hours else f"{minutes}:{seconds % 60:02}")
 
     @Slot()

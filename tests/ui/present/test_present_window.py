@@ -312,6 +312,25 @@ def test_the_speaker_reads_notes_and_walks_on_from_there(lecture: Lecture, qtbot
     assert talk.hall.speaker is None
 
 
+def test_the_speaker_sees_the_lens_that_the_hall_sees(lecture: Lecture) -> None:
+    steps = "## First\n\n```state\npreset: journey\n```\n\n## Look\n\n```state\nlens: statistics\n```\n"
+    talk = lecture(parse(steps, "look"))
+    talk.press(Key.Key_N)
+    speaker = talk.hall.speaker
+    talk.person.wait_for(
+        lambda: any(each.text() == "Next, with the lens Statistics" for each in speaker.findChildren(QLabel))
+    )
+    talk.press(Key.Key_PageDown)
+    talk.person.wait_for(lambda: speaker.now.content is talk.content)
+    side = speaker.now.drawn.side
+    seen = speaker.now.grab().toImage().copy(round(side.x), round(side.y), round(side.width), round(side.height))
+    colours = {seen.pixel(x, y) for x in range(0, seen.width(), 3) for y in range(0, seen.height(), 3)}
+    assert len(colours) > 20  # where there was nothing but ground
+    talk.press(Key.Key_PageUp)
+    talk.person.wait_for(lambda: speaker.now.content is talk.content)
+    assert talk.hall.parts.lens.isHidden()
+
+
 def test_the_speakers_window_is_no_larger_than_the_only_screen(lecture: Lecture) -> None:
     talk = lecture()
     talk.press(Key.Key_N)
