@@ -33,7 +33,9 @@ def gather(into: Path, packages: Iterable[str], binaries: Iterable[str]) -> None
     for text in sorted((HERE / "licences").glob("*.txt")):
         shutil.copy(text, into)
     listed = "".join(f"{line}\n" for line in lines)
-    (into / "README.txt").write_text(f"What attnlab is bundled with, and its licences.\n\n{listed}\n{_QT}")
+    (into / "README.txt").write_text(
+        f"What attnlab is bundled with, and its licences.\n\n{listed}\n{_QT}", encoding="utf-8"
+    )
 
 
 def _package(into: Path, name: str) -> str:

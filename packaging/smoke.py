@@ -16,7 +16,7 @@ from pathlib import Path
 FATAL = re.compile(
     r"Traceback|ImportError|ModuleNotFoundError|No module named|cannot open shared object|undefined symbol"
     r"|Segmentation fault|Fatal Python error|Aborted|core dumped|qt\.qpa\.plugin|Could not (load|find) the Qt"
-    r"|no Qt platform plugin|QPixmap::|QPainter::|QFont::|failed to|Failed to|Warning:|is missing from"
+    r"|no Qt platform plugin|QPixmap::|QPainter::|QFont::|failed to|Failed to|Warning:|is missing from|Unable to (find|retrieve)"
 )
 """What no log of a healthy program holds."""
 

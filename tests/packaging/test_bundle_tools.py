@@ -1,0 +1,57 @@
+"""What tries and completes the frozen program: its eye for a broken bundle, and the licences that it gathers."""
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+PACKAGING = Path(__file__).parent.parent.parent / "packaging"
+
+
+def loaded(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"attnlab_packaging_{name}", PACKAGING / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Traceback (most recent call last):",
+        "ModuleNotFoundError: No module named 'attnlab.bench.live'",
+        "attnlab: RuntimeError: Unable to find torch_shm_manager at bin/torch_shm_manager",
+        "attnlab: attnlab's own file fonts is missing from /opt/attnlab/_internal/resources: install attnlab again.",
+        'qt.qpa.plugin: Could not load the Qt platform plugin "xcb" in "" even though it was found.',
+        "libtorch_cpu.so: cannot open shared object file: No such file or directory",
+        "Fatal Python error: Segmentation fault",
+        "UserWarning: Unable to retrieve source for @torch.jit._overload function",
+    ],
+)
+def test_a_line_of_a_broken_bundle_is_seen(line: str) -> None:
+    assert loaded("smoke").FATAL.search(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "attnlab 0.1.0 (Qt 6.11.3, torch 2.13.0+cpu, Python 3.11.7)",
+        "why-attention.md: 13 steps, nothing wrong.",
+        "attnlab: broken.attnlab is damaged or not an attnlab session: File is not a zip file.",
+    ],
+)
+def test_what_a_healthy_program_says_is_left_alone(line: str) -> None:
+    assert not loaded("smoke").FATAL.search(line)
+
+
+def test_licences_of_what_is_bundled_lie_in_one_folder_with_a_list(tmp_path: Path) -> None:
+    loaded("licences").gather(tmp_path / "licences", ["PyYAML", "pyyaml", "latex2mathml"], [])
+    listed = (tmp_path / "licences" / "README.txt").read_text(encoding="utf-8")
+    assert listed.count("PyYAML") == 1
+    assert "latex2mathml" in listed
+    assert "LGPL" in listed
+    assert "Permission is hereby granted" in (tmp_path / "licences" / "PyYAML" / "LICENSE").read_text(encoding="utf-8")
+    assert "GNU LESSER GENERAL PUBLIC LICENSE" in (tmp_path / "licences" / "LGPL-3.0.txt").read_text(encoding="utf-8")
