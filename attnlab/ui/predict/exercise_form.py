@@ -164,8 +164,9 @@ class ExerciseForm(QWidget):
             ("Paper", self.paper, "What the sheets are printed on"),
         )
         for row, (name, field, about) in enumerate(named):
-            label = QLabel(name)
-            grid.addWidget(label, row, 0, Qt.AlignmentFlag.AlignTop if name == "Students" else Qt.AlignmentFlag(0))
+            if name:  # an empty label would keep the room of a hidden field
+                where = Qt.AlignmentFlag.AlignTop if name == "Students" else Qt.AlignmentFlag(0)
+                grid.addWidget(QLabel(name), row, 0, where)
             grid.addWidget(field, row, 1)
             for part in (field, *field.findChildren(QWidget)):
                 if isinstance(part, TextField | QComboBox | NumberBox | QCheckBox | QPlainTextEdit):
