@@ -123,7 +123,8 @@ def _array(file: Path, name: str, tensor: Tensor, keep: bool) -> NamedArray:
 
 
 def _copy(tensor: Tensor) -> Tensor:
-    return tensor.detach().clone(memory_format=torch.contiguous_format)
+    """Return a plain copy, by torch's own functions: a file may give a tensor attributes of any name."""
+    return torch.clone(torch.detach(tensor), memory_format=torch.contiguous_format)
 
 
 def _read(file: Path, name: str) -> Tensor:

@@ -43,7 +43,8 @@ def apply(
     heads = _heads(proposal, arrays, e, n_heads, n_kv_heads)
     weights = _weights(proposal, arrays, e, heads)
     sequence = _sequence(weights, e, embeddings, proposal, arrays)
-    counts: dict[str, Any] = {"n_heads": heads.n_heads, "n_kv_heads": _shared(weights, e, heads, proposal)}
+    count = heads.n_heads or 1
+    counts: dict[str, Any] = {"n_heads": count, "n_kv_heads": _shared(weights, e, count, n_kv_heads, proposal)}
     mask = None if "tokens" in sequence else e.config.mask
     try:
         config = replace(e.config, **counts, mask=mask, ablated=())
@@ -98,17 +99,16 @@ def _not_split(field: str, part: Part, array: NamedArray, heads: Heads) -> str:
     )
 
 
-def _shared(weights: Weights, e: Experiment, heads: Heads, proposal: Proposal) -> int | None:
-    """Return the number of key heads, None where it is that of the query heads."""
-    assert heads.n_heads is not None
-    if heads.n_kv_heads is not None:
-        return None if heads.n_kv_heads == heads.n_heads else heads.n_kv_heads
+def _shared(weights: Weights, e: Experiment, n_heads: int, n_kv: int | None, proposal: Proposal) -> int | None:
+    """Return the number of key heads as asked for or as the columns tell, None where it is that of the query heads."""
+    if n_kv is not None:
+        return None if n_kv == n_heads else n_kv
     if "W_k" not in proposal.parts and "W_q" not in proposal.parts:
         return e.config.n_kv_heads
     if weights.W_q is None or weights.W_k is None:
         return None
-    found = key_heads(heads.n_heads, weights.W_q.shape[1], weights.W_k.shape[1])
-    return None if found in (None, heads.n_heads) else found
+    found = key_heads(n_heads, weights.W_q.shape[1], weights.W_k.shape[1])
+    return None if found == n_heads else found
 
 
 def _sequence(

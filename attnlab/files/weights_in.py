@@ -315,8 +315,8 @@ def _layout_notes(parts: Mapping[str, Part], arrays: Mapping[str, NamedArray], d
 
 
 def _reading(field: str, part: Part, array: NamedArray, decided: str) -> str:
-    names = "".join(part.fused) or field[-1]
-    what = " and ".join(f"W_{letter}" for letter in names)
+    names = part.fused or field[-1]
+    what = " and ".join(f"W_{letter}" for letter in names).replace(" and ", ", ", len(names) - 2)
     if part.by_head:
         what += " head by head, as GPT-NeoX and BLOOM keep them"
     if len(array.shape) == 3:

@@ -244,6 +244,16 @@ def test_whole_modules_and_scripts_are_refused_in_a_sentence(tmp_path: Path) -> 
         read_arrays(tmp_path / "a.pt")
 
 
+def test_a_tensor_with_attributes_of_its_own_is_read_plainly(tmp_path: Path) -> None:
+    odd = torch.nn.Parameter(torch.ones(2, 2))
+    for name in ("detach", "clone", "double", "contiguous", "is_floating_point", "_attnlab_owned"):
+        setattr(odd, name, "not a function")
+    torch.save({"W_q": odd}, tmp_path / "a.pt")
+    torch.save({"W_q": odd}, tmp_path / "b.pth", _use_new_zipfile_serialization=False)
+    for name in ("a.pt", "b.pth"):
+        assert read_arrays(tmp_path / name)["W_q"].tensor().tolist() == [[1, 1], [1, 1]]
+
+
 def npy_header(shape: str) -> bytes:
     text = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode()

@@ -280,7 +280,11 @@ def test_a_config_settles_heads_and_fused_arrays() -> None:
     (proposal,) = guess(arrays, heads=Heads(6, 3, "config.json"))
     assert "6 heads, as config.json says." in proposal.notes
     assert shapes(proposal, arrays)["W_k"] == (20, 6)
+    assert " is W_q, W_k and W_v, transposed, [out, in] as nn.Linear keeps it, " in proposal.notes[0]
     same(apply(proposal, arrays, base(20)), truth)
+    shared = arrays_of(LIBRARIES["LLaMA"](layer(h=4, h_kv=2)))
+    (other,) = guess(shared, heads=Heads(4, 4, "config.json"))  # which says nothing of shared keys; the shapes do
+    same(apply(other, shared, base()), layer(h=4, h_kv=2))
     (wrong,) = guess(arrays_of(LIBRARIES["LLaMA"](layer())), heads=Heads(5, 5, "config.json"))
     assert wrong.heads == UNKNOWN
     assert "config.json says 5 heads, which do not divide the 12 columns of W_q" in wrong.notes[-1]
