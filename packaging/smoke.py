@@ -16,7 +16,8 @@ from pathlib import Path
 FATAL = re.compile(
     r"Traceback|ImportError|ModuleNotFoundError|No module named|cannot open shared object|undefined symbol"
     r"|Segmentation fault|Fatal Python error|Aborted|core dumped|qt\.qpa\.plugin|Could not (load|find) the Qt"
-    r"|no Qt platform plugin|QPixmap::|QPainter::|QFont::|failed to|Failed to|Warning:|is missing from|Unable to (find|retrieve)"
+    r"|no Qt platform plugin|QPixmap::|QPainter::|QFont::|failed to|Failed to|Warning:"
+    r"|is missing from|Unable to (find|retrieve)"
 )
 """What no log of a healthy program holds."""
 
@@ -75,6 +76,7 @@ class Trial:
 def try_commands(trial: Trial, session: Path, expected: list[list[list[float]]]) -> None:
     """Try what needs no window: versions, numbers, tables, figures, code, lessons, and a file that is none."""
     trial.check("attnlab 0." in trial.run("--version"), "the version is not said")
+    trial.check("Everything that is needed is here" in trial.run("doctor"), "the doctor finds something missing")
     shown = json.loads(trial.run("show", str(session), "--stage", "weights", "--json") or "{}")
     trial.check(shown.get("values") == expected, "its numbers are not those of the program that is not frozen")
     trial.run("export", str(session), "-o", "weights.png", "--dpi", "150", "--width", "85")

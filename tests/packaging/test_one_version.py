@@ -1,6 +1,9 @@
 """The program, its packages and its pins say the same versions, and what installs it names files that are there."""
 
+import os
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -59,3 +62,20 @@ def test_what_builds_the_program_is_python(file: str) -> None:
 def test_the_frozen_program_opens_no_second_window_for_a_child_process() -> None:
     start = (PACKAGING / "start.py").read_text(encoding="utf-8")
     assert start.index('__name__ == "__main__"') < start.index("freeze_support()") < start.index("attnlab.cli import")
+
+
+def test_the_frozen_program_answers_the_doctor_as_python_would() -> None:
+    command = [
+        sys.executable,
+        str(PACKAGING / "start.py"),
+        "-c",
+        "import json, sys; print(json.dumps([1, sys.argv[1]]))",
+    ]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == '[1, "-c"]\n'
+
+
+def test_the_frozen_program_is_the_command(tmp_path: Path) -> None:
+    command = [sys.executable, str(PACKAGING / "start.py"), "--version"]
+    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+    said = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=True).stdout
+    assert said.startswith(f"attnlab {attnlab.__version__} ")
