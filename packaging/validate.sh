@@ -27,7 +27,7 @@ cp attnlab-mime.xml "$mime/packages/attnlab.xml"
 look desktop-file-utils desktop-file-validate --warn-kde attnlab.desktop
 look appstream appstreamcli validate --pedantic --no-net org.attnlab.attnlab.metainfo.xml
 look libxml2-utils xmllint --noout attnlab-mime.xml org.attnlab.attnlab.metainfo.xml hicolor/scalable/apps/attnlab.svg
-look shared-mime-info env XDG_DATA_HOME="$mime" update-mime-database "$mime"
+look shared-mime-info update-mime-database "$mime"
 if [ -f "$mime/packages/attnlab.xml" ] && [ ! -f "$mime/application/x-attnlab.xml" ]; then
     echo "update-mime-database did not take application/x-attnlab in."
     faults=1
