@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from attnlab.files.named_array import NamedArray
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -65,6 +67,14 @@ def widths(fused: str, rows: int, columns: int, heads: Heads) -> dict[str, int] 
     if third != rows and rows < columns < 3 * rows and (columns - rows) % 2 == 0 and rows % shared == 0:
         return {"q": rows, "k": shared, "v": shared}
     return None if rest else {"q": third, "k": third, "v": third}
+
+
+def rows_of(parts: Mapping[str, Part], arrays: Mapping[str, NamedArray]) -> int:
+    """Return the rows of the first of W_q, W_k and W_v that is there."""
+    for field in ("W_q", "W_k", "W_v"):
+        if field in parts:
+            return flat_shape(field, parts[field], arrays[parts[field].array].shape)[0]
+    return 0
 
 
 def shape_of(field: str, part: Part, shape: tuple[int, ...], rows: int, heads: Heads) -> tuple[int, int] | None:

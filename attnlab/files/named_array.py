@@ -1,9 +1,12 @@
 """One array of a file: its name, shape and format at once, its numbers when they are asked for."""
 
+import zipfile
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
+from safetensors import SafetensorError
 from torch import Tensor
 
 from attnlab.attention.arrays import dtype_name
@@ -15,6 +18,12 @@ MOST_NUMBERS = 1 << 27
 
 MOST_ARRAYS = 100_000
 """Arrays that one file may hold; the largest models have some thousands."""
+
+DAMAGE = (
+    OSError, EOFError, ValueError, LookupError, OverflowError, MemoryError, RecursionError, RuntimeError, SyntaxError,
+    zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, SafetensorError, NotImplementedError,
+)  # fmt: skip
+"""What readers raise on files that are cut off, changed or made up."""
 
 _NUMBERS = ("float64", "float32", "float16", "bfloat16", "float8", "float96", "float128", "int", "uint")
 """How the formats are called that numbers are read from; what has no 8 bits to itself is none of them."""
@@ -55,6 +64,11 @@ class NamedArray:
 def named(name: str, shape: tuple[int, ...], dtype: str, load: Callable[[], Tensor], reason: str = "") -> NamedArray:
     """Return an array of a file, with the reason why its shape or format is of no use here."""
     return NamedArray(name, shape, dtype, load, reason or why_not(shape, dtype))
+
+
+def nothing() -> Tensor:
+    """Stand for the numbers of what has none."""
+    raise FileError("This array holds nothing that can be read.")
 
 
 def shown(name: str) -> str:

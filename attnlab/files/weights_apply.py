@@ -13,9 +13,10 @@ from attnlab.attention.assemble import assemble
 from attnlab.attention.experiment import PROJECTIONS, Experiment, Weights
 from attnlab.attention.sentences import MAX_TOKENS, word_vector
 from attnlab.errors import ExperimentError
-from attnlab.files.layouts import Heads, Part, flat_shape, laid_out
+from attnlab.files.head_counts import key_heads
+from attnlab.files.layouts import Heads, Part, laid_out, rows_of
 from attnlab.files.named_array import NamedArray, shown
-from attnlab.files.weights_in import Proposal, fitting_heads, key_heads
+from attnlab.files.weights_in import Proposal, fitting_heads
 
 Embeddings = NamedArray | Literal["keep", "drawn"]
 """Where the embeddings are from: as they are; drawn anew, by word, where their columns do not fit; or an array."""
@@ -76,10 +77,7 @@ def _listed(numbers: Sequence[int]) -> str:
 
 def _weights(proposal: Proposal, arrays: Mapping[str, NamedArray], e: Experiment, heads: Heads) -> Weights:
     loaded = {name: arrays[name].tensor() for name in dict.fromkeys(part.array for part in proposal.parts.values())}
-    first = next((f for f in ("W_q", "W_k", "W_v") if f in proposal.parts), None)
-    rows = (
-        0 if first is None else flat_shape(first, proposal.parts[first], arrays[proposal.parts[first].array].shape)[0]
-    )
+    rows = rows_of(proposal.parts, arrays)
     given: dict[str, Any] = {}
     for field, part in proposal.parts.items():
         given[field] = laid_out(field, part, loaded[part.array], rows, heads)

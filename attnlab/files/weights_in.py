@@ -1,24 +1,17 @@
 """Weights in: which arrays of a file are W_q, W_k, W_v, W_o and their biases, one proposal for each layer."""
 
-import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
-from pathlib import Path
-from typing import TypeAlias
 
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.frozen import Frozen
-from attnlab.files.layouts import UNKNOWN, Heads, Part, flat_shape, shape_of
+from attnlab.files.head_counts import fitting_counts
+from attnlab.files.layouts import UNKNOWN, Heads, Part, flat_shape, rows_of, shape_of
 from attnlab.files.named_array import NamedArray, shown
+from attnlab.files.orientation import oriented
 from attnlab.files.weight_names import Meaning, in_order, meaning
 
-_CONFIG_LIMIT = 1 << 20
-_QUERY_HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads", "attention_heads")
-_KEY_HEADS = ("num_key_value_heads", "n_kv_heads", "n_head_kv", "num_kv_heads")
 _BY_ORDER = ("W_q", "W_k", "W_v", "W_o")
-_Size: TypeAlias = tuple[int, int] | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,16 +34,6 @@ class Proposal:
         return all(name in self.parts for name in ("W_q", "W_k", "W_v"))
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """One way in which the arrays may lie; the lower the cost, the more speaks for it."""
-
-    cost: tuple[int, ...]
-    inner: bool
-    output: bool
-    parts: dict[str, Part]
-
-
 def guess(
     arrays: Mapping[str, NamedArray], e: Experiment | None = None, heads: Heads = UNKNOWN
 ) -> tuple[Proposal, ...]:
@@ -58,7 +41,7 @@ def guess(
 
     Where shapes leave two readings, the convention of the name decides, for names that are used both ways the columns
     of the experiment's embeddings before it. Three or four matrices that no name tells anything of are taken in their
-    order. ``heads`` are those of a config beside the file (:func:`heads_beside`).
+    order. ``heads`` are those of a config beside the file (:func:`attnlab.files.head_counts.heads_beside`).
     """
     layers: dict[str, dict[str, tuple[NamedArray, Meaning]]] = {}
     odd: dict[str, str] = {}
@@ -83,65 +66,18 @@ def part_for(field: str, array: NamedArray) -> Part:
     return _part(array, found) if fits else replace(_part(array, found), fused="", by_head=False)
 
 
-def heads_beside(path: str | os.PathLike[str]) -> Heads:
-    """Return the numbers of heads that a config.json in the same folder tells; UNKNOWN where there is none to read."""
-    config = Path(path).with_name("config.json")
-    try:
-        text = config.read_bytes()[: _CONFIG_LIMIT + 1]
-        found = json.loads(text) if len(text) <= _CONFIG_LIMIT else None
-    except (OSError, ValueError, RecursionError):
-        return UNKNOWN
-    if not isinstance(found, dict):
-        return UNKNOWN
-    n_heads = _count(found, _QUERY_HEADS)
-    if n_heads is None:
-        return UNKNOWN
-    shared = 1 if found.get("multi_query") is True else _count(found, _KEY_HEADS)
-    return Heads(n_heads, shared or n_heads, config.name)
-
-
 def fitting_heads(proposal: Proposal, arrays: Mapping[str, NamedArray]) -> tuple[int, ...]:
     """Return the numbers of heads that the shapes allow, () where there are no queries to tell them by."""
-    sizes = shapes(proposal, arrays)
-    q, k, v, o = (sizes.get(f"W_{letter}") for letter in "qkvo")
-    if q is None:
-        return ()
-    return tuple(n for n in range(1, q[1] + 1) if q[1] % n == 0 and _allows(n, q[1] // n, k, v, o))
-
-
-def key_heads(n_heads: int, query_columns: int, key_columns: int) -> int | None:
-    """Return how many key heads of the queries' size there are in so many columns; None where that does not divide."""
-    d_k, rest = divmod(query_columns, n_heads)
-    if rest or not d_k or key_columns % d_k or n_heads % (key_columns // d_k or n_heads + 1):
-        return None
-    return key_columns // d_k
-
-
-def _allows(n: int, d_k: int, k: _Size, v: _Size, o: _Size) -> bool:
-    n_kv = n if k is None else key_heads(n, n * d_k, k[1])
-    return n_kv is not None and (v is None or v[1] % n_kv == 0) and (o is None or o[0] % n == 0)
+    return fitting_counts(shapes(proposal, arrays))
 
 
 def shapes(proposal: Proposal, arrays: Mapping[str, NamedArray]) -> dict[str, tuple[int, int] | None]:
     """Return rows and columns of each field of a proposal as it would be taken, None for a fused one that cannot be."""
-    rows = _rows(proposal.parts, arrays)
+    rows = rows_of(proposal.parts, arrays)
     return {
         field: shape_of(field, part, arrays[part.array].shape, rows, proposal.heads)
         for field, part in proposal.parts.items()
     }
-
-
-def _count(config: Mapping[str, object], names: Sequence[str]) -> int | None:
-    values = [config[name] for name in names if name in config]
-    return next((v for v in values if isinstance(v, int) and not isinstance(v, bool) and 0 < v < 1 << 16), None)
-
-
-def _rows(parts: Mapping[str, Part], arrays: Mapping[str, NamedArray]) -> int:
-    """Return the rows of the first of W_q, W_k and W_v that is there."""
-    for field in ("W_q", "W_k", "W_v"):
-        if field in parts:
-            return flat_shape(field, parts[field], arrays[parts[field].array].shape)[0]
-    return 0
 
 
 def _fits(array: NamedArray, found: Meaning, odd: dict[str, str]) -> bool:
@@ -168,7 +104,7 @@ def _proposal(
 ) -> Proposal:
     arrays = {array.name: array for array, _ in fields.values()}
     plain = {field: _part(array, found) for field, (array, found) in sorted(fields.items(), key=_position)}
-    parts, decided = _oriented(plain, fields, arrays, e, heads)
+    parts, decided = oriented(plain, fields, arrays, e, heads)
     heads, told = _heads(parts, arrays, heads)
     missing = [field for field in ("W_q", "W_k", "W_v") if field not in parts]
     notes = [*_layout_notes(parts, arrays, decided), *told]
@@ -191,86 +127,6 @@ def _part(array: NamedArray, found: Meaning) -> Part:
     )
 
 
-def _oriented(
-    parts: dict[str, Part],
-    fields: Mapping[str, tuple[NamedArray, Meaning]],
-    arrays: Mapping[str, NamedArray],
-    e: Experiment | None,
-    heads: Heads,
-) -> tuple[dict[str, Part], dict[str, str]]:
-    """Turn projections and output so that the shapes agree, with as few turned as can be; say what decided for each."""
-    meanings = {field: found for field, (_, found) in fields.items()}
-    loose = all(meanings[field].loose for field in ("W_q", "W_k", "W_v") if field in meanings)
-    readings: list[_Reading] = []
-    for inner, output in product((False, True), (False, True) if "W_o" in parts else (False,)):
-        turned = {f: _turned(p) if f[0] == "W" and (output if f == "W_o" else inner) else p for f, p in parts.items()}
-        wide = loose and e is not None and _rows(turned, arrays) != e.d_model
-        odd = _mixed(turned) if "W_o" in meanings and meanings["W_o"].loose else output
-        hard, soft = _disagreements(turned, arrays, heads)
-        cost = (hard, soft * loose, wide, inner + odd)
-        readings.append(_Reading(cost, inner, output, turned))
-    best = min(readings, key=lambda reading: reading.cost)
-    best = best if best.cost[0] == 0 else readings[0]  # one that is wrong in itself tells nothing of the others
-    inner_why = _why(best, min((r.cost for r in readings if r.inner != best.inner), default=best.cost))
-    output_why = _why(best, min((r.cost for r in readings if r.output != best.output), default=best.cost))
-    if output_why == "names" and best.output:
-        output_why = "others"
-    return best.parts, {field: output_why if field == "W_o" else inner_why for field in parts}
-
-
-def _why(best: _Reading, other: tuple[int, ...]) -> str:
-    if best.cost[:2] != other[:2]:
-        return "shapes"
-    return "embeddings" if best.cost[2] != other[2] else "names"
-
-
-def _mixed(parts: Mapping[str, Part]) -> bool:
-    """Return whether the output lies another way round than what comes before it."""
-    return any(parts["W_o"].transposed != p.transposed for f, p in parts.items() if f in ("W_q", "W_k", "W_v"))
-
-
-def _turned(part: Part) -> Part:
-    return replace(part, transposed=not part.transposed, heads_first=not part.heads_first)
-
-
-def _disagreements(parts: Mapping[str, Part], arrays: Mapping[str, NamedArray], heads: Heads) -> tuple[int, int]:
-    """Return how many shapes contradict each other, and how many are unusual."""
-    rows = _rows(parts, arrays)
-    sizes = {f: shape_of(f, part, arrays[part.array].shape, rows, heads) for f, part in parts.items()}
-    given = {field: size for field, size in sizes.items() if size is not None}
-    hard, soft = len(sizes) - len(given), 0
-    q, k, v, o = (given.get(f"W_{letter}") for letter in "qkvo")
-    for letter in "qkvo":
-        weight, bias = given.get(f"W_{letter}"), given.get(f"b_{letter}")
-        hard += bool(weight and bias and weight[1] != bias[1])
-    hard += bool(k and v and k[0] != v[0])
-    hard += bool(q and k and q[1] % k[1])
-    hard += bool(o and v and o[0] % v[1])
-    hard += bool(q and o and k and v and k[1] == v[1] and o[0] != q[1])
-    soft += bool(q and k and q[0] != k[0]) + bool(q and k and q[1] != k[1])
-    soft += bool(q and o and q[0] != o[1]) + _uneven_heads(parts, arrays)
-    fused = next((part for field, part in parts.items() if field == "W_q" and part.fused), None)
-    if fused is not None and q is not None:
-        soft += flat_shape("W_q", fused, arrays[fused.array].shape)[1] != 3 * q[0]
-    return hard, soft
-
-
-def _uneven_heads(parts: Mapping[str, Part], arrays: Mapping[str, NamedArray]) -> int:
-    """Return how many arrays of three axes say another number of heads, or size of one, than W_o and biases do."""
-    known: set[tuple[int, int]] = set()
-    told = {f: arrays[p.array].shape for f, p in parts.items()}
-    for field in ("W_q", "b_q"):
-        shape = told.get(field, ())
-        if len(shape) == 3 and field == "W_q":
-            known.add((shape[0], shape[2]) if parts[field].heads_first else (shape[1], shape[2]))
-        elif field == "b_q" and len(shape) == 2:
-            known.add((shape[0], shape[1]))
-    output = told.get("W_o", ())
-    if len(output) == 3:
-        known.add((output[0], output[1]))
-    return max(0, len(known) - 1)
-
-
 def _heads(parts: Mapping[str, Part], arrays: Mapping[str, NamedArray], heads: Heads) -> tuple[Heads, list[str]]:
     """Return the numbers of heads, from arrays with an axis of heads or as they are given, and sentences on them."""
     axes = {field: _head_axis(part, arrays[part.array].shape) for field, part in parts.items() if field != "W_o"}
@@ -280,7 +136,7 @@ def _heads(parts: Mapping[str, Part], arrays: Mapping[str, NamedArray], heads: H
     if heads.n_heads is None:
         return heads, ["The number of heads is not in the file: it needs to be chosen."]
     q = (
-        shape_of("W_q", parts["W_q"], arrays[parts["W_q"].array].shape, _rows(parts, arrays), heads)
+        shape_of("W_q", parts["W_q"], arrays[parts["W_q"].array].shape, rows_of(parts, arrays), heads)
         if "W_q" in parts
         else None
     )

@@ -20,8 +20,9 @@ from hypothesis.extra import numpy as arrays
 from safetensors.torch import save_file
 
 from attnlab.errors import AttnlabError, FileError
-from attnlab.files import arrays_in, named_array, state_dict_in
-from attnlab.files.arrays_in import ENDINGS, read_arrays, read_text
+from attnlab.files import named_array, numpy_in, state_dict_in, text_in
+from attnlab.files.arrays_in import ENDINGS, read_arrays
+from attnlab.files.text_in import read_text
 
 STATE = {
     "attn.q_proj.weight": torch.randn(4, 3, generator=torch.Generator().manual_seed(0)),
@@ -311,6 +312,10 @@ def test_missing_files_folders_and_odd_names(tmp_path: Path) -> None:
     (tmp_path / "d.npy").mkdir()
     with pytest.raises(FileError, match="is a folder"):
         read_arrays(tmp_path / "d.npy")
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe.npy")
+        with pytest.raises(FileError, match="is a pipe or a device"):
+            read_arrays(tmp_path / "pipe.npy")
     save_file({"a\n\x1b[31m" + "x" * 500: torch.tensor([[torch.nan]])}, tmp_path / "a.safetensors")
     with pytest.raises(FileError) as refused:
         next(iter(read_arrays(tmp_path / "a.safetensors").values())).tensor()
@@ -322,8 +327,8 @@ def test_limits_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, write in WRITERS.items():
         write(tmp_path / name)
     (tmp_path / "a.csv").write_text("1.5,2.5")
-    monkeypatch.setattr(arrays_in, "TEXT_LIMIT", 4)
-    monkeypatch.setattr(arrays_in, "MOST_ARRAYS", 3)
+    monkeypatch.setattr(text_in, "TEXT_LIMIT", 4)
+    monkeypatch.setattr(numpy_in, "MOST_ARRAYS", 3)
     monkeypatch.setattr(state_dict_in, "MOST_ARRAYS", 3)
     monkeypatch.setattr(state_dict_in, "LEGACY_LIMIT", 100)
     for name in ("a.csv", "a.npz", "a.pt", "a.pth"):
