@@ -17,9 +17,11 @@ Key = Qt.Key
 SIZES = {"light": (1280, 720), "dark": (1024, 768), "contrast-light": (1920, 1080), "contrast-dark": (1280, 800)}
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("name", shipped())
-def test_a_lesson_is_whole_on_the_way_there_and_back(lecture: Callable[..., Any], name: str) -> None:
+def test_a_lesson_is_whole_on_the_way_there_and_back(lecture: Callable[..., Any], name: str, theme: str) -> None:
     talk = lecture(find(name), (1280, 720))
+    talk.hall.set_palette(PALETTES[theme])
     talk.hall.view.reduced_motion = True
     visited = 0
     while True:
@@ -28,7 +30,6 @@ def test_a_lesson_is_whole_on_the_way_there_and_back(lecture: Callable[..., Any]
         if talk.player.at_end and not talk.hall.presenter.hidden:
             break
         talk.press(Key.Key_PageDown)
-    talk.press(Key.Key_T)  # and back in the dark
     while not talk.player.at_start:
         talk.press(Key.Key_PageUp)
         _check(talk)
