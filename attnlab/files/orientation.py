@@ -39,7 +39,8 @@ def oriented(
         cost = (hard, soft * loose, wide, inner + odd)
         readings.append(_Reading(cost, inner, output, turned))
     best = min(readings, key=lambda reading: reading.cost)
-    best = best if best.cost[0] == 0 else readings[0]  # one that is wrong in itself tells nothing of the others
+    if best.cost[0]:  # one that is wrong in itself tells nothing of the others
+        return parts, dict.fromkeys(parts, "nothing")
     inner_why = _why(best, min((r.cost for r in readings if r.inner != best.inner), default=best.cost))
     output_why = _why(best, min((r.cost for r in readings if r.output != best.output), default=best.cost))
     if output_why == "names" and best.output:
@@ -48,8 +49,10 @@ def oriented(
 
 
 def _why(best: _Reading, other: tuple[int, ...]) -> str:
-    if best.cost[:2] != other[:2]:
+    if best.cost[0] != other[0]:
         return "shapes"
+    if best.cost[1] != other[1]:
+        return "sizes"
     return "embeddings" if best.cost[2] != other[2] else "names"
 
 

@@ -180,6 +180,8 @@ def _reading(field: str, part: Part, array: NamedArray, decided: str) -> str:
     way = "transposed, [out, in] as nn.Linear keeps it" if part.transposed else "as it is, [in, out]"
     because = {
         "shapes": "as the shapes fit only so",
+        "sizes": "as its sizes are the usual ones so",
+        "nothing": "as is usual for its name; the shapes contradict each other",
         "embeddings": "as the embeddings' columns fit only so",
         "others": "as the rest of its layer lies so",
         "names": "as is usual for its name; the shapes would fit both ways",

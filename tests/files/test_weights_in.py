@@ -112,6 +112,19 @@ def test_square_matrices_go_by_the_convention_of_their_names_and_say_so() -> Non
         assert "as is usual for its name; the shapes would fit both ways" in proposal.notes[0]
 
 
+def test_what_decided_is_said_of_each_array() -> None:
+    conv = guess(arrays_of(LIBRARIES["GPT-2"](layer())))[0]
+    nano = guess(arrays_of(LIBRARIES["nanoGPT"](layer())))[0]
+    assert conv.notes[0].endswith("is W_q, W_k and W_v, as it is, [in, out], as the shapes fit only so.")
+    assert nano.notes[1].endswith(
+        "is W_o, transposed, [out, in] as nn.Linear keeps it, as the rest of its layer lies so."
+    )
+    bare_fused = guess(arrays_of({"c_attn.weight": torch.ones(36, 12)}))[0]
+    assert bare_fused.notes[0].endswith("as its sizes are the usual ones so.")
+    wrong = {**linear("", "q_proj", "k_proj", "v_proj", "o_proj")(layer()), "k_proj.weight": torch.ones(5, 12)}
+    assert guess(arrays_of(wrong))[0].notes[1].endswith("as is usual for its name; the shapes contradict each other.")
+
+
 def test_several_layers_make_several_proposals_in_their_order() -> None:
     truths = {number: layer(seed=number) for number in (10, 2, 0)}
     tensors = {}
