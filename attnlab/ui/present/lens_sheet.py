@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from attnlab.attention.trace import Trace
     from attnlab.document.document import View
     from attnlab.figures.slide_layout import Box
-    from attnlab.ui.playground.lenses.lens import Lens
+    from attnlab.ui.playground.lenses.lens import Lens, Runner
     from attnlab.ui.playground.workspace import Playground
 
 LEAST_ZOOM = 1.0
@@ -83,7 +83,7 @@ class LensSheet(QGraphicsView):
     def place(self, box: "Box", size_px: float) -> None:
         """Fill a part of the slide, enlarged so that type is as large as the slide's or as the lens has room for."""
         self.setGeometry(round(box.x), round(box.y), round(box.width), round(box.height))
-        zoom = max(min(size_px / BASE_PX, box.width / LEAST_WIDTH, box.height / LEAST_HEIGHT), LEAST_ZOOM)
+        zoom = largest_zoom(box, size_px)
         self._enlarge(box, zoom)
         while zoom > LEAST_ZOOM and self._scrolls():
             zoom = max(zoom - 0.1, LEAST_ZOOM)
@@ -99,17 +99,10 @@ class LensSheet(QGraphicsView):
 
     def _scrolls(self) -> bool:
         """Whether the lens has less room than what it shows."""
-        lens = self.lens
-        if lens is None:
-            return False
-        QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
-        areas = [area for area in lens.findChildren(QScrollArea) if area.isVisible()]
-        return any(area.verticalScrollBar().maximum() > 0 for area in areas)
+        return self.lens is not None and scrolls(self.lens)
 
     def _made(self, name: str) -> "Lens":
-        class_name = next(entry[3] for entry in LENSES if entry[0] == name)
-        module = import_module(f"attnlab.ui.playground.lenses.{name}_lens")
-        lens: Lens = getattr(module, class_name)(self._run)
+        lens = made(name, self._run)
         lens.edit_requested.connect(self._playground.document.edit)
         self._lenses[name] = lens
         return lens
@@ -141,3 +134,23 @@ class LensSheet(QGraphicsView):
         for lens in self._lenses.values():
             lens.deleteLater()
         self._lenses.clear()
+
+
+def made(name: str, run: "Runner") -> "Lens":
+    """Return a new lens by its name; raises ImportError where what it needs is not installed."""
+    class_name = next(entry[3] for entry in LENSES if entry[0] == name)
+    module = import_module(f"attnlab.ui.playground.lenses.{name}_lens")
+    lens: Lens = getattr(module, class_name)(run)
+    return lens
+
+
+def largest_zoom(box: "Box", size_px: float) -> float:
+    """Return how far a lens is enlarged: to type of the slide's size, or as far as it keeps the room that it needs."""
+    return max(min(size_px / BASE_PX, box.width / LEAST_WIDTH, box.height / LEAST_HEIGHT), LEAST_ZOOM)
+
+
+def scrolls(lens: "Lens") -> bool:
+    """Tell whether a lens has less room than what it shows."""
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
+    areas = [area for area in lens.findChildren(QScrollArea) if area.isVisible()]
+    return any(area.verticalScrollBar().maximum() > 0 for area in areas)

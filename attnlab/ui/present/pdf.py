@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QSizeF
@@ -14,11 +15,12 @@ from attnlab.errors import AttnlabError
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.slide_content import Paragraph, Run, SlideContent
 from attnlab.figures.slide_layout import Sheet
-from attnlab.figures.slide_painter import draw_slide
+from attnlab.figures.slide_painter import Drawn, draw_slide
 from attnlab.figures.slide_text import readable_digits
 from attnlab.files.atomic import write_bytes
 from attnlab.ui.present.content import Moment, content, filled
 from attnlab.ui.present.formulas import FORMULAS
+from attnlab.ui.present.lens_page import LensPage, paper_lens
 from attnlab.ui.theme import dress_type
 
 if TYPE_CHECKING:
@@ -79,9 +81,18 @@ def _pages(slides: "tuple[Slide, ...]", experiment: "Experiment | None") -> list
         now = traced(slide.experiment, slide)
         before = traced(slide.before or slide.experiment, slide)
         hidden = slide.blanks if slide.step.question is not None else ()
-        pages.append(content(slide, now, before, Moment(None, hidden)))
+        pages.append(_page(slide, now, before, Moment(None, hidden)))
         answers += _answers(slide, now, before)
     return pages + _answer_pages(answers, slides)
+
+
+def _page(slide: "Slide", trace: "Trace", before: "Trace", moment: Moment) -> SlideContent:
+    page = content(slide, trace, before, moment)
+    if not slide.step.lens:
+        return page
+    words = content(slide, trace, before, replace(moment, lens=True))
+    parts = {each.name: getattr(words, each.name) for each in fields(words)}
+    return LensPage(**parts, lens=slide.step.lens, trace=trace, instead=page)
 
 
 def _answers(slide: "Slide", trace: "Trace", before: "Trace") -> list[Paragraph]:
@@ -122,13 +133,36 @@ def printed(
         for index, page in enumerate(pages):
             if index:
                 writer.newPage()
-            with readable_digits():
-                draw_slide(painter, Sheet(0, 0, WIDTH, HEIGHT), page, palette, FORMULAS)
+            if isinstance(page, LensPage):
+                yield from _draw_lens_page(painter, page, palette)
+            else:
+                _draw_page(painter, page, palette)
             yield
     finally:
         painter.end()  # before its device goes, or Qt crashes
         buffer.close()
     write_bytes(path, bytes(data.data()))
+
+
+def _draw_page(painter: QPainter, page: SlideContent, palette: Palette) -> Drawn:
+    with readable_digits():
+        return draw_slide(painter, Sheet(0, 0, WIDTH, HEIGHT), page, palette, FORMULAS)
+
+
+def _draw_lens_page(painter: QPainter, page: LensPage, palette: Palette) -> Iterator[None]:
+    """Draw a page with its lens, or where there is none with its map."""
+    lens = paper_lens(page, palette)
+    if lens is None or page.trace is None:
+        _draw_page(painter, page.instead or page, palette)
+        return
+    try:
+        yield from lens.finish(page.trace)
+        side = _draw_page(painter, page, palette).side
+        if side is not None:
+            with readable_digits():
+                lens.draw(painter, side, Sheet(0, 0, WIDTH, HEIGHT).body)
+    finally:
+        lens.let_go()
 
 
 def _writer(buffer: QBuffer, title: str) -> QPdfWriter:

@@ -1,6 +1,8 @@
 """Lessons on paper: a page a step, questions open, answers last, text as text; an old file survives a failure."""
 
 import re
+import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from attnlab.lessons.lesson import Lesson
 from attnlab.lessons.parse import parse
 from attnlab.lessons.tour import tour
 from attnlab.ui.present import write_pdf
+from attnlab.ui.present.lens_page import LensPage
 from attnlab.ui.present.pdf import pages_of, printed
 
 TEXT = """---
@@ -92,3 +95,32 @@ def test_a_print_that_is_given_up_leaves_the_old_file(tmp_path: Path) -> None:
     next(job)
     job.close()  # type: ignore[attr-defined]
     assert path.read_bytes() == b"old"
+
+
+@pytest.mark.parametrize("lens", ["statistics", "positions/encoding"])
+def test_a_lens_is_printed_in_the_place_of_the_map(tmp_path: Path, lens: str) -> None:
+    text = f"## Look\n\n```state\npreset: journey\nlens: {lens}\n```\n"
+    (page,) = pages_of(parse(text, "look"))
+    assert isinstance(page, LensPage)
+    drawn = []
+    for index, each in enumerate((page, replace(page, lens="none"), replace(page, lens="none", instead=None))):
+        path = tmp_path / f"{index}.pdf"
+        assert len(list(printed([each], "Look", path))) >= 1
+        drawn.append(glyphs(path))
+    with_lens, with_map, words = drawn
+    assert words < 100
+    assert with_lens > words + 200
+    assert with_map > words + 200  # what stands there without a lens
+    assert with_lens != with_map
+
+
+def glyphs(path: Path) -> int:
+    """Return how many runs of glyphs the pages of a PDF file show."""
+    streams = re.findall(rb"stream\r?\n(.*?)endstream", path.read_bytes(), re.DOTALL)
+    shown = 0
+    for stream in streams:
+        try:
+            shown += len(re.findall(rb"\bT[jJ]\b", zlib.decompress(stream)))
+        except zlib.error:
+            continue
+    return shown

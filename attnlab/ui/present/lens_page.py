@@ -1,0 +1,89 @@
+"""A lens of the playground on paper: computed on the spot, and drawn as text and lines where the slide keeps room."""
+
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QCoreApplication, QRectF, Qt
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QApplication, QGraphicsScene, QLayout
+
+from attnlab.document.document import View
+from attnlab.figures.palette import Palette
+from attnlab.figures.slide_content import SlideContent
+from attnlab.ui.playground.lens_area import LENSES
+from attnlab.ui.present.lens_sheet import LEAST_ZOOM, largest_zoom, made, scrolls
+from attnlab.ui.theme import qt_palette, scale, style_sheet
+
+if TYPE_CHECKING:
+    from attnlab.attention.trace import Trace
+    from attnlab.figures.slide_layout import Box
+
+Job = tuple[Hashable, Callable[[], Any]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LensPage(SlideContent):
+    """The words of a page with a lens, what the lens is to show, and the page with a map for where there is none."""
+
+    lens: str = ""
+    trace: "Trace | None" = None
+    instead: SlideContent | None = None
+
+
+class PaperLens:
+    """A lens without a window: it is shown in a scene of its own, and its jobs run where ``finish`` is called."""
+
+    def __init__(self, name: str, page: str, palette: Palette) -> None:
+        self._jobs: list[Job] = []
+        self._lens = made(name, lambda key, job: self._jobs.append((key, job)))
+        sheet = style_sheet(palette, round(100 * scale()))  # whatever the application wears, if anything
+        grounds = f"#{self._lens.objectName()}, QScrollArea, QScrollArea > QWidget > QWidget"
+        self._lens.setPalette(qt_palette(palette))
+        self._lens.setStyleSheet(f"{grounds} {{ background: {palette.ground} }} {sheet}")
+        self._lens.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self._lens.set_palette(palette)
+        self._lens.open_page(page)
+        layout = self._lens.layout()
+        if layout is not None:  # whose least size Qt would tell a window's platform, which may not be there
+            layout.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
+        self._scene = QGraphicsScene()
+        self._proxy = self._scene.addWidget(self._lens)
+
+    def finish(self, trace: "Trace") -> Iterator[None]:
+        """Show a trace and run all jobs that follow from it, one between two yields."""
+        self._lens.show_trace(trace, View())
+        while self._jobs:
+            yield
+            key, job = self._jobs.pop(0)
+            assert isinstance(key, tuple)
+            self._lens.on_result(key[2], job())  # after "lens" and its name its own key
+
+    def draw(self, painter: QPainter, box: "Box", size_px: float) -> None:
+        """Draw it over a part of a slide, enlarged as it is before a hall."""
+        zoom = largest_zoom(box, size_px)
+        self._resize(box, zoom)
+        while zoom > LEAST_ZOOM and scrolls(self._lens):
+            zoom = max(zoom - 0.1, LEAST_ZOOM)
+            self._resize(box, zoom)
+        self._scene.render(painter, QRectF(box.x, box.y, box.width, box.height), self._scene.sceneRect())
+
+    def _resize(self, box: "Box", zoom: float) -> None:
+        rect = QRectF(0, 0, box.width / zoom, box.height / zoom)
+        self._proxy.setGeometry(rect)
+        self._scene.setSceneRect(rect)
+
+    def let_go(self) -> None:
+        """Delete the lens at once: where a file is printed there may be no event loop to do it."""
+        self._scene.clear()
+
+
+def paper_lens(page: LensPage, palette: Palette) -> PaperLens | None:
+    """Return the lens of a page; None where there is no such lens, or nothing to draw it with."""
+    name, _, sheet = page.lens.partition("/")
+    if name not in {entry[0] for entry in LENSES} or not isinstance(QCoreApplication.instance(), QApplication):
+        return None
+    try:
+        return PaperLens(name, sheet, palette)
+    except ImportError:  # pyqtgraph, which some lenses need
+        return None
