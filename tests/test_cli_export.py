@@ -1,6 +1,7 @@
 """``attnlab export``: figures and tables by the ending of the file."""
 
 import csv
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +59,39 @@ def test_a_figure_has_the_size_that_was_asked_for(
         assert image.info["dpi"][0] == pytest.approx(dpi, rel=1e-3)
 
 
+def test_vectors_have_the_size_that_was_asked_for_and_text_as_text(tmp_path: Path) -> None:
+    path = export("preset:journey", tmp_path / "w.svg", "--width", "85", "--height", "80", "--title", "Where to look")
+    root = ET.parse(path).getroot()
+    assert (root.get("width"), root.get("height")) == ("85mm", "80mm")
+    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"Where to look", "journey", "query"} <= set(texts)
+    bare = export("preset:journey", path, "--no-labels", "--no-colour-bar", "--numbers", "off", "--title", "")
+    assert list(ET.parse(bare).getroot().iter("{http://www.w3.org/2000/svg}text")) == []
+    pdf = export("preset:journey", tmp_path / "w.pdf", "--width", "85").read_bytes()
+    assert pdf.startswith(b"%PDF-")
+    assert b"/Font" in pdf
+
+
+def test_several_stages_or_the_canvas_are_one_figure(tmp_path: Path) -> None:
+    def texts(*arguments: str) -> set[str | None]:
+        path = export("preset:multi-head-causal", tmp_path / "w.svg", "--head", "mean", *arguments)
+        return {element.text for element in ET.parse(path).getroot().iter("{http://www.w3.org/2000/svg}text")}
+
+    assert {"Scores", "Weights"} <= texts("--stages", "scores, weights")
+    assert {"Inputs", "Queries", "Masked", "Weights", "Output"} <= texts("--canvas", "--decimals", "1")
+
+
+def test_a_ground_and_colours_can_be_chosen(tmp_path: Path) -> None:
+    with Image.open(export("preset:journey", tmp_path / "w.png", "--transparent")) as image:
+        assert image.mode == "RGBA"
+        assert image.getpixel((0, 0))[3] == 0
+    with Image.open(export("preset:journey", tmp_path / "w.png", "--dark", "--colour-map", "viridis")) as image:
+        assert image.convert("RGB").getpixel((0, 0)) == (0x1B, 0x1F, 0x26)
+        colours = {colour for _, colour in image.convert("RGB").getcolors(1 << 24)}
+    end = np.array([0xFD, 0xE7, 0x25])  # of viridis, on the colour bar
+    assert min(np.abs(np.array(colour) - end).sum() for colour in colours) < 9
+
+
 def test_the_ending_may_be_in_capitals(tmp_path: Path) -> None:
     with Image.open(export("preset:journey", tmp_path / "W.PNG")) as image:
         assert image.format == "PNG"
@@ -82,8 +116,7 @@ def test_an_old_file_is_replaced_only_when_the_new_one_is_whole(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("name", "arguments", "sentence"),
     [
-        ("w.svg", (), ".svg is not written yet; there are .png, .csv, .npy"),
-        ("w.jpeg", (), "ends in nothing that can be written; there are .png, .csv"),
+        ("w.jpeg", (), "ends in nothing that can be written; there are .png, .svg, .pdf, .csv"),
         ("w", (), "ends in nothing that can be written"),
         ("none/w.png", (), "cannot be written: there is no folder"),
         ("none/w.csv", (), "cannot be written: there is no folder"),
@@ -98,6 +131,15 @@ def test_an_old_file_is_replaced_only_when_the_new_one_is_whole(tmp_path: Path) 
         ("w.png", ("--width", "0"), "0 mm cannot be drawn; 20 to 1000 mm can"),
         ("w.png", ("--width", "nan"), "nan mm cannot be drawn"),
         ("w.png", ("--width", "1000", "--dpi", "2400"), "is too large"),
+        ("w.svg", ("--height", "5"), "A height of 5 mm cannot be drawn; 20 to 1000 mm can"),
+        ("w.pdf", ("--colour-map", "jet"), "The colour map cannot be 'jet', only attnlab, viridis"),
+        ("w.pdf", ("--numbers", "some"), "Numbers cannot be 'some', only auto, on, off"),
+        ("w.pdf", ("--font-size", "100"), "Type of 100 points cannot be drawn"),
+        ("w.svg", ("--stages", "scores,nope"), "There is no stage 'nope'"),
+        ("w.svg", ("--stages", ","), "A figure of no stage cannot be drawn"),
+        ("w.svg", ("--stage", "keys", "--canvas"), "--stage, --stages and --canvas all say what is drawn"),
+        ("w.csv", ("--canvas",), "A table holds one stage"),
+        ("w.png", ("--transparent", "--dark"), "--transparent and --dark both say what the ground is"),
     ],
     ids=str,
 )

@@ -103,6 +103,8 @@ class _Plan:
     gap: int
     space: float
     label_height: float
+    shared: bool
+    """Whether only the topmost maps have column labels."""
     caption: float
     used: float
     tall: float
@@ -121,7 +123,7 @@ def lay_out(maps: tuple[int, int, int], labels: Labels, wish: Wish) -> FigureLay
     x, y = _snapped(left + spare_x / 2, wish.ratio), top + wish.header + wish.axis
     grids = []
     for line, start in enumerate(range(0, count, plan.per_row)):
-        label = plan.label_height if line == 0 or not _dense(plan, columns) else 0.0
+        label = plan.label_height if line == 0 or not plan.shared else 0.0
         y = _snapped(y + plan.caption + label, wish.ratio)
         here = min(plan.per_row, count - start)
         grids.append(
@@ -140,10 +142,10 @@ def _plan(room: float, maps: tuple[int, int, int], labels: Labels, wish: Wish, p
     space = SPACE if room / per_row >= DENSE else max(SPACE / 3, 4.0)
     cell_w = min(_cell_width(room, columns, per_row, space), CELL_WIDTH)
     caption = 0.0 if count == 1 else CAPTION
-    dense = cell_w * columns < DENSE
+    shared = cell_w * columns < DENSE or wish.height is not None
     label_height = _label_height(labels, cell_w, columns)
     fixed = 2 * MARGIN + wish.header + wish.axis + lines * caption + (lines - 1) * space
-    fixed += label_height * (1 if dense else lines) + (SPACE + wish.bar if wish.bar else 0.0)
+    fixed += label_height * (1 if shared else lines) + (SPACE + wish.bar if wish.bar else 0.0)
     cell_h = min(cell_w if wish.square else max(CELL_HEIGHT * 0.55, cell_w / 1.6), CELL_HEIGHT)
     if wish.height is not None:
         cell_h = min(cell_h, max(wish.height - fixed, 1.0) / (lines * rows))
@@ -154,7 +156,7 @@ def _plan(room: float, maps: tuple[int, int, int], labels: Labels, wish: Wish, p
     gap = math.ceil(space / cell_w)
     used = cell_w * (per_row * (columns + gap) - gap)
     return _Plan(
-        per_row, cell_w, cell_h, gap, space, label_height, caption, used, fixed + lines * rows * cell_h
+        per_row, cell_w, cell_h, gap, space, label_height, shared, caption, used, fixed + lines * rows * cell_h
     )  # fmt: skip
 
 
@@ -163,10 +165,6 @@ def _label_height(labels: Labels, cell_width: float, columns: int) -> float:
     if cell_width * columns < labels.upright:
         return 0.0
     return labels.upright if labels.column_width <= cell_width - 2 else labels.turned
-
-
-def _dense(plan: _Plan, columns: int) -> bool:
-    return plan.cell_width * columns < DENSE
 
 
 def _cell_width(room: float, columns: int, per_row: int, space: float) -> float:

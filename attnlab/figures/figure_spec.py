@@ -59,9 +59,9 @@ class FigureSpec:
             _within(self.decimals, DECIMALS, "{} decimals cannot be written; {} to {} can.")
         if self.columns is not None:
             _within(self.columns, (1, 1000), "{} maps side by side cannot be drawn; {} to {} can.")
-        _among(self.numbers, NUMBERS, "numbers")
-        _among(self.ground, GROUNDS, "ground")
-        _among(self.colour_map, tuple(BY_NAME), "colour map")
+        _among(self.numbers, NUMBERS, "Numbers")
+        _among(self.ground, GROUNDS, "The ground")
+        _among(self.colour_map, tuple(BY_NAME), "The colour map")
 
     @property
     def units_per_inch(self) -> float:
@@ -81,4 +81,4 @@ def _within(value: float, limits: tuple[float, float], sentence: str) -> None:
 
 def _among(value: str, known: tuple[str, ...], what: str) -> None:
     if value not in known:
-        raise AttnlabError(f"There is no {what} {value!r}; there are {', '.join(known)}.")
+        raise AttnlabError(f"{what} cannot be {value!r}, only {', '.join(known)}.")

@@ -1,85 +1,219 @@
 """Figures are exactly as large as asked, show the right colours in the right places, and fit every sentence."""
 
+import re
+import xml.etree.ElementTree as ET
+from base64 import b64decode
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from PySide6.QtGui import QColor, QImage
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QColor, QImage, QPainter
+from PySide6.QtSvg import QSvgRenderer
 
 import attnlab
 from attnlab.attention.experiment import AttentionConfig, Experiment
 from attnlab.attention.presets import drawn
 from attnlab.attention.trace import Trace
 from attnlab.errors import AttnlabError, FileError
-from attnlab.figures.figure_file import figure_image, map_data, pixels, write_figure
-from attnlab.figures.figure_layout import Labels, lay_out
+from attnlab.figures.figure_file import ENDINGS, figure_bytes, figure_image, write_figure
+from attnlab.figures.figure_page import Page, draw_page, lay_out_page
+from attnlab.figures.figure_panel import map_data
+from attnlab.figures.figure_spec import FigureSpec
 from attnlab.figures.palette import DARK, LIGHT, Palette, colour_map
 
 pytestmark = pytest.mark.usefixtures("qapp")
-
-LABELS = Labels(row_width=40, column_width=30, upright=16, turned=40)
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 def trace_of(preset: str) -> Trace:
     return attnlab.compute(attnlab.preset(preset))
 
 
-def coloured(image: QImage, colour: int) -> NDArray[np.bool_]:
-    """Return which pixels have exactly a colour, [height, width]."""
-    image = image.convertToFormat(QImage.Format.Format_RGB32)
+def pixels(image: QImage) -> NDArray[np.uint32]:
+    """Return the ARGB of each pixel, [height, width]."""
+    image = image.convertToFormat(QImage.Format.Format_ARGB32)
     raw = np.frombuffer(image.constBits(), dtype=np.uint32).reshape(image.height(), image.bytesPerLine() // 4)
-    return np.asarray((raw[:, : image.width()] & 0xFFFFFF) == (colour & 0xFFFFFF))
+    return np.array(raw[:, : image.width()])
+
+
+def coloured(image: QImage, colour: int) -> NDArray[np.bool_]:
+    return np.asarray((pixels(image) & 0xFFFFFF) == (colour & 0xFFFFFF))
+
+
+def rendered(svg: bytes, width: int, height: int) -> QImage:
+    """Return an SVG drawn on black, so that a seam would be seen."""
+    image = QImage(width, height, QImage.Format.Format_RGB32)
+    image.fill(QColor("black"))
+    painter = QPainter(image)
+    QSvgRenderer(svg).render(painter, QRectF(0, 0, width, height))
+    painter.end()
+    return image
+
+
+def texts(svg: bytes) -> list[str]:
+    return [element.text or "" for element in ET.fromstring(svg).iter(f"{SVG}text")]
+
+
+# How large
 
 
 @pytest.mark.parametrize(
     ("width_mm", "dpi", "width"), [(120, 300, 1417), (85, 96, 321), (25.4, 1200, 1200), (170, 72, 482)]
 )
 def test_the_width_is_exact_to_the_pixel(width_mm: float, dpi: int, width: int) -> None:
-    assert pixels(width_mm, dpi) == width
-    image = figure_image(trace_of("journey"), "weights", dpi=dpi, width_mm=width_mm)
+    image = figure_image(trace_of("journey"), FigureSpec(dpi=dpi, width_mm=width_mm))
     assert image.width() == width
     assert image.devicePixelRatio() == 1.0
-    assert image.dotsPerMeterX() == round(dpi / 0.0254)
+    assert image.dotsPerMeterX() == image.dotsPerMeterY() == round(dpi / 0.0254)
 
 
-def test_a_figure_at_twice_the_dots_is_the_same_figure_twice_as_large() -> None:
-    one = figure_image(trace_of("causal-5x8"), "weights", dpi=192)
-    two = figure_image(trace_of("causal-5x8"), "weights", dpi=384)
-    assert abs(two.width() - 2 * one.width()) <= 1
-    assert abs(two.height() - 2 * one.height()) <= 16
+@pytest.mark.parametrize("size", [(85.0, 60.0), (170.0, 200.0), (338.7, 190.5)])
+def test_a_height_that_is_asked_for_is_exact_too(size: tuple[float, float]) -> None:
+    image = figure_image(trace_of("multi-head-8"), FigureSpec(width_mm=size[0], height_mm=size[1], dpi=100))
+    assert (image.width(), image.height()) == tuple(round(side / 25.4 * 100) for side in size)
 
 
-@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
-def test_the_strongest_weight_is_where_it_belongs_and_in_its_colour(palette: Palette) -> None:
+def test_an_svg_says_how_large_it_is_and_what_it_shows() -> None:
+    svg = figure_bytes(trace_of("journey"), FigureSpec(width_mm=85, height_mm=70, title="A <b> & c"), ".svg")
+    root = ET.fromstring(svg)
+    assert (root.get("width"), root.get("height")) == ("85mm", "70mm")
+    assert root.findtext(f"{SVG}title") == "A <b> & c"
+    assert root.findtext(f"{SVG}desc") == "Maps drawn by attnlab: Weights (6 × 6)."
+
+
+def test_a_pdf_is_one_page_as_large_as_the_figure() -> None:
+    pdf = figure_bytes(trace_of("journey"), FigureSpec(width_mm=85, height_mm=70), ".pdf")
+    boxes = re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", pdf)
+    assert len(boxes) == 1
+    assert [float(side) for side in boxes[0]] == pytest.approx([85 / 25.4 * 72, 70 / 25.4 * 72], abs=0.6)
+
+
+def test_larger_type_is_the_same_figure_in_larger_units() -> None:
+    small = lay_out_page(trace_of("journey"), FigureSpec(width_mm=85, font_pt=7.5))
+    large = lay_out_page(trace_of("journey"), FigureSpec(width_mm=170, font_pt=15))
+    assert large.width == pytest.approx(small.width)
+    assert large.size_mm[1] == pytest.approx(2 * small.size_mm[1], rel=0.02)
+
+
+# What is drawn
+
+
+@pytest.mark.parametrize(("palette", "ground"), [(LIGHT, "light"), (DARK, "dark")])
+def test_the_strongest_weight_is_where_it_belongs_and_in_its_colour(palette: Palette, ground: str) -> None:
     values = [[0.0, 0.0, 0.0], [0.0, 0.0, 50.0], [0.0, 0.0, 0.0]]
-    e = Experiment(("a", "b", "c"), np.eye(3), attnlab.Weights(W_q=values))
-    trace = attnlab.compute(e)
+    trace = attnlab.compute(Experiment(("a", "b", "c"), np.eye(3), attnlab.Weights(W_q=values)))
     assert trace.array("weights")[0].argmax() == 5
-    full = int(colour_map("sequential", palette)[254])
-    image = figure_image(trace, "weights", 0, dpi=96, width_mm=100, palette=palette)
-    places = np.argwhere(coloured(image, full)[: image.height() - 40])  # without the colour bar
-    third = (places.max(0) - places.min(0)).min()
-    assert 16 < third < 80
+    image = figure_image(trace, FigureSpec(head=0, dpi=96, width_mm=100, ground=ground, colour_bar=False))
+    assert QColor(image.pixel(0, 0)).name().upper() == palette.surface
+    places = np.argwhere(coloured(image, int(colour_map("sequential", palette)[254])))
     rows, columns = np.nonzero(coloured(image, int(colour_map("sequential", palette)[85])))  # ⅓, the two other rows
     assert rows.min() < places[:, 0].min() < places[:, 0].max() < rows.max()
     assert columns.min() < places[:, 1].min()
     assert places[:, 1].max() >= columns.max() - 1
 
 
-def test_the_figure_follows_the_theme() -> None:
-    for palette in (LIGHT, DARK):
-        image = figure_image(trace_of("journey"), "weights", dpi=96, palette=palette)
-        assert QColor(image.pixel(0, 0)).name().upper() == palette.surface
+def test_without_a_ground_what_is_between_cells_is_transparent() -> None:
+    trace = trace_of("causal-5x8")
+    clear = pixels(figure_image(trace, FigureSpec(ground="transparent", dpi=150)))
+    solid = pixels(figure_image(trace, FigureSpec(dpi=150)))
+    assert clear[0, 0] == 0
+    assert (solid >> 24 == 255).all()
+    np.testing.assert_array_equal(clear[clear >> 24 == 255], solid[clear >> 24 == 255])
+    assert 0.2 < (clear >> 24 == 255).mean() < 0.9
+    assert '<rect x="0" y="0"' not in figure_bytes(trace, FigureSpec(ground="transparent"), ".svg").decode()
+
+
+def test_text_is_text_and_cells_are_shapes() -> None:
+    svg = figure_bytes(trace_of("journey"), FigureSpec(), ".svg")
+    assert {"Weights", "query", "key", "journey", "6 × 6", "0.2264"} <= set(texts(svg))
+    assert b"<image" not in svg
+    pdf = figure_bytes(trace_of("journey"), FigureSpec(), ".pdf")
+    assert b"/Font" in pdf
+    assert b"/Subtype /Image" not in pdf
+
+
+@pytest.mark.parametrize("source", ["few", "many"])
+@pytest.mark.parametrize("zoom", [1.0, 1.37, 3.3])
+def test_maps_of_an_svg_have_no_seams(source: str, zoom: float) -> None:
+    """All weights are alike here, so that within a map of small cells there must be one colour alone."""
+    tokens = 6 if source == "few" else 200
+    trace = attnlab.compute(Experiment(tuple("x" * tokens), np.zeros((tokens, 2))))
+    spec = FigureSpec(width_mm=85, labels=False, title="", numbers="off", colour_bar=False)
+    page = lay_out_page(trace, spec)
+    image = rendered(figure_bytes(trace, spec, ".svg"), round(page.width * zoom), round(page.height * zoom))
+    grid = page.panels[0][2].layout.first
+    left, top, width, height = (round(side * zoom) for side in grid.rect(0, None, None))
+    inside = pixels(image)[top + 3 : top + height - 3, left + 3 : left + width - 3]
+    allowed = {int(colour_map("sequential", LIGHT)[i]) for i in range(255)}
+    if source == "many":
+        assert len(np.unique(inside)) == 1
+        assert int(inside[0, 0]) in allowed
+    else:
+        assert (inside & 0xFF).min() > 100  # nothing of the black ground
+
+
+@pytest.mark.parametrize("ending", [".svg", ".pdf"])
+def test_a_map_of_many_cells_is_a_picture_without_loss_of_every_cell(ending: str) -> None:
+    trace = attnlab.compute(drawn(tuple(map(str, range(512))), 4, AttentionConfig(causal=True)))
+    data = figure_bytes(trace, FigureSpec(width_mm=85), ending)
+    assert b"DCTDecode" not in data
+    if ending == ".svg":
+        assert b"image-rendering:pixelated" in data
+        sizes = re.findall(rb'<image [^>]*xlink:href="data:image/png;base64,([^"]*)"', data)
+        assert len(sizes) == 1
+        picture = QImage.fromData(b64decode(sizes[0]))
+        assert picture.width() % 512 == 0
+        assert picture.height() % 512 == 0
+    assert len(data) < 1_000_000
 
 
 @pytest.mark.parametrize("stage", attnlab.compute(attnlab.preset("multi-head-causal")).stages)
 @pytest.mark.parametrize("head", [0, "all", "mean"])
 def test_every_stage_can_be_drawn(stage: str, head: int | str) -> None:
-    image = figure_image(trace_of("multi-head-causal"), stage, head, dpi=96)
-    assert image.width() > image.height() * 0.5 > 50
+    image = figure_image(trace_of("multi-head-causal"), FigureSpec((stage,), head=head, dpi=96))
+    assert image.width() > image.height() * 0.5 > 40
     assert coloured(image, QColor(LIGHT.surface).rgb()).mean() < 0.95
+
+
+def test_several_stages_and_the_canvas_hold_all_that_is_asked_for() -> None:
+    trace = trace_of("multi-head-causal")
+    two = texts(figure_bytes(trace, FigureSpec(("scores", "weights"), head=0), ".svg"))
+    assert {"Scores", "Weights"} <= set(two)
+    assert "Masked" not in two
+    canvas = texts(figure_bytes(trace, FigureSpec(canvas=True, head="mean", title="All of it"), ".svg"))
+    assert {trace.stage(name).title for name in trace.all_stages} | {"All of it"} <= set(canvas)
+    page = lay_out_page(trace, FigureSpec(canvas=True, head=0))
+    places = [QRectF(x, y, *panel.size) for x, y, panel in page.panels]
+    whole = QRectF(0, 0, page.width, page.height).adjusted(-1, -1, 1, 1)
+    assert all(whole.contains(place) for place in places)
+    shrunk = [place.adjusted(1, 1, -1, -1) for place in places]
+    assert not any(a.intersects(b) for i, a in enumerate(shrunk) for b in shrunk[:i])
+
+
+def test_what_is_left_out_is_not_there() -> None:
+    trace = trace_of("journey")
+    bare = FigureSpec(labels=False, title="", numbers="off", colour_bar=False)
+    assert texts(figure_bytes(trace, bare, ".svg")) == []
+    numbers = texts(figure_bytes(trace, FigureSpec(labels=False, title="", colour_bar=False, decimals=1), ".svg"))
+    assert len(numbers) == 36
+    assert all(re.fullmatch(r"0\.[0-9]", text) for text in numbers)
+
+
+def test_numbers_come_where_they_can_be_read_and_very_small_ones_when_asked_for() -> None:
+    trace = trace_of("multi-head-8")
+    plain = {"labels": False, "title": "", "colour_bar": False, "width_mm": 100.0}
+    auto, on = (texts(figure_bytes(trace, FigureSpec(numbers=n, **plain), ".svg")) for n in ("auto", "on"))  # type: ignore[arg-type]
+    assert len(auto) == 8  # the captions alone
+    assert len(on) == 8 + 800
+
+
+def test_a_long_title_stands_whole_on_several_lines() -> None:
+    title = "Where every token of a rather long sentence looks when it is asked what it is about " * 2
+    svg = figure_bytes(trace_of("journey"), FigureSpec(width_mm=60, title=title.strip()), ".svg")
+    assert title.strip() in " ".join(texts(svg))
 
 
 @pytest.mark.parametrize(
@@ -88,27 +222,43 @@ def test_every_stage_can_be_drawn(stage: str, head: int | str) -> None:
         lambda: drawn(("x",), 1, AttentionConfig()),
         lambda: drawn(("",) * 3, 2, AttentionConfig()),
         lambda: drawn(("Wort" * 100, "北京", "🦊", "שלום", "a\nb"), 4, AttentionConfig(n_heads=2, causal=True)),
-        lambda: drawn(tuple(map(str, range(512))), 4, AttentionConfig(causal=True)),
-        lambda: drawn(tuple(map(str, range(512))), 16, AttentionConfig(n_heads=16)),
+        lambda: drawn(tuple(map(str, range(300))), 4, AttentionConfig(causal=True)),
         lambda: drawn(("a", "b"), 64, AttentionConfig(n_heads=64)),
         lambda: Experiment(
             ("q",), [[1.0, 2.0]], memory_tokens=tuple("abcdefgh" * 40), memory_embeddings=np.ones((320, 2))
         ),
     ],
-    ids=["1 token", "no words", "odd words", "512 tokens", "512 tokens, 16 heads", "64 heads", "1 query, 320 keys"],
+    ids=["1 token", "no words", "odd words", "300 tokens", "64 heads", "1 query, 320 keys"],
 )
 @pytest.mark.parametrize("stage", ["weights", "queries", "keys", "output"])
 def test_nothing_is_too_small_too_large_or_too_odd(make: Callable[[], Experiment], stage: str) -> None:
-    image = figure_image(attnlab.compute(make()), stage, dpi=150, width_mm=120)
+    trace = attnlab.compute(make())
+    image = figure_image(trace, FigureSpec((stage,), dpi=150, width_mm=120))
     assert image.width() == 709
     assert 60 < image.height() < 8000
+    ET.fromstring(figure_bytes(trace, FigureSpec((stage,), width_mm=120), ".svg"))
 
 
 def test_masked_cells_and_infinities_are_drawn_without_a_warning() -> None:
     e = Experiment(("a", "b"), [[1e30, 0.0], [0.0, 1.0]], config=AttentionConfig(causal=True))
     trace = attnlab.compute(e)
     for stage in trace.stages:
-        assert not figure_image(trace, stage, dpi=96).isNull()
+        for ending in ENDINGS:
+            assert figure_bytes(trace, FigureSpec((stage,), dpi=96, decimals=2), ending)
+
+
+def test_the_hatching_of_masked_cells_stays_inside_of_them() -> None:
+    svg = figure_bytes(trace_of("causal-5x8"), FigureSpec(labels=False, title="", numbers="off"), ".svg")
+    page = lay_out_page(trace_of("causal-5x8"), FigureSpec(labels=False, title="", numbers="off"))
+    image = rendered(svg, round(page.width * 2), round(page.height * 2))
+    grid = page.panels[0][2].layout.first
+    places = np.argwhere(coloured(image, QColor(LIGHT.hatch).rgb())) / 2
+    assert len(places)
+    x, y, width, _ = grid.rect(0, None, None)
+    assert places[:, 0].min() >= y
+    assert places[:, 1].max() <= x + width
+    below = (places[:, 0] - y) / grid.cell_height > (places[:, 1] - x) / grid.cell_width + 1
+    assert not below.any()  # nothing in the allowed triangle
 
 
 def test_all_heads_share_one_scale() -> None:
@@ -124,58 +274,69 @@ def test_several_maps_are_titled_with_their_head() -> None:
     assert list(map_data(trace, "weights", "mean").titles) == ["mean of 8 heads"]
 
 
-@pytest.mark.parametrize("ratio", [1.0, 300 / 96, 600 / 96])
-@pytest.mark.parametrize(
-    "maps", [(1, 6, 6), (8, 10, 10), (8, 5, 5), (7, 12, 3), (1, 512, 512), (16, 64, 64), (1, 3, 512)]
-)
-def test_all_maps_lie_inside_the_figure_on_whole_pixels_and_apart(maps: tuple[int, int, int], ratio: float) -> None:
-    count, rows, columns = maps
-    layout = lay_out(640.0, maps, LABELS, square=rows == columns, ratio=ratio)
-    assert sum(grid.count for grid in layout.grids) == count
-    bottom = 0.0
-    for grid in layout.grids:
-        assert grid.y - grid.label_height - layout.caption >= bottom
-        assert grid.x - grid.label_width >= 0
-        assert grid.x + grid.width <= layout.width
-        bottom = grid.y + grid.height
-        if grid.cell_width * ratio >= 1:
-            assert (grid.cell_width * ratio) % 1 == pytest.approx(0, abs=1e-6)
-    assert bottom < layout.height
+def drawn_small(page: Page, scale: float) -> QImage:
+    image = QImage(round(page.width * scale), round(page.height * scale), QImage.Format.Format_RGB32)
+    painter = QPainter(image)
+    painter.scale(scale, scale)
+    draw_page(painter, page)
+    painter.end()
+    return image
 
 
-def test_eight_heads_stand_four_by_two() -> None:
-    for tokens in (5, 10, 32):
-        layout = lay_out(640.0, (8, tokens, tokens), LABELS, square=True, ratio=3.0)
-        assert [grid.count for grid in layout.grids] == [4, 4]
+def test_a_page_drawn_smaller_is_the_file_made_smaller() -> None:
+    page = lay_out_page(trace_of("multi-head-causal"), FigureSpec(dpi=300))
+    small = drawn_small(page, 1.0)
+    file = figure_image(trace_of("multi-head-causal"), FigureSpec(dpi=300))
+    blocks = QImage(file).scaled(
+        small.size(), mode=__import__("PySide6.QtCore").QtCore.Qt.TransformationMode.SmoothTransformation
+    )
+    one, other = (pixels(image).view(np.uint8).astype(float) for image in (small, blocks))
+    assert np.abs(one - other).mean() < 3
 
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"stage": "masked"}, "no stage 'masked'.*weights"),
+        ({"stages": ("masked",)}, "no stage 'masked'.*weights"),
+        ({"stages": ()}, "no stage cannot be drawn"),
         ({"head": 1}, "no head 1"),
-        ({"dpi": 29}, "29 dots per inch"),
+        ({"dpi": 29}, "29 dots per inch cannot be drawn; 30 to 2400 can"),
         ({"dpi": 2401}, "2401 dots per inch"),
-        ({"width_mm": 19.0}, "19 mm"),
+        ({"width_mm": 19.0}, "A width of 19 mm"),
+        ({"height_mm": 1001.0}, "A height of 1001 mm"),
         ({"width_mm": float("nan")}, "nan mm"),
+        ({"font_pt": 1.0}, "Type of 1 points"),
+        ({"decimals": 9}, "9 decimals cannot be written"),
+        ({"numbers": "some"}, "Numbers cannot be 'some', only auto, on, off"),
+        ({"colour_map": "jet"}, "The colour map cannot be 'jet', only attnlab, viridis"),
+        ({"ground": "pink"}, "The ground cannot be 'pink'"),
+        ({"columns": 0}, "0 maps side by side"),
+        ({"width_mm": 20.0, "font_pt": 40.0}, "too small for its type"),
         ({"width_mm": 1000.0, "dpi": 2400}, "too large"),
     ],
     ids=str,
 )
 def test_what_cannot_be_drawn_is_a_sentence(arguments: dict[str, object], sentence: str) -> None:
-    given = {"stage": "weights", "head": 0, **arguments}
     with pytest.raises(AttnlabError, match=sentence):
-        figure_image(trace_of("journey"), **given)  # type: ignore[arg-type]
+        figure_image(trace_of("journey"), FigureSpec(**arguments))  # type: ignore[arg-type]
 
 
-def test_writing_a_figure_replaces_the_old_one_whole(tmp_path: Path) -> None:
-    (tmp_path / "f.png").write_bytes(b"old")
-    write_figure(tmp_path / "f.png", trace_of("journey"), "weights", dpi=96)
-    assert QImage(str(tmp_path / "f.png")).width() == 454
-    assert [entry.name for entry in tmp_path.iterdir() if entry.is_file()] == ["f.png"]
+def test_an_ending_that_no_figure_has_is_refused() -> None:
+    with pytest.raises(AttnlabError, match=r"'\.bmp'; \.png, \.svg, \.pdf"):
+        figure_bytes(trace_of("journey"), FigureSpec(), ".bmp")
 
 
-@pytest.mark.parametrize("name", ["none/f.png", "."])
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_writing_a_figure_replaces_the_old_one_whole(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"f{ending}"
+    path.write_bytes(b"old")
+    write_figure(path, trace_of("journey"), FigureSpec(dpi=96))
+    assert path.read_bytes()[:5] in (b"\x89PNG\r", b"<?xml", b"%PDF-")
+    assert [entry.name for entry in tmp_path.iterdir() if entry.is_file()] == [path.name]
+
+
+@pytest.mark.parametrize("name", ["none/f.png", "folder.png"])
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path, name: str) -> None:
+    (tmp_path / "folder.png").mkdir()
     with pytest.raises(FileError, match="cannot be written: "):
-        write_figure(tmp_path / name, trace_of("journey"), "weights", dpi=96)
+        write_figure(tmp_path / name, trace_of("journey"), FigureSpec(dpi=96))

@@ -12,12 +12,13 @@ from PIL import Image
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QComboBox, QFileDialog, QLineEdit, QPushButton
+from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QPushButton
 
 import attnlab
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
 from attnlab.attention.explain import Cell
 from attnlab.files.source import Source
+from attnlab.ui.export.dialog import ExportDialog
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
@@ -175,8 +176,20 @@ def test_files_are_remembered_newest_first(sit_down: Callable[..., "Person"], tm
 # Export
 
 
-def export(person: "Person", path: Path) -> None:
+def open_export(person: "Person") -> ExportDialog:
+    """Press Export and return the dialog once its preview shows."""
     person.press("Export", QPushButton)
+    found = [dialog for dialog in person.window.findChildren(ExportDialog) if dialog.isVisible()]
+    assert len(found) == 1
+    person.wait_for(lambda: found[0].preview.image is not None or not found[0].form.is_figure)
+    return found[0]
+
+
+def export(person: "Person", path: Path) -> None:
+    dialog = open_export(person)
+    kinds = dialog.form.format
+    kinds.setCurrentIndex(kinds.findData(path.suffix.removeprefix(".")))
+    person.press("Save…")
     name_in_dialog(person, path)
 
 
@@ -195,9 +208,7 @@ def test_an_exported_array_is_what_is_on_the_cards(sit_down: Callable[..., "Pers
 
 def test_what_is_exported_is_the_stage_that_is_looked_at(person: "Person", tmp_path: Path) -> None:
     person.click_cell("scores", 1, 1)
-    person.key(Key.Key_E, CTRL)
-    assert dialog_of(person).windowTitle() == "Export scores"
-    name_in_dialog(person, tmp_path / "scores.npy")
+    export(person, tmp_path / "scores.npy")
     np.testing.assert_array_equal(np.load(tmp_path / "scores.npy"), person.painted("scores")[0])
     person.key(Key.Key_Escape)
     person.document.show(alone="keys")
@@ -226,22 +237,23 @@ def test_an_exported_picture_is_a_picture(person: "Person", tmp_path: Path) -> N
         assert len(picture.convert("RGB").getcolors(1 << 24) or []) > 20
 
 
-def test_the_kind_chosen_in_the_dialog_is_the_kind_written(person: "Person", tmp_path: Path) -> None:
-    person.press("Export", QPushButton)
-    dialog = dialog_of(person)
-    dialog.setDirectory(str(tmp_path))
-    kinds = dialog.findChild(QComboBox, "fileTypeCombo")
-    assert isinstance(kinds, QComboBox)
+def test_the_kind_chosen_is_the_kind_written_and_the_name_follows(person: "Person", tmp_path: Path) -> None:
+    dialog = open_export(person)
+    kinds = dialog.form.format
     assert [kinds.itemText(i) for i in range(kinds.count())] == [
-        "Picture (*.png)", "Table (*.csv)", "NumPy array (*.npy)",
-    ]  # fmt: skip
-    field = dialog.findChild(QLineEdit, "fileNameEdit")
+        "PNG",
+        "SVG",
+        "PDF",
+        "Table (CSV)",
+        "NumPy array (NPY)",
+    ]
+    kinds.setCurrentText("Table (CSV)")
+    person.press("Save…")
+    files = dialog_of(person)
+    field = files.findChild(QLineEdit, "fileNameEdit")
     assert isinstance(field, QLineEdit)
-    assert field.text() == "weights.png"
-    kinds.setFocus()
-    QTest.keyClick(kinds, Key.Key_Down)
-    kinds.textActivated.emit(kinds.currentText())
     assert field.text() == "weights.csv"
+    files.setDirectory(str(tmp_path))
     QTest.keyClick(field, Key.Key_Return)
     assert (tmp_path / "weights.csv").exists()
 
@@ -249,11 +261,11 @@ def test_the_kind_chosen_in_the_dialog_is_the_kind_written(person: "Person", tmp
 @pytest.mark.parametrize("name", ["weights.docx", "weights"])
 def test_an_ending_nobody_knows_is_refused_with_those_that_are(person: "Person", tmp_path: Path, name: str) -> None:
     assert not person.playground.files.export_to(tmp_path / name)
-    assert person.message() == f"{name} does not end in .png, .csv, .npy."
+    assert person.message() == f"{name} does not end in .png, .svg, .pdf, .csv, .npy."
     assert list(tmp_path.glob(f"{name}*")) == []
 
 
-@pytest.mark.parametrize("ending", ["png", "csv", "npy"])
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf", "csv", "npy"])
 def test_a_place_that_cannot_be_exported_to_is_named(person: "Person", tmp_path: Path, ending: str) -> None:
     assert not person.playground.files.export_to(tmp_path / "missing" / f"weights.{ending}")
     assert f"weights.{ending}" in person.message()
@@ -263,6 +275,6 @@ def test_what_overflowed_is_exported_as_such(sit_down: Callable[..., "Person"], 
     huge = torch.full((2, 2), 3e38)
     person = sit_down(Experiment(("a", "b"), huge, Weights(huge, huge, huge), AttentionConfig()))
     person.document.select(Cell("queries", 0, 0, 0), pin=True)
-    for ending in ("png", "csv", "npy"):
+    for ending in ("png", "svg", "pdf", "csv", "npy"):
         assert person.playground.files.export_to(tmp_path / f"q.{ending}"), person.message()
     assert "inf" in (tmp_path / "q.csv").read_text(encoding="utf-8")

@@ -63,7 +63,7 @@ class ExportDialog(QDialog):
         for label in (self.message, self.info):
             label.setTextFormat(Qt.TextFormat.PlainText)
         self.message.setWordWrap(True)
-        self.message.setFixedWidth(px(320))
+        self.message.setFixedWidth(px(340))
         self.info.setProperty("role", "caption")
         self.message.setProperty("role", "error")
         self.save_button = button("Save…", "Write the file (Ctrl+S)")
@@ -71,7 +71,7 @@ class ExportDialog(QDialog):
         self.save_button.setShortcut("Ctrl+S")
         self.copy_button = button("Copy", "Put the figure on the clipboard, as a picture and as SVG")
         form = scrolled(self.form)
-        form.setFixedWidth(px(330))
+        form.setFixedWidth(px(352))
         buttons = QHBoxLayout()
         buttons.setContentsMargins(0, 0, px(12), 0)
         buttons.setSpacing(px(8))

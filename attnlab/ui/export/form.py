@@ -38,7 +38,7 @@ class ExportForm(QWidget):
         self.menu = QMenu(self.what)
         self.what.setMenu(self.menu)
         self.what.setAutoDefault(False)
-        restyle(self.what, "text-align: left")
+        restyle(self.what, "QPushButton { text-align: left; padding: 6px 24px 6px 11px }")
         self.heads = _combo(())
         self.preset = _combo([("Own size", ""), *((title, title) for title, *_ in PRESETS)])
         self.width_mm, self.height_mm, self.dpi, self.font_pt = (TextField() for _ in range(4))
@@ -46,7 +46,7 @@ class ExportForm(QWidget):
         self.width_mm.setPlaceholderText("usual")
         self.title = TextField()
         self.titled, self.labels, self.colour_bar = (QCheckBox(name) for name in ("Title", "Labels", "Colour bar"))
-        self.numbers = _combo([("Where readable", "auto"), ("Wherever they fit", "on"), ("None", "off")])
+        self.numbers = _combo([("Auto", "auto"), ("Small too", "on"), ("None", "off")])
         counted = [(f"{n} decimals" if n != 1 else "1 decimal", n) for n in range(DECIMALS[0], DECIMALS[1] + 1)]
         self.decimals = _combo([("As fits", None), *counted])
         self.colours = _combo([(each.title, each.name) for each in MAPS])
@@ -172,7 +172,11 @@ class ExportForm(QWidget):
             ("Type, points", self.font_pt, "The size of labels"),
             ("", _pair(self.titled, self.title), "What stands above the figure; empty for the name of the stage"),
             ("", _pair(self.labels, self.colour_bar), "Tokens and names of axes; the scale of the colours"),
-            ("Numbers", _pair(self.numbers, self.decimals), "Numbers in the cells, and with how many decimals"),
+            (
+                "Numbers",
+                _pair(self.numbers, self.decimals),
+                "Numbers in the cells: where they can be read, or very small ones too; and with how many decimals",
+            ),
             (
                 "Colours",
                 self.colours,

@@ -1,0 +1,49 @@
+"""Panels hold their maps, apart and on whole dots, whatever their number and size."""
+
+import pytest
+
+from attnlab.figures.figure_layout import LEAST_WHOLE, NO_LABELS, Labels, Wish, lay_out
+
+LABELS = Labels(row_width=40, column_width=30, upright=16, turned=40)
+
+
+@pytest.mark.parametrize("height", [None, 400.0])
+@pytest.mark.parametrize("ratio", [1.0, 300 / 96, 600 / 96])
+@pytest.mark.parametrize(
+    "maps",
+    [(1, 6, 6), (8, 10, 10), (8, 5, 5), (7, 12, 3), (1, 512, 512), (16, 64, 64), (144, 64, 64), (1, 3, 512)],
+    ids=str,
+)
+def test_all_maps_lie_inside_the_figure_and_apart(
+    maps: tuple[int, int, int], ratio: float, height: float | None
+) -> None:
+    count, rows, columns = maps
+    layout = lay_out(maps, LABELS, Wish(640.0, height, square=rows == columns, ratio=ratio))
+    assert sum(grid.count for grid in layout.grids) == count
+    assert height is None or layout.height == height
+    bottom = layout.top
+    for grid in layout.grids:
+        assert grid.y - grid.label_height - layout.caption >= bottom - 1 / ratio
+        assert layout.left >= 0
+        assert grid.x + grid.width <= layout.width
+        bottom = grid.y + grid.height
+        if grid.cell_width * ratio >= LEAST_WHOLE:
+            assert (grid.cell_width * ratio) % 1 == pytest.approx(0, abs=1e-6)
+    assert bottom < layout.height
+
+
+def test_eight_heads_stand_four_by_two() -> None:
+    for tokens in (5, 10, 32):
+        layout = lay_out((8, tokens, tokens), LABELS, Wish(640.0, ratio=3.0))
+        assert [grid.count for grid in layout.grids] == [4, 4]
+
+
+def test_so_many_stand_side_by_side_as_are_asked_for() -> None:
+    layout = lay_out((144, 64, 64), LABELS, Wish(640.0, per_row=12, ratio=3.0))
+    assert [grid.count for grid in layout.grids] == [12] * 12
+    assert [bool(grid.label_height) for grid in layout.grids] == [True] + [False] * 11  # narrow maps share theirs
+
+
+def test_without_labels_maps_are_larger() -> None:
+    bare = lay_out((1, 8, 8), NO_LABELS, Wish(300.0, 300.0, axis=0.0, bar=0.0, header=0.0))
+    assert bare.first.cell_width > lay_out((1, 8, 8), LABELS, Wish(300.0, 300.0)).first.cell_width

@@ -1,0 +1,238 @@
+"""The export dialog: what is previewed is what is written, what was chosen is remembered, what is wrong is said."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLineEdit, QPushButton, QWidget
+from pytestqt.qtbot import QtBot
+
+import attnlab
+from attnlab.document.settings import Settings, load_settings, save_settings
+from attnlab.figures.figure_file import figure_image
+from attnlab.figures.figure_page import lay_out_page
+from attnlab.figures.figure_spec import FigureSpec
+from attnlab.ui.export.dialog import ExportDialog
+from attnlab.ui.export.remembered import recalled, words
+
+PATIENCE_MS = 20_000
+Make = Callable[..., ExportDialog]
+
+
+@pytest.fixture
+def make(qtbot: QtBot) -> Make:
+    def open_dialog(preset: str = "journey", stage: str = "weights", *choices: str) -> ExportDialog:
+        dialog = ExportDialog(attnlab.compute(attnlab.preset(preset)), stage, "all", choices)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
+        qtbot.addWidget(dialog)
+        with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+            dialog.show()
+        return dialog
+
+    return open_dialog
+
+
+def write(qtbot: QtBot, dialog: ExportDialog, field: QLineEdit, text: str) -> None:
+    """Type into a field as a person does, and wait for the preview."""
+    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+        field.setFocus()
+        field.selectAll()
+        QTest.keyClick(field, Qt.Key.Key_Delete)
+        qtbot.keyClicks(field, text)
+        if not text:
+            field.clear()
+
+
+def choose(qtbot: QtBot, dialog: ExportDialog, box: object, title: str) -> None:
+    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+        box.setCurrentText(title)  # type: ignore[attr-defined]
+
+
+def test_the_preview_is_the_figure_that_is_written(make: Make, qtbot: QtBot, tmp_path: Path) -> None:
+    dialog = make()
+    write(qtbot, dialog, dialog.form.width_mm, "85")
+    write(qtbot, dialog, dialog.form.title, "Mine")
+    page = dialog.preview.page
+    assert page is not None
+    assert page.spec == dialog.form.spec() == FigureSpec(width_mm=85, title="Mine")
+    assert dialog.info.text().startswith("85 × ")
+    assert dialog.export_to(tmp_path / "mine.png")
+    written = QImage(str(tmp_path / "mine.png"))
+    assert (written.width(), written.height()) == page.pixels
+    shown = dialog.preview.image
+    assert shown is not None
+    ratio = shown.width() / shown.height()
+    assert ratio == pytest.approx(written.width() / written.height(), rel=0.01)
+
+
+def test_the_usual_sizes_are_one_choice(make: Make, qtbot: QtBot) -> None:
+    dialog = make()
+    dialog.form.preset.setCurrentText("Slide, 16:9")
+    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+        dialog.form.preset.activated.emit(dialog.form.preset.currentIndex())
+    spec = dialog.form.spec()
+    assert (spec.width_mm, spec.height_mm, spec.font_pt) == (338.7, 190.5, 18)
+    write(qtbot, dialog, dialog.form.width_mm, "85")
+    assert dialog.form.preset.currentText() == "Own size"
+    write(qtbot, dialog, dialog.form.height_mm, "")
+    write(qtbot, dialog, dialog.form.font_pt, "7.5")
+    assert dialog.form.preset.currentText() == "One column"
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "sentence"),
+    [
+        ("width_mm", "3", "A width of 3 mm cannot be drawn; 20 to 1000 mm can."),
+        ("width_mm", "wide", "Width: 'wide' is not a number"),
+        ("dpi", "12.5", "Dots per inch: “12.5” is no whole number; 300 would be."),
+        ("font_pt", "200", "Type of 200 points cannot be drawn; 3 to 72 points can."),
+        ("width_mm", "nan", "Width: 'nan' is not a finite number"),
+    ],
+)
+def test_what_cannot_be_drawn_is_said_and_the_last_figure_stays(
+    make: Make, qtbot: QtBot, field: str, text: str, sentence: str
+) -> None:
+    dialog = make()
+    before = dialog.preview.image
+    write(qtbot, dialog, getattr(dialog.form, field), text)
+    assert dialog.message.text().startswith(sentence)
+    assert dialog.message.isVisible()
+    assert not dialog.save_button.isEnabled()
+    assert dialog.preview.image is before
+    write(qtbot, dialog, getattr(dialog.form, field), {"dpi": "300", "font_pt": "8"}.get(field, "85"))
+    assert not dialog.message.isVisible()
+    assert dialog.save_button.isEnabled()
+
+
+def test_a_place_that_cannot_be_written_is_said_and_the_dialog_stays(make: Make, tmp_path: Path) -> None:
+    dialog = make()
+    assert not dialog.export_to(tmp_path / "missing" / "a.png")
+    assert "a.png cannot be written" in dialog.message.text()
+    assert dialog.isVisible()
+
+
+def test_several_stages_are_chosen_in_the_menu(make: Make, qtbot: QtBot, tmp_path: Path) -> None:
+    dialog = make("multi-head-causal")
+    actions = {action.text(): action for action in dialog.form.menu.actions()}
+    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+        actions["Scores"].trigger()
+    assert dialog.form.what.text() == "Scores and 1 more"
+    assert dialog.form.spec().stages == ("scores", "weights")
+    assert dialog.form.name.text() == "scores-weights"
+    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+        actions["The whole canvas"].trigger()
+    assert dialog.form.spec().canvas
+    assert dialog.export_to(tmp_path / "all.svg")
+    texts = {each.text for each in ElementTree.parse(tmp_path / "all.svg").iter("{http://www.w3.org/2000/svg}text")}
+    assert {"Inputs", "Output"} <= texts
+
+
+def test_the_last_stage_cannot_be_taken_out(make: Make) -> None:
+    dialog = make()
+    actions = {action.text(): action for action in dialog.form.menu.actions()}
+    actions["Weights"].trigger()
+    assert dialog.form.stages == ("weights",)
+    assert actions["Weights"].isChecked()
+
+
+def test_a_table_of_several_stages_is_refused(make: Make, tmp_path: Path) -> None:
+    dialog = make()
+    dialog.form.choose(("scores", "weights"))
+    dialog.form.format.setCurrentText("Table (CSV)")
+    assert not dialog.export_to(tmp_path / "a.csv")
+    assert dialog.message.text() == "A table holds one stage; choose one, or a figure."
+    assert not (tmp_path / "a.csv").exists()
+
+
+def test_what_is_copied_is_a_picture_and_an_svg(make: Make, qtbot: QtBot) -> None:
+    dialog = make()
+    write(qtbot, dialog, dialog.form.width_mm, "60")
+    QTest.mouseClick(dialog.copy_button, Qt.MouseButton.LeftButton)
+    held = QGuiApplication.clipboard().mimeData()
+    picture = QImage.fromData(held.data("image/png"), "PNG")
+    assert picture.width() == round(60 / 25.4 * 300)
+    wanted = figure_image(attnlab.compute(attnlab.preset("journey")), FigureSpec(width_mm=60))
+    assert picture.convertToFormat(QImage.Format.Format_RGB32) == wanted.convertToFormat(QImage.Format.Format_RGB32)
+    assert ElementTree.fromstring(bytes(held.data("image/svg+xml").data())).get("width") == "60mm"
+    assert dialog.info.text() == "Copied as PNG and as SVG"
+    QGuiApplication.clipboard().clear()
+
+
+def test_every_field_has_a_name_and_says_what_it_is_for(make: Make) -> None:
+    dialog = make()
+    for field in dialog.form.findChildren(QWidget):
+        if field.focusPolicy() != Qt.FocusPolicy.NoFocus and field.isVisible():
+            assert field.accessibleName() or getattr(field, "text", str)(), field
+            assert field.toolTip(), field
+    assert all(button.toolTip() for button in dialog.findChildren(QPushButton))
+
+
+def test_many_heads_are_drawn_a_line_at_a_time(qtbot: QtBot) -> None:
+    """Between two lines of maps the window goes on: another figure is asked for while one is being drawn."""
+    from attnlab.ui.export.preview import FigurePreview
+
+    trace = attnlab.compute(attnlab.preset("multi-head-8"))
+    preview = FigurePreview()
+    qtbot.addWidget(preview)
+    preview.resize(400, 300)
+    pages = [lay_out_page(trace, FigureSpec(columns=columns)) for columns in (1, 2)]
+    with qtbot.waitSignal(preview.drawn, timeout=PATIENCE_MS):
+        preview.show_page(pages[0])
+        preview.show_page(pages[1])
+    assert preview.page is pages[1]
+    assert preview.image is not None
+    assert preview.image.width() / preview.image.height() == pytest.approx(pages[1].width / pages[1].height, rel=0.02)
+
+
+# What is remembered
+
+
+def test_choices_come_back_from_the_settings(tmp_path: Path) -> None:
+    spec = FigureSpec(
+        width_mm=85.0, height_mm=60.0, dpi=600, labels=False, numbers="on", decimals=1, colour_bar=False,
+        colour_map="vik", font_pt=9.0, ground="transparent",
+    )  # fmt: skip
+    save_settings(Settings(figure=words(spec, "svg")), tmp_path / "settings.json")
+    settings, wrong = load_settings(tmp_path / "settings.json")
+    assert wrong == ()
+    assert recalled(settings.figure) == (spec, "svg")
+
+
+def test_what_a_settings_file_holds_wrongly_is_left_out_alone(tmp_path: Path) -> None:
+    found, ending = recalled(("width_mm=-3", "dpi=many", "colour_map=jet", "font_pt=9", "format=exe", "what=this"))
+    assert (found, ending) == (FigureSpec(font_pt=9.0), "png")
+    (tmp_path / "settings.json").write_text('{"version": 1, "figure": [1, 2]}', encoding="utf-8")
+    settings, wrong = load_settings(tmp_path / "settings.json")
+    assert settings.figure == ()
+    assert "figure must be a list of up to 32 choices such as width_mm=85, not [1, 2]" in wrong[0]
+
+
+def test_the_dialog_of_the_window_remembers(sit_down: "Callable[..., Person]", tmp_path: Path) -> None:
+    person = sit_down("journey")
+
+    def opened() -> ExportDialog:
+        person.key(Qt.Key.Key_E, Qt.KeyboardModifier.ControlModifier)
+        found = [each for each in person.window.findChildren(ExportDialog) if each.isVisible()]
+        assert len(found) == 1
+        person.wait_for(lambda: found[0].preview.image is not None)
+        return found[0]
+
+    dialog = opened()
+    dialog.form.width_mm.setText("85")
+    dialog.form.format.setCurrentText("PDF")
+    person.wait_for(lambda: dialog.preview.page is not None and dialog.preview.page.spec.width_mm == 85)
+    assert dialog.export_to(tmp_path / "w.pdf")
+    assert person.message() == f"Saved {tmp_path / 'w.pdf'}"
+    again = opened()
+    assert again.form.width_mm.text() == "85"
+    assert again.form.ending == "pdf"
+    again.close()
+
+
+if TYPE_CHECKING:
+    from tests.ui.conftest import Person
