@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 
-from attnlab.errors import AttnlabError
 from attnlab.lessons.lesson import Lesson
+from attnlab.ui.once import Once
 from attnlab.ui.predict.slices import Slices
 
 if TYPE_CHECKING:
-    from attnlab.attention.experiment import Experiment
     from attnlab.figures.slide_content import SlideContent
     from attnlab.ui.lessons.desk import LessonDesk
 
@@ -30,27 +29,21 @@ class Printing(QObject):
     """Prints one lesson and goes: numbers are computed in the worker, pages drawn between what a person does."""
 
     def __init__(self, desk: "LessonDesk", lesson: Lesson, path: Path) -> None:
+        from attnlab.ui.present.pdf import pages_of
+
         super().__init__(desk)
         self._desk, self._lesson, self._path, self._count = desk, lesson, path, 0
         self._slices = Slices(self)
         self._slices.finished.connect(self._on_finished)
-        self._key = ("lesson-pages", id(self))
-        desk.playground.service.job_done.connect(self._on_job_done)
         desk.note(f"Printing to {path}…")
-        desk.playground.service.run(self._key, partial(_pages, lesson, desk.playground.document.experiment))
+        job = partial(pages_of, lesson, desk.playground.document.experiment)
+        Once(desk.playground.service, job, self._print, self._on_finished, self)
 
-    @Slot(object, object)
-    def _on_job_done(self, key: object, result: object) -> None:
+    def _print(self, pages: "list[SlideContent]") -> None:
         from attnlab.ui.present.pdf import printed
 
-        if key != self._key:
-            return
-        self._desk.playground.service.job_done.disconnect(self._on_job_done)
-        if isinstance(result, list):
-            self._count = len(result)
-            self._slices.start(printed(result, self._lesson.title, self._path))
-        else:
-            self._on_finished(str(result))
+        self._count = len(pages)
+        self._slices.start(printed(pages, self._lesson.title, self._path))
 
     @Slot(str)
     def _on_finished(self, error: str) -> None:
@@ -59,13 +52,3 @@ class Printing(QObject):
         else:
             self._desk.note(f"Printed {self._count} pages to {self._path}")
         self.deleteLater()
-
-
-def _pages(lesson: Lesson, experiment: "Experiment") -> "list[SlideContent] | AttnlabError":
-    """Return what stands on the pages, or why there are none. Runs on the worker."""
-    from attnlab.ui.present.pdf import pages_of
-
-    try:
-        return pages_of(lesson, experiment)
-    except AttnlabError as error:
-        return error

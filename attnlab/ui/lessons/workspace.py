@@ -9,12 +9,13 @@ from PySide6.QtCore import QObject, Qt, QTimer, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSplitter, QStackedWidget, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
-from attnlab.lessons.lesson import Lesson
+from attnlab.lessons.lesson import Lesson, Problem
 from attnlab.ui.lessons.draft import Draft
 from attnlab.ui.lessons.editor import Editor
 from attnlab.ui.lessons.lesson_page import LessonPage
 from attnlab.ui.lessons.row_list import RowList
 from attnlab.ui.lessons.rows import Row
+from attnlab.ui.once import Once
 from attnlab.ui.theme import font, px
 from attnlab.ui.widgets.elided_label import ElidedLabel
 
@@ -34,7 +35,6 @@ class LessonsWorkspace(QObject):
         self._palette = LIGHT
         self._lessons: tuple[Lesson | None, ...] = ()
         self._shown: Lesson | None = None
-        self._checking: Lesson | None = None
         self.header, self.footer = self._make_header(), self._make_footer()
         self.shelf = RowList("Lessons")
         self.page, self.editor = LessonPage(), Editor(desk)
@@ -106,7 +106,6 @@ class LessonsWorkspace(QObject):
         page.print_requested.connect(self._on_print_requested)
         page.check_requested.connect(self._on_check_requested)
         page.edit_requested.connect(self._on_edit_requested)
-        self._desk.playground.service.job_done.connect(self._on_job_done)
         self.editor.left.connect(self._on_editor_left)
         self.editor.saved.connect(self._on_saved)
 
@@ -258,21 +257,17 @@ class LessonsWorkspace(QObject):
         """Have every step computed in the worker: a lesson of large tables takes its time."""
         from attnlab.lessons.slides import check
 
-        if self._shown is not None:
+        lesson = self._shown
+        if lesson is not None:
             self.show_note("Computing every step…")
-            self._checking = self._shown
-            self._desk.playground.service.run(("lesson-check", id(self._shown)), partial(check, self._shown))
+            service, done = self._desk.playground.service, partial(self._show_checked, lesson)
+            Once(service, partial(check, lesson), done, self.show_message, self)
 
-    @Slot(object, object)
-    def _on_job_done(self, key: object, result: object) -> None:
-        lesson = self._checking
-        if lesson is None or key != ("lesson-check", id(lesson)) or not isinstance(result, tuple):
-            return
-        self._checking = None
+    def _show_checked(self, lesson: Lesson, problems: tuple[Problem, ...]) -> None:
         if lesson is not self._shown:
             return  # another one is looked at by now
-        self.page.show_problems(result)
-        found = len(result)
+        self.page.show_problems(problems)
+        found = len(problems)
         self.show_note(
             f"{found} thing{'s' if found > 1 else ''} to mend, listed above the steps." if found
             else f"All {len(lesson.steps)} steps can be computed, and every number in their texts is filled."

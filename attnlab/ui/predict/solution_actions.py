@@ -5,11 +5,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from attnlab.errors import AttnlabError
+from attnlab.ui.once import Once
 
 if TYPE_CHECKING:
     from attnlab.attention.trace import Trace
@@ -73,36 +74,12 @@ def _solve(playground: "Playground", ending: str, done: Callable[[str], None]) -
     if reply is None or reply.trace is None:
         playground.step_bar.show_message("Nothing has been computed yet.")
         return
-    _Solving(playground, reply.trace, ending, done)
+    job = partial(_solution, reply.trace, ending)
+    Once(playground.service, job, done, playground.step_bar.show_message, playground)
 
 
-class _Solving(QObject):
-    """Waits for one solution from the worker, hands it on, and goes."""
-
-    def __init__(self, playground: "Playground", trace: "Trace", ending: str, done: Callable[[str], None]) -> None:
-        super().__init__(playground)
-        self._playground, self._done = playground, done
-        self._key = ("solution", id(self))
-        playground.service.job_done.connect(self._on_job_done)
-        playground.service.run(self._key, partial(_solution, trace, ending))
-
-    @Slot(object, object)
-    def _on_job_done(self, key: object, result: object) -> None:
-        if key != self._key:
-            return
-        self._playground.service.job_done.disconnect(self._on_job_done)
-        if isinstance(result, AttnlabError):
-            self._playground.step_bar.show_message(str(result))
-        else:
-            self._done(str(result))
-        self.deleteLater()
-
-
-def _solution(trace: "Trace", ending: str) -> str | AttnlabError:
-    """Return the text, or why there is none. Runs on the worker."""
+def _solution(trace: "Trace", ending: str) -> str:
+    """Return the text. Runs on the worker."""
     from attnlab.lessons.solution import latex, markdown
 
-    try:
-        return markdown(trace) if ending == "md" else latex(trace)
-    except AttnlabError as error:
-        return error
+    return markdown(trace) if ending == "md" else latex(trace)
