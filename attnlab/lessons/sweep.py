@@ -1,0 +1,149 @@
+"""A sweep: one number or switch of an experiment, by its name in lessons, at one value after another."""
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from attnlab.attention import edits, registry
+from attnlab.attention.masks import MASKS
+from attnlab.errors import AttnlabError, ExperimentError
+from attnlab.lessons.lesson import Edit
+from attnlab.lessons.state import edited
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+
+MOST_FRAMES = 2000
+_SIZES = ("n_heads", "n_kv_heads", "T", "T_k", "d_model", "d_k", "d_v", "d_memory", "seed", "item", "valid", "ablate")
+_SWITCHES = {"on": True, "true": True, "off": False, "false": False}
+_MOST_DECIMALS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """What is swept, as a lesson names it (``temperature``, ``causal``, ``W_q[0, 0]``), and its value in each frame."""
+
+    key: str
+    values: tuple[object, ...]
+
+    def at(self, e: "Experiment", frame: int) -> "Experiment":
+        """Return the experiment of a frame.
+
+        Raises:
+            AttnlabError: it cannot have that value; the sentence begins with the value.
+        """
+        try:
+            return edited(e, Edit(self.key, self.values[frame]))
+        except AttnlabError as error:
+            raise ExperimentError(f"At {self.text(frame)}: {error}") from None
+
+    def text(self, frame: int) -> str:
+        """Return the value of a frame, as it is written in it; all numbers have the decimals that tell them apart."""
+        value = self.values[frame]
+        if isinstance(value, bool):
+            return f"{self.key} {'on' if value else 'off'}"
+        if not isinstance(value, int | float):
+            return f"{self.key} = {value}"
+        numbers = [float(each) for each in self.values if isinstance(each, int | float)]
+        return f"{self.key} = {value:.{_decimals(numbers)}f}".replace("-", "−")
+
+    def there_and_back(self) -> "Sweep":
+        """Return the sweep followed by its way back, so that the film can be repeated without a jump."""
+        return Sweep(self.key, (*self.values, *self.values[-2:0:-1]))
+
+
+def swept(e: "Experiment", key: str, start: object, stop: object, frames: int) -> Sweep:
+    """Return a sweep from one value to another in equal steps.
+
+    Whole numbers go by ones, without those between that cannot be (3 heads of 8 columns); they and the two states of
+    a switch, or of a choice, share the frames out.
+
+    Raises:
+        AttnlabError: nothing has that name, it cannot be at one of the ends, or there are too few or too many frames.
+    """
+    key = key.strip()
+    if not 2 <= frames <= MOST_FRAMES:
+        raise ExperimentError(f"A sweep of {frames} frames cannot be made; 2 to {MOST_FRAMES} can.")
+    ends = Sweep(key, (start, stop))
+    for end in (0, 1):
+        ends.at(e, end)
+    if not (_is_number(start) and _is_number(stop)):
+        return Sweep(key, _shared_out([start, stop], frames))
+    first, last = float(start), float(stop)  # type: ignore[arg-type]
+    if first == last:
+        raise ExperimentError(f"{key} is {start} at both ends; a sweep needs two that differ.")
+    line = [first + (last - first) * i / (frames - 1) for i in range(frames - 1)] + [last]
+    if not (is_whole(key) and isinstance(start, int) and isinstance(stop, int)):
+        return Sweep(key, tuple(line))
+    between = range(start, stop, 1 if stop > start else -1) if abs(stop - start) < frames else map(round, line)
+    return Sweep(key, _shared_out([each for each in (*between, stop) if _can_be(e, key, each)], frames))
+
+
+def parsed(text: str) -> object:
+    """Return a value that was typed: a switch, a number (also with a true minus sign), or else the text itself."""
+    text = text.strip()
+    if text.lower() in _SWITCHES:
+        return _SWITCHES[text.lower()]
+    for kind in (int, float):
+        try:
+            number = kind(text.replace("−", "-"))
+        except ValueError:
+            continue
+        if math.isfinite(number):
+            return number
+    return text
+
+
+def is_whole(key: str) -> bool:
+    """Return whether what a name stands for can only be whole."""
+    option = registry.all_options().get(key)
+    return key in (*_SIZES, *registry.free_axes(), *MASKS) or (option is not None and option.kind == "whole")
+
+
+def suggested(e: "Experiment") -> dict[str, tuple[object, object]]:
+    """Return what of an experiment can well be swept, with two ends that it can have, in the order of use."""
+    found: dict[str, tuple[object, object]] = {}
+    options = [option for entry in registry.chosen(e.config) for option in entry.options]
+    for option in options:
+        if option.kind == "number":
+            low = option.least if math.isfinite(option.least) else -4.0
+            found[option.name] = (
+                0.1 if option.above and low == 0 else low,
+                min(option.most, max(4 * option.default, 4)),
+            )
+    found |= {"scale": (0.5, 4.0), "causal": (False, True), "window": (1, max(e.T_q, 2))}
+    heads = [n for n in range(1, 65) if _can_be(e, "n_heads", n)]
+    if len(heads) > 1:
+        found["n_heads"] = (heads[0], heads[-1])
+    found["d_k"] = (1, max(2 * e.d_k, 4))
+    found |= {option.name: (False, True) for option in options if option.kind == "switch"}
+    found |= {f"{name}[0, 0]": (-2.0, 2.0) for name in edits.tables(e)}
+    return {key: ends for key, ends in found.items() if all(_can_be(e, key, end) for end in ends)}
+
+
+def _shared_out(values: list[object], frames: int) -> tuple[object, ...]:
+    frames = max(frames, len(values))
+    return tuple(values[i * len(values) // frames] for i in range(frames))
+
+
+def _can_be(e: "Experiment", key: str, value: object) -> bool:
+    try:
+        edited(e, Edit(key, value))
+    except AttnlabError:
+        return False
+    return True
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _decimals(numbers: list[float]) -> int:
+    """Return with how many decimals numbers are told apart, and are right to a twentieth of a step."""
+    steps = [abs(b - a) for a, b in pairwise(numbers) if a != b]
+    near = min(steps, default=1.0) / 20
+    for decimals in range(_MOST_DECIMALS):
+        if all(abs(round(each, decimals) - each) <= near for each in numbers):
+            return decimals
+    return _MOST_DECIMALS
