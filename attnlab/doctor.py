@@ -21,6 +21,7 @@ _PACKAGES = (
     ("torch", (2, 6)),
     ("PySide6-Essentials", (6, 8)),
     ("numpy", (1, 26)),
+    ("pillow", (10,)),
     ("pyqtgraph", (0, 14)),
     ("PyYAML", (6, 0, 1)),
     ("safetensors", (0, 4, 3)),
@@ -96,7 +97,7 @@ class Check:
 def report(environ: Mapping[str, str] = os.environ) -> list[Check]:
     """Look at everything the program needs; ``environ`` tells which display the window would open on."""
     checks = [check_python(), *(check_package(name, floor) for name, floor in _PACKAGES)]
-    checks += [check_torch(), check_own_files()]
+    checks += [check_torch(), check_own_files(), check_film()]
     if sys.platform == "linux":
         checks += [*check_qt_libraries(qt_folder(), environ), check_display(environ), check_scripts()]
     return checks
@@ -186,6 +187,16 @@ def check_own_files() -> Check:
     except FileError as error:
         return Check("typefaces, icons", False, True, str(error), "install attnlab again")
     return Check("typefaces, icons", bool(fonts), True, f"{len(fonts)} weights of Inter", "install attnlab again")
+
+
+def check_film() -> Check:
+    """Tell whether films can be written as MP4; without, they can as GIF and APNG."""
+    try:
+        detail = f"imageio-ffmpeg {importlib.metadata.version('imageio-ffmpeg')}"
+    except importlib.metadata.PackageNotFoundError:
+        found = shutil.which("ffmpeg")
+        return Check("MP4 films", found is not None, False, found or "no ffmpeg", _pip("attnlab[film]"))
+    return Check("MP4 films", True, False, detail)
 
 
 def qt_folder() -> Path | None:

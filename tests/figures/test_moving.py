@@ -1,0 +1,181 @@
+"""Films are decoded again: each frame is the figure of its value, on one scale; and what goes wrong leaves nothing."""
+
+import subprocess
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image
+from PySide6.QtGui import QImage
+
+import attnlab
+from attnlab.attention.experiment import Experiment
+from attnlab.errors import AttnlabError
+from attnlab.figures import moving
+from attnlab.figures.figure_file import figure_image
+from attnlab.figures.figure_spec import FigureSpec
+from attnlab.figures.moving_frame import Film, Survey, film_colours, film_page, film_spec, frame_image, rgb
+from attnlab.lessons.sweep import Sweep, swept
+
+pytestmark = pytest.mark.usefixtures("qapp")
+
+Pixels = NDArray[np.uint8]
+SMALL = film_spec(FigureSpec(("weights",)), 321, 120.0)
+
+
+def frames_of(e: Experiment, sweep: Sweep, spec: FigureSpec) -> tuple[Film, list[bytes]]:
+    traces = [attnlab.compute(sweep.at(e, i)) for i in range(len(sweep.values))]
+    survey = Survey(spec)
+    for trace in traces:
+        survey.add(trace)
+    film, last = survey.film(), len(traces) - 1
+    return film, [rgb(frame_image(film, trace, sweep.text(i), i / last)) for i, trace in enumerate(traces)]
+
+
+def decoded(data: bytes, ending: str, size: tuple[int, int], tmp_path: Path) -> list[Pixels]:
+    path = tmp_path / f"film{ending}"
+    path.write_bytes(data)
+    if ending == ".mp4":
+        command = [moving.ffmpeg(), "-loglevel", "error", "-i", str(path), "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
+        raw = np.frombuffer(subprocess.run(command, capture_output=True, check=True).stdout, np.uint8)
+        return list(raw.reshape(-1, size[1], size[0], 3))
+    with Image.open(path) as film:
+        found = []
+        for i in range(getattr(film, "n_frames", 1)):
+            film.seek(i)
+            found.append(np.asarray(film.convert("RGB")))
+    return found
+
+
+def pixels(image: QImage) -> Pixels:
+    return np.frombuffer(rgb(image), np.uint8).reshape(image.height(), image.width(), 3)
+
+
+@pytest.mark.parametrize(
+    ("ending", "mean", "most"), [(".apng", 0, 0), (".gif", 0.5, 40), (".mp4", 1.5, 255)], ids=["apng", "gif", "mp4"]
+)
+def test_each_frame_is_the_figure_of_its_value(ending: str, mean: float, most: int, tmp_path: Path) -> None:
+    e = attnlab.preset("journey")
+    sweep = swept(e, "temperature", 0.1, 2.0, 5)
+    film, frames = frames_of(e, sweep, SMALL)
+    assert film.size[0] == 322
+    assert film.size[1] % 2 == 0
+    data = moving.encoded(iter(frames), film.size, 5, 25, ending, film_colours(film))
+    shown = decoded(data, ending, film.size, tmp_path)
+    assert len(shown) == 5
+    for i, each in enumerate(shown):
+        single = pixels(figure_image(attnlab.compute(sweep.at(e, i)), SMALL))
+        there = each[film.strip : film.strip + single.shape[0], : single.shape[1]].astype(int)
+        apart = np.abs(there - single)
+        assert apart.mean() <= mean
+        assert apart.max() <= most
+    texts = [each[: film.strip, :160].astype(int) for each in shown]
+    assert all(np.abs(a - b).max() > 100 for a, b in pairwise(texts))  # another number in each
+
+
+@pytest.mark.parametrize(("ending", "fps", "lasts_ms"), [(".gif", 30, 500), (".apng", 30, 500)])
+def test_a_film_lasts_as_long_as_asked_and_is_repeated(ending: str, fps: int, lasts_ms: int, tmp_path: Path) -> None:
+    size = (4, 2)
+    frames = [bytes([i * 16] * 24) for i in range(15)]
+    greys = tuple((i, i, i) for i in range(256))
+    path = tmp_path / f"a{ending}"
+    path.write_bytes(moving.encoded(frames, size, 15, fps, ending, greys))
+    with Image.open(path) as film:
+        assert film.info["loop"] == 0
+        times = []
+        for i in range(15):
+            film.seek(i)
+            times.append(film.info["duration"])
+    assert sum(times) == pytest.approx(lasts_ms)
+
+
+def test_one_scale_of_colours_holds_over_the_whole_film() -> None:
+    e = attnlab.preset("journey")
+    sweep = swept(e, "W_q[0, 0]", -3.0, 3.0, 4)
+    spec = film_spec(FigureSpec(("scores",)), 320, 120.0)
+    film, _ = frames_of(e, sweep, spec)
+    traces = [attnlab.compute(sweep.at(e, i)) for i in range(4)]
+    largest = max(float(np.abs(trace.array("scores")).max()) for trace in traces)
+    limits = {film_page(film, trace).panels[0][2].data.limit for trace in traces}
+    assert len(limits) == 1
+    assert limits.pop() == pytest.approx(largest)
+    assert np.abs(traces[1].array("scores")).max() < largest
+
+
+def test_frames_of_figures_of_several_sizes_are_of_one_size() -> None:
+    e = attnlab.preset("journey")
+    film, frames = frames_of(e, swept(e, "T", 2, 6, 5), SMALL)
+    assert {len(frame) for frame in frames} == {film.size[0] * film.size[1] * 3}
+    frames_of(e, Sweep("causal", (False, True)), film_spec(FigureSpec((), canvas=True), 400, 170.0))
+
+
+def test_a_gif_has_the_nearest_of_its_colours_to_the_last_bit() -> None:
+    random = np.random.default_rng(1)
+    colours = tuple(map(tuple, random.integers(0, 256, (200, 3)).tolist()))
+    frame = random.integers(0, 256, (40, 50, 3), dtype=np.uint8)
+    entries = moving._Nearest(colours).entries(frame.tobytes(), (50, 40))
+    apart = ((frame[:, :, None].astype(int) - np.array(colours)) ** 2).sum(3)
+    np.testing.assert_array_equal(np.take_along_axis(apart, entries[..., None].astype(int), 2)[..., 0], apart.min(2))
+
+
+@pytest.mark.parametrize("ending", moving.FILM_ENDINGS)
+def test_a_film_that_is_given_up_leaves_no_process_and_no_file(
+    ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    children: list[subprocess.Popen[bytes]] = []
+    usual = subprocess.Popen
+
+    def started(*arguments: object, **options: object) -> "subprocess.Popen[bytes]":
+        children.append(usual(*arguments, **options))  # type: ignore[call-overload]
+        return children[-1]
+
+    monkeypatch.setattr(moving.subprocess, "Popen", started)
+
+    def frames() -> Iterator[bytes]:
+        yield bytes(64 * 64 * 3)
+        yield bytes(64 * 64 * 3)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        moving.encoded(frames(), (64, 64), 9, 25, ending, ((0, 0, 0),))
+    assert [child.poll() is not None for child in children] == [True] * (ending == ".mp4")
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("size", "count", "fps", "ending", "sentence"),
+    [
+        ((64, 64), 5, 25, ".avi", "does not end in '.avi'; .mp4, .gif, .apng"),
+        ((64, 64), 5, 0, ".gif", "0 frames a second cannot be; 1 to 50 can"),
+        ((5000, 64), 5, 25, ".apng", "up to 4096 a side"),
+        ((1000, 1000), 401, 25, ".gif", "fewer frames, or an MP4"),
+        ((63, 63), 2, 25, ".mp4", "ffmpeg did not write the film: "),
+    ],
+)
+def test_what_cannot_be_a_film_is_one_sentence(
+    size: tuple[int, int], count: int, fps: int, ending: str, sentence: str
+) -> None:
+    frames = (bytes(size[0] * size[1] * 3) for _ in range(count))
+    with pytest.raises(AttnlabError) as caught:
+        moving.encoded(frames, size, count, fps, ending)
+    assert sentence in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_without_ffmpeg_an_mp4_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "imageio_ffmpeg", None)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(AttnlabError, match=r'pip install "attnlab\[film\]"'):
+        moving.check_film((64, 64), 5, 25, ".mp4")
+    moving.check_film((64, 64), 5, 25, ".gif")
+
+
+def test_a_film_has_no_transparent_ground() -> None:
+    with pytest.raises(AttnlabError, match="no transparent ground"):
+        film_spec(FigureSpec(ground="transparent"), 640, 120.0)
