@@ -10,9 +10,9 @@ from attnlab.attention import edits, registry
 from attnlab.attention.masks import MASKS
 from attnlab.errors import AttnlabError, ExperimentError
 from attnlab.figures.palette import Palette
+from attnlab.number_text import parse_number
 from attnlab.ui.playground import layer_fields
 from attnlab.ui.widgets.flow_layout import FlowLayout
-from attnlab.ui.widgets.numbers import parse_number
 from attnlab.ui.widgets.option_field import written
 from attnlab.ui.widgets.pill import Choice, Pill
 from attnlab.ui.widgets.switch import Switch

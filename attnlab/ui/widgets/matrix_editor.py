@@ -6,8 +6,9 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence, QPalette, QRegio
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from attnlab.figures.palette import Palette
+from attnlab.number_text import NumberError, parse_number
 from attnlab.ui.widgets.matrix_keys import STEP, pace, tab_direction
-from attnlab.ui.widgets.numbers import NumberError, format_exact, parse_number, shifted
+from attnlab.ui.widgets.numbers import format_exact, shifted
 
 _Key = Qt.Key
 _Redo = QKeySequence.StandardKey.Redo

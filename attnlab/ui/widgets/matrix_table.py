@@ -8,8 +8,9 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
+from attnlab.block_text import BlockError, format_block, parse_block
 from attnlab.figures.palette import LIGHT, Palette
-from attnlab.ui.widgets.matrix_clipboard import BlockError, format_block, parse_block
+from attnlab.number_text import NumberError
 from attnlab.ui.widgets.matrix_editor import CellEditor
 from attnlab.ui.widgets.matrix_gestures import MouseDrag, Scrub, WheelSteps, new_gesture
 from attnlab.ui.widgets.matrix_keys import Command, command_for, tab_direction
@@ -17,7 +18,7 @@ from attnlab.ui.widgets.matrix_menu import context_menu
 from attnlab.ui.widgets.matrix_places import misfit_sentence
 from attnlab.ui.widgets.matrix_selection import Block, Selection
 from attnlab.ui.widgets.matrix_view import MatrixView
-from attnlab.ui.widgets.numbers import NumberError, format_exact, shifted
+from attnlab.ui.widgets.numbers import format_exact, shifted
 
 READ_ONLY = "These numbers are computed and cannot be edited here; they can be selected and copied."
 

@@ -6,8 +6,9 @@ from decimal import Decimal
 from typing import Literal
 
 from attnlab.errors import ExperimentError
+from attnlab.number_text import NumberError, parse_number
 from attnlab.ui.widgets.choice import Choice, same
-from attnlab.ui.widgets.numbers import NOISE_DECIMALS, NumberError, parse_number
+from attnlab.ui.widgets.numbers import NOISE_DECIMALS
 
 Kind = Literal["number", "whole", "switch", "choice", "counted"]
 

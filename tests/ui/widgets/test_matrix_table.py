@@ -20,8 +20,8 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 
 from attnlab.figures.palette import DARK, LIGHT, Palette
+from attnlab.number_text import FLOAT32_MAX
 from attnlab.ui.widgets.matrix_table import READ_ONLY, BlockEdit, MatrixTable
-from attnlab.ui.widgets.numbers import FLOAT32_MAX
 
 Key, Mod, Button = Qt.Key, Qt.KeyboardModifier, Qt.MouseButton
 NO_PHASE = Qt.ScrollPhase.NoScrollPhase

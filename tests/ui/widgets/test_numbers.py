@@ -7,15 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnlab.ui.widgets.numbers import (
-    FLOAT32_MAX,
-    NumberError,
-    as_written,
-    format_cell,
-    format_exact,
-    parse_number,
-    shifted,
-)
+from attnlab.number_text import FLOAT32_MAX, NumberError, parse_number
+from attnlab.ui.widgets.numbers import as_written, format_cell, format_exact, shifted
 
 usable = st.floats(min_value=-FLOAT32_MAX, max_value=FLOAT32_MAX, allow_nan=False)
 

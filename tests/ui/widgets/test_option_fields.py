@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QLabel, QLineEdit,
 from pytestqt.qtbot import QtBot
 
 from attnlab.figures.palette import DARK
+from attnlab.number_text import parse_number
 from attnlab.ui.widgets.choice import Choice
-from attnlab.ui.widgets.numbers import parse_number
 from attnlab.ui.widgets.option_controls import Chosen, Counted, Number, OnOff
 from attnlab.ui.widgets.option_field import written
 from attnlab.ui.widgets.option_fields import Field, OptionFields
