@@ -74,6 +74,8 @@ def _print_lesson(name: str, path: Path) -> int:
     from attnlab.lessons.slides import check
 
     lesson = find(name)
+    for problem in check(lesson):  # before it is printed: it may be why it cannot be
+        write(sys.stderr, _line(f"attnlab: {lesson.path or lesson.name}:{problem.line}: {problem.reason}"))
     with platform_without_display(True):
         from attnlab.ui.app import make_application
         from attnlab.ui.present.pdf import write_pdf
@@ -81,8 +83,6 @@ def _print_lesson(name: str, path: Path) -> int:
         app = make_application()
         write_pdf(lesson, path)
         del app
-    for problem in check(lesson):
-        write(sys.stderr, _line(f"attnlab: {lesson.path or lesson.name}:{problem.line}: {problem.reason}"))
     return OK
 
 

@@ -141,6 +141,16 @@ def test_a_lesson_is_printed_without_a_display_one_page_a_step(lesson: Path, tmp
     assert len(re.findall(rb"/Type\s*/Page\b", out.read_bytes())) == 2
 
 
+def test_what_is_wrong_with_a_lesson_is_said_where_it_cannot_be_printed(lesson: Path, tmp_path: Path) -> None:
+    lesson.write_text("## One\n\n```state\npreset: jurney\n```\n", encoding="utf-8")
+    command = [sys.executable, "-m", "attnlab", "lesson", "mine", "--pdf", str(tmp_path / "mine.pdf")]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (answer.returncode, answer.stdout) == (2, "")
+    assert "mine.md:4: There is no preset 'jurney'; did you mean journey?" in answer.stderr
+    assert answer.stderr.splitlines()[-1].startswith("attnlab: Step 1 shows whatever is open")
+    assert not (tmp_path / "mine.pdf").exists()
+
+
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems have a display")
 def test_opening_a_lesson_without_a_display_says_so_and_names_the_way_out(lesson: Path) -> None:
     environ = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")}
