@@ -130,6 +130,8 @@ def load_session(path: str | os.PathLike[str]) -> Session:
         except MemoryError:
             raise FileError(f"{name} needs more memory than there is.") from None
         except _DAMAGE as error:
+            if isinstance(error, RuntimeError) and "alloc" in str(error):  # how torch says that there is no memory
+                raise FileError(f"{name} needs more memory than there is.") from None
             raise FileError(f"{name} is damaged or not an attnlab session: {why(error)}.") from None
 
 

@@ -2,6 +2,8 @@
 
 import io
 import json
+import os
+import sys
 import tempfile
 import zipfile
 from pathlib import Path
@@ -216,3 +218,22 @@ def test_saving_where_nothing_can_be_written_is_refused_and_leaves_the_old_file(
         save(SMALL, tmp_path / "none" / "s.attnlab")
     with pytest.raises(FileError, match="it is a folder"):
         save(SMALL, tmp_path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no names for pipes")
+def test_a_session_is_read_from_a_pipe() -> None:
+    end, start = os.pipe()
+    try:
+        with open(start, "wb") as file:
+            file.write(WHOLE)
+        assert_same(SMALL, load(f"/dev/fd/{end}"))
+    finally:
+        os.close(end)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a right there")
+def test_a_session_is_saved_where_a_link_points_to(tmp_path: Path) -> None:
+    (tmp_path / "link.attnlab").symlink_to("real.attnlab")
+    save(SMALL, tmp_path / "link.attnlab")
+    assert (tmp_path / "link.attnlab").is_symlink()
+    assert_same(SMALL, load(tmp_path / "real.attnlab"))
