@@ -137,27 +137,39 @@ def lay_out(maps: tuple[int, int, int], labels: Labels, wish: Wish) -> FigureLay
 
 
 def _plan(room: float, maps: tuple[int, int, int], labels: Labels, wish: Wish, per_row: int) -> _Plan:
+    """Return the plan with column labels side by side where these fit the cells that come of it, else turned."""
     count, rows, columns = maps
     lines = -(-count // per_row)
     space = SPACE if room / per_row >= DENSE else max(SPACE / 3, 4.0)
-    cell_w = min(_cell_width(room, columns, per_row, space), CELL_WIDTH)
+    widest = min(_cell_width(room, columns, per_row, space), CELL_WIDTH)
     caption = 0.0 if count == 1 else CAPTION
-    shared = cell_w * columns < DENSE or wish.height is not None
-    label_height = _label_height(labels, cell_w, columns)
-    fixed = 2 * MARGIN + wish.header + wish.axis + lines * caption + (lines - 1) * space
-    fixed += label_height * (1 if shared else lines) + (SPACE + wish.bar if wish.bar else 0.0)
-    cell_h = min(cell_w if wish.square else max(CELL_HEIGHT * 0.55, cell_w / 1.6), CELL_HEIGHT)
-    if wish.height is not None:
-        cell_h = min(cell_h, max(wish.height - fixed, 1.0) / (lines * rows))
-        cell_w = min(cell_w, cell_h * (CELL_WIDTH / CELL_HEIGHT if cell_h > READABLE else 1)) if wish.square else cell_w
-    elif lines == 1:
-        cell_h = min(cell_h, max(1.1 * room / rows, 1 / wish.ratio))
-    cell_w, cell_h = _whole(cell_w, wish.ratio), _whole(cell_h, wish.ratio)
+    shared = widest * columns < DENSE or wish.height is not None
+    label_height = _label_height(labels, widest, columns)
+    around = 2 * MARGIN + wish.header + wish.axis + lines * caption + (lines - 1) * space
+    around += SPACE + wish.bar if wish.bar else 0.0
+    for _ in range(2):
+        fixed = around + label_height * (1 if shared else lines)
+        cell_w, cell_h = _cell(widest, fixed, room, (lines, rows), wish)
+        if _label_height(labels, cell_w, columns) == label_height:
+            break
+        label_height = labels.turned if label_height == labels.upright else label_height
     gap = math.ceil(space / cell_w)
     used = cell_w * (per_row * (columns + gap) - gap)
-    return _Plan(
-        per_row, cell_w, cell_h, gap, space, label_height, shared, caption, used, fixed + lines * rows * cell_h
-    )  # fmt: skip
+    tall = fixed + lines * rows * cell_h
+    return _Plan(per_row, cell_w, cell_h, gap, space, label_height, shared, caption, used, tall)
+
+
+def _cell(widest: float, fixed: float, room: float, lines: tuple[int, int], wish: Wish) -> tuple[float, float]:
+    """Return the width and height of cells below what is ``fixed``, in ``lines`` of maps with so many rows."""
+    width = widest
+    height = min(width if wish.square else max(CELL_HEIGHT * 0.55, width / 1.6), CELL_HEIGHT)
+    if wish.height is not None:
+        height = min(height, max(wish.height - fixed, 1.0) / (lines[0] * lines[1]))
+        broad = CELL_WIDTH / CELL_HEIGHT if height > READABLE else 1.0
+        width = min(width, height * broad) if wish.square else width
+    elif lines[0] == 1:
+        height = min(height, max(1.1 * room / lines[1], 1 / wish.ratio))
+    return _whole(width, wish.ratio), _whole(height, wish.ratio)
 
 
 def _label_height(labels: Labels, cell_width: float, columns: int) -> float:

@@ -47,3 +47,13 @@ def test_so_many_stand_side_by_side_as_are_asked_for() -> None:
 def test_without_labels_maps_are_larger() -> None:
     bare = lay_out((1, 8, 8), NO_LABELS, Wish(300.0, 300.0, axis=0.0, bar=0.0, header=0.0))
     assert bare.first.cell_width > lay_out((1, 8, 8), LABELS, Wish(300.0, 300.0)).first.cell_width
+
+
+@pytest.mark.parametrize("height", [None, *range(140, 420, 20)])
+@pytest.mark.parametrize("width", [200.0, 321.0, 640.0])
+def test_turned_labels_have_room_whatever_the_height(width: float, height: float | None) -> None:
+    for maps in ((1, 5, 5), (8, 5, 5), (1, 20, 20)):
+        first = lay_out(maps, LABELS, Wish(width, height, ratio=3.125)).first
+        turned = LABELS.column_width > first.cell_width - 2
+        wide_enough = first.cell_width * first.columns >= LABELS.upright
+        assert first.label_height >= (LABELS.turned if turned and wide_enough else 0)
