@@ -134,7 +134,8 @@ def _called(name: str, args: list[ast.expr], scope: Scope) -> Value:
 
 def _over(name: str, numbers: Numbers) -> int | float | str:
     if name in _OVER:
-        return _OVER[name](numbers.values)
+        with np.errstate(invalid="ignore", over="ignore"):  # ∞ − ∞ is NaN, and shown as that
+            return _OVER[name](numbers.values)
     if name == "entropy":
         return _entropy(numbers.values)
     if numbers.values.ndim != 1 or not np.isfinite(numbers.values.max()):

@@ -279,6 +279,15 @@ def test_what_cannot_be_seen_of_a_token_breaks_no_line() -> None:
     assert "\x1b" not in filled("tokens[2]", trace)
 
 
+def test_what_overflows_is_shown_as_it_is() -> None:
+    e = edits.set_block(edits.configured(CAUSAL.experiment, causal=False), "embeddings", 0, 0, [[1e25], [-1e25]])
+    e = edits.fill(edits.fill(e, "W_q", "identity"), "W_k", "identity")
+    over = Trace(e, torch.device("cpu"), torch.float32)
+    assert {filled("scores[0, 0]", over), filled("scores[0, 1]", over)} == {"∞", "−∞"}
+    assert filled("sum(scores[0, :])", over) == "NaN"
+    assert filled("max(scores[0, :])", over) == "∞"
+
+
 def test_the_largest_is_named_only_where_there_is_one() -> None:
     e = edits.configured(CAUSAL.experiment, causal=False, mask=[[False] * 5, *[[True] * 5] * 4])
     empty = Trace(e, torch.device("cpu"), torch.float32)
