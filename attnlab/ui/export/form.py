@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QHBoxLayout, QL
 from attnlab.errors import AttnlabError
 from attnlab.figures.figure_colours import MAPS
 from attnlab.figures.figure_spec import DECIMALS, FigureSpec
+from attnlab.number_text import NumberError, parse_number
 from attnlab.ui.export.remembered import FORMATS
 from attnlab.ui.theme import px, restyle
 from attnlab.ui.widgets.fields import TextField
-from attnlab.ui.widgets.numbers import NumberError, parse_number
 
 if TYPE_CHECKING:
     from attnlab.attention.trace import Trace
