@@ -113,7 +113,7 @@ def svg(page: Page, title: str, description: str) -> bytes:
     painter = QPainter(generator)
     draw_page(painter, page)
     painter.end()
-    return mended(bytes(data.data()).decode()).encode()
+    return mended(bytes(data.data()).decode(errors="replace")).encode()
 
 
 def pdf(page: Page, title: str) -> bytes:

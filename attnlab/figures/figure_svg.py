@@ -12,6 +12,8 @@ _TEXT = re.compile(
     r'<text fill="(?P<fill>[^"]*)"[^>]*? x="(?P<x>[^"]*)" y="(?P<y>[^"]*)" font-family="[^"]*"'
     r' font-size="(?P<size>\d+)" font-weight="(?P<weight>\d+)"[^>]*>(?P<text>[^<]*)</text>'
 )
+_FORBIDDEN = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML 1.0 cannot hold, however it is written: a token may hold it."""
 _ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}
 _FAMILIES = "Inter, Helvetica, Arial, sans-serif"
 
@@ -22,7 +24,7 @@ def mended(svg: str) -> str:
     Each text says how wide it is: where the typeface is not installed another one is fitted to that. Pictures of cells
     are not smoothed, in the words of the present standard as well as in those of SVG 1.1.
     """
-    svg = _EMPTY.sub("", svg)
+    svg = _FORBIDDEN.sub("�", _EMPTY.sub("", svg))
     ends = Counter(end for end, _ in {_ends(found) for found in _TEXT.finditer(svg)})
     svg = _TEXT.sub(lambda found: _anchored(found, ends), svg)
     svg = re.sub(r'font-family="[^"]*,[^"]*"', f'font-family="{_FAMILIES}"', svg)

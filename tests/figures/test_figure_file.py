@@ -178,6 +178,13 @@ def test_every_stage_can_be_drawn(stage: str, head: int | str) -> None:
     assert coloured(image, QColor(LIGHT.surface).rgb()).mean() < 0.95
 
 
+def test_tokens_that_xml_cannot_hold_are_drawn_and_the_file_can_be_read() -> None:
+    trace = attnlab.compute(drawn(("a\x01b", "<i>&", "\ud800x", "\uffff", "]]>"), 2, AttentionConfig()))
+    found = texts(figure_bytes(trace, FigureSpec(title="a\x00 & <b>"), ".svg"))
+    assert "<i>&" in found
+    assert "]]>" in found
+
+
 def test_several_stages_and_the_canvas_hold_all_that_is_asked_for() -> None:
     trace = trace_of("multi-head-causal")
     two = texts(figure_bytes(trace, FigureSpec(("scores", "weights"), head=0), ".svg"))

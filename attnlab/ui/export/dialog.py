@@ -103,16 +103,17 @@ class ExportDialog(QDialog):
         """Write the file; what goes wrong is said here, and nothing is left half written."""
         stage = self.form.stages[0]
         try:
+            spec = self.form.spec()
             if self.form.is_figure:
-                export_figure(self._trace, self.form.spec(), path)
+                export_figure(self._trace, spec, path)
             elif len(self.form.stages) > 1 or stage == CANVAS:
                 raise AttnlabError("A table holds one stage; choose one, or a figure.")
             else:
-                export_stage(self._trace, stage, self.form.spec().head, path)
+                export_stage(self._trace, stage, spec.head, path)
         except AttnlabError as error:
             self._say(str(error))
             return False
-        self.remembered.emit(words(self._spec, self.form.ending))
+        self.remembered.emit(words(spec, self.form.ending))
         self.exported.emit(path)
         self.close()
         return True
