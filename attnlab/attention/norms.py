@@ -53,8 +53,10 @@ def _l2(x: Tensor, p: Options) -> Tensor:
 
 def _explain_l2(x: Floats, column: int, p: Options) -> tuple[Line, ...]:
     length = float(np.sqrt(np.square(x, dtype=np.float64).sum()))
+    if not length:
+        return (line("the row is all zeros: it has no length, and stays 0"),)
     what = line("length of the row = ", Span(number(length), style="strong"))
-    return (what, line(f"{short(x[column])} ÷ {number(length)} = {number(x[column] / length if length else 0.0)}"))
+    return (what, line(f"{short(x[column])} ÷ {number(length)} = {number(x[column] / length)}"))
 
 
 NORMS = {

@@ -89,7 +89,7 @@ def padded(low: float, high: float, from_zero: bool = False) -> tuple[float, flo
 
 def log_ticks(low: float, high: float) -> list[list[tuple[float, str]]]:
     """Return the ticks of a logarithmic axis that shows 10^low to 10^high: powers of ten, or 1, 2, 5 for few."""
-    powers = range(int(np.floor(low)), int(np.ceil(high)) + 1)
+    powers = range(max(int(np.floor(low)), -323), min(int(np.ceil(high)), 308) + 1)  # more, no float holds
     factors = (1, 2, 5) if high - low < 2.5 else (1,)
     step = max(1, round((high - low) / 6))
     shown = [float(f * 10.0**p) for p in powers if p % step == 0 for f in factors]

@@ -164,7 +164,7 @@ def test_an_axis_is_read_in_powers_of_ten_or_in_between_when_there_are_few() -> 
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.floats(allow_nan=True, allow_infinity=True), max_size=6), st.booleans(), st.booleans())
-def test_any_numbers_are_painted(values: list[float], log_x: bool, log_y: bool) -> None:
+def test_any_numbers_are_painted(qapp: QApplication, values: list[float], log_x: bool, log_y: bool) -> None:
     widget = Curves()
     x = list(range(len(values)))
     shown = (
@@ -178,6 +178,12 @@ def test_any_numbers_are_painted(values: list[float], log_x: bool, log_y: bool) 
     widget.grab()
     assert widget.accessibleDescription().startswith("a: ")
     widget.deleteLater()
+
+
+def test_the_largest_floats_have_an_axis() -> None:
+    powers, texts = zip(*log_ticks(290, 330)[0], strict=True)
+    assert max(powers) <= 308
+    assert all(texts)
 
 
 def test_two_stand_side_by_side_where_there_is_room(qtbot: QtBot) -> None:
