@@ -31,6 +31,11 @@ def _file(w: "MainWindow") -> list[Action]:
     def save() -> None:
         w.teach("save_draft")() if _editing(w) is not None else w.do("files.save")()
 
+    def film() -> None:
+        from attnlab.ui.export.sweep_dialog import open_sweep_dialog
+
+        open_sweep_dialog(w)
+
     return [
         Action("presets", "Open a preset…", "File", w.do("open_gallery"), ("Ctrl+P",), lambda: _loaded(w)),
         Action("open", "Open a file…", "File", w.do("files.ask_open"), ("Ctrl+O",), lambda: _loaded(w)),
@@ -47,6 +52,7 @@ def _file(w: "MainWindow") -> list[Action]:
         Action(
             "export", "Export a picture or a table…", "File", w.do("files.ask_export"), ("Ctrl+E",), lambda: _loaded(w)
         ),
+        Action("film", "Export a film of a sweep…", "File", film, (), lambda: _loaded(w)),
     ]
 
 

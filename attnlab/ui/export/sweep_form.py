@@ -1,0 +1,186 @@
+"""What can be said of a film: what is swept, from where to where, how many frames, what is drawn, which file."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QHBoxLayout, QLabel, QWidget
+
+from attnlab.figures.figure_colours import MAPS
+from attnlab.figures.figure_spec import WIDE_MM, WIDTH_MM, FigureSpec
+from attnlab.figures.moving import FPS_RANGE
+from attnlab.figures.moving_frame import film_spec
+from attnlab.ui.export.filming import Scenario
+from attnlab.ui.theme import px
+from attnlab.ui.widgets.fields import NumberBox, TextField
+
+if TYPE_CHECKING:
+    from attnlab.attention.trace import Trace
+    from attnlab.document.scene import Scene
+
+CANVAS = "canvas"
+FORMATS = {".mp4": "MP4", ".gif": "GIF", ".apng": "APNG"}
+_WIDTHS = (480, 640, 960, 1280, 1920)
+_MOST_FRAMES = 1000
+
+
+class SweepForm(QWidget):
+    """The fields; ``scenario`` is what they say. ``changed`` after each change."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._ends: dict[str, tuple[object, object]] = {}
+        self.what = _combo(())
+        self.what.setEditable(True)
+        self.what.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+        self.start, self.stop = TextField(), TextField()
+        self.back = QCheckBox("There and back")
+        self.frames, self.fps = _number(2, _MOST_FRAMES, 100), _number(*FPS_RANGE, 25)
+        self.stage, self.heads = _combo(()), _combo(())
+        self.width_px = _combo([(f"{width} pixels", width) for width in _WIDTHS])
+        self.width_px.setCurrentIndex(_WIDTHS.index(960))
+        self.colours = _combo([(each.title, each.name) for each in MAPS])
+        self.ground = _combo([("Light", "light"), ("Dark", "dark")])
+        self.format = _combo([(title, ending) for ending, title in FORMATS.items()])
+        self._lay_out()
+        self._connect()
+
+    @property
+    def ending(self) -> str:
+        """The kind of file: .mp4, .gif or .apng."""
+        return str(self.format.currentData())
+
+    def scenario(self, scene: "Scene") -> Scenario:
+        """Return the film that is asked for of what is open.
+
+        Raises:
+            AttnlabError: nothing has that name, or it cannot be at one of its ends; the sentence says what could.
+        """
+        from attnlab.lessons.sweep import parsed, swept
+
+        e, ends = scene.experiment, (parsed(self.start.text()), parsed(self.stop.text()))
+        sweep = swept(e, self.what.currentText(), *ends, self.frames.value())
+        sweep = sweep.there_and_back() if self.back.isChecked() else sweep
+        return Scenario(e, sweep, self._spec(e.n_heads), self.fps.value(), scene.device, scene.dtype)
+
+    def _spec(self, heads: int) -> FigureSpec:
+        name = self.stage.currentData()
+        head = self.heads.currentData()
+        spec = FigureSpec(
+            stages=() if name == CANVAS else (name,),
+            canvas=name == CANVAS,
+            head=head,
+            colour_map=self.colours.currentData(),
+            ground=self.ground.currentData(),
+        )
+        several = name == CANVAS or (heads > 1 and head == "all")
+        return film_spec(spec, self.width_px.currentData(), WIDE_MM if several else WIDTH_MM)
+
+    def show_trace(self, trace: "Trace", stage: str, head: int | str) -> None:
+        """Offer what another state has: what can be swept of it, its stages and its heads."""
+        from attnlab.lessons.sweep import suggested
+
+        self.blockSignals(True)
+        self._ends = suggested(trace.experiment)
+        key = self.what.currentText()
+        self.what.clear()
+        self.what.addItems(list(self._ends))
+        stages = [*((trace.stage(name).title, name) for name in trace.all_stages), ("The whole canvas", CANVAS)]
+        _fill(self.stage, stages, stage)
+        heads = [("All", "all"), ("Mean", "mean"), *((f"Head {i}", i) for i in range(trace.experiment.n_heads))]
+        _fill(self.heads, heads, head)
+        self.heads.setEnabled(trace.experiment.n_heads > 1)
+        if key:
+            self.what.setCurrentText(key)
+        else:
+            self._on_chosen()
+        self.blockSignals(False)
+        self.changed.emit()
+
+    @Slot()
+    def _on_chosen(self) -> None:
+        """Begin with ends that what was chosen can have."""
+        ends = self._ends.get(self.what.currentText())
+        for field, value in zip((self.start, self.stop), ends or (), strict=False):
+            text = {True: "on", False: "off"}[value] if isinstance(value, bool) else f"{value:g}"
+            field.setText(text.replace("-", "−"))
+        self.changed.emit()
+
+    def _lay_out(self) -> None:
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, px(12), 0)
+        grid.setHorizontalSpacing(px(12))
+        grid.setVerticalSpacing(px(8))
+        grid.setColumnStretch(1, 1)
+        ends = QHBoxLayout()
+        ends.setSpacing(px(8))
+        ends.addWidget(self.start, 1)
+        ends.addWidget(QLabel("to"))
+        ends.addWidget(self.stop, 1)
+        what = "Any number or switch by its name: temperature, scale, causal, n_heads, or a cell such as W_q[0, 0]"
+        rows: tuple[tuple[str, QWidget | QHBoxLayout, str], ...] = (
+            ("Sweep", self.what, what),
+            ("From", ends, "A number, on or off, or the name of a choice"),
+            ("", self.back, "Go back to the beginning, so that the film repeats without a jump"),
+            ("Frames", self.frames, "How many pictures from one end to the other"),
+            ("Frames a second", self.fps, "How fast they follow"),
+            ("Stage", self.stage, "What is drawn"),
+            ("Heads", self.heads, "All heads as small maps, one of them, or their mean"),
+            ("Width", self.width_px, "The height follows from the maps"),
+            ("Colours", self.colours, "One scale holds over the whole film"),
+            ("Ground", self.ground, "What is behind the maps"),
+            ("Format", self.format, "MP4 is the smallest; GIF goes everywhere; APNG keeps every colour"),
+        )
+        for line, (name, field, about) in enumerate(rows):
+            grid.addWidget(QLabel(name), line, 0)
+            if isinstance(field, QHBoxLayout):
+                grid.addLayout(field, line, 1)
+                parts: tuple[QWidget, ...] = (self.start, self.stop)
+            else:
+                grid.addWidget(field, line, 1)
+                parts = (field,)
+            for part in parts:
+                part.setToolTip(about)
+                part.setAccessibleName(name or self.back.text())
+        self.stop.setAccessibleName("To")
+        grid.setRowStretch(len(rows), 1)
+
+    def _connect(self) -> None:
+        self.what.activated.connect(self._on_chosen)
+        self.what.editTextChanged.connect(self.changed)
+        for field in (self.start, self.stop):
+            field.textChanged.connect(self.changed)
+        for number in (self.frames, self.fps):
+            number.valueChanged.connect(self.changed)
+        for box in (self.stage, self.heads, self.width_px, self.colours, self.ground, self.format):
+            box.currentIndexChanged.connect(self.changed)
+        self.back.toggled.connect(self.changed)
+
+
+def _combo(choices: Sequence[tuple[str, object]]) -> QComboBox:
+    box = QComboBox()
+    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    box.setMinimumContentsLength(4)
+    for title, value in choices:
+        box.addItem(title, value)
+    return box
+
+
+def _fill(box: QComboBox, choices: Sequence[tuple[str, object]], usual: object) -> None:
+    """Offer other choices; what was chosen stays where it still is among them."""
+    now = box.currentData()
+    box.clear()
+    for title, value in choices:
+        box.addItem(title, value)
+    place = box.findData(now) if now is not None else -1
+    box.setCurrentIndex(max(place if place >= 0 else box.findData(usual), 0))
+
+
+def _number(least: int, most: int, value: int) -> NumberBox:
+    box = NumberBox()
+    box.setRange(least, most)
+    box.setValue(value)
+    box.setAlignment(Qt.AlignmentFlag.AlignRight)
+    return box

@@ -1,0 +1,143 @@
+"""The dialog of films: the preview is the film's frame, files come whole or not at all, the window goes on."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog, QLineEdit
+from pytestqt.qtbot import QtBot
+
+from attnlab.document.scene import Scene
+from attnlab.figures.moving_frame import rgb
+from attnlab.ui.export.sweep_dialog import SweepDialog
+
+PATIENCE_MS = 20_000
+
+
+@pytest.fixture
+def person(sit_down: Callable[..., object]) -> object:
+    return sit_down("journey")
+
+
+@pytest.fixture
+def dialog(person: object, qtbot: QtBot) -> Iterator[SweepDialog]:
+    """Open the dialog by the action, on a film of few and small frames."""
+    window = person.window  # type: ignore[attr-defined]
+    assert window.actions_list.run("film")
+    made = window.findChild(SweepDialog)
+    assert made is not None
+    with qtbot.waitSignal(made.previewed, timeout=PATIENCE_MS):
+        made.form.width_px.setCurrentText("480 pixels")
+        write(made.form.frames.lineEdit(), "6")
+    yield made
+    left = window.findChild(SweepDialog)
+    if left is not None:
+        left.close()
+
+
+def write(field: QLineEdit, text: str) -> None:
+    field.setFocus()
+    field.selectAll()
+    QTest.keyClicks(field, text)
+    QTest.keyClick(field, Qt.Key.Key_Tab)
+
+
+def shown_sentence(dialog: SweepDialog) -> str:
+    return dialog.message.text() if dialog.message.isVisible() else ""
+
+
+def saved(dialog: SweepDialog, qtbot: QtBot, path: Path) -> None:
+    with qtbot.waitSignal(dialog.saved, timeout=PATIENCE_MS):
+        dialog.write_film(path)
+
+
+def test_the_preview_is_a_frame_of_the_film(dialog: SweepDialog, qtbot: QtBot, tmp_path: Path) -> None:
+    assert dialog.form.what.currentText() == "temperature"
+    assert (dialog.form.start.text(), dialog.form.stop.text()) == ("0.1", "4")
+    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+        dialog.form.format.setCurrentText("APNG")
+    dialog.place.setFocus()
+    for _ in range(4):
+        with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+            QTest.keyClick(dialog.place, Qt.Key.Key_Right)
+    assert dialog.place.value() == 4
+    assert dialog.frame.image is not None
+    size = dialog.frame.image.size().toTuple()
+    assert dialog.info.text() == f"6 frames · 0.24 s · {size[0]} × {size[1]} pixels"
+    saved(dialog, qtbot, tmp_path / "t.apng")
+    assert shown_sentence(dialog) == f"Saved {tmp_path / 't.apng'}"
+    with Image.open(tmp_path / "t.apng") as film:
+        assert (film.n_frames, film.size) == (6, size)  # type: ignore[attr-defined]
+        film.seek(4)
+        written = np.asarray(film.convert("RGB"))
+    np.testing.assert_array_equal(written, np.frombuffer(rgb(dialog.frame.image), np.uint8).reshape(written.shape))
+
+
+def test_a_switch_is_chosen_with_its_ends_and_saved_by_the_button(
+    dialog: SweepDialog, qtbot: QtBot, tmp_path: Path
+) -> None:
+    what = dialog.form.what
+    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+        what.setCurrentIndex(what.findText("causal"))
+        what.activated.emit(what.currentIndex())
+    assert (dialog.form.start.text(), dialog.form.stop.text()) == ("off", "on")
+    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+        dialog.form.format.setCurrentText("GIF")
+    qtbot.mouseClick(dialog.save_button, Qt.MouseButton.LeftButton)
+    asked = dialog.findChild(QFileDialog)
+    assert asked is not None
+    assert Path(asked.selectedFiles()[0]).name == "causal.gif"
+    with qtbot.waitSignal(dialog.saved, timeout=PATIENCE_MS):
+        asked.fileSelected.emit(str(tmp_path / "causal.gif"))
+    asked.close()
+    assert (tmp_path / "causal.gif").read_bytes().startswith(b"GIF89a")
+
+
+def test_cancel_leaves_the_file_that_was_there(dialog: SweepDialog, qtbot: QtBot, tmp_path: Path) -> None:
+    path = tmp_path / "t.mp4"
+    path.write_bytes(b"before")
+    with qtbot.waitSignal(dialog.slices.progressed, timeout=PATIENCE_MS):
+        dialog.write_film(path)
+    assert dialog.cancel_button.isVisible()
+    with qtbot.waitSignal(dialog.slices.stopped, timeout=PATIENCE_MS):
+        qtbot.mouseClick(dialog.cancel_button, Qt.MouseButton.LeftButton)
+    assert shown_sentence(dialog) == "Cancelled; nothing was written."
+    assert path.read_bytes() == b"before"
+    assert [each.name for each in tmp_path.iterdir() if each.is_file()] == ["t.mp4"]
+    saved(dialog, qtbot, path)
+    assert path.read_bytes()[4:8] == b"ftyp"
+
+
+def test_what_cannot_be_is_said_and_cannot_be_saved(dialog: SweepDialog, qtbot: QtBot, tmp_path: Path) -> None:
+    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+        write(dialog.form.start, "0")
+    assert shown_sentence(dialog).startswith("At temperature = 0: ")
+    assert not dialog.save_button.isEnabled()
+    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+        write(dialog.form.start, "0.5")
+    assert dialog.save_button.isEnabled()
+    with qtbot.waitSignal(dialog.slices.finished, timeout=PATIENCE_MS):
+        dialog.write_film(tmp_path / "nowhere" / "t.gif")
+    assert "nowhere" in shown_sentence(dialog)
+    assert "cannot be written" in shown_sentence(dialog)
+
+
+def test_another_state_in_the_window_is_another_film_here(dialog: SweepDialog, person: object, qtbot: QtBot) -> None:
+    from attnlab.attention.presets import preset
+
+    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+        person.document.open("Open", Scene(preset("multi-head-8")))  # type: ignore[attr-defined]
+    assert dialog.form.heads.count() == 10
+    assert dialog.form.heads.isEnabled()
+
+
+def test_closing_gives_up_what_is_under_way(dialog: SweepDialog, qtbot: QtBot, tmp_path: Path) -> None:
+    with qtbot.waitSignal(dialog.slices.progressed, timeout=PATIENCE_MS):
+        dialog.write_film(tmp_path / "t.gif")
+    dialog.close()
+    assert not dialog.slices.running
+    assert not (tmp_path / "t.gif").exists()
