@@ -11,7 +11,7 @@ from attnlab.figures.figure_colours import MAPS
 from attnlab.figures.figure_spec import DECIMALS, FigureSpec
 from attnlab.number_text import NumberError, parse_number
 from attnlab.ui.export.remembered import FORMATS
-from attnlab.ui.theme import px, restyle
+from attnlab.ui.theme import px
 from attnlab.ui.widgets.fields import TextField
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ class ExportForm(QWidget):
         self.menu = QMenu(self.what)
         self.what.setMenu(self.menu)
         self.what.setAutoDefault(False)
-        restyle(self.what, "QPushButton { text-align: left; padding: 6px 24px 6px 11px }")
         self.heads = _combo(())
         self.preset = _combo([("Own size", ""), *((title, title) for title, *_ in PRESETS)])
         self.width_mm, self.height_mm, self.dpi, self.font_pt = (TextField() for _ in range(4))
