@@ -1,8 +1,10 @@
-"""Figures into files: a grid of 12 × 12 weight maps as PNG, against matplotlib at the same size; and its SVG's size."""
+"""Figures into files: a grid of 12 × 12 weight maps as PNG, against matplotlib; its SVG's size; and a film."""
 
 import io
+import tempfile
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import torch
 from PySide6.QtWidgets import QApplication
@@ -13,16 +15,17 @@ from attnlab.bench.measure import Case, case, in_turns
 from attnlab.bench.notebook import require_matplotlib
 from attnlab.compute.engine import compute
 from attnlab.figures.figure_file import figure_bytes
-from attnlab.figures.figure_spec import MM_PER_INCH, FigureSpec
+from attnlab.figures.figure_spec import MM_PER_INCH, WIDTH_MM, FigureSpec
 
 SIDE, TOKENS, DPI = 12, 64, 300
 SPEC = FigureSpec(("weights",), columns=SIDE, width_mm=170.0, height_mm=190.0, dpi=DPI, title="Weights of 144 heads")
 TARGET_BYTES = 5_000_000
 RUNS = 7
+FRAMES, FPS, WIDTH_PX = 100, 25, 960
 
 
 def cases(quick: bool = False) -> Iterator[Case]:
-    """Yield a case for the PNG, and one for the bytes of the SVG, which matplotlib's stands beside."""
+    """Yield a case for the PNG and the bytes of the SVG, both beside matplotlib's, and one for a film unless quick."""
     require_matplotlib()
     app = QApplication.instance() or QApplication([])
     trace = compute(experiment())
@@ -31,7 +34,27 @@ def cases(quick: bool = False) -> Iterator[Case]:
     yield case("export", f"PNG, {SIDE}×{SIDE} maps of T={TOKENS}", ours, baseline, "ms", "ratio ≥ 3")
     sizes = [len(figure_bytes(trace, SPEC, ".svg")) / 1e6], [len(by_matplotlib(trace, "svg")) / 1e6]
     yield case("export", f"SVG, {SIDE}×{SIDE} maps of T={TOKENS}", *sizes, "MB", f"ours < {TARGET_BYTES / 1e6:g}")
+    if not quick:
+        yield film_case()
     del app
+
+
+def film_case(frames: int = FRAMES) -> Case:
+    """Return how long a sweep of the temperature takes to become an MP4, beside how long it plays."""
+    from attnlab.attention.presets import preset
+    from attnlab.figures.moving_frame import film_spec
+    from attnlab.lessons.sweep import swept
+    from attnlab.ui.export.filming import Filming, Scenario
+
+    e = preset("journey")
+    spec = film_spec(FigureSpec(("weights",)), WIDTH_PX, WIDTH_MM)
+    scenario = Scenario(e, swept(e, "temperature", 0.1, 4.0, frames), spec, FPS)
+    with tempfile.TemporaryDirectory() as folder:
+        start = time.perf_counter()
+        for _ in Filming(scenario, Path(folder) / "film.mp4").steps():
+            pass
+        took = (time.perf_counter() - start) * 1e3
+    return case("export", f"MP4, {frames} frames", [took], [frames / FPS * 1e3], "ms", "ratio ≥ 1")
 
 
 def experiment() -> Experiment:

@@ -1,0 +1,13 @@
+"""The bench of films writes a real one, and holds the time against how long it plays."""
+
+import pytest
+
+from attnlab.bench import export
+
+pytestmark = pytest.mark.usefixtures("qapp")
+
+
+def test_a_film_is_held_against_how_long_it_plays() -> None:
+    film = export.film_case(frames=5)
+    assert (film.case, film.unit, film.baseline) == ("MP4, 5 frames", "ms", 200.0)
+    assert film.ours > 0
