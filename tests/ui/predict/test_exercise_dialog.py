@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QComboBox, QFileDialog, QPlainTextEdit
+from PySide6.QtWidgets import QFileDialog, QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
 from attnlab.attention.explanation import Cell
@@ -63,17 +63,6 @@ def test_the_first_page_is_shown_and_which_cell_is_blank(dialog: ExerciseDialog,
     choose(dialog, qtbot, "Random cells")
     assert dialog.form.where.text().endswith("and 2 more")
     assert dialog.form.count.isVisible()
-
-
-def test_a_list_shows_all_that_there_is_to_choose(dialog: ExerciseDialog, qtbot: QtBot) -> None:
-    lists = dialog.findChildren(QComboBox)
-    assert len(lists) >= 3
-    for each in lists:
-        each.showPopup()
-        qtbot.waitUntil(each.view().isVisible, timeout=PATIENCE_MS)
-        last = each.view().visualRect(each.model().index(each.count() - 1, 0))
-        assert last.bottom() <= each.view().viewport().rect().bottom()
-        each.hidePopup()
 
 
 def test_any_cells_are_chosen_by_name_and_by_click(dialog: ExerciseDialog, person: object, qtbot: QtBot) -> None:
