@@ -9,7 +9,11 @@ if TYPE_CHECKING:
     from attnlab.attention.trace import Trace
     from attnlab.compute.engine import compute
     from attnlab.errors import AttnlabError, DeviceError, ExperimentError, FileError, UnknownPresetError
+    from attnlab.files.multihead import from_multihead, to_multihead
     from attnlab.files.session import load, save
+    from attnlab.files.weights_file import read_weights
+    from attnlab.notebook_display import figure
+    from attnlab.notebook_display import notebook_picture as notebook_picture
     from attnlab.ui.view import view
 
 __version__ = "0.1.0"
@@ -27,10 +31,14 @@ __all__ = [
     "Weights",
     "__version__",
     "compute",
+    "figure",
+    "from_multihead",
     "load",
     "preset",
     "presets",
+    "read_weights",
     "save",
+    "to_multihead",
     "view",
 ]
 
@@ -45,10 +53,15 @@ _HOMES = {
     "Trace": "attnlab.attention.trace",
     "UnknownPresetError": "attnlab.errors",
     "Weights": "attnlab.attention.experiment",
+    "figure": "attnlab.notebook_display",
+    "from_multihead": "attnlab.files.multihead",
     "load": "attnlab.files.session",
+    "notebook_picture": "attnlab.notebook_display",  # for _repr_png_, not for scripts
     "preset": "attnlab.attention.presets",
     "presets": "attnlab.attention.presets",
+    "read_weights": "attnlab.files.weights_file",
     "save": "attnlab.files.session",
+    "to_multihead": "attnlab.files.multihead",
     "view": "attnlab.ui.view",
 }
 

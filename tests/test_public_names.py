@@ -21,10 +21,14 @@ NAMES = {
     "Weights",
     "__version__",
     "compute",
+    "figure",
+    "from_multihead",
     "load",
     "preset",
     "presets",
+    "read_weights",
     "save",
+    "to_multihead",
     "view",
 }
 

@@ -235,6 +235,17 @@ class Experiment:
         check_ablated(self)
         check_others(self)
 
+    def __repr__(self) -> str:
+        """Return one line without numbers of the matrices, which are thousands."""
+        heads = f"{self.n_heads} head{'s' if self.n_heads > 1 else ''}"
+        return f"<Experiment: {heads}, {self.T_q} × {self.T_k} tokens, d_model {self.d_model}>"
+
+    def _repr_png_(self) -> bytes | None:
+        """Return its weights as a picture for notebooks, None where none can be drawn; drawn only when asked for."""
+        import attnlab  # below and above everything, and loads Qt only now
+
+        return attnlab.notebook_picture(self)
+
     @property
     def memory(self) -> Tensor:
         """Where keys and values come from, [T_k, d_memory]: the second sequence, or the embeddings."""

@@ -48,6 +48,17 @@ class Trace:
         self._masks: Hidden | None = None
         self._hidden: Tensor | None = None
 
+    def __repr__(self) -> str:
+        """Return one line that computes nothing."""
+        dtype = str(self.dtype).removeprefix("torch.")
+        return f"<Trace on {self.device} in {dtype}: {', '.join(self.stages)}>"
+
+    def _repr_png_(self) -> bytes | None:
+        """Return its weights as a picture for notebooks, None where none can be drawn; drawn only when asked for."""
+        import attnlab  # below and above everything, and loads Qt only now
+
+        return attnlab.notebook_picture(self)
+
     @property
     def stages(self) -> tuple[str, ...]:
         """The names of the stages that this configuration has, in order, but for those that stand beside."""

@@ -15,7 +15,14 @@ if TYPE_CHECKING:
 
 class _CallablePackage(ModuleType):
     def __call__(self, e: "Experiment", device: str = "cpu", dtype: str = "float32") -> "Trace":
-        """Compute every stage of an experiment on a device, in a number format, without gradients."""
+        """Return the stages of an experiment, computed when asked for, on a device and in a number format.
+
+        ``device`` is as torch calls it; ``dtype`` is float32, float64, bfloat16 or float16. Of the Trace that comes
+        back, ``["weights"]`` is a tensor [h, T_q, T_k] without gradients.
+
+        Raises:
+            DeviceError: the device or the dtype is unknown or absent, or the device has no such dtype.
+        """
         from attnlab.compute.engine import compute
 
         return compute(e, device=device, dtype=dtype)

@@ -1,5 +1,6 @@
 """The door for scripts and notebooks: ``attnlab.view(x)`` opens a window on an experiment, a trace or an array."""
 
+import os
 import sys
 import threading
 from functools import partial
@@ -28,7 +29,8 @@ def view(x: object, tokens: object = None) -> "QWidget | None":
     though nobody holds it. In a plain script it returns None when the window has been closed.
 
     Raises:
-        AttnlabError: x or tokens cannot be shown, there is no display, or this is not the main thread.
+        AttnlabError: x or tokens cannot be shown, there is no display, this is not the main thread, or a figure was
+            drawn before there was a window, since when Qt runs without a screen.
     """
     content = _content(x, tokens)
     _check_place()
@@ -99,6 +101,11 @@ def _application() -> "QApplication":
     if there is not None and not isinstance(there, QApplication):
         raise AttnlabError(
             f"This program runs a {type(there).__name__}, which shows no windows; it needs a QApplication."
+        )
+    if there is not None and there.platformName() == "offscreen" != os.environ.get("QT_QPA_PLATFORM"):
+        raise AttnlabError(
+            "A figure was drawn before, and Qt has run without a screen since; a window needs to be opened first, in a "
+            "notebook by %gui qt."
         )
     return there or make_application()
 

@@ -1,0 +1,71 @@
+"""One call for scripts: the weights of a layer, from a file of any kind that is read, put into an experiment."""
+
+import os
+from collections.abc import Mapping
+from typing import Literal
+
+from attnlab.attention.experiment import Experiment
+from attnlab.errors import FileError
+from attnlab.files.arrays_in import read_arrays
+from attnlab.files.atomic import shown
+from attnlab.files.head_counts import heads_beside
+from attnlab.files.named_array import NamedArray
+from attnlab.files.weights_apply import apply
+from attnlab.files.weights_in import Proposal, guess
+
+_NAMED = 8
+
+
+def read_weights(
+    path: str | os.PathLike[str],
+    e: Experiment,
+    *,
+    layer: str | int | None = None,
+    n_heads: int | None = None,
+    n_kv_heads: int | None = None,
+    embeddings: Literal["keep", "drawn"] = "keep",
+) -> Experiment:
+    """Return the experiment with the weights of a file: CSV, TSV, JSON, NPY, NPZ, safetensors or a state dict.
+
+    Which array is W_q [d_model, h·d_k], W_k, W_v, W_o and a bias of these is told by names and shapes; matrices that
+    are kept [out, in] are turned. ``layer`` is its place from 0 or its name in the file, and needed where there are
+    several; ``n_heads`` and ``n_kv_heads`` where neither the shapes nor a config.json beside the file tell them.
+    ``embeddings`` are kept, or ``"drawn"`` anew, a word's vector seeded by the word, where their columns do not fit.
+    Nothing in the file is run.
+
+    Raises:
+        FileError: the file cannot be read, holds no such layer, or several and none is named.
+        ExperimentError: sizes that disagree, or a number of heads that needs to be said.
+    """
+    arrays = read_arrays(path)
+    proposal = _chosen(path, guess(arrays, e, heads_beside(path)), arrays, layer)
+    return apply(proposal, arrays, e, n_heads=n_heads, n_kv_heads=n_kv_heads, embeddings=embeddings)
+
+
+def _chosen(
+    path: str | os.PathLike[str],
+    proposals: tuple[Proposal, ...],
+    arrays: Mapping[str, NamedArray],
+    layer: str | int | None,
+) -> Proposal:
+    if not proposals:
+        raise FileError(
+            f"{shown(path)} tells of no attention layer; its arrays are {_listed(list(arrays))}, where names such as "
+            "W_q, W_k and W_v, or three matrices in this order, would do."
+        )
+    if layer is None:
+        if len(proposals) == 1:
+            return proposals[0]
+        raise FileError(f"{shown(path)} holds {len(proposals)} layers; name one by layer: {_names(proposals)}.")
+    for place, proposal in enumerate(proposals):
+        if layer in (place, proposal.name):
+            return proposal
+    raise FileError(f"{shown(path)} holds no layer {layer!r}; there are {_names(proposals)}.")
+
+
+def _names(proposals: tuple[Proposal, ...]) -> str:
+    return _listed([f"{place} ({each.name})" if each.name else str(place) for place, each in enumerate(proposals)])
+
+
+def _listed(names: list[str]) -> str:
+    return shown(", ".join(names if len(names) <= _NAMED else [*names[: _NAMED - 1], "…", names[-1]]))

@@ -1,0 +1,226 @@
+"""Pictures without a window, what notebooks show, weights in and out, and the page that documents it all."""
+
+import io
+import re
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import attnlab
+
+pytest.importorskip("PySide6")
+
+from PIL import Image
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+
+PAGE = Path(__file__).parent.parent / "docs" / "python.md"
+BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+CAUSAL = "causal-5x8"
+
+
+def run(code: str, folder: Path) -> str:
+    """Run a script of its own, which has no application and a display that does not exist."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True, text=True, check=False, cwd=folder, env={"DISPLAY": ":77", "PATH": ""},
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def message_in_thread(call: object) -> str:
+    said: list[str] = []
+
+    def body() -> None:
+        try:
+            call()  # type: ignore[operator]
+        except attnlab.AttnlabError as error:
+            said.append(str(error))
+
+    thread = threading.Thread(target=body)
+    thread.start()
+    thread.join()
+    return "".join(said)
+
+
+@pytest.fixture
+def closed_windows(qapp: QApplication) -> QTimer:
+    """Close every window as a person would, once it is there."""
+    timer = QTimer()
+    timer.setInterval(0)
+    timer.timeout.connect(lambda: [window.close() for window in qapp.topLevelWidgets() if window.isVisible()])
+    return timer
+
+
+def test_every_block_of_the_page_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, closed_windows: QTimer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    for block in BLOCKS:
+        if "attnlab.view" in block:
+            closed_windows.start()
+        exec(compile(block, str(PAGE), "exec"), names)
+        closed_windows.stop()
+    said = capsys.readouterr().out.splitlines()
+    assert len(said) == 5
+    assert "did you mean journey?" in said[1]
+    assert (tmp_path / "weights.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_the_page_has_an_example_of_every_public_name() -> None:
+    code = "\n".join(BLOCKS)
+    assert [name for name in attnlab.__all__ if not re.search(rf"attnlab\.{name}\b", code)] == []
+
+
+@pytest.mark.parametrize("name", [name for name in attnlab.__all__ if name != "__version__"])
+def test_every_public_name_says_what_it_is(name: str) -> None:
+    text = getattr(attnlab, name).__doc__
+    assert text
+    assert text.strip()[0].isupper()
+
+
+CAN_FAIL = sorted({*attnlab.__all__} - {"Trace", "__version__", "presets"})
+
+
+@pytest.mark.parametrize("name", [name for name in CAN_FAIL if not name.endswith("Error")])
+def test_what_can_go_wrong_is_documented(name: str) -> None:
+    shown = attnlab.compute.__call__ if name == "compute" else getattr(attnlab, name)
+    assert "Raises:" in (shown.__doc__ or "")
+
+
+@pytest.mark.usefixtures("qapp")
+def test_a_figure_is_as_large_as_asked_for() -> None:
+    data = attnlab.figure(attnlab.preset("journey"), head=np.int64(0), width_mm=25.4, dpi=200)
+    assert data is not None
+    assert Image.open(io.BytesIO(data)).width == 200
+
+
+@pytest.mark.usefixtures("qapp")
+def test_a_figure_of_a_trace_is_that_of_its_experiment_and_format_goes_before_the_ending(tmp_path: Path) -> None:
+    e = attnlab.preset(CAUSAL)
+    path = tmp_path / "figure.dat"
+    assert attnlab.figure(attnlab.compute(e), path, format="PNG") is None
+    assert path.read_bytes() == attnlab.figure(e)
+
+
+def test_an_application_that_is_there_is_left_as_it_is(qapp: QApplication) -> None:
+    before = (qapp.applicationName(), qapp.font().toString(), qapp.styleSheet(), qapp.palette())
+    attnlab.figure(attnlab.preset("journey"))
+    assert QApplication.instance() is qapp
+    assert (qapp.applicationName(), qapp.font().toString(), qapp.styleSheet(), qapp.palette()) == before
+
+
+def test_a_script_without_an_application_draws_twice_and_may_not_open_a_window_then(tmp_path: Path) -> None:
+    said = run(
+        "import sys, attnlab\n"
+        "e = attnlab.preset('journey')\n"
+        "print('PySide6' in sys.modules)\n"
+        "a, app = attnlab.figure(e), sys.modules['PySide6.QtWidgets'].QApplication.instance()\n"
+        "print(attnlab.figure(e) == a == attnlab.figure(e), app is type(app).instance(), app.platformName())\n"
+        "try:\n    attnlab.view(e)\nexcept attnlab.AttnlabError as error:\n    print(error)\n",
+        tmp_path,
+    ).splitlines()
+    assert said[:2] == ["False", "True True offscreen"]
+    assert "without a screen" in said[2]
+
+
+@pytest.mark.usefixtures("qapp")
+def test_in_a_thread_it_says_why_not() -> None:
+    e = attnlab.preset("journey")
+    assert message_in_thread(lambda: attnlab.figure(e)) == (
+        "A figure was asked for in a thread; Qt draws in the main thread."
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"stage": "masked"}, "no stage 'masked'"),
+        ({"stage": 3}, "stage is 3"),
+        ({"head": 8}, "no head 8"),
+        ({"head": 0.5}, "head is 0.5"),
+        ({"dpi": "300"}, "dpi is '300'"),
+        ({"decimals": 1.5, "numbers": "on"}, "decimals is 1.5"),
+        ({"width_mm": float("nan")}, "width of nan mm"),
+        ({"title": 3}, "title is 3"),
+        ({"format": "gif"}, "png, svg, pdf"),
+        ({"path": "picture.jpg"}, "picture.jpg"),
+        ({"path": 3}, "path is 3"),
+        ({"path": "/no/such/folder/a.png"}, "no folder /no/such"),
+    ],
+    ids=str,
+)
+@pytest.mark.usefixtures("qapp")
+def test_what_cannot_be_drawn_is_one_sentence(more: dict[str, object], says: str) -> None:
+    with pytest.raises(attnlab.AttnlabError, match=re.escape(says)):
+        attnlab.figure(attnlab.preset("multi-head-8"), **more)  # type: ignore[arg-type]
+
+
+def test_an_array_is_no_figure() -> None:
+    with pytest.raises(attnlab.AttnlabError, match="asked of ndarray"):
+        attnlab.figure(np.eye(3))  # type: ignore[arg-type]
+
+
+@pytest.mark.usefixtures("qapp")
+def test_notebooks_show_a_picture_and_one_line() -> None:
+    e = attnlab.preset("multi-head-8")
+    for shown, line in ((e, "<Experiment: 8 heads"), (attnlab.compute(e), "<Trace on cpu in float32: inputs, ")):
+        data = shown._repr_png_()
+        assert data is not None
+        assert 600 < Image.open(io.BytesIO(data)).width < 900
+        assert repr(shown).startswith(line)
+        assert "\n" not in repr(shown)
+
+
+@pytest.mark.usefixtures("qapp")
+def test_a_notebook_is_spared_what_takes_long_or_fails() -> None:
+    long = attnlab.Experiment(map(str, range(4096)), torch.zeros(4096, 2))
+    assert long._repr_png_() is None
+    pictures: list[bytes | None] = [b""]
+    e = attnlab.preset("journey")
+    thread = threading.Thread(target=lambda: pictures.append(e._repr_png_()))
+    thread.start()
+    thread.join()
+    assert pictures == [b"", None]
+
+
+def test_a_notebook_without_qt_shows_text(tmp_path: Path) -> None:
+    code = "import sys; sys.modules['PySide6'] = None; import attnlab; print(attnlab.preset('journey')._repr_png_())"
+    assert run(code, tmp_path) == "None\n"
+
+
+def test_one_layer_of_several_is_chosen_by_place_or_name(tmp_path: Path) -> None:
+    e, path = attnlab.preset("journey-linear"), tmp_path / "model.npz"
+    size = e.d_model
+    layers = {f"h.{i}.attn.{x}_proj.weight": np.full((size, size), i + 1.0) for i in range(2) for x in "qkv"}
+    np.savez(path, **layers)
+    with pytest.raises(attnlab.FileError, match=r"2 layers; name one by layer: 0 \(h\.0\.attn\), 1"):
+        attnlab.read_weights(path, e, n_heads=1)
+    with pytest.raises(attnlab.FileError, match=r"no layer 'h\.7'"):
+        attnlab.read_weights(path, e, layer="h.7", n_heads=1)
+    for layer in (1, "h.1.attn"):
+        weights = attnlab.read_weights(path, e, layer=layer, n_heads=1).weights
+        assert weights.W_q is not None
+        assert weights.W_q.unique().tolist() == [2.0]
+
+
+def test_a_file_without_a_layer_names_what_it_holds(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", bias=np.zeros(3))
+    with pytest.raises(attnlab.FileError, match="no attention layer; its arrays are bias"):
+        attnlab.read_weights(tmp_path / "a.npz", attnlab.preset("journey"))
+
+
+def test_a_module_of_torch_computes_the_same() -> None:
+    e = attnlab.preset("the-cat-sat")
+    module = torch.nn.MultiheadAttention(e.d_model, 1, batch_first=True)
+    there = attnlab.from_multihead(module, e)
+    x, mask = there.embeddings.to(torch.float32), there.allowed()
+    _, weights = module(x, x, x, attn_mask=None if mask is None else ~mask, average_attn_weights=False)
+    torch.testing.assert_close(attnlab.compute(there)["weights"], weights.detach())
