@@ -205,7 +205,6 @@ class ExerciseForm(QWidget):
 
 def _choice(*choices: tuple[str, str]) -> QComboBox:
     box = QComboBox()
-    restyle(box, "QComboBox QAbstractItemView { padding: 0px 4px }")  # Qt forgets it in the height, and cuts the last
     for value, title in choices:
         box.addItem(title, value)
     return box
