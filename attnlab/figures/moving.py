@@ -46,7 +46,10 @@ def encoded(
     """
     check_film(size, count, fps, ending)
     if ending == ".mp4":
-        return _mp4(frames, size, fps)
+        try:
+            return _mp4(frames, size, fps)
+        except OSError as error:  # no room for temporary files, or a program that does not start
+            raise AttnlabError(f"The film cannot be written: {error.strerror or error}.") from None
     if ending == ".gif":
         return _gif(frames, size, count, fps, colours)
     return b"".join(_apng(frames, size, count, fps))
@@ -79,7 +82,7 @@ def ffmpeg() -> str:
     except (ImportError, RuntimeError):
         found = shutil.which("ffmpeg")
     if found is None:
-        raise AttnlabError('An MP4 needs ffmpeg: pip install "attnlab[film]" brings it; GIF and APNG do without.')
+        raise AttnlabError('An MP4 needs ffmpeg: pip install "attnlab[film]" brings it; a GIF or an APNG does without.')
     return found
 
 
@@ -160,7 +163,9 @@ def _mp4(frames: Iterable[bytes], size: tuple[int, int], fps: int) -> bytes:
     program = ffmpeg()
     with tempfile.TemporaryDirectory(prefix="attnlab-film-") as folder, tempfile.TemporaryFile() as said:
         path = Path(folder) / "film.mp4"
-        child = subprocess.Popen(_command(program, size, fps, path), stdin=subprocess.PIPE, stderr=said)
+        hidden = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # of a terminal, on Windows
+        command = _command(program, size, fps, path)
+        child = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=said, creationflags=hidden)
         try:
             assert child.stdin is not None
             _feed(child.stdin, frames)

@@ -106,6 +106,8 @@ class Filming:
                     trace = yield from waited(worker.submit(scenario.trace, frame))
                     yield from _put(frames, rgb(scenario.image(film, trace, frame)), writing)
                     self._step()
+                    if writing.done():  # too early, which says that it failed
+                        break
                 yield from _put(frames, None, writing)
                 return (yield from waited(writing))
             finally:

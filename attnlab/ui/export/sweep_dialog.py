@@ -194,7 +194,8 @@ class SweepDialog(QDialog):
         except AttnlabError as error:
             self._refuse(str(error))
             return
-        self._say("")
+        if not self.save_button.isEnabled():  # what was refused is mended; what was saved stays said
+            self._say("")
         self.place.blockSignals(True)
         self.place.setRange(0, self._scenario.count - 1)
         self.place.blockSignals(False)
@@ -244,6 +245,7 @@ class SweepDialog(QDialog):
     @Slot(str)
     def _on_finished(self, error: str) -> None:
         self._show_progress(0)
+        self._catch_up()
         if error:
             self._say(error)
             return
@@ -253,7 +255,13 @@ class SweepDialog(QDialog):
     @Slot()
     def _on_stopped(self) -> None:
         self._show_progress(0)
+        self._catch_up()
         self._say("Cancelled; nothing was written.", worn().muted)
+
+    def _catch_up(self) -> None:
+        """Take over what was changed in the window while the film was written."""
+        if self._scenario is not None and self._scenario.experiment is not self._playground.document.experiment:
+            self._on_computed()
 
     def done(self, result: int) -> None:
         self._soon.stop()

@@ -35,6 +35,7 @@ class SweepForm(QWidget):
         self.what = _combo(())
         self.what.setEditable(True)
         self.what.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+        self.what.setCompleter(None)  # type: ignore[arg-type]  # T is not to become temperature
         self.start, self.stop = TextField(), TextField()
         self.back = QCheckBox("There and back")
         self.frames, self.fps = _number(2, _MOST_FRAMES, 100), _number(*FPS_RANGE, 25)

@@ -135,6 +135,38 @@ def test_another_state_in_the_window_is_another_film_here(dialog: SweepDialog, p
     assert dialog.form.heads.isEnabled()
 
 
+@pytest.mark.parametrize(
+    ("key", "start", "stop", "first", "last"),
+    [("W_q[0, 0]", "-1", "1", "W_q[0, 0] = −1.0", "W_q[0, 0] = 1.0"), ("T", "2", "6", "T = 2", "T = 6")],
+)
+def test_any_number_is_swept_by_its_name(
+    key: str, start: str, stop: str, first: str, last: str, dialog: SweepDialog, person: object, qtbot: QtBot
+) -> None:
+    form = dialog.form
+    line = form.what.lineEdit()
+    assert line is not None
+    for field, text in ((line, key), (form.start, start), (form.stop, stop)):
+        with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+            write(field, text)
+    assert shown_sentence(dialog) == ""
+    sweep = form.scenario(person.document.scene).sweep  # type: ignore[attr-defined]
+    assert (sweep.text(0), sweep.text(5)) == (first, last)
+
+
+def test_the_window_is_edited_while_a_film_is_written(
+    dialog: SweepDialog, person: object, qtbot: QtBot, tmp_path: Path
+) -> None:
+    from attnlab.attention.presets import preset
+
+    with qtbot.waitSignal(dialog.slices.progressed, timeout=PATIENCE_MS):
+        dialog.write_film(tmp_path / "t.apng")
+    person.document.open("Open", Scene(preset("multi-head-8")))  # type: ignore[attr-defined]
+    with qtbot.waitSignals([dialog.saved, dialog.previewed], timeout=PATIENCE_MS):
+        person.settle()  # type: ignore[attr-defined]
+    assert dialog.form.heads.isEnabled()
+    assert shown_sentence(dialog) == f"Saved {tmp_path / 't.apng'}"
+
+
 def test_closing_gives_up_what_is_under_way(dialog: SweepDialog, qtbot: QtBot, tmp_path: Path) -> None:
     with qtbot.waitSignal(dialog.slices.progressed, timeout=PATIENCE_MS):
         dialog.write_film(tmp_path / "t.gif")
