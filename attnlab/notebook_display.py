@@ -99,7 +99,7 @@ def notebook_picture(x: Experiment | Trace) -> bytes | None:
     Whatever goes wrong, a cell of a notebook then shows the short name of ``x`` and no traceback.
     """
     try:
-        if isinstance(x, Experiment) and needed(x) > _NOTEBOOK_BYTES:
+        if needed(x.experiment if isinstance(x, Trace) else x) > _NOTEBOOK_BYTES:
             return None
         return figure(x, width_mm=_NOTEBOOK_MM, dpi=_NOTEBOOK_DPI)
     except _FAULTS:
