@@ -1,11 +1,13 @@
 # Every target sets up what it needs, once: a virtual environment in .venv with the versions of packaging/constraints.txt.
 #   make run ARGS="--preset the-cat-sat"
 #   make setup TORCH=own      keeps the torch that is already in .venv: a build for your GPU, say
+#   make test WORKERS=0       runs tests one after the other, in one process
 #   make package BUILD=/var/tmp/attnlab     freezes the program there; it takes 3 GB
 PYTHON ?= python3
 TORCH ?= pinned
 ARGS ?=
 BUILD ?= build
+WORKERS ?= auto
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -29,10 +31,10 @@ run: $(READY) ## start the program; ARGS="--preset the-cat-sat"
 	fi
 
 test: $(READY) ## run all tests; ARGS="tests/ui -k drag"
-	@$(OFFSCREEN) $(BIN)/python -m pytest $(ARGS)
+	@$(OFFSCREEN) $(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
 
 test-headless: $(READY) ## run the tests of the mathematics, the files and the computing with Qt hidden
-	@ATTNLAB_TESTS_WITHOUT_QT=1 $(BIN)/python -m pytest -p no:pytest-qt \
+	@ATTNLAB_TESTS_WITHOUT_QT=1 $(BIN)/python -m pytest -p no:pytest-qt -n $(WORKERS) \
 		$(wildcard tests/attention tests/compute tests/files tests/lessons tests/training) $(ARGS)
 
 check: $(READY) ## lint, format, strict types, who may import whom

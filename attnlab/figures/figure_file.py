@@ -1,11 +1,13 @@
 """Figures as files: PNG, SVG and PDF of one layout, drawn by one routine."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QRectF, QSaveFile, QSize, QSizeF
-from PySide6.QtGui import QColor, QImage, QImageWriter, QPageLayout, QPageSize, QPainter, QPdfWriter
+from PySide6.QtGui import QColor, QImage, QImageWriter, QPageLayout, QPageSize, QPaintDevice, QPainter, QPdfWriter
 from PySide6.QtSvg import QSvgGenerator
 
 from attnlab.errors import AttnlabError, FileError
@@ -81,10 +83,9 @@ def page_image(page: Page) -> QImage:
     kind = QImage.Format.Format_ARGB32_Premultiplied if clear else QImage.Format.Format_RGB32
     image = QImage(width, height, kind)
     image.fill(0 if clear else QColor(dressed(page.spec.colour_map, dark=page.spec.dark).surface).rgb())
-    painter = QPainter(image)
-    painter.scale(page.ratio, page.ratio)
-    draw_page(painter, page)
-    painter.end()
+    with painting(image) as painter:
+        painter.scale(page.ratio, page.ratio)
+        draw_page(painter, page)
     image.setDotsPerMeterX(round(page.spec.dpi * 1000 / MM_PER_INCH))
     image.setDotsPerMeterY(round(page.spec.dpi * 1000 / MM_PER_INCH))
     return image
@@ -110,9 +111,8 @@ def svg(page: Page, title: str, description: str) -> bytes:
     generator.setViewBox(QRectF(0, 0, page.width, page.height))
     generator.setTitle(title)
     generator.setDescription(description)
-    painter = QPainter(generator)
-    draw_page(painter, page)
-    painter.end()
+    with painting(generator) as painter:
+        draw_page(painter, page)
     return mended(bytes(data.data()).decode(errors="replace")).encode()
 
 
@@ -126,10 +126,9 @@ def pdf(page: Page, title: str) -> bytes:
     size = QSizeF(*page.size_mm) / MM_PER_INCH * POINTS_PER_INCH
     paper = QPageSize(size, QPageSize.Unit.Point, "Figure", QPageSize.SizeMatchPolicy.ExactMatch)
     writer.setPageLayout(QPageLayout(paper, QPageLayout.Orientation.Portrait, QMarginsF(0, 0, 0, 0)))
-    painter = QPainter(writer)
-    painter.scale(_PDF_DPI / page.spec.units_per_inch, _PDF_DPI / page.spec.units_per_inch)
-    draw_page(painter, page)
-    painter.end()
+    with painting(writer) as painter:
+        painter.scale(_PDF_DPI / page.spec.units_per_inch, _PDF_DPI / page.spec.units_per_inch)
+        draw_page(painter, page)
     buffer.close()
     return bytes(data.data())
 
@@ -140,6 +139,16 @@ def described(page: Page) -> tuple[str, str]:
     title = page.spec.title or ", ".join(stages)
     parts = [f"{each.stage.title} {each.which} ({each.shape})".replace("  ", " ") for _, _, each in page.panels]
     return title, f"Maps drawn by attnlab: {'; '.join(parts)}."
+
+
+@contextmanager
+def painting(device: QPaintDevice) -> Iterator[QPainter]:
+    """Paint on a device, and end in any case: a painter that outlives its device ends the whole process."""
+    painter = QPainter(device)
+    try:
+        yield painter
+    finally:
+        painter.end()
 
 
 def _buffer() -> tuple[QByteArray, QBuffer]:

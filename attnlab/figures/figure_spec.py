@@ -56,9 +56,9 @@ class FigureSpec:
                 _within(side, WIDTH_RANGE_MM, f"A {name} of {{}} mm cannot be drawn; {{}} to {{}} mm can.")
         _within(self.font_pt, FONT_RANGE_PT, "Type of {} points cannot be drawn; {} to {} points can.")
         if self.decimals is not None:
-            _within(self.decimals, DECIMALS, "{} decimals cannot be written; {} to {} can.")
+            _within(self.decimals, DECIMALS, "{} decimals cannot be written; {} to {} can.", whole=True)
         if self.columns is not None:
-            _within(self.columns, (1, 1000), "{} maps side by side cannot be drawn; {} to {} can.")
+            _within(self.columns, (1, 1000), "{} maps side by side cannot be drawn; {} to {} can.", whole=True)
         _among(self.numbers, NUMBERS, "Numbers")
         _among(self.ground, GROUNDS, "The ground")
         _among(self.colour_map, tuple(BY_NAME), "The colour map")
@@ -74,8 +74,8 @@ class FigureSpec:
         return self.ground == "dark"
 
 
-def _within(value: float, limits: tuple[float, float], sentence: str) -> None:
-    if not limits[0] <= value <= limits[1]:
+def _within(value: float, limits: tuple[float, float], sentence: str, *, whole: bool = False) -> None:
+    if not limits[0] <= value <= limits[1] or (whole and value != int(value)):
         raise AttnlabError(sentence.format(f"{value:g}", f"{limits[0]:g}", f"{limits[1]:g}"))
 
 

@@ -18,7 +18,7 @@ from attnlab.attention.experiment import AttentionConfig, Experiment
 from attnlab.attention.presets import drawn
 from attnlab.attention.trace import Trace
 from attnlab.errors import AttnlabError, FileError
-from attnlab.figures.figure_file import ENDINGS, figure_bytes, figure_image, write_figure
+from attnlab.figures.figure_file import ENDINGS, figure_bytes, figure_image, painting, write_figure
 from attnlab.figures.figure_page import Page, draw_page, lay_out_page
 from attnlab.figures.figure_panel import map_data
 from attnlab.figures.figure_spec import FigureSpec
@@ -314,6 +314,8 @@ def test_a_page_drawn_smaller_is_the_file_made_smaller() -> None:
         ({"width_mm": float("nan")}, "nan mm"),
         ({"font_pt": 1.0}, "Type of 1 points"),
         ({"decimals": 9}, "9 decimals cannot be written"),
+        ({"decimals": 1.5}, "1.5 decimals cannot be written"),
+        ({"columns": 2.5}, "2.5 maps side by side cannot be drawn"),
         ({"numbers": "some"}, "Numbers cannot be 'some', only auto, on, off"),
         ({"colour_map": "jet"}, "The colour map cannot be 'jet', only attnlab, viridis"),
         ({"ground": "pink"}, "The ground cannot be 'pink'"),
@@ -326,6 +328,15 @@ def test_a_page_drawn_smaller_is_the_file_made_smaller() -> None:
 def test_what_cannot_be_drawn_is_a_sentence(arguments: dict[str, object], sentence: str) -> None:
     with pytest.raises(AttnlabError, match=sentence):
         figure_image(trace_of("journey"), FigureSpec(**arguments))  # type: ignore[arg-type]
+
+
+def test_a_fault_while_painting_ends_the_painter_before_its_picture() -> None:
+    image = QImage(8, 8, QImage.Format.Format_RGB32)
+    kept = []
+    with pytest.raises(ZeroDivisionError), painting(image) as painter:
+        kept.append(painter)
+        raise ZeroDivisionError
+    assert not kept[0].isActive()
 
 
 def test_an_ending_that_no_figure_has_is_refused() -> None:

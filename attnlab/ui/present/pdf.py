@@ -80,6 +80,8 @@ def _pages(slides: "tuple[Slide, ...]", experiment: "Experiment | None") -> list
     for slide in slides:
         now = traced(slide.experiment, slide)
         before = traced(slide.before or slide.experiment, slide)
+        for key in [key for key, trace in traces.items() if trace is not now and trace is not before]:
+            del traces[key]  # no more numbers than two steps have are kept at once
         hidden = slide.blanks if slide.step.question is not None else ()
         pages.append(_page(slide, now, before, Moment(None, hidden)))
         answers += _answers(slide, now, before)
