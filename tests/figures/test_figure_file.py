@@ -333,9 +333,13 @@ def test_what_cannot_be_drawn_is_a_sentence(arguments: dict[str, object], senten
 def test_a_fault_while_painting_ends_the_painter_before_its_picture() -> None:
     image = QImage(8, 8, QImage.Format.Format_RGB32)
     kept = []
-    with pytest.raises(ZeroDivisionError), painting(image) as painter:
-        kept.append(painter)
-        raise ZeroDivisionError
+
+    def paint() -> None:
+        with painting(image) as painter:
+            kept.append(painter)
+            raise ZeroDivisionError
+
+    pytest.raises(ZeroDivisionError, paint)
     assert not kept[0].isActive()
 
 
