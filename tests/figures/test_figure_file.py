@@ -339,7 +339,8 @@ def test_a_fault_while_painting_ends_the_painter_before_its_picture() -> None:
             kept.append(painter)
             raise ZeroDivisionError
 
-    pytest.raises(ZeroDivisionError, paint)
+    with pytest.raises(ZeroDivisionError):
+        paint()
     assert not kept[0].isActive()
 
 
