@@ -79,7 +79,6 @@ def test_the_presets_and_the_history_have_keys(person: "Person") -> None:
         (Key.Key_O, CTRL, "Open a session"),
         (Key.Key_S, CTRL, "Save the session"),
         (Key.Key_S, CTRL | SHIFT, "Save the session"),
-        (Key.Key_E, CTRL, "Export weights"),
     ],
 )
 def test_files_have_keys(person: "Person", key: Key, modifiers: Mod, title: str) -> None:
