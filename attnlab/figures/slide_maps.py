@@ -22,12 +22,12 @@ from attnlab.figures.slide_layout import Box, Sheet
 from attnlab.figures.slide_text import face
 from attnlab.figures.text import Pen, width
 
-NUMBERS = (2.75, 2.4, 2.1, 1.85, 1.6)
+NUMBERS = (3.4, 3.05, 2.75, 2.4, 2.1, 1.85, 1.6)
 """Sizes of numbers in cells, in hundredths of the slide's height; smaller ones would not be read."""
 SOURCE_NUMBERS = (2.1, 1.85, 1.6, 1.45)
-CELL, SOURCE_CELL = (9.4, 7.0), (7.2, 4.6)
+CELL, SOURCE_CELL = (11.4, 8.6), (7.2, 4.6)
 """The largest cells, in hundredths of the slide's height."""
-LABELS, SOURCE_LABELS = (2.15, 1.95, 1.75), (1.75, 1.6)
+LABELS, SOURCE_LABELS = (2.4, 2.15, 1.95, 1.75), (1.75, 1.6)
 """Sizes of labels: a smaller one where columns can be labelled side by side in it, and could not in a larger."""
 AIR = 0.5
 """Space between two numbers side by side, in sizes of their type."""
