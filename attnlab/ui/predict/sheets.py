@@ -104,6 +104,8 @@ def _given(exercise: "Exercise", trace: "Trace") -> tuple[SheetTable, ...]:
     for name in _needed(exercise, trace):
         if (name in ("inputs", "memory") and name not in asked) or (name in AS_THEY_ARE and name not in asked):
             tables += _stage_tables(exercise, trace, name)
+        if name in ("inputs", "memory") and name in asked:
+            tables += _before_positions(trace, name)
         if name == "biased" and name not in asked:
             added = trace.array(name) - trace.array(source(e, name))
             tables += _of_heads(exercise, trace, name, added, "What positions add")
@@ -111,6 +113,20 @@ def _given(exercise: "Exercise", trace: "Trace") -> tuple[SheetTable, ...]:
             if getattr(e.weights, table) is not None:
                 tables.append(_weights(e, table))
     return (*tables, *(_weights(e, table) for table in registry.tables(e.config)))
+
+
+def _before_positions(trace: "Trace", name: str) -> tuple[SheetTable, ...]:
+    """Return the embeddings that blank inputs are made from, where positions are added to them."""
+    import numpy as np
+
+    from attnlab.attention import edits
+
+    e, table = trace.experiment, "embeddings" if name == "inputs" else "memory_embeddings"
+    embeddings, columns = edits.array(e, table), edits.shape(e, table)[1]
+    if np.array_equal(trace.array(name), embeddings):
+        return ()  # they would be the answers
+    tokens = e.tokens if name == "inputs" else e.key_tokens
+    return (_table_of("embeddings", tokens, range(columns), embeddings, None),)
 
 
 def _weights(e: "Experiment", name: str) -> SheetTable:

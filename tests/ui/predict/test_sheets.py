@@ -43,6 +43,16 @@ def test_tables_of_the_score_function_are_given_too(qtbot: QtBot) -> None:
     assert {"W_d", "W_e", "v_a"} <= set(titles(made("additive", Cell("scores", 0, 1, 0))))
 
 
+def test_blank_inputs_begin_at_the_embeddings_where_positions_are_added(qtbot: QtBot) -> None:
+    e = attnlab.Experiment(
+        ("a", "b"), [[0.5, 1], [2, 3]], attnlab.Weights(), attnlab.AttentionConfig(positions="sinusoidal")
+    )
+    drawn = sheet(Exercise(e, (Cell("inputs", 1, 0),)), "")
+    assert titles(drawn) == ["embeddings"]
+    assert drawn.given[0].rows == ("a", "b")
+    assert titles(made("journey", Cell("inputs", 0, 0))) == []
+
+
 def test_from_the_stage_before_the_way_is_short(qtbot: QtBot) -> None:
     one = made("causal-5x8", Cell("weights", 2, 1, 0), given="before")
     assert titles(one) == ["Masked S"]
