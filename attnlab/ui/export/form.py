@@ -1,10 +1,9 @@
 """What can be said of a figure: which stages, how large, what stands around the maps, which colours, which file."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QHBoxLayout, QLabel, QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QLabel, QMenu, QPushButton, QWidget
 
 from attnlab.errors import AttnlabError
 from attnlab.figures.figure_colours import MAPS
@@ -13,6 +12,7 @@ from attnlab.number_text import NumberError, parse_number
 from attnlab.ui.export.remembered import FORMATS
 from attnlab.ui.theme import px
 from attnlab.ui.widgets.fields import TextField
+from attnlab.ui.widgets.form_parts import combo, pair
 
 if TYPE_CHECKING:
     from attnlab.attention.trace import Trace
@@ -38,19 +38,19 @@ class ExportForm(QWidget):
         self.menu = QMenu(self.what)
         self.what.setMenu(self.menu)
         self.what.setAutoDefault(False)
-        self.heads = _combo(())
-        self.preset = _combo([("Own size", ""), *((title, title) for title, *_ in PRESETS)])
+        self.heads = combo(())
+        self.preset = combo([("Own size", ""), *((title, title) for title, *_ in PRESETS)])
         self.width_mm, self.height_mm, self.dpi, self.font_pt = (TextField() for _ in range(4))
         self.height_mm.setPlaceholderText("as needed")
         self.width_mm.setPlaceholderText("usual")
         self.title = TextField()
         self.titled, self.labels, self.colour_bar = (QCheckBox(name) for name in ("Title", "Labels", "Colour bar"))
-        self.numbers = _combo([("Auto", "auto"), ("Small too", "on"), ("None", "off")])
+        self.numbers = combo([("Auto", "auto"), ("Small too", "on"), ("None", "off")])
         counted = [(f"{n} decimals" if n != 1 else "1 decimal", n) for n in range(DECIMALS[0], DECIMALS[1] + 1)]
-        self.decimals = _combo([("As fits", None), *counted])
-        self.colours = _combo([(each.title, each.name) for each in MAPS])
-        self.ground = _combo([("Light", "light"), ("Dark", "dark"), ("Transparent", "transparent")])
-        self.format = _combo([(title, ending) for ending, title in FORMATS.items()])
+        self.decimals = combo([("As fits", None), *counted])
+        self.colours = combo([(each.title, each.name) for each in MAPS])
+        self.ground = combo([("Light", "light"), ("Dark", "dark"), ("Transparent", "transparent")])
+        self.format = combo([(title, ending) for ending, title in FORMATS.items()])
         self.name = TextField()
         self._lay_out()
         self._connect()
@@ -169,11 +169,15 @@ class ExportForm(QWidget):
             ("Height, mm", self.height_mm, "From 20 to 1000 mm; empty for as much as the maps need"),
             ("Dots per inch", self.dpi, "From 30 to 2400; in a PNG every dot is a pixel"),
             ("Type, points", self.font_pt, "The size of labels"),
-            ("", _pair(self.titled, self.title), "What stands above the figure; empty for the name of the stage"),
-            ("", _pair(self.labels, self.colour_bar), "Tokens and names of axes; the scale of the colours"),
+            (
+                "",
+                pair(self.titled, self.title, (0, 2)),
+                "What stands above the figure; empty for the name of the stage",
+            ),
+            ("", pair(self.labels, self.colour_bar, (0, 2)), "Tokens and names of axes; the scale of the colours"),
             (
                 "Numbers",
-                _pair(self.numbers, self.decimals),
+                pair(self.numbers, self.decimals),
                 "Numbers in the cells: where they can be read, or very small ones too; and with how many decimals",
             ),
             (
@@ -247,22 +251,3 @@ def _whole(field: TextField, name: str) -> int:
 
 def _text(value: float | None) -> str:
     return "" if value is None else f"{value:g}"
-
-
-def _combo(choices: Sequence[tuple[str, object]]) -> QComboBox:
-    box = QComboBox()
-    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-    box.setMinimumContentsLength(4)
-    for title, value in choices:
-        box.addItem(title, value)
-    return box
-
-
-def _pair(first: QWidget, second: QWidget) -> QWidget:
-    pair = QWidget()
-    row = QHBoxLayout(pair)
-    row.setContentsMargins(0, 0, 0, 0)
-    row.setSpacing(px(8))
-    row.addWidget(first, 0 if isinstance(first, QCheckBox) else 3)
-    row.addWidget(second, 2)
-    return pair

@@ -13,6 +13,7 @@ from attnlab.figures.moving_frame import film_spec
 from attnlab.ui.export.filming import Scenario
 from attnlab.ui.theme import px
 from attnlab.ui.widgets.fields import NumberBox, TextField
+from attnlab.ui.widgets.form_parts import combo
 
 if TYPE_CHECKING:
     from attnlab.attention.trace import Trace
@@ -32,19 +33,19 @@ class SweepForm(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._ends: dict[str, tuple[object, object]] = {}
-        self.what = _combo(())
+        self.what = combo(())
         self.what.setEditable(True)
         self.what.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.what.setCompleter(None)  # type: ignore[arg-type]  # T is not to become temperature
         self.start, self.stop = TextField(), TextField()
         self.back = QCheckBox("There and back")
         self.frames, self.fps = _number(2, _MOST_FRAMES, 100), _number(*FPS_RANGE, 25)
-        self.stage, self.heads = _combo(()), _combo(())
-        self.width_px = _combo([(f"{width} pixels", width) for width in _WIDTHS])
+        self.stage, self.heads = combo(()), combo(())
+        self.width_px = combo([(f"{width} pixels", width) for width in _WIDTHS])
         self.width_px.setCurrentIndex(_WIDTHS.index(960))
-        self.colours = _combo([(each.title, each.name) for each in MAPS])
-        self.ground = _combo([("Light", "light"), ("Dark", "dark")])
-        self.format = _combo([(title, ending) for ending, title in FORMATS.items()])
+        self.colours = combo([(each.title, each.name) for each in MAPS])
+        self.ground = combo([("Light", "light"), ("Dark", "dark")])
+        self.format = combo([(title, ending) for ending, title in FORMATS.items()])
         self._lay_out()
         self._connect()
 
@@ -158,15 +159,6 @@ class SweepForm(QWidget):
         for box in (self.stage, self.heads, self.width_px, self.colours, self.ground, self.format):
             box.currentIndexChanged.connect(self.changed)
         self.back.toggled.connect(self.changed)
-
-
-def _combo(choices: Sequence[tuple[str, object]]) -> QComboBox:
-    box = QComboBox()
-    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-    box.setMinimumContentsLength(4)
-    for title, value in choices:
-        box.addItem(title, value)
-    return box
 
 
 def _fill(box: QComboBox, choices: Sequence[tuple[str, object]], usual: object) -> None:

@@ -3,13 +3,14 @@
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QHBoxLayout, QLabel, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLabel, QPlainTextEdit, QWidget
 
 from attnlab.errors import AttnlabError
 from attnlab.figures.palette import Palette
 from attnlab.ui.predict.parts import button
 from attnlab.ui.theme import px, restyle
 from attnlab.ui.widgets.fields import NumberBox, TextField
+from attnlab.ui.widgets.form_parts import pair
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
@@ -142,7 +143,7 @@ class ExerciseForm(QWidget):
             raise AttnlabError(f"Tolerance: {error}") from None
 
     def _lay_out(self) -> None:
-        self._named = _pair(self.cells, self.add)
+        self._named = pair(self.cells, self.add, (1, 0))
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, px(12), 0)
         grid.setHorizontalSpacing(px(12))
@@ -150,14 +151,14 @@ class ExerciseForm(QWidget):
         grid.setColumnStretch(1, 1)
         named = (
             ("Title", self.title, "What stands at the top of the sheet"),
-            ("Blank", _pair(self.which, self.count), "Which cells of the stage that you look at are left blank"),
+            ("Blank", pair(self.which, self.count, (1, 0)), "Which cells of the stage that you look at are left blank"),
             ("", self._named, "The cells that are left blank, with commas between"),
             ("", self.where, ""),
             ("Given", self.given, "Where the way to the answer begins"),
             ("Tolerance", self.tolerance, "How far an answer may be off"),
             (
                 "Numbers",
-                _pair(self.own, self.seed),
+                pair(self.own, self.seed, (1, 0)),
                 "Whether each student has other numbers, drawn by this seed",
             ),
             ("Students", self.students, "One name a line, or how many there are"),
@@ -208,13 +209,3 @@ def _choice(*choices: tuple[str, str]) -> QComboBox:
     for value, title in choices:
         box.addItem(title, value)
     return box
-
-
-def _pair(first: QWidget, second: QWidget) -> QWidget:
-    pair = QWidget()
-    row = QHBoxLayout(pair)
-    row.setContentsMargins(0, 0, 0, 0)
-    row.setSpacing(px(8))
-    row.addWidget(first, 1)
-    row.addWidget(second)
-    return pair
