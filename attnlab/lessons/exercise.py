@@ -24,6 +24,7 @@ from attnlab.attention.stages import BY_NAME, kind_of
 from attnlab.attention.trace import Trace
 from attnlab.errors import AttnlabError, ExperimentError, FileError
 from attnlab.files.atomic import why, write_bytes
+from attnlab.files.bounded import read_bytes
 from attnlab.files.session import load, save
 
 FORMAT, VERSION = "attnlab exercise", 1
@@ -268,14 +269,7 @@ def read_exercise(path: str | os.PathLike[str]) -> Exercise:
     Raises:
         FileError: it is not there, too large, no exercise, damaged, or of a newer attnlab.
     """
-    name = os.fspath(path)
-    try:
-        with open(path, "rb") as file:
-            data = file.read(LIMIT + 1)
-    except (OSError, ValueError) as error:
-        raise FileError(f"{name} cannot be read: {why(error)}.") from None
-    if len(data) > LIMIT:
-        raise FileError(f"{name} is larger than the {LIMIT >> 20} MiB that an exercise may have.")
+    name, data = os.fspath(path), read_bytes(path, LIMIT, "an exercise")
     try:
         return _exercise(_checked(json.loads(data.decode("utf-8", "surrogatepass")), name))
     except FileError:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from attnlab.attention.arithmetic import number
 from attnlab.attention.experiment import Experiment
 from attnlab.errors import AttnlabError, FileError
-from attnlab.files.atomic import why
+from attnlab.files.bounded import read_bytes
 from attnlab.lessons.exercise import MOST_STUDENTS, Answer, Exercise, answers, name_of
 from attnlab.lessons.lesson import Problem
 
@@ -189,18 +189,11 @@ def read_answer_file(path: str | os.PathLike[str]) -> tuple[tuple[Given, ...], t
     Raises:
         FileError: it is not there, too large, or not UTF-8.
     """
-    name = os.fspath(path)
-    try:
-        with open(path, "rb") as file:
-            data = file.read(CSV_LIMIT + 1)
-    except (OSError, ValueError) as error:
-        raise FileError(f"{name} cannot be read: {why(error)}.") from None
-    if len(data) > CSV_LIMIT:
-        raise FileError(f"{name} is larger than the {CSV_LIMIT >> 20} MiB that answers may have.")
+    data = read_bytes(path, CSV_LIMIT, "answers")
     try:
         return read_answers(data.decode("utf-8"))
     except UnicodeDecodeError:
-        raise FileError(f"{name} is not text in UTF-8; save it as “CSV UTF-8”.") from None
+        raise FileError(f"{os.fspath(path)} is not text in UTF-8; save it as “CSV UTF-8”.") from None
 
 
 def sorted_out(exercise: Exercise, lines: Sequence[Given]) -> tuple[dict[str, dict[str, str]], tuple[Problem, ...]]:
