@@ -4,6 +4,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from attnlab.ui.actions import Action
+from attnlab.ui.file_actions import file_actions
 
 if TYPE_CHECKING:
     from attnlab.document.document import View
@@ -15,7 +16,7 @@ SECTIONS = ("File", "Edit", "Layer", "View", "Compare", "Steps", "Lessons", "Win
 
 def window_actions(w: "MainWindow") -> list[Action]:
     """Return the actions of a window; each asks the window what is possible just now."""
-    return [*_file(w), *_edit(w), *_layer(w), *_view(w), *_compare(w), *_steps(w), *_lessons(w), *_window(w)]
+    return [*file_actions(w), *_edit(w), *_layer(w), *_view(w), *_compare(w), *_steps(w), *_lessons(w), *_window(w)]
 
 
 def _loaded(w: "MainWindow") -> bool:
@@ -25,35 +26,6 @@ def _loaded(w: "MainWindow") -> bool:
 def _editing(w: "MainWindow") -> "Draft | None":
     """Return the lesson that is written just now, whose keys undo and save it; None beside the editor."""
     return w.desk.editing if w.desk is not None else None
-
-
-def _file(w: "MainWindow") -> list[Action]:
-    def save() -> None:
-        w.teach("save_draft")() if _editing(w) is not None else w.do("files.save")()
-
-    def film() -> None:
-        from attnlab.ui.export.sweep_dialog import open_sweep_dialog
-
-        open_sweep_dialog(w)
-
-    return [
-        Action("presets", "Open a preset…", "File", w.do("open_gallery"), ("Ctrl+P",), lambda: _loaded(w)),
-        Action("open", "Open a file…", "File", w.do("files.ask_open"), ("Ctrl+O",), lambda: _loaded(w)),
-        Action(
-            "bring-back",
-            "Bring back the last unsaved work",
-            "File",
-            w.bring_back,
-            (),
-            lambda: w.recovery is not None and w.recovery.there(),
-        ),
-        Action("save", "Save", "File", save, ("Ctrl+S",), lambda: _loaded(w)),
-        Action("save-as", "Save as…", "File", w.do("files.ask_save"), ("Ctrl+Shift+S",), lambda: _loaded(w)),
-        Action(
-            "export", "Export a picture or a table…", "File", w.do("files.ask_export"), ("Ctrl+E",), lambda: _loaded(w)
-        ),
-        Action("film", "Export a film of a sweep…", "File", film, (), lambda: _loaded(w)),
-    ]
 
 
 def _edit(w: "MainWindow") -> list[Action]:
