@@ -17,6 +17,7 @@ from attnlab.files.source import Source
 from attnlab.ui.actions import ActionList
 from attnlab.ui.command_palette import CommandPalette
 from attnlab.ui.loader import Loader
+from attnlab.ui.open_file import open_paths
 from attnlab.ui.rail import Rail
 from attnlab.ui.theme import CHOICES, TYPE_SIZES, apply_theme
 from attnlab.ui.window_actions import SECTIONS, window_actions
@@ -302,12 +303,8 @@ class MainWindow(QMainWindow):
             self.playground.canvas.setFocus()
 
     def open_path(self, path: Path) -> None:
-        """Open a session, or a lesson when the file is Markdown."""
-        if path.suffix.lower() in (".md", ".markdown"):
-            self.teach("open", path)()
-        elif self.playground is not None:
-            self.show_workspace(PLAYGROUND)
-            self.playground.files.open(path)
+        """Open a file by its ending: a session, a lesson, weights."""
+        open_paths(self, [path])
 
     @Slot(object)
     def remember_file(self, path: Path) -> None:
@@ -395,6 +392,5 @@ class MainWindow(QMainWindow):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        urls = [url for url in event.mimeData().urls() if url.isLocalFile()]
-        if urls and self.playground is not None:
-            self.open_path(Path(urls[0].toLocalFile()))
+        open_paths(self, [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()])
+        event.acceptProposedAction()
