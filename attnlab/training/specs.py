@@ -1,0 +1,56 @@
+"""What a run is made from, as values: the task, the model, how it is trained. Checked by the registries that they name."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSpec:
+    """The sizes of a model. ``kind`` is an entry of :mod:`attnlab.training.models`, ``positions`` one of
+    :mod:`attnlab.attention.positions`; ``norm`` is "before", "after" or "none"; ``d_ff`` 0 leaves the feed-forward out.
+
+    Recurrent models have ``d_model`` hidden units, one head and no positions.
+    """
+
+    kind: str = "decoder"
+    layers: int = 2
+    heads: int = 4
+    d_model: int = 64
+    d_ff: int = 256
+    norm: str = "before"
+    positions: str = "learned"
+    dropout: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class TrainSpec:
+    """How a model is trained. ``rate`` is reached after ``warmup`` steps and then follows ``schedule``: "constant",
+    "linear", "cosine" or "inverse-sqrt". ``clip`` is the largest norm of the gradient, 0 for any.
+
+    A run ends after ``steps``, or when ``stop_right`` of the held-out tokens are right, or when the held-out loss is
+    below ``stop_loss``; 0 leaves a condition out. The held-out examples are looked at every ``evaluate_every`` steps.
+    """
+
+    optimizer: str = "adamw"
+    rate: float = 3e-3
+    schedule: str = "cosine"
+    warmup: int = 50
+    batch: int = 64
+    steps: int = 2000
+    weight_decay: float = 0.01
+    clip: float = 1.0
+    stop_right: float = 0.0
+    stop_loss: float = 0.0
+    evaluate_every: int = 50
+    device: str = "cpu"
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RunSpec:
+    """A whole run: the name of a task, its settings by name, the model and the training. Two alike runs are equal."""
+
+    task: str = "reverse"
+    options: Mapping[str, int | float | str] = field(default_factory=dict)
+    model: ModelSpec = ModelSpec()
+    train: TrainSpec = TrainSpec()
