@@ -1,6 +1,5 @@
 """Session files (.attnlab): a zip of a JSON manifest, a safetensors file and their checksums, never pickle."""
 
-import io
 import json
 import os
 import re
@@ -19,6 +18,7 @@ from attnlab import __version__
 from attnlab.attention.experiment import Experiment
 from attnlab.errors import AttnlabError, FileError
 from attnlab.files.atomic import shown, unwritable, why, write_bytes
+from attnlab.files.bounded import open_file
 from attnlab.files.session_archive import (
     MANIFEST,
     MANIFEST_LIMIT,
@@ -160,13 +160,10 @@ def _check_size(manifest: bytes, of_arrays: int) -> None:
 
 
 def _opened(path: str | os.PathLike[str], name: str) -> IO[bytes]:
-    """Open a file to be read in pieces; what has no pieces (a pipe) is read whole, within the limit."""
+    """Open a file to be read in pieces."""
     most = TOTAL_LIMIT + (1 << 16)
     try:
-        file: IO[bytes] = open(path, "rb")  # noqa: SIM115  # it is handed on
-        if not file.seekable():
-            with file:
-                file = io.BytesIO(file.read(most + 1))
+        file = open_file(path)
         size = file.seek(0, os.SEEK_END)
         file.seek(0)
     except FileNotFoundError:

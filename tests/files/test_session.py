@@ -220,15 +220,14 @@ def test_saving_where_nothing_can_be_written_is_refused_and_leaves_the_old_file(
         save(SMALL, tmp_path)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there are no names for pipes")
-def test_a_session_is_read_from_a_pipe() -> None:
-    end, start = os.pipe()
-    try:
-        with open(start, "wb") as file:
-            file.write(WHOLE)
-        assert_same(SMALL, load(f"/dev/fd/{end}"))
-    finally:
-        os.close(end)
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+def test_what_is_no_ordinary_file_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.attnlab")
+    for path in (tmp_path / "pipe.attnlab", Path("/dev/zero")):
+        with pytest.raises(FileError, match=f"^{path} cannot be read: it is a pipe or a device, no file.$"):
+            load(path)
+    with pytest.raises(FileError, match="is a folder; a session is a file"):
+        load(tmp_path)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need a right there")
