@@ -7,52 +7,37 @@ import platform
 import re
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from attnlab import __version__
-from attnlab.cli_figure import ENDINGS as FIGURES
-from attnlab.cli_figure import add_figure_options, check_figure_options, figure_spec, write_figure_file
 from attnlab.command_line import MisuseError, Parser, check_folder, load_torch_before_qt, platform_without_display
-from attnlab.console import INTERRUPTED, OK, TO_MEND, fail, refuse, say, silence_stdout, terminal_width, write
+from attnlab.console import INTERRUPTED, OK, guarded, say, silence_stdout
 from attnlab.display import has_display
 from attnlab.errors import AttnlabError
 from attnlab.files.source import Source, check_source, load_source, parse_source
-
-if TYPE_CHECKING:
-    from attnlab.attention.experiment import Experiment
-    from attnlab.attention.trace import Trace
 
 BENCHES = ("live", "engine", "start", "lesson", "export")
 SIZES = (64, 16384)
 """The smallest and the largest side of a screenshot, in pixels."""
 
-SOURCE_HELP = "a session file, or preset:NAME (attnlab presets lists them)"
 EPILOG = """\
 commands:
   attnlab show SOURCE            the numbers of every stage
   attnlab export SOURCE -o OUT   a figure or a table: png, svg, pdf, csv, npy …
-  attnlab code SOURCE            a PyTorch script that reproduces every stage
+  attnlab code SOURCE            a PyTorch script, or a notebook, that reproduces every stage
   attnlab presets                the worked examples
   attnlab lesson NAME|FILE       opens a lesson; --pdf prints it, --check looks for mistakes
   attnlab bench [live|engine|start|lesson|export]
   attnlab doctor                 what is installed, what is missing
-SOURCE is a session file or preset:NAME. attnlab COMMAND --help says more.
+SOURCE is a session file or preset:NAME; export and code take several, folders and patterns. attnlab COMMAND --help says more.
 """
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code: 0, 2 for what the user can mend, 1 for a failure of our own."""
     try:
-        code = _run(list(sys.argv[1:] if argv is None else argv))
-        sys.stdout.flush()
-        return code
-    except AttnlabError as error:
-        return refuse(str(error), TO_MEND)
-    except ImportError as error:
-        if (error.name or "").startswith("attnlab"):
-            return fail(error)
-        return refuse(f"A part is missing ({error}); attnlab doctor names the command that mends it.", TO_MEND)
+        return guarded(partial(_run, list(sys.argv[1:] if argv is None else argv)))
     except BrokenPipeError:
         silence_stdout()
         return OK
@@ -60,14 +45,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except SystemExit as stop:  # argparse, after --help
         return stop.code if isinstance(stop.code, int) else OK
-    except Exception as error:  # noqa: BLE001  # the outermost door: whatever went wrong is one line, not a traceback
-        return fail(error)
 
 
 def _run(argv: list[str]) -> int:
-    if argv and argv[0] in COMMANDS:
-        return COMMANDS[argv[0]](argv[1:])
-    return _window(argv)
+    code = COMMANDS[argv[0]](argv[1:]) if argv and argv[0] in COMMANDS else _window(argv)
+    sys.stdout.flush()
+    return code
 
 
 def _window(argv: list[str]) -> int:
@@ -154,108 +137,21 @@ def _versions() -> str:
 
 
 def _show(argv: list[str]) -> int:
-    parser = _stage_parser("show", "Print the numbers of one stage, or of all.")
-    parser.add_argument("--json", action="store_true", help="as JSON, with all digits")
-    options = parser.parse_args(argv)
-    trace = _computed(options)
-    from attnlab.files.tables import as_json, table
-    from attnlab.files.text_table import as_text
+    from attnlab.cli_show import main as show
 
-    one = options.stage is not None
-    tables = [table(trace, name, options.head) for name in ([options.stage] if one else trace.all_stages)]
-    if options.json:
-        texts = [as_json(each) for each in tables]
-        say((texts[0] if one else "[" + ",\n ".join(texts) + "]") + "\n")
-    else:
-        say("\n".join(as_text(each, terminal_width()) for each in tables))
-    _announce(trace)
-    return OK
+    return show(argv)
 
 
 def _export(argv: list[str]) -> int:
-    parser = _stage_parser("export", "Write one stage as a figure or a table, by the ending of OUT.")
-    parser.add_argument(
-        "-o", "--output", type=Path, required=True, metavar="OUT",
-        help="png, svg, pdf, csv, npy, npz, safetensors",
-    )  # fmt: skip
-    add_figure_options(parser)
-    options = parser.parse_args(argv)
-    path, ending = options.output, options.output.suffix.lower()
-    from attnlab.files.tables import ENDINGS, encoded, table
+    from attnlab.cli_figure import main as export
 
-    if ending not in (*FIGURES, *ENDINGS):
-        known = ", ".join((*FIGURES, *ENDINGS))
-        raise AttnlabError(f"{path} ends in nothing that can be written; there are {known}.")
-    check_figure_options(options, ending in FIGURES)
-    check_folder(path)
-    spec = figure_spec(options) if ending in FIGURES else None
-    trace = _computed(options)
-    if spec is not None:
-        write_figure_file(path, trace, spec)
-    else:
-        from attnlab.files.atomic import write_bytes
-
-        write_bytes(path, encoded(table(trace, options.stage or "weights", options.head), ending))
-    _announce(trace)
-    return OK
-
-
-def _stage_parser(command: str, description: str) -> argparse.ArgumentParser:
-    parser = Parser(prog=f"attnlab {command}", description=description, allow_abbrev=False)
-    _add_source(parser)
-    parser.add_argument("--stage", metavar="NAME", help="inputs, queries, … weights, context, output")
-    parser.add_argument(
-        "--head", type=_head, default="all", metavar="I|all|mean", help="a head from 0, all of them, or their mean"
-    )
-    parser.add_argument("--device", default="cpu", metavar="D")
-    parser.add_argument("--dtype", default="float32", metavar="T", help="float32, float64, bfloat16 or float16")
-    return parser
-
-
-def _head(text: str) -> int | str:
-    if text in ("all", "mean"):
-        return text
-    if not re.fullmatch(r"[+-]?[0-9]{1,9}", text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no head; 0, 1 …, all and mean are")
-    return int(text)
-
-
-def _item(text: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,9}", text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no sequence of a batch; 0, 1 … are")
-    return int(text)
-
-
-def _add_source(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("source", metavar="SOURCE", help=SOURCE_HELP)
-    parser.add_argument("--item", type=_item, metavar="I", help="a sequence of a batch, from 0; without, the one saved")
-
-
-def _loaded(options: argparse.Namespace) -> "tuple[Experiment, str]":
-    """Return the experiment that is asked for, of a batch the sequence, and its title."""
-    experiment, title, _ = load_source(options.source)
-    if options.item is not None:
-        from attnlab.attention.batches import select
-
-        experiment = select(experiment, options.item)
-    return experiment, title
-
-
-def _computed(options: argparse.Namespace) -> "Trace":
-    experiment, _ = _loaded(options)
-    from attnlab.compute.engine import compute
-
-    return compute(experiment, options.device, options.dtype)
+    return export(argv)
 
 
 def _code(argv: list[str]) -> int:
-    parser = Parser(prog="attnlab code", description="Print a PyTorch script that reproduces every stage.")
-    _add_source(parser)
-    experiment, title = _loaded(parser.parse_args(argv))
-    from attnlab.files.script import script
+    from attnlab.cli_code import main as code
 
-    say(script(experiment, title))
-    return OK
+    return code(argv)
 
 
 def _presets(argv: list[str]) -> int:
@@ -308,17 +204,3 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "show": _show, "export": _export, "code": _code, "presets": _presets, "lesson": _lesson, "bench": _bench,
     "doctor": _doctor,
 }  # fmt: skip
-
-
-def _announce(trace: "Trace") -> None:
-    """Say on standard error what is odd about a trace: ∞, NaN, and queries that may attend to nothing."""
-    for warning in trace.warnings:
-        write(sys.stderr, f"attnlab: {warning}\n")
-    queries = sorted({query for _, query in trace.empty_rows})
-    if queries:
-        names = ", ".join(map(str, queries[:8])) + (f" and {len(queries) - 8} more" if len(queries) > 8 else "")
-        one = len(queries) == 1
-        subject, verb, their = ("Query", "is", "its") if one else ("Queries", "are", "their")
-        what = "weights, once masked, and" if "zeroed" in trace else "weights and"
-        text = f"{subject} {names} {verb} masked everywhere: {their} {what} context are 0."
-        write(sys.stderr, f"attnlab: {text}\n")

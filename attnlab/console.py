@@ -4,7 +4,10 @@ import os
 import shutil
 import sys
 import traceback
+from collections.abc import Callable
 from typing import TextIO
+
+from attnlab.errors import AttnlabError
 
 OK, OWN_FAILURE, TO_MEND, INTERRUPTED = 0, 1, 2, 130
 """Exit codes: done, a failure of attnlab's own, something that the user can mend, stopped by Ctrl+C."""
@@ -23,12 +26,36 @@ def refuse(sentence: str, code: int) -> int:
     return code
 
 
-def fail(error: Exception) -> int:
+def guarded(call: Callable[[], int], whose: str = "", before: Callable[[], None] = lambda: None) -> int:
+    """Return the exit code of a call, or of what goes wrong in it, which is said on one line that names ``whose``.
+
+    ``before`` is called ahead of such a line.
+    """
+    try:
+        return call()
+    except AttnlabError as error:
+        before()
+        sentence = str(error)
+        return refuse(sentence if whose in sentence else f"{whose}: {sentence}", TO_MEND)
+    except ImportError as error:
+        before()
+        if (error.name or "").startswith("attnlab"):
+            return fail(error)
+        return refuse(f"A part is missing ({error}); attnlab doctor names the command that mends it.", TO_MEND)
+    except BrokenPipeError:
+        raise
+    except Exception as error:  # noqa: BLE001  # the outermost door: whatever went wrong is one line, not a traceback
+        before()
+        return fail(error, whose)
+
+
+def fail(error: Exception, whose: str = "") -> int:
     """Say that attnlab itself is at fault, with the traceback if ATTNLAB_DEBUG=1 asks for it; return the exit code."""
     if os.environ.get("ATTNLAB_DEBUG") == "1":
         traceback.print_exception(error)
     reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return refuse(f"This is a fault of attnlab's own ({reason}); ATTNLAB_DEBUG=1 shows where.", OWN_FAILURE)
+    where = f" with {whose}" if whose else ""
+    return refuse(f"This is a fault of attnlab's own{where} ({reason}); ATTNLAB_DEBUG=1 shows where.", OWN_FAILURE)
 
 
 def say(text: str) -> None:

@@ -4,6 +4,7 @@ AttnlabError
 ├── ExperimentError      a field of an experiment that cannot be: names the field, what it got, what it needs
 ├── UnknownPresetError   a preset name that does not exist; names those that do
 ├── DeviceError          a device or number format that is unknown, absent or out of memory
+├── TrainingError        a task, model or training that cannot be, or a probe that the task cannot read
 └── FileError            a file that cannot be read or written; names the path and the reason
 """
 
@@ -22,6 +23,10 @@ class UnknownPresetError(AttnlabError, LookupError):
 
 class DeviceError(AttnlabError):
     """A device or dtype that is unknown, absent, or out of memory."""
+
+
+class TrainingError(AttnlabError, ValueError):
+    """A run that cannot be: the sentence names the setting, what it got and what it needs."""
 
 
 class FileError(AttnlabError):

@@ -1,5 +1,6 @@
 """Where an experiment comes from: a session file, or ``preset:NAME``. Loading this file loads no torch."""
 
+import glob
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
 
 PREFIX = "preset:"
+SESSION = ".attnlab"
+"""The ending of session files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,55 @@ def parse_source(text: str) -> Source:
     if text.startswith(PREFIX):
         return Source(preset=text.removeprefix(PREFIX))
     return Source(path=Path(text))
+
+
+def is_several(text: str) -> bool:
+    """Whether a text may name any number of sources: a folder, or a pattern such as ``runs/*.attnlab``."""
+    if text.startswith(PREFIX):
+        return glob.has_magic(text)
+    return os.path.isdir(text) or (glob.has_magic(text) and not os.path.lexists(text))
+
+
+def found(text: str) -> tuple[Source, ...]:
+    """Return what a text names, in order: one source, the sessions of a folder, or what fits a pattern.
+
+    ``**`` in a pattern stands for folders within folders; a pattern that says no ending takes session files.
+
+    Raises:
+        AttnlabError: it may be several, and there is none.
+    """
+    if not is_several(text):
+        return (parse_source(text),)
+    if text.startswith(PREFIX):
+        sources = _presets(text.removeprefix(PREFIX))
+    else:
+        sources = tuple(Source(Path(path)) for path in _files(text))
+    if not sources:
+        raise FileError(_nothing(text))
+    return sources
+
+
+def _presets(pattern: str) -> tuple[Source, ...]:
+    from fnmatch import fnmatchcase
+
+    from attnlab.attention.presets import presets
+
+    return tuple(Source(preset=name) for name in presets() if fnmatchcase(name, pattern))
+
+
+def _files(text: str) -> list[str]:
+    pattern = os.path.join(glob.escape(text), "*") if os.path.isdir(text) else text
+    ending = os.path.splitext(pattern)[1] or SESSION
+    paths = (path for path in glob.iglob(pattern, recursive=True) if not os.path.isdir(path))
+    return sorted(path for path in paths if ending != SESSION or path.lower().endswith(SESSION))
+
+
+def _nothing(text: str) -> str:
+    if os.path.isdir(text):
+        deeper = os.path.join(text, "**", f"*{SESSION}")
+        return f"There is no session ({SESSION}) in the folder {text}; '{deeper}' looks into the folders in it too."
+    what = f"preset fits {text!r}; attnlab presets lists them" if text.startswith(PREFIX) else f"file fits {text!r}"
+    return f"No {what}."
 
 
 def check_source(source: Source) -> None:

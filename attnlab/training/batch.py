@@ -16,7 +16,7 @@ SPECIAL = ("·", "⟨", "⟩")
 class Batch:
     """B examples side by side.
 
-    ``inputs`` [B, T] are what the model reads and goes on from: token numbers, or numbers themselves [B, T, d] (floating).
+    ``inputs`` [B, T] are what the model reads and goes on from: token numbers, or numbers themselves [B, T, d].
     ``targets`` [B, T] are what is asked at each place, :data:`IGNORED` where nothing is ([B, T, d] for numbers).
     ``source`` [B, S] is what an encoder reads where there is one beside a decoder. PAD is never attended to.
     """

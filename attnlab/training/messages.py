@@ -23,8 +23,8 @@ class Point:
 class Metric:
     """What the held-out examples gave after ``step`` steps: loss, the share of tokens and of whole examples right.
 
-    Where numbers are learned and not tokens, ``right`` and ``exact`` are NaN. ``by_length`` are (length, share of examples
-    of that length wholly right), empty where lengths do not differ.
+    Where numbers are learned and not tokens, ``right`` and ``exact`` are NaN. ``by_length`` are (length, share of
+    examples of that length wholly right), empty where lengths do not differ.
     """
 
     step: int

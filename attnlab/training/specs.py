@@ -1,4 +1,4 @@
-"""What a run is made from, as values: the task, the model, how it is trained. Checked by the registries that they name."""
+"""What a run is made from, as values: the task, the model, how it is trained. Registries check them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
