@@ -30,7 +30,8 @@ commands:
   attnlab lesson NAME|FILE       opens a lesson; --pdf prints it, --check looks for mistakes
   attnlab bench [live|engine|start|lesson|export]
   attnlab doctor                 what is installed, what is missing
-SOURCE is a session file or preset:NAME; export and code take several, folders and patterns. attnlab COMMAND --help says more.
+SOURCE is a session file or preset:NAME; export and code take several, folders and patterns too.
+attnlab COMMAND --help says more.
 """
 
 

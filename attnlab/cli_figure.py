@@ -1,16 +1,72 @@
-"""The options of ``attnlab export`` that say what a figure is to be."""
+"""The command ``attnlab export``: figures and tables of one source or of many, by the ending of the file."""
 
 import argparse
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from attnlab.cli_many import OUTPUT_HELP, output, write_each
+from attnlab.cli_stage import announce, computed, stage_parser
 from attnlab.command_line import MisuseError, platform_without_display
 
 if TYPE_CHECKING:
-    from attnlab.attention.trace import Trace
     from attnlab.figures.figure_spec import FigureSpec
+    from attnlab.files.source import Source
 
-ENDINGS = (".png", ".svg", ".pdf")
+FIGURES, USUAL = (".png", ".svg", ".pdf"), ".png"
+EXAMPLES = """\
+examples:
+  attnlab export preset:journey -o weights.pdf --width 85
+  attnlab export runs -o figures/ --format svg            every session of a folder
+  attnlab export 'runs/**/*.attnlab' -o 'figures/{folder}-{name}.png' --dpi 600
+"""
+
+
+def main(argv: list[str]) -> int:
+    """Run ``attnlab export`` with these arguments and return its exit code."""
+    from attnlab.files.tables import ENDINGS as TABLES
+
+    endings = (*FIGURES, *TABLES)
+    options = _parser(endings).parse_args(argv)
+    asked = None if options.format is None else f".{options.format}"
+    out = output(options.output, options.sources, endings, asked, USUAL)
+    figure = out.ending in FIGURES
+    check_figure_options(options, figure)
+    spec = figure_spec(options) if figure else None
+    with drawing() if figure else nullcontext():
+        return write_each(options.sources, out, partial(_write_one, options, out.ending, spec))
+
+
+def _parser(endings: tuple[str, ...]) -> argparse.ArgumentParser:
+    description = "Write one stage as a figure or a table, by the ending of OUT."
+    parser = stage_parser("export", description, several=True, epilog=EXAMPLES)
+    parser.add_argument("-o", "--output", required=True, metavar="OUT", help=OUTPUT_HELP)
+    kinds = tuple(ending.removeprefix(".") for ending in endings)
+    parser.add_argument("--format", choices=kinds, help=f"whatever the ending of OUT; in a folder usually {USUAL[1:]}")
+    add_figure_options(parser)
+    return parser
+
+
+def _write_one(
+    options: argparse.Namespace, ending: str, spec: "FigureSpec | None", source: "Source", path: Path, whose: str
+) -> None:
+    trace = computed(source, options)
+    from attnlab.files.atomic import write_bytes
+
+    if spec is not None:
+        from attnlab.figures.figure_file import figure_bytes
+
+        with uninterrupted():
+            data = figure_bytes(trace, spec, ending)
+        write_bytes(path, data)
+    else:
+        from attnlab.files.tables import encoded, table
+
+        write_bytes(path, encoded(table(trace, options.stage or "weights", options.head), ending))
+    announce(trace, whose)
 
 
 def add_figure_options(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +102,7 @@ def check_figure_options(options: argparse.Namespace, figure: bool) -> None:
     if sum((options.stage is not None, options.stages is not None, options.canvas)) > 1:
         raise MisuseError("--stage, --stages and --canvas all say what is drawn; one of them is enough.")
     if not figure and (options.stages is not None or options.canvas):
-        raise MisuseError(f"A table holds one stage; several are for figures, {', '.join(ENDINGS)}.")
+        raise MisuseError(f"A table holds one stage; several are for figures, {', '.join(FIGURES)}.")
 
 
 def figure_spec(options: argparse.Namespace) -> "FigureSpec":
@@ -77,13 +133,32 @@ def figure_spec(options: argparse.Namespace) -> "FigureSpec":
     )
 
 
-def write_figure_file(path: Path, trace: "Trace", spec: "FigureSpec") -> None:
-    """Write a figure without a window; errors as :func:`attnlab.figures.figure_file.write_figure`."""
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Let Ctrl+C wait until a picture is drawn, as Qt cannot be stopped while it paints; a second one does not wait."""
+    pressed = 0
+
+    def wait(*_: object) -> None:
+        nonlocal pressed
+        pressed += 1
+        if pressed > 1:
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, wait)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if pressed:
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def drawing() -> Iterator[None]:
+    """Have Qt there, without a window, for as long as figures are drawn."""
     with platform_without_display(True):
         from PySide6.QtWidgets import QApplication
 
-        from attnlab.figures.figure_file import write_figure
-
         app = QApplication.instance() or QApplication([])
-        write_figure(path, trace, spec)
+        yield
         del app

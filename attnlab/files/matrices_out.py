@@ -3,7 +3,8 @@
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 import numpy as np
 
@@ -104,7 +105,13 @@ def as_csv_text(t: Table, digits: int | None = None, labels: bool = True) -> str
     return text.getvalue()
 
 
-FORMATS: dict[str, Callable[[Table, int | None, bool], str]] = {
+class AsText(Protocol):
+    """Writes a table with so many digits, all with None, and with or without its labels; each as it is usual there."""
+
+    def __call__(self, t: Table, digits: int | None = ..., labels: bool = ...) -> str: ...
+
+
+FORMATS: dict[str, AsText] = {
     "latex": as_latex,
     "numpy": as_numpy,
     "markdown": as_markdown,

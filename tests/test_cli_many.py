@@ -1,0 +1,221 @@
+"""``attnlab code`` and ``attnlab export`` with several sources: folders, patterns, names, failures and Ctrl+C."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import attnlab
+from attnlab.cli import main
+from attnlab.files.notebook import notebook
+from attnlab.files.script import script
+
+pytestmark = pytest.mark.usefixtures("qapp")
+posix_only = pytest.mark.skipif(os.name != "posix", reason="Ctrl+C and terminals are others there")
+
+
+@pytest.fixture
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder that the commands run in: two sessions, two more of one name in folders of it, and a note."""
+    monkeypatch.chdir(tmp_path)
+    for folder in ("runs", "runs/a", "runs/b"):
+        Path(folder).mkdir()
+    places = {"one": "journey", "two": "the-cat-sat", "a/last": "causal-5x8", "b/last": "multi-head-8"}
+    for name, preset in places.items():
+        attnlab.save(attnlab.preset(preset), f"runs/{name}.attnlab")
+    Path("runs/notes.txt").write_text("no session")
+    return tmp_path
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+def errors(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert all(line.startswith("attnlab: ") for line in err.splitlines())
+    return [line.removeprefix("attnlab: ") for line in err.splitlines()]
+
+
+def test_a_folder_gives_a_script_for_each_session_in_it(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["code", "runs", "-o", "scripts"]) == 0
+    assert errors(capsys) == []
+    assert files(runs / "scripts") == ["one.py", "two.py"]
+    assert (runs / "scripts" / "one.py").read_text() == script(attnlab.preset("journey"), "one")
+
+
+def test_a_pattern_reaches_into_folders_and_names_tell_them_apart(runs: Path) -> None:
+    assert main(["code", "runs/**", "--notebook", "--dtype", "float64", "-o", "books/{folder}/{name}.ipynb"]) == 0
+    assert files(runs / "books") == ["a/last.ipynb", "b/last.ipynb", "runs/one.ipynb", "runs/two.ipynb"]
+    made = (runs / "books" / "a" / "last.ipynb").read_text()
+    assert json.loads(made) == json.loads(notebook(attnlab.preset("causal-5x8"), "last", "float64"))
+
+
+def test_two_sources_of_one_name_do_not_overwrite_each_other(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", "runs/**/*.attnlab", "-o", "tables/{name}.csv"]) == 2
+    assert files(runs / "tables") == ["last.csv", "one.csv", "two.csv"]
+    clash = (
+        "runs/b/last.attnlab is not written: tables/last.csv is that of runs/a/last.attnlab; {folder} in -o parts them."
+    )
+    assert errors(capsys) == [clash]
+    assert len((runs / "tables" / "last.csv").read_text().splitlines()) == 1 + 5  # causal-5x8, not eight heads
+
+
+def test_a_source_that_is_named_twice_is_written_once(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["code", "runs/one.attnlab", "runs", "./runs/one.attnlab", "-o", "scripts"]) == 0
+    assert (errors(capsys), files(runs / "scripts")) == ([], ["one.py", "two.py"])
+
+
+def test_what_fails_is_a_line_and_the_others_go_on(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (runs / "runs" / "broken.attnlab").write_bytes(b"nonsense")
+    sources = ["runs", "none.attnlab", "runs/none*", "preset:nope", "preset:multi-head-8"]
+    assert main(["export", *sources, "-o", "figures", "--format", "svg", "--head", "1"]) == 2
+    said = errors(capsys)
+    assert files(runs / "figures") == ["multi-head-8.svg"]
+    for start, sentence in zip(
+        ["No file fits 'runs/none*'", "runs/broken", "runs/one", "runs/two", "There is no file none", "preset:nope"],
+        said,
+        strict=True,
+    ):
+        assert sentence.startswith(start), said
+    assert said[2].startswith("runs/one.attnlab: There is no head 1; there are head")
+
+
+def test_a_fault_of_its_own_with_one_source_is_1_and_the_others_go_on(
+    runs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(e: object, title: str, dtype: str) -> str:
+        if title == "one":
+            raise ZeroDivisionError
+        return "fine"
+
+    monkeypatch.setattr("attnlab.files.script.script", broken)
+    assert main(["code", "runs", "nowhere", "-o", "scripts"]) == 1
+    assert errors(capsys)[0].startswith("This is a fault of attnlab's own with runs/one.attnlab (ZeroDivisionError)")
+    assert files(runs / "scripts") == ["two.py"]
+
+
+def test_presets_have_patterns_too(runs: Path) -> None:
+    assert main(["export", "preset:journey*", "-o", "t/{folder}-{name}.npy", "--stage", "output"]) == 0
+    wanted = [f"preset-{name}.npy" for name in attnlab.presets() if name.startswith("journey")]
+    assert files(runs / "t") == sorted(wanted)
+
+
+def test_what_is_odd_about_a_trace_names_its_source(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", "preset:naive-softmax-overflow", "preset:journey", "-o", "t/{name}.csv"]) == 0
+    said = errors(capsys)
+    assert said
+    assert all(line.startswith("preset:naive-softmax-overflow: ") for line in said)
+
+
+def test_a_folder_takes_the_result_of_one_source_as_well(runs: Path) -> None:
+    (runs / "out").mkdir()
+    assert main(["code", "preset:journey", "-o", "out"]) == 0
+    assert main(["export", "runs/one.attnlab", "-o", "out"]) == 0
+    assert files(runs / "out") == ["journey.py", "one.png"]
+
+
+def test_a_file_that_looks_like_a_pattern_is_a_file(runs: Path) -> None:
+    attnlab.save(attnlab.preset("journey"), "runs/[one].attnlab")
+    assert main(["code", "runs/[one].attnlab", "-o", "x.py"]) == 0
+    assert (runs / "x.py").read_text() == script(attnlab.preset("journey"), "[one]")
+
+
+def test_the_format_goes_before_the_ending(runs: Path) -> None:
+    assert main(["export", "preset:journey", "-o", "figure.dat", "--format", "pdf"]) == 0
+    assert (runs / "figure.dat").read_bytes().startswith(b"%PDF")
+
+
+def test_the_ending_says_that_it_is_a_notebook(runs: Path) -> None:
+    assert main(["code", "preset:journey", "-o", "x.ipynb"]) == 0
+    assert json.loads((runs / "x.ipynb").read_text())["nbformat"] == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["export", "runs", "-o", "x.pdf"], "Several sources cannot all be x.pdf; -o needs a folder, or {name}.pdf"),
+        (["export", "runs/*", "-o", "x.txt"], "Several sources cannot all be x.txt"),
+        (["code", "runs"], "Code of several sources is not printed; -o FOLDER writes a file for each."),
+        (["code", "preset:journey", "-o", "x.py", "--notebook"], "x.py is a script by its ending"),
+        (
+            ["code", "preset:journey", "-o", "x.txt"],
+            "x.txt ends in nothing that can be written; there are .py, .ipynb.",
+        ),
+        (["code", "preset:journey", "-o", "none/x.py"], "none/x.py cannot be written: there is no folder none."),
+        (["code", "preset:journey", "--dtype", "int8"], "dtype 'int8' is unknown"),
+        (
+            ["code", "empty", "-o", "x"],
+            "There is no session (.attnlab) in the folder empty; 'empty/**/*.attnlab' looks",
+        ),
+        (["code", "preset:zz*", "-o", "x"], "No preset fits 'preset:zz*'; attnlab presets lists them."),
+        (["code", "runs", "-o", "runs/notes.txt/x/"], "cannot be written: Not a directory"),
+        (["export", "runs", "-o", "x", "--stages", "scores", "--format", "csv"], "A table holds one stage"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_is_one_sentence_and_nothing_is_written(
+    arguments: list[str], sentence: str, runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (runs / "empty").mkdir()
+    before = files(runs)
+    assert main(arguments) == 2
+    assert all(sentence in line for line in errors(capsys))
+    assert files(runs) == before
+
+
+def begun(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
+    """Start a command and wait for the first thing that it says about one of its sources."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "attnlab", *arguments], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True, encoding="utf-8",
+    )  # fmt: skip
+    assert process.stderr is not None
+    assert "preset:naive-softmax-overflow" in process.stderr.readline()
+    return process
+
+
+@posix_only
+@pytest.mark.parametrize("ending", [".png", ".csv"])
+def test_ctrl_c_leaves_whole_files_only(ending: str, tmp_path: Path) -> None:
+    process = begun(tmp_path, "export", "preset:naive*", "preset:*", "preset:*-*", "-o", f"x/{{name}}{ending}")
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    assert "Traceback" not in err
+    written = files(tmp_path / "x")
+    assert written[0] == f"naive-softmax-overflow{ending}"
+    assert len(written) < len(attnlab.presets())
+    ends = b"IEND\xaeB`\x82" if ending == ".png" else b"\n"
+    assert all((tmp_path / "x" / name).read_bytes().endswith(ends) for name in written)
+
+
+@posix_only
+def test_a_terminal_is_told_how_far_it_is(runs: Path) -> None:
+    import pty
+
+    (runs / "runs" / "broken.attnlab").write_bytes(b"nonsense")
+    ours, theirs = pty.openpty()
+    with os.fdopen(ours, "rb", buffering=0) as terminal:
+        command = [sys.executable, "-m", "attnlab", "code", "runs", "-o", "x"]
+        done = subprocess.run(command, cwd=runs, stderr=theirs, stdout=subprocess.PIPE, check=False, timeout=60)
+        os.close(theirs)
+        said = b""
+        try:
+            while piece := terminal.read(65536):
+                said += piece
+        except OSError:  # how Linux says that the other end is closed
+            pass
+    assert (done.returncode, done.stdout) == (2, b"")
+    lines = [line.rstrip() for line in said.decode().replace("\n", "").split("\r") if line.strip()]
+    assert lines == [
+        "1 of 3  runs/broken.attnlab",
+        "attnlab: runs/broken.attnlab is not an attnlab session, or only a part of one.",
+        "2 of 3  runs/one.attnlab",
+        "3 of 3  runs/two.attnlab",
+    ]
