@@ -12,7 +12,7 @@ LINE = 19.0
 """Height of a line of the title."""
 CAPTION = 14.0
 """Room for the title of one of several maps."""
-BAR = 26.0
+BAR = 20.0
 """Room for the colour bar with its numbers."""
 SPACE = 14.0
 """Least space between maps."""
@@ -21,7 +21,7 @@ CELL_WIDTH, CELL_HEIGHT = 72.0, 44.0
 READABLE = 20.0
 """In cells lower than this there is no room for more than two decimals, and they are as wide as high."""
 SHAPE = 0.62
-"""The height that small multiples aim at, as a part of the width."""
+"""The height that small multiples aim at in a figure of their own, as a part of the width."""
 LEAST_WHOLE = 4.0
 """Cells of fewer dots than this are not made smaller to be of whole dots: figures would lose half their size."""
 DENSE = 96.0
@@ -60,6 +60,8 @@ class Wish:
     square: bool = True
     per_row: int | None = None
     ratio: float = 1.0
+    cell_height: float = CELL_HEIGHT
+    shape: float = SHAPE
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +164,7 @@ def _plan(room: float, maps: tuple[int, int, int], labels: Labels, wish: Wish, p
 def _cell(widest: float, fixed: float, room: float, lines: tuple[int, int], wish: Wish) -> tuple[float, float]:
     """Return the width and height of cells below what is ``fixed``, in ``lines`` of maps with so many rows."""
     width = widest
-    height = min(width if wish.square else max(CELL_HEIGHT * 0.55, width / 1.6), CELL_HEIGHT)
+    height = min(width if wish.square else max(CELL_HEIGHT * 0.55, width / 1.6), wish.cell_height)
     if wish.height is not None:
         height = min(height, max(wish.height - fixed, 1.0) / (lines[0] * lines[1]))
         broad = CELL_WIDTH / CELL_HEIGHT if height > READABLE else 1.0
@@ -194,7 +196,7 @@ def _badness(plan: _Plan, count: int, wish: Wish) -> float:
     empty = 0.15 * (-count % plan.per_row)
     if wish.height is not None:
         return 3 * empty - math.log(plan.cell_width * plan.cell_height)
-    return abs(math.log(plan.tall / (SHAPE * wish.width))) + empty + 0.3 * (1 - min(plan.used / wish.width, 1))
+    return abs(math.log(plan.tall / (wish.shape * wish.width))) + empty + 0.3 * (1 - min(plan.used / wish.width, 1))
 
 
 def _whole(length: float, ratio: float) -> float:

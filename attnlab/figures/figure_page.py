@@ -8,11 +8,13 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QFont, QPainter
 
 from attnlab.errors import AttnlabError
+from attnlab.figures.figure_canvas import Rect, draw_flow, lay_out_canvas
 from attnlab.figures.figure_colours import dressed
 from attnlab.figures.figure_layout import LINE, MARGIN
 from attnlab.figures.figure_panel import Panel, draw_panel, panel
 from attnlab.figures.figure_spec import MM_PER_INCH, WIDE_MM, WIDTH_MM, FigureSpec
 from attnlab.figures.figure_type import TITLE_PX, figure_font, wrapped
+from attnlab.figures.figure_wires import Wire
 from attnlab.figures.text import Pen
 
 if TYPE_CHECKING:
@@ -26,7 +28,8 @@ _LEAST_PANEL = 60.0
 class Page:
     """A figure ready to be drawn: ``panels`` with their places; sizes in units, of which an inch has so many.
 
-    ``ratio`` is how many dots a unit has, in pixels of the file or those that vectors are fitted to.
+    ``ratio`` is how many dots a unit has, in pixels of the file or those that vectors are fitted to. A whole canvas
+    also has ``cards``, as x, y, width and height, and the ``wires`` between them.
     """
 
     spec: FigureSpec
@@ -35,6 +38,8 @@ class Page:
     ratio: float
     title: tuple[str, ...]
     panels: tuple[tuple[float, float, Panel], ...]
+    cards: tuple[Rect, ...] = ()
+    wires: tuple[Wire, ...] = ()
 
     @property
     def size_mm(self) -> tuple[float, float]:
@@ -55,30 +60,33 @@ def lay_out_page(trace: "Trace", spec: FigureSpec) -> Page:
     Raises:
         AttnlabError: no such stage or head, or no room for what is to be in it.
     """
-    rows = canvas_rows(trace) if spec.canvas else [[stage] for stage in spec.stages]
-    for stage in (name for row in rows for name in row):
+    for stage in () if spec.canvas else spec.stages:
         if stage not in trace:
             names = ", ".join(trace.all_stages)
             raise AttnlabError(f"There is no stage {stage!r} in this configuration; there are {names}.")
     units, ratio = spec.units_per_inch / MM_PER_INCH, spec.dpi / spec.units_per_inch
-    width = (spec.width_mm or _usual_width(trace, spec, rows)) * units
+    width = (spec.width_mm or _usual_width(trace, spec)) * units
     height = None if spec.height_mm is None else spec.height_mm * units
-    own = spec.title if len(rows) > 1 or len(rows[0]) > 1 else ""
+    own = spec.title if spec.canvas or len(spec.stages) > 1 else ""
     title = wrapped(own or "", width - 2 * MARGIN, figure_font(TITLE_PX, QFont.Weight.DemiBold))
     top = len(title) * LINE + (MARGIN if title else 0.0)
-    free = None if height is None else (height - top) / len(rows)
-    if min(width / max(map(len, rows)), free or width) < _LEAST_PANEL:
-        raise AttnlabError("The figure is too small for its type; a larger size, smaller type or fewer stages fit.")
+    if spec.canvas:
+        flow = lay_out_canvas(trace, spec, width, ratio, top, height)
+        _check_room(min(card[2] for card in flow.cards), min(card[3] for card in flow.cards))
+        return Page(spec, width, height or flow.height, ratio, title, flow.panels, flow.cards, flow.wires)
+    free = None if height is None else (height - top) / len(spec.stages)
+    _check_room(width, free or width)
     panels, y = [], top
-    for row in rows:
-        wide = _widths(trace, row, width)
-        line = [panel(trace, name, spec, w, ratio, free) for name, w in zip(row, wide, strict=True)]
-        x = 0.0
-        for each, w in zip(line, wide, strict=True):
-            panels.append((x, y, each))
-            x += w
-        y += max(each.layout.height for each in line)
+    for name in spec.stages:
+        panels.append((0.0, y, panel(trace, name, spec, width, ratio, free)))
+        y += panels[-1][2].layout.height
     return Page(spec, width, height or y, ratio, title, tuple(panels))
+
+
+def _check_room(width: float, height: float) -> None:
+    """Refuse panels in which nothing could be read."""
+    if min(width, height) < _LEAST_PANEL:
+        raise AttnlabError("The figure is too small for its type; a larger size, smaller type or fewer stages fit.")
 
 
 def draw_page(painter: QPainter, page: Page) -> None:
@@ -98,6 +106,7 @@ def draw_steps(painter: QPainter, page: Page) -> Iterator[None]:
     for line in page.title:
         pen.draw(MARGIN, y, line)
         y += LINE
+    draw_flow(painter, page.cards, page.wires, palette)
     for x, y, each in page.panels:
         painter.save()
         painter.translate(x, y)
@@ -105,23 +114,6 @@ def draw_steps(painter: QPainter, page: Page) -> Iterator[None]:
         painter.restore()
 
 
-def canvas_rows(trace: "Trace") -> list[list[str]]:
-    """Return the names of all stages in lines, as the canvas has them: what is projected, the maps, what follows."""
-    names = list(trace.all_stages)
-    maps = [i for i, name in enumerate(names) if trace.stage(name).is_map]
-    rows = [names[: maps[0]], names[maps[0] : maps[-1] + 1], names[maps[-1] + 1 :]]
-    return [row for row in rows if row]
-
-
-def _usual_width(trace: "Trace", spec: FigureSpec, rows: list[list[str]]) -> float:
-    several = (
-        spec.head == "all" and trace.experiment.n_heads > 1 and any(trace.stage(name).has_heads for name in rows[0])
-    )
-    return WIDE_MM if several or spec.canvas else WIDTH_MM
-
-
-def _widths(trace: "Trace", row: list[str], width: float) -> list[float]:
-    """Share a width out: wide matrices get more, but no stage twice as much as another."""
-    shapes = [trace.array(name).shape[-2:] for name in row]
-    wishes = [min(max(columns / rows, 0.8), 1.6) for rows, columns in shapes]
-    return [width * wish / sum(wishes) for wish in wishes]
+def _usual_width(trace: "Trace", spec: FigureSpec) -> float:
+    several = spec.head == "all" and trace.experiment.n_heads > 1
+    return WIDE_MM if spec.canvas or (several and trace.stage(spec.stages[0]).has_heads) else WIDTH_MM

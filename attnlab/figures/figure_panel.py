@@ -14,10 +14,12 @@ from attnlab.figures.figure_layout import (
     AXIS,
     BAR,
     CAPTION,
+    CELL_HEIGHT,
     DENSE,
     LINE,
     MARGIN,
     NO_LABELS,
+    SHAPE,
     SPACE,
     FigureLayout,
     Labels,
@@ -37,7 +39,10 @@ if TYPE_CHECKING:
     from attnlab.attention.stages import Stage
     from attnlab.attention.trace import Trace
 
-_ROW_LABEL, _COLUMN_LABEL = 84.0, 64.0
+_ROW_LABEL, _COLUMN_LABEL, _WORD = 84.0, 64.0, 56.0
+"""The widest labels of rows and columns, and room for a word of usual length, which narrow figures leave too."""
+_CARD_CELL_HEIGHT = 28.0
+"""Higher cells would make what is not query by key the largest of all on a canvas."""
 _BAR_HEIGHT = 5.0
 _BAR_WIDTH = (90.0, 200.0)
 
@@ -107,6 +112,8 @@ def panel(
         square=entry.axes[-1] == "key",
         per_row=spec.columns,
         ratio=ratio,
+        cell_height=_CARD_CELL_HEIGHT if spec.canvas and not entry.is_map else CELL_HEIGHT,
+        shape=1.0 if spec.canvas else SHAPE,
     )
     labels = _labels(data, width) if spec.labels else NO_LABELS
     return Panel(entry, data, title, which, shape, lay_out(data.values.shape, labels, wish))
@@ -142,6 +149,8 @@ def _draw_header(painter: QPainter, shown: Panel, spec: FigureSpec, palette: Pal
     widest = max(map(pen.width, shown.title))
     left = max(min(layout.left, layout.width - MARGIN - widest), MARGIN)
     right = max(layout.right, min(left + widest, layout.width - MARGIN))
+    if spec.canvas:  # where cards have outlines, and titles stand alike in all
+        left, right = MARGIN, layout.width - MARGIN
     role = shown.stage.role
     painter.setPen(QColor(palette.role_ink(role) if role != "neutral" else palette.ink))
     y = layout.top + LINE / 2 - 3
@@ -220,4 +229,6 @@ def _labels(data: MapData, width: float) -> Labels:
 
     row, column = widest(list(data.row_labels)), widest(list(data.column_labels))
     turned = min(column + 8, _COLUMN_LABEL)
-    return Labels(min(row + 8, _ROW_LABEL, width * 0.25), column, metrics.height() + 4, turned)
+    return Labels(
+        min(row + 8, _ROW_LABEL, max(width * 0.25, min(width * 0.36, _WORD))), column, metrics.height() + 4, turned
+    )

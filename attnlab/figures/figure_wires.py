@@ -1,0 +1,228 @@
+"""Where the wires of a whole canvas run: in the spaces between its cards alone. Pure arithmetic in units."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, permutations
+
+TRACK = 9.0
+"""Space between two wires side by side."""
+PLAIN = 16.0
+"""Space between cards and rows that no wire runs along."""
+_NEAR = 14.0
+"""Steps aside that are smaller would look crooked: a wire goes straight down then."""
+_CLEAR = 4.0
+"""Wires that come closer would look like one."""
+_MOST_TRIED = 6
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What flows from one card to another, and the role whose colour it has."""
+
+    source: str
+    target: str
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where a card stands: its row, counted from 0, its place in that row, and its left and right."""
+
+    row: int
+    place: int
+    left: float
+    right: float
+
+    @property
+    def middle(self) -> float:
+        """Half way between left and right."""
+        return (self.left + self.right) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """A line of straight pieces; an arrow's head is at its end."""
+
+    role: str
+    points: tuple[Point, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stub:
+    """Where a wire leaves the space between two rows: at ``x``, upwards or downwards."""
+
+    x: float
+    up: bool
+
+
+class Routes:
+    """Wires from cards to later ones, planned before anybody knows how high the rows are.
+
+    A wire goes straight to the next card of its row, else out of the bottom of a card, or for one of its own row out of
+    the top, along the space above the row it goes to, and in at the top. Past whole rows it goes right of them all.
+    What comes from one card runs together as far as it can. ``lane_x`` is where the lanes at the right begin.
+    """
+
+    def __init__(self, cards: dict[str, Span], links: Sequence[Link], lane_x: float) -> None:
+        self._cards, self._links = cards, tuple(links)
+        self._lanes = {name: lane_x + TRACK * lane for name, lane in _lanes(cards, links).items()}
+        self._ports = self._entries()
+        rows = max((card.row for card in cards.values()), default=0) + 1
+        self._levels = [_levels(self._stubs(row)) for row in range(rows)]
+
+    def space_above(self, row: int) -> float:
+        """Return how high the space above a row must be."""
+        tracks = 1 + max(self._levels[row].values(), default=-1)
+        return (PLAIN if row else 0.0) + TRACK * tracks
+
+    def wires(self, tops: Sequence[float], heights: Sequence[float]) -> tuple[Wire, ...]:
+        """Return the wires, when rows begin at ``tops`` and are so high; what lies behind others comes first."""
+        straight = [Wire(link.role, self._across(link, tops, heights)) for link in self._links if self._direct(link)]
+        return (
+            *(Wire(link.role, self._along(link, tops, heights)) for link in self._links if not self._direct(link)),
+            *straight,
+        )
+
+    def _across(self, link: Link, tops: Sequence[float], heights: Sequence[float]) -> tuple[Point, ...]:
+        a, b = self._cards[link.source], self._cards[link.target]
+        y = tops[a.row] + heights[a.row] / 2
+        return (a.right, y), (b.left, y)
+
+    def _along(self, link: Link, tops: Sequence[float], heights: Sequence[float]) -> tuple[Point, ...]:
+        a, b = self._cards[link.source], self._cards[link.target]
+        end = self._ports[link.target, link.source]
+        x = self._leaves(link)
+        points: list[Point] = [(x, tops[a.row] + (heights[a.row] if a.row < b.row else 0.0))]
+        if b.row > a.row + 1:
+            lane = self._lanes[link.source]
+            points += self._track(link.source, a.row + 1, x, lane, tops)
+            x = lane
+        points += self._track(link.source, b.row, x, end, tops)
+        return _without_doubles((*points, (end, tops[b.row])))
+
+    def _track(self, name: str, row: int, start: float, end: float, tops: Sequence[float]) -> list[Point]:
+        level = self._levels[row].get(name)
+        if level is None:  # nothing of it runs along here
+            return []
+        used = TRACK * max(self._levels[row].values())
+        above = PLAIN / 2 + used / 2 if row else TRACK / 2 + used / 2 + TRACK / 2
+        y = tops[row] - above + TRACK * level - used / 2
+        return [(start, y), (end, y)]
+
+    def _direct(self, link: Link) -> bool:
+        """Return whether a wire goes straight to the next card: not where others of its source go further along."""
+        a, b = self._cards[link.source], self._cards[link.target]
+        beside = [each for each in self._of(link.source) if self._cards[each.target].row == a.row]
+        return a.row == b.row and b.place == a.place + 1 and len(beside) == 1
+
+    def _of(self, source: str) -> list[Link]:
+        return [link for link in self._links if link.source == source]
+
+    def _leaves(self, link: Link) -> float:
+        """Return the x at which a wire leaves its card, at the bottom or at the top."""
+        a, b = self._cards[link.source], self._cards[link.target]
+        return self._ports[link.source, link.source] if a.row == b.row else a.middle
+
+    def _entries(self) -> dict[tuple[str, str], float]:
+        """Return the x at which what comes from a card (the second name) goes through the top of another, or its own.
+
+        Those that come from further left go in further left. One that comes from almost above comes straight down.
+        """
+        coming: dict[str, dict[str, float]] = defaultdict(dict)
+        for link in self._links:
+            a, b = self._cards[link.source], self._cards[link.target]
+            if not self._direct(link):
+                coming[link.target][link.source] = self._lanes[link.source] if b.row > a.row + 1 else a.middle
+                if a.row == b.row:
+                    coming[link.source][link.source] = b.middle
+        ports: dict[tuple[str, str], float] = {}
+        for name, sources in coming.items():
+            middle, order = self._cards[name].middle, sorted(sources, key=lambda each: sources[each])
+            places = {each: middle + TRACK * (i - (len(order) - 1) / 2) for i, each in enumerate(order)}
+            straight = [sources[each] - x for each, x in places.items() if abs(sources[each] - x) <= _NEAR]
+            aside = min(straight, key=abs, default=0.0)
+            ports |= {(name, each): x + aside for each, x in places.items()}
+        return ports
+
+    def _stubs(self, row: int) -> dict[str, tuple[Stub, ...]]:
+        """Return for each card from which something runs along above a row where that goes off."""
+        found: dict[str, set[Stub]] = defaultdict(set)
+        for link in self._links:
+            a, b = self._cards[link.source], self._cards[link.target]
+            if self._direct(link) or not (b.row == row or a.row < row < b.row):
+                continue
+            lane = self._lanes.get(link.source, 0.0)
+            at_source, through = row <= a.row + 1, row < b.row
+            found[link.source].add(Stub(self._leaves(link) if at_source else lane, up=a.row < row))
+            found[link.source].add(
+                Stub(lane, up=False) if through else Stub(self._ports[link.target, link.source], up=False)
+            )
+        return {
+            name: tuple(stubs) for name, stubs in found.items() if len({round(each.x, 3) for each in stubs}) > 1
+        }  # fmt: skip
+
+
+def lanes_of(cards: dict[str, Span], links: Sequence[Link]) -> int:
+    """Return how many lanes are needed at the right; only the rows of the cards count."""
+    return 1 + max(_lanes(cards, links).values(), default=-1)
+
+
+def _lanes(cards: dict[str, Span], links: Sequence[Link]) -> dict[str, int]:
+    """Return the lane of each card whose wires go past whole rows, the shortest ones innermost."""
+    ends: dict[str, tuple[int, int]] = {}
+    for link in links:
+        a, b = cards[link.source].row, cards[link.target].row
+        if b > a + 1:
+            ends[link.source] = (a, max(b, ends.get(link.source, (a, b))[1]))
+    lanes: dict[str, int] = {}
+    for name, (first, last) in sorted(ends.items(), key=lambda each: each[1][1] - each[1][0]):
+        taken = {lanes[other] for other in lanes if ends[other][0] < last and first < ends[other][1]}
+        lanes[name] = next(lane for lane in range(len(ends)) if lane not in taken)
+    return lanes
+
+
+def _levels(nets: dict[str, tuple[Stub, ...]]) -> dict[str, int]:
+    """Return the track of each net from the topmost, 0, so that wires cross as seldom and keep as close as can be."""
+    names = sorted(nets)
+    orders: Iterator[tuple[str, ...]] = permutations(names) if len(names) <= _MOST_TRIED else iter([tuple(names)])
+    best, least = {name: i for i, name in enumerate(names)}, math.inf
+    for order in orders:
+        levels: dict[str, int] = {}
+        for name in order:
+            met = [levels[other] for other in levels if _meet(nets[name], nets[other])]
+            levels[name] = 1 + max(met, default=-1)
+        faults = sum(_faults(nets[a], nets[b]) for a in names for b in names if levels[a] < levels[b])
+        faults += 0.01 * max(levels.values(), default=0)
+        if faults < least:
+            best, least = levels, faults
+    return best
+
+
+def _meet(a: Sequence[Stub], b: Sequence[Stub]) -> bool:
+    """Return whether two nets would lie on one another if they shared a track."""
+    return _first(a) - TRACK < _last(b) and _first(b) - TRACK < _last(a)
+
+
+def _faults(upper: Sequence[Stub], lower: Sequence[Stub]) -> float:
+    """Return how often two nets cross, one above the other; lying on one another is much worse."""
+    down, up = [stub.x for stub in upper if not stub.up], [stub.x for stub in lower if stub.up]
+    crossings = sum(_first(upper) < x < _last(upper) for x in up) + sum(_first(lower) < x < _last(lower) for x in down)
+    ends = [(x, end) for x in up for end in (_first(upper), _last(upper))]
+    ends += [(x, end) for x in down for end in (_first(lower), _last(lower))]
+    return crossings + 20 * sum(abs(x - end) < _CLEAR for x, end in ends)
+
+
+def _first(stubs: Sequence[Stub]) -> float:
+    return min(stub.x for stub in stubs)
+
+
+def _last(stubs: Sequence[Stub]) -> float:
+    return max(stub.x for stub in stubs)
+
+
+def _without_doubles(points: Sequence[Point]) -> tuple[Point, ...]:
+    return (points[0], *(b for a, b in pairwise(points) if math.dist(a, b) > 1e-6))
