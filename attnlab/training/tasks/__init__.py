@@ -1,0 +1,80 @@
+"""The registry of tasks: what there is to learn, the settings that each is known to learn with, and their checks."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
+
+from attnlab.attention.entries import Option
+from attnlab.errors import ExperimentError, TrainingError
+from attnlab.training.specs import ModelSpec, RunSpec
+from attnlab.training.tasks import letters
+from attnlab.training.tasks.data import Data
+from attnlab.training.tasks.task import Task, Variant
+
+__all__ = ["TASKS", "Data", "Task", "Variant", "check_options", "data", "task_spec"]
+
+TASKS: Mapping[str, Task] = MappingProxyType({task.name: task for task in letters.TASKS})
+
+
+def task_spec(name: str, kind: str | None = None) -> RunSpec:
+    """Return the settings that a task is known to learn with, for a kind of model or for its default one.
+
+    Raises:
+        TrainingError: there is no such task, or that kind does not go with it.
+    """
+    if name not in TASKS:
+        raise TrainingError(f"There is no task {name!r}; there are {', '.join(TASKS)}.")
+    task = TASKS[name]
+    if kind is not None and kind not in task.kinds:
+        raise TrainingError(_wrong_kind(task, kind))
+    return task.settings(kind or task.kinds[0])
+
+
+def data(spec: RunSpec) -> Data:
+    """Return the examples of a run; those of like options and kinds are made once.
+
+    Raises:
+        TrainingError: the task, its options or the kind of model cannot be.
+    """
+    problem = check_options(spec)
+    if problem:
+        raise TrainingError(problem)
+    chosen = {option.name: spec.options.get(option.name, option.default) for option in TASKS[spec.task].options}
+    return _made(spec.task, tuple(sorted(chosen.items())), spec.model.kind)
+
+
+@lru_cache(maxsize=8)
+def _made(task: str, options: tuple[tuple[str, int | float | str], ...], kind: str) -> Data:
+    return TASKS[task].make(RunSpec(task, dict(options), ModelSpec(kind=kind)))
+
+
+def check_options(spec: RunSpec) -> str:
+    """Return why the task, its options or the kind of model cannot be, in one sentence; "" when they can."""
+    if spec.task not in TASKS:
+        return f"There is no task {spec.task!r}; there are {', '.join(TASKS)}."
+    task = TASKS[spec.task]
+    if spec.model.kind not in task.kinds:
+        return _wrong_kind(task, spec.model.kind)
+    options = {option.name: option for option in task.options}
+    for name, value in spec.options.items():
+        if name not in options:
+            known = f"it has {', '.join(options)}" if options else "it has none"
+            return f"The task {task.name} has no option {name!r}; {known}."
+        problem = _wrong_value(options[name], value)
+        if problem:
+            return problem
+    return task.check(spec)
+
+
+def _wrong_kind(task: Task, kind: str) -> str:
+    return f"A model of kind {kind!r} does not go with the task {task.name}; {', '.join(task.kinds)} do."
+
+
+def _wrong_value(option: Option, value: int | float | str) -> str:
+    if option.kind == "file":
+        return "" if isinstance(value, str) else f"{option.name} is {value!r}; it needs the path of a file."
+    try:
+        option.take(value)
+    except ExperimentError as error:
+        return str(error)
+    return ""

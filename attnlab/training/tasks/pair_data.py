@@ -1,0 +1,64 @@
+"""Examples of which each is a row of tokens and what it becomes: copy, reverse, sort, dates."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from attnlab.training.batch import IGNORED, PAD, Batch
+from attnlab.training.tasks.rows import arrange, pad
+from attnlab.training.tasks.task import WITH_SOURCE
+
+HELD_OUT = 256
+SEED = 20
+"""Of the generator that draws what is held out: the same for every run, so that runs compare."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Where pairs come from. ``widths`` are the most tokens of a source and of a target.
+
+    ``draw(g, n, held_out)`` gives sources [n, S] and targets [n, T], padded: of those held out, or of all others.
+    ``read(text)`` gives one such pair as two lists, or raises TrainingError.
+    """
+
+    vocabulary: tuple[str, ...]
+    widths: tuple[int, int]
+    draw: Callable[[torch.Generator, int, bool], tuple[Tensor, Tensor]]
+    read: Callable[[str], tuple[list[int], list[int]]]
+    probe_text: str
+
+
+class PairData:
+    """Pairs laid out for one kind of model; see :class:`attnlab.training.tasks.data.Data`."""
+
+    features = 0
+
+    def __init__(self, pairs: Pairs, kind: str, n_held_out: int = HELD_OUT) -> None:
+        self._pairs, self._kind = pairs, kind
+        self.vocabulary = pairs.vocabulary
+        self.probe_text = pairs.probe_text
+        self.causal = kind != "encoder"
+        source, target = pairs.widths
+        beside = kind in WITH_SOURCE
+        self.longest_source = source if beside else 0
+        self.longest = source if kind == "encoder" else target + 1 if beside else source + 1 + target
+        drawn = pairs.draw(torch.Generator().manual_seed(SEED), n_held_out, True)
+        self.held_out = arrange(kind, *drawn)
+        lengths = [int(length) for length in (drawn[0] != PAD).sum(1)]
+        self.held_out_lengths = tuple(lengths) if len(set(lengths)) > 1 else ()
+        self.baselines: Mapping[str, float] = {}
+
+    def batch(self, g: torch.Generator, n: int) -> Batch:
+        """Return ``n`` pairs to learn from."""
+        return arrange(self._kind, *self._pairs.draw(g, n, False))
+
+    def probe(self, text: str) -> Batch:
+        """Return a source that a person wrote and its target, as a batch of one without padding."""
+        source, target = self._pairs.read(text)
+        return arrange(self._kind, pad([source], len(source)), pad([target], len(target)))
+
+    def tokens(self, row: Tensor) -> tuple[str, ...]:
+        """Return how the tokens of a row are written, "" where nothing is asked."""
+        return tuple("" if number == IGNORED else self.vocabulary[number] for number in row.tolist())
