@@ -1,0 +1,107 @@
+"""How values lie on the pixels of a chart: the scale, round ticks, and as few points as pixels can show."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QPolygonF
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Values from 0 to ``right_value`` across and ``low`` to ``high`` upwards in an area of pixels."""
+
+    area: QRectF
+    right_value: float
+    low: float
+    high: float
+    log: bool = False
+    left_value: float = 0.0
+
+    def x(self, value: float) -> float:
+        """Return where an x lies."""
+        share = (value - self.left_value) / (self.right_value - self.left_value)
+        return self.area.left() + share * self.area.width()
+
+    def value_x(self, pixel: float) -> float:
+        """Return which x lies at a pixel."""
+        share = (pixel - self.area.left()) / max(self.area.width(), 1.0)
+        return self.left_value + share * (self.right_value - self.left_value)
+
+    def y(self, value: float) -> float:
+        """Return where a y lies; NaN for what has no place."""
+        return float(self.ys(np.array([value]))[0])
+
+    def ys(self, values: Floats) -> Floats:
+        """Return where many y lie."""
+        if self.log:
+            low, high = math.log10(self.low), math.log10(self.high)
+            placed = np.log10(values, where=values > 0, out=np.full(values.shape, np.nan))
+        else:
+            low, high, placed = self.low, self.high, values
+        return np.asarray(self.area.bottom() - (placed - low) / ((high - low) or 1.0) * self.area.height())
+
+
+def decimated(
+    x: NDArray[np.floating], y: NDArray[np.floating], left: float, right: float, pixels: int
+) -> tuple[Floats, Floats]:
+    """Return the least and the largest y of each pixel, in the order they come, so that no spike is lost.
+
+    ``x`` rises. Few points come back as they are; of a pixel without a finite y, one NaN stays as a gap.
+    """
+    x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if len(x) <= 2 * pixels or pixels < 1 or right <= left:
+        return x, y
+    y = np.where(np.isfinite(y), y, np.nan)
+    bins = np.clip(((x - left) / (right - left) * pixels).astype(np.int64), 0, pixels - 1)
+    starts = np.flatnonzero(np.diff(bins, prepend=-1))
+    low, high = np.fmin.reduceat(y, starts), np.fmax.reduceat(y, starts)
+    falls = y[starts] > y[np.append(starts[1:], len(y)) - 1]
+    first, second = np.where(falls, high, low), np.where(falls, low, high)
+    return np.repeat(x[starts], 2), np.stack([first, second], 1).reshape(-1)
+
+
+def polylines(x: Floats, y: Floats, scale: Scale) -> Iterator[QPolygonF]:
+    """Yield what is drawn of a curve, in pixels: a line for each stretch without a gap."""
+    down = scale.ys(y)
+    across = scale.area.left() + (x - scale.left_value) / (scale.right_value - scale.left_value) * scale.area.width()
+    there = np.isfinite(down)
+    edges = np.flatnonzero(np.diff(there.astype(np.int8), prepend=0, append=0))
+    for start, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+        points = zip(across[start:end].tolist(), np.clip(down[start:end], -1e6, 1e6).tolist(), strict=True)
+        stretch = [QPointF(*point) for point in points]
+        yield QPolygonF([stretch[0] - QPointF(1, 0), *stretch] if len(stretch) == 1 else stretch)
+
+
+def ticks(low: float, high: float, log: bool, most: int) -> list[float]:
+    """Return round values from ``low`` to ``high``, about ``most`` of them at most: 1, 2 or 5 times a power of ten."""
+    if not (math.isfinite(low) and math.isfinite(high) and high > low):
+        return []
+    if log:
+        return _log_ticks(low, high, most)
+    rough = (high - low) / max(most, 1)
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(f * power for f in (1, 2, 5, 10) if f * power >= rough * 0.999)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [i * step for i in range(first, last + 1)]
+
+
+def _log_ticks(low: float, high: float, most: int) -> list[float]:
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for factors in ((1, 2, 5), (1, 3), (1,)):
+        found = [f * 10.0**p for p in powers for f in factors if low <= f * 10.0**p <= high]
+        if len(found) <= most:
+            return found
+    return found[:: -(-len(found) // most)]
+
+
+def tick_text(value: float) -> str:
+    """Return a tick's value, short."""
+    if abs(value) >= 1000 and value == round(value):
+        return f"{value:,.0f}".replace("-", "−")
+    return f"{value:.4g}".replace("-", "−").replace("e−0", "e−")

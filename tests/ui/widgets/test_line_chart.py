@@ -1,0 +1,85 @@
+"""Long curves: no spike is lost, gaps stay gaps, and what one points at can be read."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from attnlab.ui.widgets.chart_scale import Scale, decimated, polylines, tick_text, ticks
+from attnlab.ui.widgets.line_chart import Level, Line, LineChart
+
+
+@pytest.fixture
+def chart(qtbot: QtBot) -> LineChart:
+    chart = LineChart("Loss")
+    qtbot.addWidget(chart)
+    chart.resize(400, 160)
+    chart.show()
+    return chart
+
+
+def test_a_spike_among_ten_thousand_points_is_still_drawn() -> None:
+    x = np.arange(10_000.0)
+    y = np.zeros(10_000)
+    y[4321], y[7000] = 5.0, -3.0
+    few_x, few_y = decimated(x, y, 0, 10_000, 300)
+    assert len(few_x) == len(few_y) <= 600
+    assert few_y.max() == 5.0
+    assert few_y.min() == -3.0
+    assert abs(few_x[few_y.argmax()] - 4321) < 10_000 / 300
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=400), st.integers(1, 40))
+def test_what_is_left_out_lies_between_what_is_drawn(values: list[float], pixels: int) -> None:
+    y = np.array(values)
+    x = np.arange(float(len(y)))
+    few_x, few_y = decimated(x, y, 0.0, float(len(y)), pixels)
+    assert len(few_x) <= max(2 * pixels, 0)
+    assert (few_y.min(), few_y.max()) == (y.min(), y.max())
+    assert (np.diff(few_x) >= 0).all()
+
+
+def test_what_is_not_finite_leaves_a_gap() -> None:
+    scale = Scale(QRectF(0, 0, 100, 100), 4, 0, 4)
+    drawn = list(polylines(np.arange(5.0), np.array([1, np.nan, 2, np.inf, 3]), scale))
+    assert len(drawn) == 3
+    on_log = list(polylines(np.arange(3.0), np.array([1.0, 0.0, 2.0]), Scale(QRectF(0, 0, 9, 9), 4, 1, 4, log=True)))
+    assert len(on_log) == 2
+
+
+def test_ticks_are_round_and_few() -> None:
+    assert ticks(0, 2.31, False, 4) == [0, 1, 2]
+    assert ticks(0, 5000, False, 5) == [0, 1000, 2000, 3000, 4000, 5000]
+    assert ticks(0.012, 3, True, 4) == pytest.approx([0.1, 1])
+    assert [tick_text(value) for value in (0.0, 0.05, 5000.0)] == ["0", "0.05", "5,000"]
+
+
+def test_pointing_at_a_curve_tells_its_value_and_step(chart: LineChart) -> None:
+    steps = np.arange(0.0, 101.0)
+    chart.show_lines([Line("held-out", steps, steps / 100)], levels=(Level("bigram", 0.8),))
+    scale = chart.scale()
+    assert chart.tool_tip(QPointF(scale.x(50), scale.y(0.5))) == "held-out: 0.5 at step 50"
+    assert chart.tool_tip(QPointF(scale.x(10), scale.y(0.9))) == "bigram: 0.8"
+    assert chart.accessibleDescription() == "held-out: 0 at first, 1 now"
+
+
+def test_a_press_asks_for_the_step_below_it(chart: LineChart, qtbot: QtBot) -> None:
+    chart.show_lines([Line("loss", np.array([0.0, 100.0]), np.array([1.0, 0.0]))])
+    with qtbot.waitSignal(chart.x_chosen) as chosen:
+        QTest.mouseClick(chart, Qt.MouseButton.LeftButton, pos=QPoint(round(chart.scale().x(25)), 60))
+    assert chosen.args is not None
+    assert chosen.args[0] == pytest.approx(25, abs=0.5)
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_nothing_and_odd_numbers_can_be_painted(chart: LineChart, log: bool) -> None:
+    chart.show_lines([])
+    chart.grab()
+    odd = np.array([np.nan, np.inf, -np.inf, 0.0, -1.0, 1e300])
+    chart.show_lines([Line("odd", np.arange(6.0), odd)], log_y=log)
+    chart.show_cursor(3)
+    chart.grab()
+    assert chart.cursor_x == 3
