@@ -6,12 +6,14 @@ python packaging/smoke.py build/frozen/attnlab        needs the attnlab of this 
 import json
 import os
 import re
+import shutil
 import struct
 import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from xml.etree import ElementTree
 
 FATAL = re.compile(
     r"Traceback|ImportError|ModuleNotFoundError|No module named|cannot open shared object|undefined symbol"
@@ -20,6 +22,44 @@ FATAL = re.compile(
     r"|is missing from|Unable to (find|retrieve)"
 )
 """What no log of a healthy program holds."""
+
+_FILM = """
+from pathlib import Path
+from PySide6.QtGui import QGuiApplication
+import attnlab
+from attnlab.figures.figure_spec import FigureSpec
+from attnlab.figures.moving_frame import film_spec
+from attnlab.lessons.sweep import swept
+from attnlab.ui.export.filming import Filming, Scenario
+app = QGuiApplication([])
+experiment = attnlab.load({session!r})
+scene = Scenario(experiment, swept(experiment, "temperature", 0.5, 2.0, 3), film_spec(FigureSpec(), 320, 120.0), fps=3)
+try:
+    for _ in Filming(scene, Path({name!r})).steps():
+        pass
+    print("filmed")
+except attnlab.AttnlabError as error:
+    print(error)
+"""
+"""What the window does when a film is exported."""
+
+_STEP = """
+import multiprocessing
+step = '''
+import torch
+weight = torch.nn.Parameter(torch.ones(2))
+optimiser = torch.optim.AdamW([weight], lr=0.5)
+weight.square().sum().backward()
+optimiser.step()
+with open("step.txt", "w") as file:
+    file.write("stepped" if (weight < 1).all() else "stood still")
+'''
+child = multiprocessing.get_context("spawn").Process(target=exec, args=(step,))
+child.start()
+child.join(120)
+print("the child ended with", child.exitcode)
+"""
+"""What training does: a child process that computes a gradient and a step. Frozen, it starts this same program."""
 
 _LIMIT_S = 180
 _ALIVE_S = 20
@@ -34,11 +74,16 @@ class Trial:
         keep = ("PATH", "SYSTEMROOT", "TEMP", "TMP", "LANG")
         self._environ = {name: os.environ[name] for name in keep if name in os.environ}
         self._environ |= {"HOME": str(folder), "ATTNLAB_CONFIG_DIR": str(folder), "QT_QPA_PLATFORM": "offscreen"}
+        self._path = self._environ.get("PATH", "")
+
+    def look_for_programs(self, *folders: Path) -> None:
+        """Let it find programs in these folders alone; in none it finds those of the system again."""
+        self._environ["PATH"] = os.pathsep.join(map(str, folders)) or self._path
 
     def run(self, *arguments: str, code: int = 0) -> str:
         """Run a command to its end, hold its exit code and its words against what they should be; return the words."""
         command = [str(self.program), *arguments]
-        print("  attnlab", *arguments, flush=True)
+        print("  attnlab", *("…" if "\n" in each else each for each in arguments), flush=True)
         done = subprocess.run(
             command, cwd=self.folder, env=self._environ, capture_output=True, text=True, timeout=_LIMIT_S, check=False
         )
@@ -81,6 +126,12 @@ def try_commands(trial: Trial, session: Path, expected: list[list[list[float]]])
     trial.check(shown.get("values") == expected, "its numbers are not those of the program that is not frozen")
     trial.run("export", str(session), "-o", "weights.png", "--dpi", "150", "--width", "85")
     trial.check(_png_size(trial.folder / "weights.png")[0] == round(85 / 25.4 * 150), "the figure has another width")
+    trial.run("export", str(session), "--canvas", "--width", "180", "-o", "canvas.svg")
+    texts = {each.text for each in _svg(trial.folder / "canvas.svg").iter("{http://www.w3.org/2000/svg}text")}
+    trial.check({"Inputs", "Weights", "Output"} <= texts, "the SVG of the canvas lacks stages, or text that is text")
+    trial.run("export", str(session), "--width", "85", "-o", "weights.pdf")
+    trial.check(_begins(trial.folder / "weights.pdf", b"%PDF-"), "the PDF is none")
+    trial.check(b"Inter" in (trial.folder / "weights.pdf").read_bytes(), "the PDF does not hold its typeface")
     for table in ("weights.csv", "weights.npy", "weights.safetensors"):
         trial.run("export", str(session), "-o", table)
         trial.check((trial.folder / table).is_file(), f"{table} was not written")
@@ -91,6 +142,33 @@ def try_commands(trial: Trial, session: Path, expected: list[list[list[float]]])
     trial.check(_begins(trial.folder / "lesson.pdf", b"%PDF-"), "the printed lesson is no PDF")
     (trial.folder / "broken.attnlab").write_bytes(session.read_bytes()[:100])
     trial.run("show", "broken.attnlab", code=2)
+
+
+def try_films(trial: Trial, session: Path) -> None:
+    """Try films of three frames, with an ffmpeg and without."""
+    for name, begins in (("sweep.gif", b"GIF89a"), ("sweep.apng", b"\x89PNG")):
+        said = trial.run("-c", _FILM.format(session=str(session), name=name))
+        trial.check("filmed" in said and _begins(trial.folder / name, begins), f"{name} was not filmed: {said}")
+    trial.look_for_programs(trial.folder)
+    said = trial.run("-c", _FILM.format(session=str(session), name="none.mp4"))
+    trial.check("An MP4 needs ffmpeg: install it" in said, f"without ffmpeg it says: {said}")
+    ffmpeg = _ffmpeg()
+    if ffmpeg is None:
+        print("    There is no ffmpeg here, so that no MP4 was tried.")
+    else:
+        (trial.folder / "programs").mkdir()
+        shutil.copy(ffmpeg, trial.folder / "programs" / f"ffmpeg{ffmpeg.suffix if ffmpeg.suffix == '.exe' else ''}")
+        trial.look_for_programs(trial.folder / "programs")
+        said = trial.run("-c", _FILM.format(session=str(session), name="sweep.mp4"))
+        film = trial.folder / "sweep.mp4"
+        trial.check("filmed" in said and film.is_file() and film.read_bytes()[4:8] == b"ftyp", f"no MP4: {said}")
+    trial.look_for_programs()
+
+
+def try_training(trial: Trial) -> None:
+    """Try what training stands on: a child process of the frozen program that computes."""
+    trial.check("ended with 0" in trial.run("-c", _STEP), "a child process does not end well")
+    trial.check(_begins(trial.folder / "step.txt", b"stepped"), "a child process does not take a step")
 
 
 def try_window(trial: Trial, session: Path) -> None:
@@ -120,11 +198,14 @@ def main(bundle: Path) -> int:
         session = trial.folder / "Sitzung über journey.attnlab"
         attnlab.save(experiment, session)
         try_commands(trial, session, expected)
+        try_films(trial, session)
+        try_training(trial)
         try_window(trial, session)
         kept = os.environ.get("SMOKE_KEEP")
         if kept:
-            for picture in trial.folder.glob("*.p*"):
-                (Path(kept) / picture.name).write_bytes(picture.read_bytes())
+            for picture in trial.folder.iterdir():
+                if picture.suffix in (".png", ".svg", ".pdf", ".gif", ".apng", ".mp4"):
+                    shutil.copy(picture, kept)
     total, largest = size_of(bundle)
     print(f"The bundle takes {total / 1e6:,.0f} MB; its largest files:")
     print("".join(f"  {size / 1e6:8.1f} MB  {file}\n" for size, file in largest), end="")
@@ -134,6 +215,24 @@ def main(bundle: Path) -> int:
 
 def _begins(path: Path, start: bytes) -> bool:
     return path.is_file() and path.read_bytes().startswith(start)
+
+
+def _svg(path: Path) -> ElementTree.Element:
+    try:
+        return ElementTree.parse(path).getroot()
+    except (OSError, ElementTree.ParseError):
+        return ElementTree.Element("missing")
+
+
+def _ffmpeg() -> Path | None:
+    """Return an ffmpeg of this machine: that of the environment, or of the system."""
+    from attnlab.errors import AttnlabError
+    from attnlab.figures.moving import ffmpeg
+
+    try:
+        return Path(ffmpeg())
+    except AttnlabError:
+        return None
 
 
 def _png_size(path: Path) -> tuple[int, int]:

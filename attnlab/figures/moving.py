@@ -2,9 +2,11 @@
 
 import contextlib
 import io
+import os
 import shutil
 import struct
 import subprocess
+import sys
 import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
@@ -82,8 +84,20 @@ def ffmpeg() -> str:
     except (ImportError, RuntimeError):
         found = shutil.which("ffmpeg")
     if found is None:
-        raise AttnlabError('An MP4 needs ffmpeg: pip install "attnlab[film]" brings it; a GIF or an APNG does without.')
+        frozen = getattr(sys, "frozen", False)  # a program that brings its own Python, for which pip can do nothing
+        bringing = "install it with your system's packages" if frozen else 'pip install "attnlab[film]" brings it'
+        raise AttnlabError(f"An MP4 needs ffmpeg: {bringing}; a GIF or an APNG does without.")
     return found
+
+
+def _environ() -> dict[str, str]:
+    """Return the surroundings for ffmpeg: a frozen program looks for libraries in its own folder, ffmpeg must not."""
+    environ = dict(os.environ)
+    if getattr(sys, "frozen", False):  # https://pyinstaller.org/en/stable/common-issues-and-pitfalls.html
+        environ.pop("LD_LIBRARY_PATH", None)
+        before = environ.pop("LD_LIBRARY_PATH_ORIG", None)
+        environ |= {} if before is None else {"LD_LIBRARY_PATH": before}
+    return environ
 
 
 def _gif(
@@ -165,7 +179,7 @@ def _mp4(frames: Iterable[bytes], size: tuple[int, int], fps: int) -> bytes:
         path = Path(folder) / "film.mp4"
         hidden = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # of a terminal, on Windows
         command = _command(program, size, fps, path)
-        child = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=said, creationflags=hidden)
+        child = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=said, env=_environ(), creationflags=hidden)
         try:
             assert child.stdin is not None
             _feed(child.stdin, frames)
