@@ -13,8 +13,9 @@ class Part:
     """Where in a file one field of the weights is, and how it lies there.
 
     ``transposed``: [out, in], as nn.Linear keeps it. ``fused`` is "qkv" or "kv" for an array that holds those, one
-    after the other, or with ``by_head`` head after head (GPT-NeoX). Of three axes, [heads, in, d] with ``heads_first``
-    (TransformerLens), else [in, heads, d] (Flax, Keras); those of W_o are [heads, d, out] in either.
+    after the other, or with ``by_head`` head after head (GPT-NeoX); ``letter`` is which of them is taken, "" for the
+    field's own. Of three axes, [heads, in, d] with ``heads_first`` (TransformerLens), else [in, heads, d] (Flax,
+    Keras); those of W_o are [heads, d, out] in either.
     """
 
     array: str
@@ -22,6 +23,11 @@ class Part:
     fused: str = ""
     by_head: bool = False
     heads_first: bool = True
+    letter: str = ""
+
+    def taken(self, field: str) -> str:
+        """Return which of what is fused a field is taken from."""
+        return self.letter or field[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +89,7 @@ def shape_of(field: str, part: Part, shape: tuple[int, ...], rows: int, heads: H
     if not part.fused:
         return flat
     split = widths(part.fused, rows, flat[1], heads)
-    return None if split is None or field[-1] not in split else (flat[0], split[field[-1]])
+    return None if split is None or part.taken(field) not in split else (flat[0], split[part.taken(field)])
 
 
 def laid_out(field: str, part: Part, tensor: Tensor, rows: int, heads: Heads) -> Tensor | None:
@@ -91,9 +97,11 @@ def laid_out(field: str, part: Part, tensor: Tensor, rows: int, heads: Heads) ->
     flat = _flat(field, part, tensor)
     if part.fused:
         split = widths(part.fused, rows, flat.shape[1], heads)
-        if split is None or field[-1] not in split:
+        if split is None or part.taken(field) not in split:
             return None
-        one = _by_head(field, part, flat, heads.n_heads or 1) if part.by_head else _one_of(field, flat, split)
+        one = (
+            _by_head(field, part, flat, heads.n_heads or 1) if part.by_head else _one_of(part.taken(field), flat, split)
+        )
         if one is None:
             return None
         flat = one
@@ -109,13 +117,13 @@ def _flat(field: str, part: Part, tensor: Tensor) -> Tensor:
     return tensor.reshape(shape)
 
 
-def _one_of(field: str, flat: Tensor, split: Mapping[str, int]) -> Tensor:
+def _one_of(letter: str, flat: Tensor, split: Mapping[str, int]) -> Tensor:
     start = 0
-    for letter, width in split.items():
-        if letter == field[-1]:
+    for other, width in split.items():
+        if other == letter:
             break
         start += width
-    return flat[:, start : start + split[field[-1]]]
+    return flat[:, start : start + split[letter]]
 
 
 def _by_head(field: str, part: Part, flat: Tensor, n_heads: int) -> Tensor | None:
@@ -124,4 +132,4 @@ def _by_head(field: str, part: Part, flat: Tensor, n_heads: int) -> Tensor | Non
     if columns % (n_heads * len(part.fused)):
         return None
     by_head = flat.reshape(rows, n_heads, len(part.fused), -1)
-    return by_head[:, :, part.fused.index(field[-1])].flatten(1)
+    return by_head[:, :, part.fused.index(part.taken(field))].flatten(1)

@@ -22,6 +22,16 @@ def file_actions(w: "MainWindow") -> list[Action]:
 
         open_sweep_dialog(w)
 
+    def bring_in() -> None:
+        from attnlab.ui.weights.doors import bring_in
+
+        bring_in(w)
+
+    def paste() -> None:
+        from attnlab.ui.weights.doors import paste
+
+        paste(w)
+
     return [
         Action("presets", "Open a preset…", "File", w.do("open_gallery"), ("Ctrl+P",), loaded),
         Action("open", "Open a file…", "File", w.do("files.ask_open"), ("Ctrl+O",), loaded),
@@ -33,6 +43,8 @@ def file_actions(w: "MainWindow") -> list[Action]:
             (),
             lambda: w.recovery is not None and w.recovery.there(),
         ),
+        Action("weights-in", "Bring in weights…", "File", bring_in, ("Ctrl+I",), loaded),
+        Action("paste-weights", "Paste weights", "File", paste, ("Ctrl+V",), loaded),
         Action("save", "Save", "File", save, ("Ctrl+S",), loaded),
         Action("save-as", "Save as…", "File", w.do("files.ask_save"), ("Ctrl+Shift+S",), loaded),
         Action("export", "Export a picture or a table…", "File", w.do("files.ask_export"), ("Ctrl+E",), loaded),

@@ -1,0 +1,136 @@
+"""The arrays of a file as a list with a filter; the chosen one can be taken for any weight."""
+
+from collections.abc import Iterable
+
+from PySide6.QtCore import QModelIndex, QSortFilterProxyModel, Qt, Signal, Slot
+from PySide6.QtGui import QBrush, QGuiApplication, QPalette, QStandardItem, QStandardItemModel
+from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QHeaderView, QLabel, QTableView, QVBoxLayout, QWidget
+
+from attnlab.files.named_array import NamedArray, shown
+from attnlab.ui.predict.parts import button
+from attnlab.ui.theme import plain_tip, px
+from attnlab.ui.weights.rows import FIELDS
+from attnlab.ui.widgets.fields import TextField
+from attnlab.ui.widgets.form_parts import combo
+
+_NAME = Qt.ItemDataRole.UserRole
+
+
+class ArrayList(QWidget):
+    """``taken`` says for which weight a person wants an array: field and array."""
+
+    taken = Signal(str, object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._arrays: dict[str, NamedArray] = {}
+        self._model = QStandardItemModel(0, 3, self)
+        self._sorted = QSortFilterProxyModel(self)
+        self._sorted.setSourceModel(self._model)
+        self._sorted.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        self._sorted.setFilterKeyColumn(-1)
+        self.filter, self.count = TextField(), QLabel()
+        self.filter.setPlaceholderText("Filter by name, shape or format")
+        self.filter.setAccessibleName("Filter of the arrays")
+        self.filter.setToolTip("Show only the arrays in whose line this text is")
+        self.filter.setClearButtonEnabled(True)
+        self.count.setProperty("role", "caption")
+        self.table = self._table()
+        self.field = combo([(field, field) for field in FIELDS])
+        self.field.setAccessibleName("Weight to take the array for")
+        self.field.setToolTip("The weight that the chosen array becomes")
+        self.use = button("Use for", "Take the chosen array for this weight")
+        self._lay_out()
+        self.filter.textChanged.connect(self._on_filtered)
+        self.table.selectionModel().currentRowChanged.connect(self._on_current)
+        self.table.doubleClicked.connect(self._on_use)
+        self.use.clicked.connect(self._on_use)
+
+    def show_arrays(self, arrays: Iterable[NamedArray]) -> None:
+        """Show other arrays."""
+        self._arrays = {array.name: array for array in arrays}
+        self._model.removeRows(0, self._model.rowCount())
+        for array in self._arrays.values():
+            self._model.appendRow(_line(array))
+        self._on_filtered()
+        self._on_current()
+
+    def chosen(self) -> NamedArray | None:
+        """Return the array that is chosen."""
+        name = self.table.currentIndex().siblingAtColumn(0).data(_NAME)
+        return None if name is None else self._arrays.get(name)
+
+    def _table(self) -> QTableView:
+        table = QTableView()
+        table.setModel(self._sorted)
+        table.setAccessibleName("Arrays of the file")
+        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        table.setShowGrid(False)
+        table.setWordWrap(False)
+        table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        table.setTabKeyNavigation(False)
+        table.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        table.verticalHeader().hide()
+        table.verticalHeader().setDefaultSectionSize(px(26))
+        self._model.setHorizontalHeaderLabels(["Name", "Shape", "Format"])
+        header = table.horizontalHeader()
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setHighlightSections(False)
+        header.setMinimumSectionSize(px(64))
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        for column in (1, 2):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
+            header.resizeSection(column, px(104 if column == 1 else 76))
+        return table
+
+    def _lay_out(self) -> None:
+        foot = QHBoxLayout()
+        foot.setSpacing(px(8))
+        foot.addWidget(self.count, 1)
+        foot.addWidget(self.use)
+        foot.addWidget(self.field)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(px(8))
+        column.addWidget(self.filter)
+        column.addWidget(self.table, 1)
+        column.addLayout(foot)
+
+    @Slot()
+    def _on_filtered(self) -> None:
+        self._sorted.setFilterFixedString(self.filter.text().strip())
+        there, all_ = self._sorted.rowCount(), self._model.rowCount()
+        self.count.setText(f"{there} of {all_} arrays" if there < all_ else f"{all_} array{'s' if all_ != 1 else ''}")
+
+    @Slot()
+    def _on_current(self, *_: QModelIndex) -> None:
+        array = self.chosen()
+        self.use.setEnabled(array is not None and not array.reason)
+        if array is not None and array.reason:
+            self.use.setToolTip(plain_tip(f"It cannot be taken: {array.reason}."))
+        else:
+            self.use.setToolTip("Take the chosen array for this weight")
+
+    @Slot()
+    def _on_use(self) -> None:
+        array = self.chosen()
+        if array is not None and not array.reason:
+            self.taken.emit(self.field.currentData(), array)
+
+
+def _line(array: NamedArray) -> list[QStandardItem]:
+    items = [QStandardItem(text) for text in (shown(array.name), array.size, array.dtype)]
+    items[0].setData(array.name, _NAME)
+    tip = f"{shown(array.name)} {array.size} {array.dtype}"
+    for item in items:
+        item.setToolTip(plain_tip(f"{tip}\nIt cannot be taken: {array.reason}." if array.reason else tip))
+        if array.reason:
+            item.setForeground(_faint())
+    return items
+
+
+def _faint() -> QBrush:
+    palette = QGuiApplication.palette()
+    return palette.brush(QPalette.ColorGroup.Disabled, QPalette.ColorRole.Text)

@@ -1,0 +1,373 @@
+"""The dialog of weights: reads a file beside the window, shows what it takes for what, and brings it in as one edit."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QFileDialog,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from attnlab.files.arrays_in import ENDINGS
+from attnlab.files.weights_in import guess
+from attnlab.files.weights_source import CLIPBOARD, WeightsSource, files_source, text_source
+from attnlab.ui.predict.parts import button, scrolled
+from attnlab.ui.theme import px, restyle, worn
+from attnlab.ui.weights.array_list import ArrayList
+from attnlab.ui.weights.mapping import MappingForm
+from attnlab.ui.weights.preview import TrialView
+from attnlab.ui.weights.trial import Trial, tried
+from attnlab.ui.weights.work import Progress, Work
+from attnlab.ui.widgets.choice import Choice
+from attnlab.ui.widgets.segments import Segments
+
+if TYPE_CHECKING:
+    from attnlab.figures.palette import Palette
+    from attnlab.ui.main_window import MainWindow
+    from attnlab.ui.playground.workspace import Playground
+
+_SMALL, _LARGE = (540, 400), (1000, 680)
+_TWO_SIDES = 760
+"""Pixels from which on the mapping has its preview beside it."""
+_SOON_MS, _PATIENCE_MS = 40, 250
+MAPPING, PREVIEW, ARRAYS = "mapping", "preview", "arrays"
+
+
+class WeightsDialog(QDialog):
+    """Brings weights into one playground. ``read`` when a source is there or refused, ``previewed`` when what is chosen
+    has been tried, ``applied`` when it is in the document."""
+
+    read = Signal()
+    previewed = Signal()
+    applied = Signal()
+
+    def __init__(self, playground: "Playground", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Bring in weights")
+        self.setMinimumSize(*_SMALL)
+        self.resize(px(_LARGE[0]), px(_LARGE[1]))
+        self._playground = playground
+        self.source: WeightsSource | None = None
+        self.trial: Trial | None = None
+        self.form, self.arrays, self.view = MappingForm(), ArrayList(), TrialView()
+        self.reading, self.trying = Work[object](self), Work[Trial](self)
+        self._soon, self._late = QTimer(self), QTimer(self)
+        for timer, interval in ((self._soon, _SOON_MS), (self._late, _PATIENCE_MS)):
+            timer.setSingleShot(True)
+            timer.setInterval(interval)
+        self._make()
+        self._connect()
+
+    # What it is given
+
+    def show_files(self, paths: Sequence[Path]) -> None:
+        """Read files, and offer what is in them."""
+        names = paths[0].name if len(paths) == 1 else f"{len(paths)} files"
+        self._start(names, lambda progress: files_source(paths, progress.step))
+
+    def show_text(self, text: str) -> None:
+        """Offer what is in a text that was pasted."""
+        self._start(CLIPBOARD, lambda _: text_source(text))
+
+    def _start(self, name: str, source: Callable[[Progress], WeightsSource]) -> None:
+        e = self._playground.document.experiment
+
+        def job(progress: Progress) -> object:
+            found = source(progress)
+            return found, guess(found.arrays, e, found.heads)
+
+        self.trying.slices.stop()
+        self._soon.stop()
+        self.trial = None
+        self.title.setText(f"Reading {name}…")
+        self.pages.setCurrentWidget(self._waiting)
+        self._say("")
+        self._show_busy(True)
+        self._enable()
+        self.reading.start(job, self._on_source)
+
+    def _on_source(self, found: object) -> None:
+        self.source, proposals = found  # type: ignore[misc]
+        assert self.source is not None
+        self.title.setText(f"Weights from {self.source.name}")
+        self.arrays.show_arrays(self.source.arrays.values())
+        self.form.show_source(self.source.arrays, proposals, self._playground.document.experiment)
+        self.pages.setCurrentWidget(self._body)
+
+    # What it does
+
+    @Slot()
+    def bring_in(self) -> None:
+        """Put what was tried into the document, as one step that can be undone, and close."""
+        trial, source = self.trial, self.source
+        document = self._playground.document
+        if trial is None or trial.experiment is None or source is None or trial.scene is not document.scene:
+            return
+        made = trial.experiment
+        if document.edit(f"Weights from {source.name}", lambda _: made):
+            if made.n_heads > 1:
+                document.show(head="all")
+            heads = f"{made.n_heads} head{'s' if made.n_heads > 1 else ''}"
+            self._playground.step_bar.show_note(f"Weights from {source.name}: {heads}, d_model {made.d_model}")
+            self.applied.emit()
+            self.accept()
+
+    @Slot()
+    def ask_files(self) -> None:
+        """Ask for other files."""
+        ask_weights(self, self.show_files)
+
+    # How it looks
+
+    def _make(self) -> None:
+        self.title = QLabel()
+        self.title.setProperty("role", "title")
+        self.message, self.info = QLabel(), QLabel()
+        for label in (self.title, self.message, self.info):
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setWordWrap(True)
+        self.message.setAccessibleName("What does not fit")
+        self.info.setProperty("role", "caption")
+        self.progress = QProgressBar()
+        self.progress.setTextVisible(False)
+        self.progress.setAccessibleName("Progress")
+        self.segments = Segments("What is shown")
+        self.other_button = button("Other file…", "Read another file")
+        self.draw_button = button("Draw new embeddings", "")
+        self.cancel_button = button("Cancel", "Change nothing (Esc)")
+        self.apply_button = button("Bring in", "Take these weights, as one step that can be undone")
+        self.apply_button.setProperty("primary", True)
+        self._waiting = QWidget()
+        self._lay_out()
+        self._show_busy(False)
+        self.message.hide()
+        self.draw_button.hide()
+
+    def _lay_out(self) -> None:
+        self.left, self.right = scrolled(self.form), QStackedWidget()
+        self.right.addWidget(scrolled(self.view))
+        self.right.addWidget(self.arrays)
+        self._body = QWidget()
+        sides = QHBoxLayout(self._body)
+        sides.setContentsMargins(0, 0, 0, 0)
+        sides.setSpacing(px(16))
+        sides.addWidget(self.left)
+        sides.addWidget(self.right, 1)
+        self.pages = QStackedWidget()
+        self.pages.addWidget(self._waiting)
+        self.pages.addWidget(self._body)
+        head = QHBoxLayout()
+        head.addWidget(self.title, 1)
+        head.addWidget(self.segments)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(px(16), px(12), px(16), px(16))
+        whole.setSpacing(px(8))
+        whole.addLayout(head)
+        whole.addWidget(self.pages, 1)
+        whole.addWidget(self.progress)
+        whole.addWidget(self.message)
+        whole.addWidget(self.info)
+        whole.addLayout(self._buttons())
+
+    def _buttons(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(px(8))
+        row.addWidget(self.other_button)
+        row.addStretch(1)
+        for each in (self.draw_button, self.cancel_button, self.apply_button):
+            row.addWidget(each)
+        return row
+
+    def _connect(self) -> None:
+        self._playground.document.scene_changed.connect(self._on_scene_changed)
+        self.form.changed.connect(self._on_form_changed)
+        self.arrays.taken.connect(self._on_taken)
+        self.segments.chosen.connect(self._on_side)
+        self._soon.timeout.connect(self._on_soon)
+        self._late.timeout.connect(self._on_late)
+        self.reading.slices.finished.connect(self._on_read)
+        self.trying.slices.finished.connect(self._on_tried)
+        self.other_button.clicked.connect(self.ask_files)
+        self.draw_button.clicked.connect(self.form.draw_embeddings)
+        self.cancel_button.clicked.connect(self.reject)
+        self.apply_button.clicked.connect(self.bring_in)
+
+    def set_palette(self, palette: "Palette") -> None:
+        """Paint in other colours."""
+        self.view.set_palette(palette)
+        self.segments.set_palette(palette)
+        restyle(self.message, f"color:{palette.bad}")
+
+    @property
+    def two_sides(self) -> bool:
+        """Whether the mapping and its preview stand side by side."""
+        return self.width() >= px(_TWO_SIDES)
+
+    def show_side(self, side: str) -> None:
+        """Show the mapping, the preview or the arrays; the mapping is always there where there is room for two."""
+        two = self.two_sides
+        side = PREVIEW if two and side == MAPPING else side
+        choices = [Choice(PREVIEW, "Preview"), Choice(ARRAYS, "Arrays")]
+        self.segments.set_choices(choices if two else [Choice(MAPPING, "Mapping"), *choices])
+        self.segments.set_value(side)
+        self.left.setVisible(two or side == MAPPING)
+        self.right.setVisible(side != MAPPING)
+        self.right.setCurrentIndex(int(side == ARRAYS))
+        self.left.setMaximumWidth(px(440) if two else 16_777_215)
+        self.left.setMinimumWidth(px(440) if two else 0)
+
+    def _show_busy(self, on: bool) -> None:
+        if on and not self._late.isActive():
+            self._late.start()
+        elif not on:
+            self._late.stop()
+            self.progress.hide()
+
+    def _say(self, sentence: str) -> None:
+        self.message.setText(sentence)
+        self.message.setVisible(bool(sentence))
+
+    def _enable(self) -> None:
+        """Let be brought in what was tried for what is open now, and nothing else."""
+        trial = self.trial
+        fits = trial is not None and trial.experiment is not None
+        self.apply_button.setEnabled(fits and trial is not None and trial.scene is self._playground.document.scene)
+        columns = trial.drawable if trial is not None else 0
+        self.draw_button.setVisible(bool(columns))
+        self.draw_button.setToolTip(f"Give each word a vector of {columns} numbers, drawn from the word itself")
+        self.info.setText(self._told(trial))
+        self.info.setVisible(bool(self.info.text()))
+
+    def _told(self, trial: Trial | None) -> str:
+        """Say what besides the weights would become another."""
+        if trial is None or trial.experiment is None:
+            return ""
+        now, made = trial.scene.experiment, trial.experiment
+        told = []
+        if made.embeddings is not now.embeddings:
+            drawn = ", drawn anew for each word" if made.tokens == now.tokens and self.form.draws else ""
+            told.append(f"New embeddings, {' × '.join(map(str, made.embeddings.shape))}{drawn}.")
+        if made.memory_embeddings is not now.memory_embeddings and made.memory_embeddings is not None:
+            told.append(f"Keys and values read a second sequence, {' × '.join(map(str, made.memory.shape))}.")
+        if now.config.ablated:
+            told.append("Heads that were switched off are on again.")
+        return " ".join(told)
+
+    # What happens
+
+    @Slot(str)
+    def _on_read(self, sentence: str) -> None:
+        self._show_busy(False)
+        if sentence:
+            self.source = None
+            self.title.setText("Nothing was brought in")
+            self._say(sentence)
+            self.previewed.emit()
+        self.segments.setVisible(not sentence)
+        self.read.emit()
+
+    @Slot()
+    def _on_form_changed(self) -> None:
+        self.trial = None
+        self.apply_button.setEnabled(False)
+        self._soon.start()
+
+    @Slot()
+    def _on_scene_changed(self, *_: object) -> None:
+        if self.source is not None and not self.reading.slices.running:
+            self.form.show_experiment(self._playground.document.experiment)
+            self._on_form_changed()
+
+    @Slot()
+    def _on_soon(self) -> None:
+        """Try what is chosen, in the thread."""
+        source = self.source
+        if source is None:
+            return
+        wish, scene = self.form.wish(), self._playground.document.scene
+
+        def job(progress: Progress) -> Trial:
+            source.keep({part.array for part in wish.proposal.parts.values()})
+            return tried(wish, source.arrays, scene, progress)
+
+        self._show_busy(True)
+        self.trying.start(job, self._on_trial)
+
+    def _on_trial(self, trial: Trial) -> None:
+        self.trial = trial
+
+    @Slot(str)
+    def _on_tried(self, sentence: str) -> None:
+        self._show_busy(False)
+        if self.trial is not None:
+            self.view.show_trial(self.trial)
+            self._say(self.trial.sentence)
+        else:
+            self._say(sentence)
+        self._enable()
+        self.previewed.emit()
+
+    @Slot()
+    def _on_late(self) -> None:
+        """Show that it takes longer; how far a file is nobody knows before its end."""
+        self.progress.setRange(0, 0)
+        self.progress.show()
+
+    @Slot(str, object)
+    def _on_taken(self, field: str, array: object) -> None:
+        self.form.assign(field, array)  # type: ignore[arg-type]
+        self.show_side(MAPPING)
+
+    @Slot(object)
+    def _on_side(self, side: object) -> None:
+        self.show_side(str(side))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        before = self.segments.value() or MAPPING
+        self.show_side(str(before))
+
+    def done(self, result: int) -> None:
+        self._soon.stop()
+        self._late.stop()
+        self.reading.stop()
+        self.trying.stop()
+        super().done(result)
+
+
+def open_weights_dialog(window: "MainWindow", paths: Sequence[Path] = (), text: str = "") -> WeightsDialog | None:
+    """Let a person say what in files, or in a text, is which weight; None while the window is still loading."""
+    if window.playground is None:
+        return None
+    window.show_workspace(0)
+    dialog = window.findChild(WeightsDialog)
+    if dialog is None:
+        dialog = WeightsDialog(window.playground, window)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.set_palette(worn())
+    if paths:
+        dialog.show_files(paths)
+    else:
+        dialog.show_text(text)
+    dialog.open()
+    return dialog
+
+
+def ask_weights(parent: QWidget, then: Callable[[Sequence[Path]], object]) -> QFileDialog:
+    """Ask for one or several files of weights, and go on with the answer."""
+    dialog = QFileDialog(parent, "Bring in weights")
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.setNameFilter(f"Weights ({' '.join(f'*{ending}' for ending in ENDINGS)})")
+    dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+    dialog.filesSelected.connect(lambda names: then([Path(name) for name in names]))
+    dialog.open()
+    return dialog

@@ -1,0 +1,267 @@
+"""The mapping as a form: the layer, its heads, where each weight is, where the embeddings are from, and why so."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from attnlab.files.head_counts import divisors
+from attnlab.files.named_array import NamedArray, shown
+from attnlab.files.weights_apply import Embeddings
+from attnlab.files.weights_in import Proposal, fitting_heads, shapes
+from attnlab.ui.theme import px
+from attnlab.ui.weights.rows import FIELDS, FieldRow, fit_popup, listed
+from attnlab.ui.weights.trial import Wish
+from attnlab.ui.widgets.form_parts import combo
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+
+KEEP, DRAWN = "keep", "drawn"
+
+
+class MappingForm(QWidget):
+    """``wish`` is what is chosen; ``changed`` after each change."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._arrays: Mapping[str, NamedArray] = {}
+        self._proposals: tuple[Proposal, ...] = ()
+        self._guess = Proposal("", {})
+        self._experiment: Experiment | None = None
+        self.layer, self.n_heads, self.n_kv_heads, self.embeddings = (combo(()) for _ in range(4))
+        self.rows = {field: FieldRow(field, self) for field in FIELDS}
+        self.summary, self.notes = QLabel(), QLabel()
+        self.why = QPushButton("Why?")
+        self._lay_out()
+        self._connect()
+
+    def show_source(self, arrays: Mapping[str, NamedArray], proposals: tuple[Proposal, ...], e: "Experiment") -> None:
+        """Offer what a file holds, and choose what was guessed of it."""
+        self._arrays, self._proposals, self._experiment = arrays, proposals, e
+        self.layer.clear()
+        for place, proposal in enumerate(proposals):
+            self.layer.addItem(shown(proposal.name) or "the one layer", place)
+        fit_popup(self.layer)
+        for widget in (self.layer, self._layer_name):
+            widget.setVisible(len(proposals) > 1)
+        self._show_guess(proposals[0] if proposals else Proposal("", {}))
+
+    def show_experiment(self, e: "Experiment") -> None:
+        """Say of another experiment what of it would be kept."""
+        self._experiment = e
+        self._refresh()
+
+    def wish(self) -> Wish:
+        """Return what is chosen."""
+        name = self.embeddings.currentData()
+        embeddings: Embeddings = DRAWN if name == DRAWN else KEEP
+        if name not in (KEEP, DRAWN, None):
+            embeddings = self._arrays[str(name)[1:]]
+        return Wish(self._proposal(), self.n_heads.currentData(), self.n_kv_heads.currentData(), embeddings)
+
+    @property
+    def draws(self) -> bool:
+        """Whether embeddings that do not fit are drawn anew."""
+        return bool(self.embeddings.currentData() == DRAWN)
+
+    def draw_embeddings(self) -> None:
+        """Choose embeddings that are drawn anew."""
+        self.embeddings.setCurrentIndex(self.embeddings.findData(DRAWN))
+        self._on_changed()
+
+    def assign(self, field: str, array: NamedArray) -> None:
+        """Take a weight from an array."""
+        self.rows[field].take(array)
+
+    def _proposal(self) -> Proposal:
+        chosen = {field: part for field, row in self.rows.items() if (part := row.part_chosen()) is not None}
+        return replace(self._guess, parts=chosen, refused=self._guess.refused if self._is_guess(chosen) else "")
+
+    def _is_guess(self, chosen: Mapping[str, object]) -> bool:
+        return {field: part.array for field, part in self._guess.parts.items()} == {
+            field: getattr(part, "array", "") for field, part in chosen.items()
+        }
+
+    def _show_guess(self, proposal: Proposal) -> None:
+        self._guess = proposal
+        usable = [array for array in self._arrays.values() if not array.reason]
+        weights = listed([array for array in usable if len(array.shape) > 1], proposal.name, self)
+        biases = listed([array for array in usable if len(array.shape) < 3], proposal.name, self)
+        for field, row in self.rows.items():
+            row.offer(self._arrays, weights if field[0] == "W" else biases)
+            row.show_part(proposal.parts.get(field))
+        self.summary.setText(_summary(proposal))
+        self.notes.setText("\n".join(proposal.notes))
+        self.why.setVisible(bool(proposal.notes))
+        self.notes.setVisible(self.why.isChecked() and bool(proposal.notes))
+        for box in (self.n_heads, self.n_kv_heads, self.embeddings):
+            box.clear()
+        self._on_changed()
+
+    @Slot()
+    def _on_changed(self) -> None:
+        self._refresh()
+        self.changed.emit()
+
+    def _refresh(self) -> None:
+        """Offer the heads and embeddings that fit what is chosen, and say what each weight comes to."""
+        if self._experiment is None:
+            return
+        e, proposal = self._experiment, self._proposal()
+        self._offer_heads(proposal, e)
+        wish = self.wish()
+        known = replace(proposal.heads, n_heads=wish.n_heads, n_kv_heads=wish.n_kv_heads) if wish.n_heads else None
+        proposal = replace(proposal, heads=known or proposal.heads)
+        sizes = shapes(proposal, self._arrays)
+        for field, row in self.rows.items():
+            row.show_shape(sizes.get(field), _kept(field, proposal, e))
+        self._offer_embeddings(sizes, proposal)
+
+    def _offer_heads(self, proposal: Proposal, e: "Experiment") -> None:
+        """Offer the numbers of heads that fit; one that was chosen, or is told by the file, stays while it does."""
+        before, shared = self.n_heads.currentData(), self.n_kv_heads.currentData()
+        wanted = before or proposal.heads.n_heads
+        fitting = fitting_heads(replace(proposal, heads=replace(proposal.heads, n_kv_heads=shared)), self._arrays)
+        self.n_heads.clear()
+        if "W_q" not in proposal.parts:
+            self.n_heads.addItem(f"{e.n_heads}, as now", None)
+        elif len(fitting) != 1:
+            self.n_heads.addItem("choose…", None)
+        for count in fitting:
+            self.n_heads.addItem(str(count), count)
+        self.n_heads.setCurrentIndex(max(self.n_heads.findData(wanted), 0))
+        self.n_heads.setEnabled(self.n_heads.count() > 1)
+        self.n_kv_heads.clear()
+        self.n_kv_heads.addItem("as the shapes tell", None)
+        for count in divisors(int(self.n_heads.currentData() or 1)):
+            self.n_kv_heads.addItem(str(count), count)
+        self.n_kv_heads.setCurrentIndex(max(self.n_kv_heads.findData(shared), 0))
+        self.n_kv_heads.setEnabled(self.n_heads.currentData() is not None)
+        for box in (self.n_heads, self.n_kv_heads):
+            fit_popup(box)
+
+    def _offer_embeddings(self, sizes: Mapping[str, tuple[int, int] | None], proposal: Proposal) -> None:
+        """Offer the embeddings there are, new ones, and the arrays of the file that have as many columns."""
+        from attnlab.attention.sentences import MAX_TOKENS
+
+        assert self._experiment is not None
+        rows = next((size[0] for field in ("W_q", "W_k", "W_v") if (size := sizes.get(field))), None)
+        used = {part.array for part in proposal.parts.values()}
+        chosen = self.embeddings.currentData()
+        self.embeddings.clear()
+        shape = " × ".join(map(str, self._experiment.embeddings.shape))
+        self.embeddings.addItem(f"keep those there are, {shape}", KEEP)
+        self.embeddings.addItem("draw new ones where those do not fit", DRAWN)
+        for array in self._arrays.values():
+            if array.reason or array.name in used or len(array.shape) != 2 or array.shape[0] > MAX_TOKENS:
+                continue
+            if rows is None or array.shape[1] == rows:
+                self.embeddings.addItem(f"{shown(array.name)}  {array.size}", f"={array.name}")
+        self.embeddings.setCurrentIndex(max(self.embeddings.findData(chosen), 0))
+        fit_popup(self.embeddings)
+
+    def _lay_out(self) -> None:
+        head, grid = QGridLayout(), QGridLayout()
+        self._layer_name = QLabel("Layer")
+        for line, (label, box, about) in enumerate(
+            (
+                (self._layer_name, self.layer, "Which of the attention layers of the file"),
+                (QLabel("Heads"), self.n_heads, "Into how many heads the columns are cut; those that fit are offered"),
+                (QLabel("Key heads"), self.n_kv_heads, "Heads of keys and values, where query heads share them"),
+            )
+        ):  # fmt: skip
+            head.addWidget(label, line, 0)
+            head.addWidget(box, line, 1)
+            box.setAccessibleName(label.text())
+            box.setToolTip(about)
+        head.setColumnStretch(1, 1)
+        for column, title in enumerate(("", "Array", "Part", "Turned", "Gives")):
+            label = QLabel(title)
+            label.setProperty("role", "caption")
+            grid.addWidget(label, 0, column)
+        for line, row in enumerate(self.rows.values(), 1):
+            row.add_to(grid, line)
+        grid.setColumnStretch(1, 3)
+        grid.setColumnStretch(2, 1)
+        tail = QGridLayout()
+        tail.addWidget(QLabel("Embeddings"), 0, 0)
+        tail.addWidget(self.embeddings, 0, 1)
+        tail.setColumnStretch(1, 1)
+        self.embeddings.setAccessibleName("Embeddings")
+        self.embeddings.setToolTip("Where the rows that are multiplied by the weights are from")
+        for each in (head, grid, tail):
+            each.setHorizontalSpacing(px(8))
+            each.setVerticalSpacing(px(6))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, px(12), 0)
+        column.setSpacing(px(12))
+        column.addLayout(self._guessed())
+        for each in (head, grid, tail):
+            column.addLayout(each)
+        column.addStretch(1)
+
+    def _guessed(self) -> QGridLayout:
+        for label in (self.summary, self.notes):
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setWordWrap(True)
+            label.setProperty("role", "caption")
+        self.summary.setAccessibleName("What was guessed")
+        self.notes.setAccessibleName("Why it was guessed so")
+        self.why.setCheckable(True)
+        self.why.setAutoDefault(False)
+        self.why.setToolTip("Say how each thing was decided")
+        self.why.toggled.connect(self.notes.setVisible)
+        lines = QGridLayout()
+        lines.setVerticalSpacing(px(4))
+        lines.addWidget(self.summary, 0, 0)
+        lines.addWidget(self.why, 0, 1, Qt.AlignmentFlag.AlignTop)
+        lines.addWidget(self.notes, 1, 0, 1, 2)
+        lines.setColumnStretch(0, 1)
+        self.notes.hide()
+        return lines
+
+    def _connect(self) -> None:
+        self.layer.activated.connect(self._on_layer)
+        for box in (self.n_heads, self.n_kv_heads, self.embeddings):
+            box.activated.connect(self._on_changed)
+        for row in self.rows.values():
+            row.changed.connect(self._on_changed)
+
+    @Slot()
+    def _on_layer(self) -> None:
+        """Show another layer; heads that were chosen fit it most likely too."""
+        heads, shared, embeddings = (
+            box.currentData() for box in (self.n_heads, self.n_kv_heads, self.embeddings)
+        )  # fmt: skip
+        self._show_guess(self._proposals[self.layer.currentData()])
+        for box, value in ((self.n_heads, heads), (self.n_kv_heads, shared), (self.embeddings, embeddings)):
+            box.setCurrentIndex(max(box.findData(value), 0) if value is not None else box.currentIndex())
+        self._on_changed()
+
+
+def _kept(field: str, proposal: Proposal, e: "Experiment") -> str:
+    """Say what there is of a weight that the file does not give: that of now, or nothing."""
+    there = getattr(e.weights, field)
+    if proposal.whole or there is None:
+        return "absent"
+    return f"kept, {' × '.join(map(str, there.shape))}"
+
+
+def _summary(proposal: Proposal) -> str:
+    """Say in one line what was guessed."""
+    if proposal.refused:
+        return f"{proposal.refused}."
+    if not proposal.parts:
+        return "No name here tells which weight an array is: choose below."
+    if proposal.notes and proposal.notes[0].startswith("No name"):
+        return proposal.notes[0]
+    arrays = len({part.array for part in proposal.parts.values()})
+    turned = [part.transposed for field, part in proposal.parts.items() if field[0] == "W"]
+    way = "turned, as nn.Linear keeps them" if all(turned) else "as they lie" if not any(turned) else "some turned"
+    fused = ", one array holding several" if any(part.fused for part in proposal.parts.values()) else ""
+    return f"Guessed by name from {arrays} array{'s' if arrays > 1 else ''}: {', '.join(proposal.parts)}; {way}{fused}."

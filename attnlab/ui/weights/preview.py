@@ -1,0 +1,58 @@
+"""What a mapping would give, to look at: its matrices small, and the weights of the sentence that is open."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+
+from attnlab.figures.palette import Palette
+from attnlab.ui.map_sheet import MapSheet
+from attnlab.ui.theme import px
+from attnlab.ui.weights.small_maps import SmallMaps
+from attnlab.ui.weights.trial import Trial
+
+_LEAST_SHEET = 260
+
+
+class TrialView(QWidget):
+    """Shows a trial; where the weights cannot be computed, the matrices that can be read all the same."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.matrices, self.sheet = SmallMaps(), MapSheet()
+        self.matrices_title, self.sheet_title = QLabel("Matrices"), QLabel()
+        for label in (self.matrices_title, self.sheet_title):
+            label.setProperty("role", "strong")
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setWordWrap(True)
+        self.sheet.setAccessibleName("Attention weights as they would be")
+        self.sheet.setMinimumHeight(px(_LEAST_SHEET))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, px(12), 0)
+        column.setSpacing(px(8))
+        for widget in (self.matrices_title, self.matrices, self.sheet_title):
+            column.addWidget(widget)
+        column.addWidget(self.sheet, 1)
+        column.addStretch(0)
+        for widget in (self.matrices_title, self.sheet_title, self.sheet):
+            widget.hide()
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours."""
+        self.matrices.set_palette(palette)
+        self.sheet.set_palette(palette)
+
+    def show_trial(self, trial: Trial) -> None:
+        """Show what came of another wish."""
+        self.matrices.show_matrices(trial.matrices)
+        self.matrices_title.setVisible(bool(trial.matrices))
+        for widget in (self.sheet_title, self.sheet):
+            widget.setVisible(trial.maps is not None)
+        if trial.maps is not None and trial.experiment is not None:
+            heads = trial.experiment.n_heads
+            of = f", {heads} heads" if heads > 1 else ""
+            self.sheet_title.setText(f"Attention weights of “{_sentence(trial.experiment.tokens)}”{of}")
+            self.sheet.show_maps(trial.maps)
+
+
+def _sentence(tokens: tuple[str, ...]) -> str:
+    text = " ".join(tokens)
+    return text if len(text) <= 48 else f"{text[:47]}…"

@@ -1,0 +1,156 @@
+"""One row of the mapping: which array becomes a weight, which part of it, turned or not, and what shape that gives."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from PySide6.QtCore import QAbstractItemModel, QObject, Qt, Signal, Slot
+from PySide6.QtGui import QStandardItem, QStandardItemModel
+from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLabel
+
+from attnlab.files.layouts import Part
+from attnlab.files.named_array import NamedArray, shown
+from attnlab.files.weights_in import part_for
+from attnlab.ui.theme import plain_tip, px
+from attnlab.ui.widgets.form_parts import combo
+
+FIELDS = ("W_q", "W_k", "W_v", "W_o", "b_q", "b_k", "b_v", "b_o")
+NONE = "none"
+_ROLES = {"q": "queries", "k": "keys", "v": "values", "o": "the output"}
+_Way = tuple[str, str, bool]
+_WAYS: tuple[tuple[str, _Way], ...] = (
+    ("all", ("", "", False)),
+    ("1st third", ("qkv", "q", False)),
+    ("2nd third", ("qkv", "k", False)),
+    ("3rd third", ("qkv", "v", False)),
+    ("q of each head", ("qkv", "q", True)),
+    ("k of each head", ("qkv", "k", True)),
+    ("v of each head", ("qkv", "v", True)),
+    ("1st half", ("kv", "k", False)),
+    ("2nd half", ("kv", "v", False)),
+)
+"""Parts of an array: what is fused in it, which of that is taken, and whether head by head."""
+
+
+class FieldRow(QObject):
+    """The fields of one weight; ``changed`` after each change by a person."""
+
+    changed = Signal()
+
+    def __init__(self, field: str, parent: QObject) -> None:
+        super().__init__(parent)
+        self.field = field
+        self._arrays: Mapping[str, NamedArray] = {}
+        self._heads_first = True
+        about = f"{'Weights' if field[0] == 'W' else 'Bias'} of {_ROLES[field[-1]]}"
+        self.name, self.gives = QLabel(field), QLabel()
+        self.name.setToolTip(about)
+        self.array = combo(())
+        self.array.setObjectName("long")
+        self.part = combo(_WAYS)
+        self.turned = QCheckBox()
+        self.gives.setProperty("role", "caption")
+        self.gives.setTextFormat(Qt.TextFormat.PlainText)
+        for widget, what, tip in (
+            (self.array, "array", f"{about}: the array that holds it"),
+            (self.part, "part", "All of the array, or one of several that lie in it"),
+            (self.turned, "turned", "The array lies [out, in], as nn.Linear keeps it, and is turned to [in, out]"),
+        ):
+            widget.setAccessibleName(f"{field} {what}")
+            widget.setToolTip(tip)
+        self.array.activated.connect(self._on_array)
+        self.part.activated.connect(self._on_changed)
+        self.turned.clicked.connect(self._on_changed)
+
+    def add_to(self, grid: QGridLayout, line: int) -> None:
+        """Put the fields into a line of a grid."""
+        for column, widget in enumerate((self.name, self.array, self.part, self.turned, self.gives)):
+            grid.addWidget(widget, line, column)
+
+    def offer(self, arrays: Mapping[str, NamedArray], model: QAbstractItemModel) -> None:
+        """Offer other arrays; ``model`` lists those that a weight of this kind can be, after none."""
+        self._arrays = arrays
+        self.array.setModel(model)
+        fit_popup(self.array)
+
+    def part_chosen(self) -> Part | None:
+        """Return where this weight is; None where it is nowhere."""
+        name = self.array.currentData()
+        if name is None:
+            return None
+        fused, letter, by_head = self.part.currentData()
+        part = Part(str(name), fused=fused, letter=letter, by_head=by_head)
+        if len(self._arrays[name].shape) == 3:
+            return replace(part, heads_first=not self.turned.isChecked())
+        return replace(part, transposed=self.turned.isChecked(), heads_first=self._heads_first)
+
+    def show_part(self, part: Part | None) -> None:
+        """Show where this weight is."""
+        self.array.setCurrentIndex(0 if part is None else max(self.array.findData(part.array), 0))
+        part = part if part is not None and self.array.currentIndex() > 0 else None
+        way = ("", "", False) if part is None or not part.fused else (part.fused, part.taken(self.field), part.by_head)
+        self.part.setCurrentIndex(max([value for _, value in _WAYS].index(way), 0))
+        self._heads_first = part is None or part.heads_first
+        axes = 0 if part is None else len(self._arrays[part.array].shape)
+        turned = part is not None and (not part.heads_first if axes == 3 else part.transposed)
+        self.turned.setChecked(turned)
+        self.turned.setEnabled(self.field[0] == "W" and (axes == 2 or (axes == 3 and self.field != "W_o")))
+        self.part.setEnabled(axes in (1, 2))
+        self._tell(part, axes)
+
+    def take(self, array: NamedArray) -> None:
+        """Take this weight from an array, read as its name tells."""
+        self.show_part(part_for(self.field, array))
+        self.changed.emit()
+
+    def show_shape(self, shape: tuple[int, int] | None, kept: str) -> None:
+        """Show what the array gives; without one ``kept`` says what there is instead."""
+        part = self.array.currentData()
+        if part is None:
+            self.gives.setText(kept)
+        elif shape is None:
+            self.gives.setText("?")
+        else:
+            self.gives.setText(" × ".join(map(str, shape if self.field[0] == "W" else shape[1:])))
+
+    def _tell(self, part: Part | None, axes: int) -> None:
+        array = None if part is None else self._arrays[part.array]
+        tip = "The array that holds it" if array is None else f"{shown(array.name)} {array.size} {array.dtype}"
+        self.array.setToolTip(plain_tip(tip))
+        three = "The array lies [in, heads, d], as Flax keeps it; else [heads, in, d], as TransformerLens does"
+        two = "The array lies [out, in], as nn.Linear keeps it, and is turned to [in, out]"
+        self.turned.setToolTip(three if axes == 3 else two)
+
+    @Slot()
+    def _on_array(self) -> None:
+        name = self.array.currentData()
+        self.show_part(None if name is None else part_for(self.field, self._arrays[name]))
+        self.changed.emit()
+
+    @Slot()
+    def _on_changed(self) -> None:
+        self.changed.emit()
+
+
+def listed(arrays: Sequence[NamedArray], layer: str, parent: QObject) -> QStandardItemModel:
+    """Return the arrays as a choice after none, those of a layer first and by their short names."""
+    model = QStandardItemModel(parent)
+    none = QStandardItem(NONE)
+    none.setData(None, Qt.ItemDataRole.UserRole)
+    model.appendRow(none)
+    start = f"{layer}." if layer else ""
+    for array in sorted(arrays, key=lambda each: not each.name.startswith(start)):
+        item = QStandardItem(f"{shown(array.name.removeprefix(start))}  {array.size}")
+        item.setData(array.name, Qt.ItemDataRole.UserRole)
+        item.setToolTip(plain_tip(f"{shown(array.name)} {array.size} {array.dtype}"))
+        model.appendRow(item)
+    return model
+
+
+def fit_popup(box: QComboBox, most: int = 460) -> None:
+    """Let the list of a narrow choice be as wide as its titles, so far as there is room."""
+    view = box.view()
+    view.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+    metrics = view.fontMetrics()
+    titles = (box.itemText(place) for place in range(min(box.count(), 400)))
+    widest = max((metrics.horizontalAdvance(title) for title in titles), default=0)
+    view.setMinimumWidth(min(widest + px(44), px(most)))

@@ -1,0 +1,99 @@
+"""Small pictures of matrices, side by side, each with its name and shape below."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPointF, QRectF, QSize
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from attnlab.figures.layout import Grid
+from attnlab.figures.map_painter import MapData, draw_cells
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.theme import font, plain_tip, px
+from attnlab.ui.weights.trial import Small
+from attnlab.ui.widgets.flow_layout import FlowLayout
+from attnlab.ui.widgets.subscripts import draw_text, text_width
+
+_SIDE, _THIN, _LARGEST = 88, 8, 14
+"""Pixels of a picture's longer side, of a bias, and of a cell at most."""
+
+
+class SmallMap(QWidget):
+    """One matrix, as large as its cells may be and as the side allows."""
+
+    def __init__(self, small: Small, palette: Palette, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.small, self._palette = small, palette
+        self._shape = " × ".join(map(str, small.shape))
+        self.setAccessibleName(f"{small.name}, {self._shape}")
+        self.setToolTip(plain_tip(f"{small.name}, {self._shape}; the colours end at ±{small.limit:.4g}"))
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours."""
+        self._palette = palette
+        self.update()
+
+    def _map_size(self) -> tuple[float, float]:
+        """Return width and height of the picture: the matrix' own proportions, but never thinner than can be seen."""
+        rows, columns = self.small.shape if len(self.small.shape) == 2 else (1, *self.small.shape)
+        side, thin = px(_SIDE), px(_THIN)
+        cell = min(side / max(rows, columns), px(_LARGEST))
+        return max(columns * cell, thin), max(rows * cell, thin)
+
+    def sizeHint(self) -> QSize:
+        texts = max(text_width(self.small.name, font("caption_strong")), text_width(self._shape, font("caption")))
+        return QSize(round(max(px(_SIDE), texts)), px(_SIDE) + px(36))
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        width, height = self._map_size()
+        rows, columns = self.small.values.shape
+        grid = Grid(
+            0.0, px(_SIDE) - height, width / columns, height / rows, rows, columns, 1, 1, (0, 0), 0.0, 0.0
+        )  # fmt: skip
+        data = MapData(self.small.values[None], "signed", self.small.limit, None, (), ())
+        draw_cells(painter, grid, data, self._palette)
+        painter.setPen(QColor(self._palette.hairline))
+        if not grid.framed:
+            painter.drawRect(QRectF(QPointF(0, px(_SIDE) - height), QPointF(width, px(_SIDE))).adjusted(0, 0, -1, -1))
+        painter.setPen(QColor(self._palette.ink))
+        draw_text(painter, 0, px(_SIDE) + px(12), self.small.name, font("caption_strong"))
+        painter.setPen(QColor(self._palette.muted))
+        draw_text(painter, 0, px(_SIDE) + px(27), self._shape, font("caption"))
+        painter.end()
+
+
+class SmallMaps(QWidget):
+    """Several of them, in as many lines as they need."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._palette = LIGHT
+        self._flow = FlowLayout(self, px(12))
+        self.shown: list[SmallMap] = []
+        self.setAccessibleName("The matrices as they would be")
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours."""
+        self._palette = palette
+        for each in self.shown:
+            each.set_palette(palette)
+
+    def show_matrices(self, matrices: Sequence[Small]) -> None:
+        """Show other matrices."""
+        for each in self.shown:
+            self._flow.removeWidget(each)
+            each.hide()
+            each.deleteLater()
+        self.shown = [SmallMap(small, self._palette, self) for small in matrices]
+        for each in self.shown:
+            self._flow.addWidget(each)
+            each.show()
+        self.updateGeometry()
