@@ -59,7 +59,7 @@ class Document(QObject):
         super().__init__(parent)
         self._history = History(label, scene)
         self._view = fitted(View(), scene.experiment, first=True)
-        self._saved: dict[int, tuple[Path | None, Scene]] = {0: (None, scene)}  # of each thing that was opened
+        self._saved: dict[int, tuple[Path | None, Scene | None]] = {0: (None, scene)}  # of each thing that was opened
 
     @property
     def scene(self) -> Scene:
@@ -108,11 +108,21 @@ class Document(QObject):
             self._announce()
         return True
 
-    def open(self, label: str, scene: Scene, path: Path | None = None) -> None:
-        """Make a scene current that was just opened; undo leads back to what was there before."""
-        self._saved[self._history.open(label, scene)] = path, scene
-        self._view = fitted(replace(self._view, cell=None, pinned=False), scene.experiment, first=True)
+    def open(
+        self, label: str, scene: Scene, path: Path | None = None, view: View | None = None, *, saved: bool = True
+    ) -> None:
+        """Make a scene current that was just opened; undo leads back to what was there before.
+
+        ``view`` is how it is to be looked at, None for as a new one is; ``saved`` is False for work that was not.
+        """
+        self._saved[self._history.open(label, scene)] = path, scene if saved else None
+        first = fitted(replace(self._view, cell=None, pinned=False), scene.experiment, first=True)
+        self._view = first if view is None else fitted(view, scene.experiment)
         self._announce()
+
+    def ever_saved(self, opening: int) -> bool:
+        """Tell whether what was opened with that number lies in a file, as it was then or later."""
+        return self._saved[opening][1] is not None
 
     def mark_saved(self, path: Path) -> None:
         """Remember that the current scene lies in a file."""

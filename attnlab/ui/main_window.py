@@ -130,12 +130,10 @@ class MainWindow(QMainWindow):
         from attnlab.ui.playground.workspace import Playground
 
         prepare()  # of the threads, this one is not told by the loader's
-        scene, label, path, problem = first_scene(self._source)
+        first = first_scene(self._source)
         self._service = ComputeService(self)
         self._service.computed.connect(self._on_reply)
-        self.playground = Playground(scene, label, self._service, self)
-        if path is not None:
-            self.playground.document.mark_saved(path)
+        self.playground = Playground(first.scene, first.label, self._service, self)
         self._grid.addWidget(self.playground.top_bar, 0, 0, 1, 2)
         self._grid.addWidget(self.playground.body, 1, 1)
         self._grid.addWidget(self.playground.step_bar, 2, 0, 1, 2)
@@ -152,8 +150,7 @@ class MainWindow(QMainWindow):
             self.actions_list.refresh()
             if self.recovery.there():
                 self.ready.connect(self._on_ready)
-        if problem:
-            self.playground.step_bar.show_message(problem)
+        self.playground.files.begin(first)
 
     @Slot()
     def _on_ready(self) -> None:

@@ -94,6 +94,18 @@ class LessonPlayer(QObject):
         else:
             self.slide_changed.emit(None)
 
+    def resume(self, lesson: Lesson, step: int, frame: int) -> None:
+        """Be at a frame of a slide again, the nearest one there is, and bring no state: what is open was left there."""
+        from attnlab.lessons.slides import slides
+
+        self._lesson, self._slides = lesson, slides(lesson)
+        self._index = min(max(step, 0), len(self._slides) - 1)
+        slide = self._slides[self._index]
+        self._frames = self._frames_now(slide)
+        self._frame = min(max(frame, 0), len(self._frames) - 1)
+        self.slide_changed.emit(slide)
+        self.frame_changed.emit(self.frame)
+
     def close(self) -> None:
         """Leave the lesson; what its slide shows stays open, with all of it known."""
         if self._lesson is None:

@@ -1,5 +1,6 @@
 """What leaves the playground and comes back: sessions opened and saved, pictures and tables exported."""
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -7,40 +8,91 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from attnlab.attention.presets import PRESETS, preset
-from attnlab.compute.engine import DTYPES, devices
+from attnlab.document.saved_view import sentence
 from attnlab.document.scene import Scene
 from attnlab.errors import AttnlabError
-from attnlab.files.session import load_scene, save_scene
+from attnlab.files.atomic import shown
+from attnlab.files.session import Session, save_session
 from attnlab.files.source import Source
 from attnlab.ui.playground.export import export_stage
+from attnlab.ui.playground.session_state import Opened, SessionState, find_lesson, read
 from attnlab.ui.theme import worn
 
 if TYPE_CHECKING:
+    from attnlab.ui.lessons.desk import LessonDesk
     from attnlab.ui.playground.workspace import Playground
 
 FILTER = "attnlab sessions (*.attnlab)"
+DEFAULT = "journey"
 
 
 class FileKeeper(QObject):
     """Opens, saves and exports for one playground; problems become one sentence in the window."""
 
     opened = Signal(object)
+    """A session was opened from this file, or saved to it."""
+    save_failed = Signal(str)
+    """A session could not be written, for this reason."""
 
     def __init__(self, playground: "Playground", window: QWidget) -> None:
         super().__init__(playground)
         self._playground = playground
         self._window = window
+        self._state = SessionState(playground)
+
+    def begin(self, first: "First") -> None:
+        """Show what the window opens with as it was looked at, and say what went wrong."""
+        if first.path is not None:
+            self._playground.document.mark_saved(first.path)
+            self.opened.emit(first.path)
+        if first.opened is not None:
+            self._bring_back(first.opened)
+        if first.problem:
+            self._say(first.problem)
 
     def open(self, path: Path) -> bool:
-        """Open a session as one step that can be undone."""
+        """Open a session as one step that can be undone, and show it as it was looked at."""
+        if not self._open(path, f"Open {path.name}"):
+            return False
+        self.opened.emit(path)
+        return True
+
+    def open_unsaved(self, path: Path, label: str) -> bool:
+        """Open work that was never saved: it is of the file that it says, if any, and has yet to be saved."""
+        return self._open(path, label, saved=False)
+
+    def _open(self, path: Path, label: str, *, saved: bool = True) -> bool:
         try:
-            scene = read_scene(path)
+            opened = read(path)
         except AttnlabError as error:
             self._say(str(error))
             return False
-        self._playground.document.open(f"Open {path.name}", scene, path)
-        self.opened.emit(path)
+        if opened.saved is not None and (desk := self._desk()) is not None:
+            desk.close()
+        view = opened.saved.view if opened.saved is not None else None
+        self._playground.document.open(label, opened.scene, path if saved else opened.file, view, saved=saved)
+        self._bring_back(opened)
         return True
+
+    def _bring_back(self, opened: Opened) -> None:
+        self._state.bring_back(opened)
+        place = opened.saved.lesson if opened.saved is not None else None
+        gone = ""
+        if place is not None:
+            lesson, desk = find_lesson(place.lesson, opened.folder), self._desk(made=True)
+            if lesson is None or desk is None:
+                gone = f"The lesson {shown(Path(place.lesson).name)} is no longer there; the rest is as it was saved."
+            else:
+                desk.player.resume(lesson, place.step, place.frame)
+        if said := " ".join(part for part in (sentence(opened.dropped), gone) if part):
+            self._say(said)
+
+    def _desk(self, *, made: bool = False) -> "LessonDesk | None":
+        from attnlab.ui.main_window import MainWindow
+
+        if not isinstance(self._window, MainWindow):
+            return None
+        return self._window.lessons() if made else self._window.desk
 
     @Slot()
     def save(self) -> None:
@@ -53,16 +105,19 @@ class FileKeeper(QObject):
 
     def save_to(self, path: Path) -> bool:
         """Write the session to a file."""
-        scene = self._playground.document.scene
-        view = {"title": scene.title, "preset": scene.preset, "device": scene.device, "dtype": scene.dtype}
         try:
-            save_scene(scene.experiment, path, view)
+            save_session(self.session(path.parent), path)
         except AttnlabError as error:
             self._say(str(error))
+            self.save_failed.emit(str(error))
             return False
         self._playground.document.mark_saved(path)
         self.opened.emit(path)
         return True
+
+    def session(self, folder: Path) -> Session:
+        """Return what is open and how it is looked at, for a file in a folder."""
+        return self._state.session(self._desk(), folder.absolute())
 
     def export_to(self, path: Path) -> bool:
         """Write the stage that is looked at to a picture or a table, by the file's ending."""
@@ -140,30 +195,29 @@ class FileKeeper(QObject):
         self._playground.step_bar.show_message(sentence)
 
 
-def read_scene(path: Path) -> Scene:
-    """Return the scene of a session file; a device that is not here becomes the CPU.
+@dataclass(frozen=True, slots=True, eq=False)
+class First:
+    """What the window opens with: a scene, and the file that it is of; or one sentence about what cannot be opened."""
 
-    Raises:
-        FileError: it cannot be read, or is not a session.
-    """
-    experiment, view = load_scene(path)
-    device, dtype = str(view.get("device", "cpu")), str(view.get("dtype", "float32"))
-    return Scene(
-        experiment, str(view.get("title", path.stem)), str(view.get("preset", "")),
-        device if device in devices() else "cpu", dtype if dtype in DTYPES else "float32",
-    )  # fmt: skip
+    scene: Scene
+    label: str
+    path: Path | None = None
+    opened: Opened | None = None
+    problem: str = ""
 
 
-def first_scene(source: Source | Scene) -> tuple[Scene, str, Path | None, str]:
-    """Return what the window opens with: scene, label, file, and one sentence when the source could not be opened."""
+def first_scene(source: Source | Scene) -> First:
+    """Return what the window opens with; where the source cannot be opened, a preset and the reason."""
     if isinstance(source, Scene):
-        return source, f"Open {source.title}", None, ""
-    default = "journey"
+        return First(source, f"Open {source.title}")
     try:
         if source.path is not None:
-            return read_scene(source.path), f"Open {source.path.name}", source.path, ""
-        name = source.preset or default
-        return Scene(preset(name), PRESETS[name].title, name), f"Open {PRESETS[name].title}", None, ""
+            opened = read(source.path)
+            return First(opened.scene, f"Open {source.path.name}", source.path, opened)
+        return _first_preset(source.preset or DEFAULT)
     except AttnlabError as error:
-        scene = Scene(preset(default), PRESETS[default].title, default)
-        return scene, f"Open {PRESETS[default].title}", None, str(error)
+        return replace(_first_preset(DEFAULT), problem=str(error))
+
+
+def _first_preset(name: str) -> First:
+    return First(Scene(preset(name), PRESETS[name].title, name), f"Open {PRESETS[name].title}")

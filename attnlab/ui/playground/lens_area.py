@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractButton, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.playground.canvas import Canvas
@@ -91,6 +91,13 @@ class LensArea(QWidget):
         """The name of what is shown: "canvas" or a lens."""
         widget = self.stack.currentWidget()
         return next((name for name, lens in self._lenses.items() if lens is widget), CANVAS)
+
+    @property
+    def place(self) -> str:
+        """The name of what is shown, with the page of it where it has several: "positions/order"."""
+        pages: dict[str, QAbstractButton] = getattr(self.stack.currentWidget(), "tabs", {})
+        page = next((page for page, tab in pages.items() if tab.isChecked()), "")
+        return f"{self.current}/{page}" if page else self.current
 
     def set_palette(self, palette: Palette) -> None:
         """Paint in other colours from now on."""

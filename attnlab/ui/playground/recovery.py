@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,8 +10,8 @@ from PySide6.QtCore import QObject, QTimer, Slot
 
 from attnlab.document.settings import settings_path
 from attnlab.errors import AttnlabError
-from attnlab.files.session import save_scene
-from attnlab.ui.playground.file_keeper import read_scene
+from attnlab.files.session import Session, save_session
+from attnlab.ui.playground.session_state import FILE
 
 if TYPE_CHECKING:
     from attnlab.ui.playground.workspace import Playground
@@ -28,7 +29,8 @@ class Recovery(QObject):
         self._playground = playground
         folder = settings_path().parent
         self._current, self.last = folder / "current.attnlab", folder / "last.attnlab"
-        self._brought = self._complained = False
+        self._brought: int | None = None
+        self._complained = False
         with contextlib.suppress(OSError):  # none was left, or the folder cannot be written
             os.replace(self._current, self.last)
         self._timer = QTimer(self)
@@ -43,45 +45,47 @@ class Recovery(QObject):
 
     def bring_back(self) -> bool:
         """Open the unsaved work as one step that can be undone; it is kept until it is saved."""
-        document = self._playground.document
-        try:
-            scene = read_scene(self.last)
-        except AttnlabError as error:
-            self._playground.step_bar.show_message(str(error))
+        if not self._playground.files.open_unsaved(self.last, LABEL):
             return False
-        document.open(LABEL, scene)
-        self._brought = True
+        self._brought = self._playground.document.history.current.opening
         return True
 
     @Slot()
-    def keep(self) -> None:
-        """Write the scene if it is not saved anywhere, else remove what was written."""
+    def keep(self) -> bool:
+        """Write what is open if it is not saved anywhere, else remove what was written; False when it cannot be."""
         self._timer.stop()
         document = self._playground.document
-        if document.modified:
-            self._write(self._current)
-            return
-        _remove(self._current)
-        if self._brought and document.path is not None:
+        if self._brought is not None and document.ever_saved(self._brought):
             _remove(self.last)
-            self._brought = False
+            self._brought = None
+        if document.modified:
+            return self._write()
+        _remove(self._current)
+        return True
 
     def stop(self) -> None:
         """Keep what there is, and write no more."""
         self.keep()
         self._playground.document.history_changed.disconnect(self._on_history_changed)
 
-    def _write(self, path: Path) -> None:
-        scene = self._playground.document.scene
-        view = {"title": scene.title, "preset": scene.preset, "device": scene.device, "dtype": scene.dtype}
+    def _session(self) -> Session:
+        """Return what is open, with the file that it is of: what is brought back is saved there again."""
+        session, path = self._playground.files.session(self._current.parent), self._playground.document.path
+        said = {} if path is None else {FILE: str(path.absolute())}
+        return replace(session, view={**session.view, **said})
+
+    def _write(self) -> bool:
         try:
             with contextlib.suppress(OSError):  # what follows says why
-                path.parent.mkdir(parents=True, exist_ok=True)
-            save_scene(scene.experiment, path, view)
+                self._current.parent.mkdir(parents=True, exist_ok=True)
+            save_session(self._session(), self._current)
         except AttnlabError as error:
             if not self._complained:
                 self._complained = True
                 self._playground.step_bar.show_message(f"Unsaved work cannot be kept. {error}")
+            return False
+        self._complained = False
+        return True
 
     @Slot()
     def _on_history_changed(self) -> None:

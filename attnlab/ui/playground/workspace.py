@@ -315,9 +315,10 @@ class Playground(QObject):
     def toggle_pin(self) -> None:
         """Pin the state that is shown, or let go of the pinned one."""
         shown = self.reply.trace if self.reply is not None else None
-        self._pin(shown if self.pinned is None else None)
+        self.pin(shown if self.pinned is None else None)
 
-    def _pin(self, trace: "Trace | None") -> None:
+    def pin(self, trace: "Trace | None") -> None:
+        """Keep a state to compare with, None for none; the cards show the present one."""
         self.pinned = trace
         self.canvas.show_pinned(trace)
         self.explain.show_pinned(trace)
@@ -339,7 +340,7 @@ class Playground(QObject):
     def _pin_before(self) -> None:
         """Pin what is shown before something is taken out or moved, to see the difference, unless one is pinned."""
         if self.pinned is None and self.reply is not None:
-            self._pin(self.reply.trace)
+            self.pin(self.reply.trace)
 
     @Slot()
     def toggle_painting(self) -> None:

@@ -1,0 +1,212 @@
+"""How a session was looked at, as plain JSON: written whole, and read back as far as it fits what is open."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, TypeVar
+
+from attnlab.attention import walk
+from attnlab.attention.experiment import Experiment
+from attnlab.attention.explanation import Cell
+from attnlab.attention.stages import BY_NAME
+from attnlab.attention.walk import Place
+from attnlab.document.document import View, fitted
+
+T = TypeVar("T")
+KEY = "shown"
+"""Under which name of a session's view all of this stands."""
+LOOKS = ("present", "pinned", "difference")
+_LONGEST = 4096
+_CALLED = {
+    "head": "the head", "alone": "the stage that filled the canvas", "at": "the step", "depth": "how far a step goes",
+    "cell": "the selected cell", "held": "the selected cell", "look": "the comparison", "strips": "the figures",
+    "lens": "the lens", "table": "the table", "pinned": "the pinned state", "lesson": "the lesson",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class LessonPlace:
+    """Where a lesson was left: its name or file, and its step and the frame of that, counted from 0."""
+
+    lesson: str
+    step: int = 0
+    frame: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SavedView:
+    """Everything that is shown beside the experiment itself.
+
+    ``lens`` is as :meth:`LensArea.open_lens` takes it, ``table`` the one open among the inputs, "" for any; ``pinned``
+    the device and the number format that the pinned state was computed in, None when none is pinned.
+    """
+
+    view: View
+    lens: str = "canvas"
+    table: str = ""
+    pinned: tuple[str, str] | None = None
+    lesson: LessonPlace | None = None
+
+
+def to_plain(saved: SavedView) -> dict[str, Any]:
+    """Return it as JSON has it; a step follows from the place of the walk and is not written."""
+    view, lesson = saved.view, saved.lesson
+    return {
+        "head": view.head,
+        "alone": view.alone,
+        "at": None if view.at is None else _fields(view.at, "stage", "row", "column", "term"),
+        "depth": view.depth,
+        "cell": None if view.cell is None else _fields(view.cell, "stage", "row", "column", "head"),
+        "held": view.pinned,
+        "look": view.look,
+        "strips": view.strips,
+        "lens": saved.lens,
+        "table": saved.table,
+        "pinned": None if saved.pinned is None else dict(zip(("device", "dtype"), saved.pinned, strict=True)),
+        "lesson": None if lesson is None else _fields(lesson, "lesson", "step", "frame"),
+    }
+
+
+def from_plain(plain: object, e: Experiment) -> tuple[SavedView, tuple[str, ...]]:
+    """Return what plain values say that the experiment has, and what was dropped: "the lens", "the selected cell".
+
+    What is not said is as it is at first. Never raises, whatever a file may say.
+    """
+    first, wrong = fitted(View(), e, first=True), dict[str, None]()
+    said = plain if isinstance(plain, Mapping) else {}
+    if said is not plain:
+        wrong["how it was looked at"] = None
+
+    def read(key: str, default: T, of: Callable[[Any], T]) -> T:
+        try:
+            return of(said[key]) if key in said else default
+        except _WrongError:
+            wrong[_CALLED[key]] = None
+            return default
+
+    view = View(
+        head=read("head", first.head, lambda value: _head(value, e)),
+        alone=read("alone", None, lambda value: None if value is None else _stage(value, e)),
+        cell=read("cell", None, lambda value: None if value is None else _cell(value, e)),
+        pinned=read("held", False, _switch),
+        look=read("look", "present", lambda value: _one_of(value, LOOKS)),
+        strips=read("strips", False, _switch),
+        depth=read("depth", "stage", lambda value: _one_of(value, walk.DEPTHS)),
+        at=read("at", None, lambda value: None if value is None else _place(value, e)),
+    )
+    if view.cell is None:
+        view = replace(view, pinned=False)
+    saved = SavedView(
+        fitted(view, e),
+        lens=read("lens", "canvas", _lens),
+        table=read("table", "", _text),
+        pinned=read("pinned", None, _computed),
+        lesson=read("lesson", None, _lesson),
+    )
+    return saved, tuple(wrong)
+
+
+def sentence(dropped: tuple[str, ...]) -> str:
+    """Return what to say of what was dropped, "" for nothing."""
+    if not dropped:
+        return ""
+    *first, last = dropped
+    what = f"{', '.join(first)} and {last}" if first else last
+    return f"The file does not say {what} in a way that fits; the rest is as it was saved."
+
+
+class _WrongError(ValueError):
+    """What a file says has no meaning here."""
+
+
+def _fields(value: object, *names: str) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in names}
+
+
+def _known(value: object) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise _WrongError
+    return value
+
+
+def _switch(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise _WrongError
+    return value
+
+
+def _whole(value: object, least: int, below: int) -> int:
+    if type(value) is not int or not least <= value < below:
+        raise _WrongError
+    return value
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or len(value) > _LONGEST or not all(c.isprintable() for c in value):
+        raise _WrongError
+    return value
+
+
+def _one_of(value: object, known: tuple[str, ...]) -> str:
+    if not isinstance(value, str) or value not in known:
+        raise _WrongError
+    return value
+
+
+def _head(value: object, e: Experiment) -> int | str:
+    return _one_of(value, ("mean", "all")) if isinstance(value, str) else _whole(value, 0, e.n_heads)
+
+
+def _stage(value: object, e: Experiment) -> str:
+    if not isinstance(value, str) or value not in BY_NAME or not BY_NAME[value].present(e):
+        raise _WrongError
+    return value
+
+
+def _cell(value: object, e: Experiment) -> Cell:
+    plain = _known(value)
+    stage, head = _stage(plain.get("stage"), e), plain.get("head")
+    rows, columns = walk.shape(e, stage)
+    row, column = _whole(plain.get("row"), 0, rows), _whole(plain.get("column"), 0, columns)
+    return Cell(
+        stage, row, column, _whole(head, 0, e.n_heads) if head is not None and BY_NAME[stage].has_heads else None
+    )
+
+
+def _place(value: object, e: Experiment) -> Place:
+    """Return a place of the walk; within it each part needs the one before, and −1 is before the first of its kind."""
+    plain = _known(value)
+    stage = _stage(plain.get("stage"), e)
+    rows, columns = walk.shape(e, stage)
+    limits = (("row", -1, rows), ("column", -1, columns), ("term", 0, max(walk.terms(e, stage), 1)))
+    given = ((plain.get(name), least, below) for name, least, below in limits)
+    parts = [None if part is None else _whole(part, least, below) for part, least, below in given]
+    if any(part is not None and before in (None, -1) for before, part in pairwise(parts)):
+        raise _WrongError
+    return Place(stage, *parts)
+
+
+def _lens(value: object) -> str:
+    from attnlab.lessons.fields import LENSES, PAGES  # which few sessions need, and no window before it is painted
+
+    name, _, page = _text(value).partition("/")
+    if name != "canvas" and (name not in LENSES or (page and page not in PAGES.get(name, ()))):
+        raise _WrongError
+    return name if name == "canvas" or not page else f"{name}/{page}"
+
+
+def _computed(value: object) -> tuple[str, str] | None:
+    if value is None:
+        return None
+    plain = _known(value)
+    return _text(plain.get("device", "cpu")), _text(plain.get("dtype", "float32"))
+
+
+def _lesson(value: object) -> LessonPlace | None:
+    if value is None:
+        return None
+    plain = _known(value)
+    name = _text(plain.get("lesson"))
+    if not name:
+        raise _WrongError
+    return LessonPlace(name, _whole(plain.get("step", 0), 0, 1 << 31), _whole(plain.get("frame", 0), 0, 1 << 31))
