@@ -1,0 +1,221 @@
+"""What happens in the process that trains: it obeys commands, tells how it goes, and ends when nobody listens any more.
+
+Its maker is :mod:`attnlab.training.process`. Neither Qt nor a window is ever loaded here. One thread trains, one reads
+commands, one writes messages: whoever reads these may be slow, and the training does not wait. Weights are sent when
+somebody has drawn the ones before (``Want``) or when a moment is due, and take no more than a small share of the time.
+"""
+
+import faulthandler
+import os
+import sys
+import time
+import traceback
+from dataclasses import dataclass
+
+from attnlab.errors import AttnlabError
+from attnlab.training.messages import (
+    Arrays,
+    Checkpoint,
+    Ended,
+    Failed,
+    Interval,
+    Metric,
+    Pause,
+    Point,
+    Progress,
+    Put,
+    Resume,
+    Started,
+    Step,
+    Stop,
+    Want,
+)
+from attnlab.training.pipe import Inbox, Outbox, inherited
+from attnlab.training.specs import RunSpec
+
+MESSAGE_S, CHECKPOINT_S = 1 / 30, 5.0
+"""Seconds between messages, and between checkpoints, at least."""
+SHARE = 0.03
+"""How much of the time may go into sending weights."""
+_OVERDRAWN = 3
+"""How many times what weights cost a moment may be ahead of its share, so that most are of the step that was asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is to be trained: a run from its beginning, from a checkpoint, or with other weights than its own.
+
+    ``interval`` is that of the moments to be recorded, as :class:`Interval`.
+    """
+
+    spec: RunSpec
+    checkpoint: Checkpoint | None = None
+    weights: Arrays | None = None
+    interval: int = 1
+
+
+def main(handle: int) -> None:
+    """Train what comes through a pipe that was inherited, and end the process."""
+    faulthandler.enable()
+    connection = inherited(handle)
+    inbox, outbox = Inbox(connection), Outbox(connection)
+    order = inbox.next(wait=True)
+    assert isinstance(order, Order)
+    outbox.post(_trained(order, inbox, outbox))
+    outbox.drain()
+    sys.stderr.flush()
+    os._exit(0)  # at once: nothing is left to be done, and libraries that end may hang
+
+
+def _trained(order: Order, inbox: Inbox, outbox: Outbox) -> Ended | Failed:
+    """Return how it ended; the outermost door of this process, behind which nothing may be lost without a word."""
+    loop: Loop | None = None
+    try:
+        loop = Loop(order, inbox, outbox)
+        return loop.run()
+    except Exception as error:  # noqa: BLE001  # whatever happens in training is told as one sentence, with a traceback
+        if loop is not None:
+            loop.tell_points()
+        return Failed(_sentence(error, loop), traceback.format_exc())
+
+
+def _sentence(error: Exception, loop: "Loop | None") -> str:
+    if isinstance(error, AttnlabError):
+        return str(error)
+    where = f"at step {loop.trainer.step:,}" if loop is not None else "before its first step"
+    text = " ".join(str(error).split())
+    if isinstance(error, MemoryError) or any(
+        sign in text for sign in ("out of memory", "not enough memory", "can't allocate memory")
+    ):
+        return (
+            f"The training ran out of memory {where}; a smaller batch, a shorter sequence or a smaller model would do."
+        )
+    reason = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return f"The training failed {where} ({reason[:300]})."
+
+
+class Loop:
+    """Takes steps until the run ends, and between two steps obeys and tells.
+
+    Raises:
+        AttnlabError: what is ordered cannot be trained here.
+    """
+
+    def __init__(self, order: Order, inbox: Inbox, outbox: Outbox) -> None:
+        import torch
+
+        torch.set_num_threads(1)  # tiny models only lose by more, and the window needs the other core
+        from attnlab.training.trainer import Trainer
+
+        self._spec, self._inbox, self._outbox = order.spec, inbox, outbox
+        self.trainer = Trainer(order.spec, order.checkpoint.state if order.checkpoint else None)
+        if order.weights is not None:
+            self.trainer.put(order.weights)
+        self._points: list[Point] = []
+        self._metrics: list[Metric] = []
+        self._paused = self._single = self._wanted = False
+        self._interval, self._moment_due = order.interval, self.trainer.step
+        self._begun = self._told = self._recorded = self._kept = time.monotonic()
+        self._kept_for = CHECKPOINT_S
+        self._copying_s = self._cost = 0.0
+
+    def run(self) -> Ended:
+        """Train to the end, and return which it was."""
+        parameters = list(self.trainer.model.parameters())
+        total, learning = (sum(p.numel() for p in parameters if p.requires_grad or all_) for all_ in (True, False))
+        self._outbox.post(Started(total, learning, self._spec.train.device))
+        if self.trainer.step == 0:
+            self._metrics.append(self.trainer.evaluate())
+        self._tell(weights=True, moment=True)
+        self._keep()
+        while (ended := self._obey() or self._step()) is None:
+            self._tell_when_due()
+        self._tell(weights=True, moment=True)
+        self._keep()
+        return ended
+
+    def tell_points(self) -> None:
+        """Tell what steps gave that were taken before something failed."""
+        self._tell(weights=False)
+
+    def _step(self) -> Ended | None:
+        from attnlab.training.trainer import Diverged
+
+        try:
+            self._points.append(self.trainer.take())
+        except Diverged as error:
+            return Ended(self.trainer.step, "nan", str(error))
+        step = self.trainer.step
+        if step % self._spec.train.evaluate_every == 0 or step == self._spec.train.steps:
+            self._metrics.append(self.trainer.evaluate())
+        return self.trainer.ended()
+
+    def _obey(self) -> Ended | None:
+        """Do what was commanded meanwhile; while the run is paused, wait for it."""
+        if self._single:
+            self._single = False
+            self._pause()
+        while (command := self._inbox.next(wait=self._paused and not self._single)) is not None:
+            match command:
+                case Stop():
+                    return Ended(self.trainer.step, "stopped", f"Stopped at step {self.trainer.step:,}.")
+                case Pause():
+                    self._pause()
+                case Resume():
+                    self._paused = False
+                case Step():
+                    self._single, self._paused = True, False
+                    return None
+                case Put(weights):
+                    self._keep()  # in case they do not fit, which ends the run
+                    self.trainer.put(weights)
+                    self._tell(weights=True)
+                case Interval(steps):
+                    self._interval = max(1, steps)
+                    self._moment_due = self._next_moment()
+                case Want():
+                    self._wanted = True
+        return None
+
+    def _pause(self) -> None:
+        if not self._paused:
+            self._paused = True
+            self._tell(weights=True)
+            self._keep()
+
+    def _tell_when_due(self) -> None:
+        now = time.monotonic()
+        if self._outbox.busy:  # what is told later tells more
+            return
+        spent, earned = self._copying_s + self._outbox.packing_s, SHARE * (now - self._begun)
+        moment = (
+            self.trainer.step >= self._moment_due
+            and now - self._recorded >= MESSAGE_S
+            and spent <= earned + _OVERDRAWN * self._cost
+        )
+        if moment or now - self._told >= MESSAGE_S:
+            self._tell(weights=moment or (self._wanted and spent <= earned), moment=moment)
+            if now - self._kept >= self._kept_for:
+                self._keep()
+
+    def _tell(self, weights: bool, moment: bool = False) -> None:
+        begun = self._told = time.monotonic()
+        arrays = self.trainer.weights() if weights else None
+        if weights:
+            self._wanted = False
+            self._cost = 2 * (time.monotonic() - begun)  # packing takes as long again
+            self._copying_s += time.monotonic() - begun
+        if moment:
+            self._recorded, self._moment_due = begun, self._next_moment()
+        told = (tuple(self._points), tuple(self._metrics))
+        self._points, self._metrics = [], []
+        self._outbox.post(Progress(self.trainer.step, self.trainer.seconds, *told, arrays, moment, self._paused))
+
+    def _next_moment(self) -> int:
+        return (self.trainer.step // self._interval + 1) * self._interval
+
+    def _keep(self) -> None:
+        begun = time.monotonic()
+        self._outbox.post(self.trainer.checkpoint())
+        self._kept = time.monotonic()
+        self._kept_for = max(CHECKPOINT_S, (self._kept - begun) / SHARE)

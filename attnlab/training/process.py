@@ -1,0 +1,199 @@
+"""The process that trains, as the window holds it: started, commanded, listened to, and ended in time, always.
+
+It is a program of its own: the interpreter with one line of code, or the frozen program with a hidden argument, and a
+pipe that it inherits. Python's own ``multiprocessing`` would import the file that the parent was started by once more:
+a script without a guard would begin anew, a notebook has none, and a window might open twice; and it keeps a helper
+process of its own. Nothing of that is needed here: what the child is to know comes through the pipe. It ends when the
+pipe does, so when the parent dies, however it dies.
+
+Two threads wait for the child so that nobody else does: one reads, and says how it ended; one writes.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections import deque
+from multiprocessing.connection import Connection, Pipe
+from typing import IO
+
+from attnlab.training.child import Order
+from attnlab.training.messages import Arrays, Checkpoint, Command, Ended, Failed, Message, Progress, Stop
+from attnlab.training.pipe import Sender
+from attnlab.training.specs import RunSpec
+
+END_S = 0.15
+"""Seconds that a process has to end by itself, so that all is over within 200 ms."""
+_MOST_WAITING = 64
+"""Messages that wait to be polled; then the child waits too, and says more in one."""
+_LINE = "import sys; sys.path[:] = sys.argv[2:]; from attnlab.training.child import main; main(int(sys.argv[1]))"
+_DETAILS = 4000
+
+
+class TrainingProcess:
+    """Trains a run in a process of its own: from its beginning, from a checkpoint, or with other weights.
+
+    ``interval`` is how many steps lie between two moments to be recorded. All methods belong to one thread, and none
+    but :meth:`stop` ever waits.
+    """
+
+    def __init__(
+        self,
+        spec: RunSpec,
+        checkpoint: Checkpoint | None = None,
+        weights: Arrays | None = None,
+        *,
+        interval: int = 1,
+    ) -> None:
+        self._order = Order(spec, checkpoint, weights, interval)
+        self._messages: deque[Message] = deque()
+        self._changed = threading.Condition()
+        self._popen: subprocess.Popen[bytes] | None = None
+        self._sender: Sender | None = None
+        self._reader: threading.Thread | None = None
+        self._killer: threading.Timer | None = None
+        self._ending = self._told_end = False
+        self._step, self._kept = 0, checkpoint.step if checkpoint else -1
+
+    def start(self) -> None:
+        """Start the process; how that went comes as a message."""
+        ours, theirs = Pipe()
+        errors = tempfile.TemporaryFile()  # noqa: SIM115  # the reader's, who closes it
+        try:
+            self._popen = _started(theirs.fileno(), errors)
+        except OSError as error:
+            ours.close()
+            errors.close()
+            self._messages.append(Failed(f"The training process cannot be started: {error.strerror or error}."))
+            return
+        finally:
+            theirs.close()
+        self._sender = Sender(ours)
+        self._sender.send(self._order)
+        self._reader = threading.Thread(
+            target=self._read, args=(self._popen, ours, errors), name="training messages", daemon=True
+        )
+        self._reader.start()
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process runs; what it said last may still have to be polled."""
+        return self._reader is not None and self._reader.is_alive()
+
+    @property
+    def pid(self) -> int:
+        """Return the number that the system gave the process, 0 when it was never started."""
+        return self._popen.pid if self._popen else 0
+
+    def send(self, command: Command) -> None:
+        """Send a command; to a process that has ended, nothing."""
+        if self._sender is not None:
+            self._sender.send(command)
+
+    def poll(self) -> tuple[Message, ...]:
+        """Return what came since the last time; the last of all is Ended or Failed."""
+        with self._changed:
+            messages = tuple(self._messages)
+            self._messages.clear()
+            self._changed.notify_all()
+        return messages
+
+    def end(self, wait: float = END_S) -> None:
+        """Ask the process to stop, and have it killed if it has not after ``wait`` seconds; returns at once."""
+        if not self.alive or self._ending:
+            return
+        assert self._popen is not None
+        self.send(Stop())
+        with self._changed:
+            self._ending = True
+            self._changed.notify_all()
+        self._killer = threading.Timer(wait, self._popen.kill)
+        self._killer.daemon = True
+        self._killer.start()
+
+    def stop(self, wait: float = END_S) -> None:
+        """End the process as :meth:`end`, and wait until it is over and nothing is left of it but its messages."""
+        self.end(wait)
+        if self._reader is not None:
+            self._reader.join()
+        if self._sender is not None:
+            self._sender.close()
+            self._sender = None
+
+    def _read(self, popen: subprocess.Popen[bytes], connection: Connection, errors: IO[bytes]) -> None:
+        """Take messages until there are no more, then see the process off."""
+        with errors, connection:
+            try:
+                while True:
+                    self._take(connection.recv())
+            except (EOFError, OSError):  # also when it is killed within a message
+                code = _gone(popen)
+            if self._killer is not None:
+                self._killer.cancel()
+            if not self._told_end:
+                self._take(self._verdict(code, _last_words(errors)))
+
+    def _take(self, message: Message) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._ending or len(self._messages) < _MOST_WAITING)
+            self._messages.append(message)
+        if isinstance(message, Progress):
+            self._step = message.step
+        elif isinstance(message, Checkpoint):
+            self._kept = message.step
+        self._told_end = isinstance(message, Ended | Failed)
+
+    def _verdict(self, code: int, words: str) -> Ended | Failed:
+        """Say how a process ended that did not say so itself."""
+        kept = f"what it knew at step {self._kept:,} is kept" if self._kept >= 0 else "it had kept nothing yet"
+        if self._ending:
+            return Ended(self._step, "stopped", f"Stopped in the midst of what came after step {self._step:,}; {kept}.")
+        return Failed(f"The training process {_cause(code)} after step {self._step:,}; {kept}.", words)
+
+
+def _started(end: int, errors: IO[bytes]) -> subprocess.Popen[bytes]:
+    """Start the process that trains: no terminal's Ctrl+C reaches it, and it inherits its end of the pipe only."""
+    frozen = getattr(sys, "frozen", False)
+    command = [sys.executable, *(("train", "--child", str(end)) if frozen else ("-c", _LINE, str(end), *sys.path))]
+    environment = {**os.environ, "OMP_WAIT_POLICY": "PASSIVE"}  # threads that spin would starve the window
+    if sys.platform == "win32":
+        os.set_handle_inheritable(end, True)
+        inherit = subprocess.STARTUPINFO(lpAttributeList={"handle_list": [end]})
+        flags = subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP
+        return subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, env=environment, startupinfo=inherit, creationflags=flags
+        )
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=errors,
+        env=environment,
+        pass_fds=(end,),
+        start_new_session=True,
+    )
+
+
+def _gone(popen: subprocess.Popen[bytes]) -> int:
+    """Return the exit code of a process that has closed its pipe, which it does only by ending."""
+    try:
+        return popen.wait(1.0)
+    except subprocess.TimeoutExpired:
+        popen.kill()
+        return popen.wait()
+
+
+def _cause(code: int) -> str:
+    if code == -signal.SIGTERM or (hasattr(signal, "SIGKILL") and code == -signal.SIGKILL):
+        return f"was killed (signal {-code}), perhaps because memory ran out,"
+    if code < 0:
+        return f"broke down (signal {-code}, {signal.strsignal(-code) or 'of no name'})"
+    return f"ended without a word (exit code {code})"
+
+
+def _last_words(errors: IO[bytes]) -> str:
+    errors.seek(0, os.SEEK_END)
+    errors.seek(max(0, errors.tell() - _DETAILS))
+    return errors.read().decode("utf-8", "replace").strip()

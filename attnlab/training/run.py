@@ -1,0 +1,193 @@
+"""One run as its messages tell it: its curves, the moments that are kept, how far it is, and how it ended."""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnlab.training.marks import Mark
+from attnlab.training.messages import Arrays, Checkpoint, Ended, Failed, Message, Metric, Point, Progress, Started
+from attnlab.training.recorder import LIMIT, Moment, Recorder
+from attnlab.training.specs import RunSpec
+
+STATUSES = ("new", "running", "paused", "ended", "failed")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curve:
+    """What every step gave: ``steps`` [n], the ``losses`` of their batches [n] and the ``rates`` they took [n]."""
+
+    steps: NDArray[np.int64]
+    losses: NDArray[np.float64]
+    rates: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunState:
+    """A run at one time, as a value: what is saved by a worker while the run goes on, and what is loaded."""
+
+    spec: RunSpec
+    name: str
+    status: str
+    sentence: str
+    step: int
+    seconds: float
+    parameters: int
+    trainable: int
+    device: str
+    interval: int
+    curve: Curve
+    metrics: tuple[Metric, ...]
+    moments: tuple[Moment, ...]
+    marks: tuple[Mark, ...]
+    checkpoint: Checkpoint | None
+
+
+class Run:
+    """A run that grows by its messages. ``weights`` are the newest that came, with the step ``weights_step``.
+
+    ``sentence`` says how it ended or failed, "" before.
+    """
+
+    def __init__(self, spec: RunSpec, name: str, limit: int = LIMIT) -> None:
+        self.spec, self.name = spec, name
+        self.status, self.sentence = "new", ""
+        self.step, self.seconds = 0, 0.0
+        self.parameters = self.trainable = 0
+        self.device = spec.train.device
+        self.recorder = Recorder(limit)
+        self.checkpoint: Checkpoint | None = None
+        self.weights: Arrays | None = None
+        self.weights_step = 0
+        self._metrics: list[Metric] = []
+        self._marks: dict[int, Mark] = {}
+        self._curve = np.empty((0, 3))
+        self._points = 0
+
+    @classmethod
+    def of(cls, state: RunState, limit: int = LIMIT) -> "Run":
+        """Return a run that goes on from what was kept of it."""
+        run = cls(state.spec, state.name, limit)
+        run.status, run.sentence, run.device = state.status, state.sentence, state.device
+        run.step, run.seconds = state.step, state.seconds
+        run.parameters, run.trainable = state.parameters, state.trainable
+        run.recorder.interval, run.checkpoint = state.interval, state.checkpoint
+        run._metrics = list(state.metrics)
+        run._curve = np.column_stack([state.curve.steps, state.curve.losses, state.curve.rates]).astype(np.float64)
+        run._points = len(run._curve)
+        for moment in state.moments:
+            run.recorder.add(moment)
+        for mark in state.marks:
+            run.mark(mark)
+        if moments := run.recorder.moments:
+            run.weights, run.weights_step = moments[-1].weights, moments[-1].step
+        return run
+
+    def state(self) -> RunState:
+        """Return what there is now as a value, quickly."""
+        return RunState(
+            spec=self.spec,
+            name=self.name,
+            status=self.status,
+            sentence=self.sentence,
+            step=self.step,
+            seconds=self.seconds,
+            parameters=self.parameters,
+            trainable=self.trainable,
+            device=self.device,
+            interval=self.recorder.interval,
+            curve=Curve(self.steps, self.losses.copy(), self.rates.copy()),
+            metrics=self.metrics,
+            moments=self.recorder.moments,
+            marks=self.marks,
+            checkpoint=self.checkpoint,
+        )
+
+    @property
+    def steps(self) -> NDArray[np.int64]:
+        """The step of every point of the curve [n]."""
+        return self._curve[: self._points, 0].astype(np.int64)
+
+    @property
+    def losses(self) -> NDArray[np.float64]:
+        """The loss of every step's batch [n]."""
+        return self._curve[: self._points, 1]
+
+    @property
+    def rates(self) -> NDArray[np.float64]:
+        """The rate that every step took [n]."""
+        return self._curve[: self._points, 2]
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """What the held-out examples gave, by steps."""
+        return tuple(self._metrics)
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """The marks, by steps."""
+        return tuple(self._marks[step] for step in sorted(self._marks))
+
+    def mark(self, mark: Mark) -> Mark | None:
+        """Mark the recorded moment nearest to the step of a mark, which stays from now on; None when there is none."""
+        moment = self.recorder.mark(mark.step)
+        if moment is None:
+            return None
+        self._marks[moment.step] = replace(mark, step=moment.step)
+        return self._marks[moment.step]
+
+    def unmark(self, step: int) -> None:
+        """Take the mark of a step away."""
+        self._marks.pop(step, None)
+        self.recorder.unmark(step)
+
+    def take(self, message: Message) -> bool:
+        """Take in what the process said; return whether the interval of moments changed, which it is to be told."""
+        before = self.recorder.interval
+        match message:
+            case Started():
+                self.status, self.sentence = "running", ""
+                self.parameters, self.trainable, self.device = message.parameters, message.trainable, message.device
+            case Progress():
+                self._progress(message)
+            case Checkpoint():
+                self.checkpoint = message
+            case Ended():
+                self.status, self.sentence, self.step = "ended", message.sentence, message.step
+            case Failed():
+                self.status, self.sentence = "failed", message.sentence
+        return self.recorder.interval != before
+
+    def rewind(self, step: int) -> None:
+        """Forget what came after a step: the run goes on from there."""
+        self.step = min(self.step, step)
+        self._points = int(np.searchsorted(self._curve[: self._points, 0], step))  # point n is of the step from n on
+        self._metrics = [metric for metric in self._metrics if metric.step <= step]
+        self._marks = {at: mark for at, mark in self._marks.items() if at <= step}
+        self.recorder.forget_after(step)
+
+    def _progress(self, message: Progress) -> None:
+        self.step, self.seconds = message.step, message.seconds
+        self.status = "paused" if message.paused else "running"
+        self._metrics += message.metrics
+        self._add(message.points)
+        if message.weights is None:
+            return
+        self.weights, self.weights_step = message.weights, message.step
+        if message.moment:
+            metric = self._metrics[-1] if self._metrics and self._metrics[-1].step == message.step else None
+            loss = float(self.losses[-1]) if self._points else math.nan
+            self.recorder.add(Moment(message.step, message.weights, loss, metric))
+            self._marks = {step: mark for step, mark in self._marks.items() if step in self.recorder.marked}
+
+    def _add(self, points: tuple[Point, ...]) -> None:
+        """Append to the curve, whose array doubles when it is full, so that every step costs the same."""
+        end = self._points + len(points)
+        if end > len(self._curve):
+            longer = np.empty((max(1024, 2 * end), 3))
+            longer[: self._points] = self._curve[: self._points]
+            self._curve = longer
+        if points:
+            self._curve[self._points : end] = [(point.step, point.loss, point.rate) for point in points]
+        self._points = end
