@@ -1,4 +1,8 @@
-"""What each stage computes, from the stages before it."""
+"""What each stage computes, from the stages before it.
+
+Every function takes a batch as well, whose axis stands first: [B, T, d] and [B, h, T, d]. One sequence is computed by
+``mm`` and ``bmm``, which take less time on small matrices than what works for any number of axes.
+"""
 
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -26,7 +30,7 @@ def _positioned(t: "Trace", embeddings: Tensor) -> Tensor:
     position = POSITIONS[t.experiment.config.positions]
     x = t.take(embeddings)
     if position.encode is not None:
-        return x + t.take(position.encode(embeddings.shape[0], embeddings.shape[1], t.parameters(position)))
+        return x + t.take(position.encode(embeddings.shape[-2], embeddings.shape[-1], t.parameters(position)))
     return x.clone() if x.data_ptr() == embeddings.data_ptr() else x  # results are the caller's to change
 
 
@@ -43,20 +47,26 @@ def memory(t: "Trace") -> Tensor:
 def _project(t: "Trace", x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
     if weight is None:
         return x if bias is None else x + t.take(bias)
+    if x.ndim > 2:
+        return torch.nn.functional.linear(x, t.take(weight).mT, None if bias is None else t.take(bias))
     if bias is None:
         return torch.mm(x, t.take(weight))
     return torch.addmm(t.take(bias), x, t.take(weight))
 
 
 def _split(x: Tensor, heads: int) -> Tensor:
-    return x.view(x.shape[0], heads, -1).transpose(0, 1)  # [T, h·d] -> [h, T, d]
+    return x.view(*x.shape[:-1], heads, -1).transpose(-3, -2)  # [T, h·d] -> [h, T, d]
+
+
+def _of_heads(x: Tensor) -> Tensor:
+    return x if x.ndim == 3 else x.flatten(0, -3)  # [B, h, T, d] -> [B·h, T, d], as registry entries take heads
 
 
 def _for_every_head(t: "Trace", x: Tensor) -> Tensor:
     e = t.experiment
     if e.n_kv_heads == e.n_heads:
         return _split(x, e.n_heads)
-    return _split(x, e.n_kv_heads).repeat_interleave(e.n_heads // e.n_kv_heads, 0)  # [h_kv, T, d] -> [h, T, d]
+    return _split(x, e.n_kv_heads).repeat_interleave(e.n_heads // e.n_kv_heads, -3)  # [h_kv, T, d] -> [h, T, d]
 
 
 def queries(t: "Trace") -> Tensor:
@@ -97,7 +107,8 @@ def normed_keys(t: "Trace") -> Tensor:
 def _rotated(t: "Trace", name: str) -> Tensor:
     position = POSITIONS[t.experiment.config.positions]
     assert position.rotate is not None
-    return position.rotate(_before(t, name), t.parameters(position))
+    x = _before(t, name)
+    return position.rotate(_of_heads(x), t.parameters(position)).view(x.shape)
 
 
 def rotated_queries(t: "Trace") -> Tensor:
@@ -113,7 +124,9 @@ def rotated_keys(t: "Trace") -> Tensor:
 def scores(t: "Trace") -> Tensor:
     """Return how well each query fits each key, [h, T_q, T_k]."""
     score = SCORES[t.experiment.config.score]
-    return score.apply(_before(t, "scores"), _before(t, "scores", 1), t.parameters(score))
+    queries, keys = _before(t, "scores"), _before(t, "scores", 1)
+    made = score.apply(_of_heads(queries), _of_heads(keys), t.parameters(score))
+    return made if queries.ndim == 3 else made.view(*queries.shape[:-1], -1)
 
 
 def scaled(t: "Trace") -> Tensor:
@@ -166,7 +179,7 @@ def _normalized(t: "Trace", logits: Tensor) -> Tensor:
         logits = logits / p["temperature"]
     if not config.option("sink"):
         return normalizer.apply(logits, p)
-    sinks = t.take(t.experiment.weights.extra["sinks"])[:, None, None].expand(-1, logits.shape[1], 1)
+    sinks = t.take(t.experiment.weights.extra["sinks"])[:, None, None].expand(*logits.shape[:-1], 1)
     return normalizer.apply(torch.cat([logits, sinks], -1), p)[..., :-1]
 
 
@@ -193,15 +206,16 @@ def _kept(h: int, t_q: int, t_k: int, share: float, seed: int) -> Tensor:
 
 def context(t: "Trace") -> Tensor:
     """Return the values mixed by the weights, [h, T_q, d_v]; of heads that are switched off 0."""
-    mixed = torch.bmm(_before(t, "context"), t["values"])
+    weights, values = _before(t, "context"), t["values"]
+    mixed = torch.bmm(weights, values) if weights.ndim == 3 else torch.matmul(weights, values)
     if t.experiment.config.ablated:
-        mixed[list(t.experiment.config.ablated)] = 0
+        mixed[..., list(t.experiment.config.ablated), :, :] = 0
     return mixed
 
 
 def merged(t: "Trace") -> Tensor:
     """Return the heads side by side, [T_q, h·d_v]."""
-    return t["context"].transpose(0, 1).flatten(1)
+    return t["context"].transpose(-3, -2).flatten(-2)
 
 
 def output(t: "Trace") -> Tensor:

@@ -1,0 +1,186 @@
+"""An attention layer that learns: the playground's stages, computed for a batch and with gradients."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+import torch
+from torch import Tensor, nn
+
+from attnlab.attention import registry
+from attnlab.attention.entries import Table
+from attnlab.attention.experiment import PROJECTIONS, AttentionConfig
+from attnlab.attention.frozen import NOTHING
+from attnlab.attention.masks import Hidden
+from attnlab.attention.presence import has, source
+from attnlab.attention.stages import STAGES
+from attnlab.attention.trace import Trace
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+
+OF_KEYS = ("memory", "keys", "normed_keys", "rotated_keys", "values")
+"""The stages that depend on the memory alone, and are kept from one query to the next."""
+
+
+class _Layer:
+    """What the stages ask of an experiment, of a layer and a batch: embeddings [B, T_q, d], memory [B, T_k, d]."""
+
+    __slots__ = ("config", "divisor", "embeddings", "masked", "memory_embeddings", "n_heads", "n_kv_heads", "weights")
+
+    def __init__(
+        self, layer: "Attention", config: AttentionConfig, x: Tensor, memory: Tensor | None, masked: bool
+    ) -> None:
+        self.weights = layer
+        self.config = config
+        self.embeddings = x
+        self.memory_embeddings = memory
+        self.masked = masked
+        self.divisor = layer.divisor
+        self.n_heads = config.n_heads
+        self.n_kv_heads = config.n_kv_heads or config.n_heads
+
+    @property
+    def memory(self) -> Tensor:
+        return self.embeddings if self.memory_embeddings is None else self.memory_embeddings
+
+    @property
+    def T_q(self) -> int:
+        return self.embeddings.shape[-2]
+
+    @property
+    def T_k(self) -> int:
+        return self.memory.shape[-2]
+
+
+class LayerTrace(Trace):
+    """The stages of one layer for a batch, ``trace["weights"]`` [B, h, T_q, T_k], with gradients.
+
+    Dropout draws anew each time, from torch's own generator. Where the queries were asked one after the other,
+    ``earlier`` are the traces before this one, and its stages are those of all queries together.
+    """
+
+    def __init__(self, layer: "Attention", x: Tensor, memory: Tensor | None, hidden: Hidden | None) -> None:
+        config = layer.learning if layer.training else layer.config
+        stand_in = _Layer(layer, config, x, memory, hidden is not None)
+        self.experiment = cast("Experiment", stand_in)
+        self.device, self.dtype = x.device, x.dtype
+        self._present = layer.present(self.experiment)
+        self._tensors = {"inputs": x}  # absolute positions were added below the first layer
+        if memory is not None:
+            self._tensors["memory"] = memory
+        self._arrays = {}
+        self._kind = x.device.type
+        self._as_given = True
+        self._masks = hidden
+        self._hidden = None if hidden is None else hidden.cells
+        self.earlier: tuple[LayerTrace, ...] = ()
+
+    def take(self, tensor: Tensor) -> Tensor:
+        """Return a tensor on this trace's device in its dtype, with gradients."""
+        same = tensor.dtype is self.dtype and tensor.device == self.device
+        return tensor if same else tensor.to(self.device, self.dtype)
+
+    def next(self, x: Tensor) -> "LayerTrace":
+        """Return the trace of the next queries [B, 1, d] to the same memory, whose keys and values are kept."""
+        made = LayerTrace(cast("Attention", self.experiment.weights), x, self.experiment.memory_embeddings, self._masks)
+        made._tensors |= {name: self._tensors[name] for name in OF_KEYS if name in self._tensors}
+        return made
+
+    def parts(self, name: str) -> tuple[Tensor, ...]:
+        """Return a stage as it was computed: one tensor, or one for each query."""
+        return tuple(trace[name] for trace in (*self.earlier, self))
+
+    def joined(self, name: str, parts: tuple[Tensor, ...] = ()) -> Tensor:
+        """Return a stage of all queries together, or what has its shape; without gradients."""
+        parts = parts or self.parts(name)
+        whole = parts[-1] if len(parts) == 1 or name in OF_KEYS else torch.cat(parts, -2)
+        return whole.detach()
+
+    def _evaluate(self, name: str) -> Tensor:
+        if name != "dropped":
+            return super()._evaluate(name)
+        before = self[source(self.experiment, name)]
+        self._tensors[name] = nn.functional.dropout(before, self.experiment.config.option("dropout"))
+        return self._tensors[name]
+
+
+class Attention(nn.Module):
+    """Attention over [B, T, d_model], its parameters named as in :class:`attnlab.Weights`, computed by its stages.
+
+    ``plain`` leaves the projections out, as recurrent models do: queries and keys meet as they are. ``hidden_units``
+    are those of scores with a hidden layer. ``report`` is called with each trace while somebody watches.
+    """
+
+    W_q: Tensor | None
+    W_k: Tensor | None
+    W_v: Tensor | None
+    W_o: Tensor | None
+    b_q: Tensor | None
+    b_k: Tensor | None
+    b_v: Tensor | None
+    b_o: Tensor | None
+
+    def __init__(
+        self, d_model: int, config: AttentionConfig, dropout: float = 0.0, plain: bool = False, hidden_units: int = 0
+    ) -> None:
+        super().__init__()
+        self.config = config
+        self.learning = replace(config, options={**config.options, "dropout": dropout}) if dropout else config
+        self.report: Callable[[LayerTrace], None] | None = None
+        self.tables = tuple(registry.tables(config))
+        self._plans: dict[tuple[bool, bool, bool], dict[str, Any]] = {}
+        d_k = d_model // config.n_heads
+        self.divisor = _divisor(config.scale, d_k, d_model)
+        for name in PROJECTIONS:
+            shape = (d_model, d_model) if name.startswith("W") else (d_model,)
+            self.register_parameter(name, None if plain else _uniform(shape, d_model))
+        sizes = {"d_model": d_model, "d_k": d_k, "two_d_k": 2 * d_k, "head": config.n_heads, "hidden": hidden_units}
+        for table in registry.tables(config).values():
+            self.register_parameter(table.name, _table(table, config, sizes))
+
+    @property
+    def extra(self) -> Mapping[str, Tensor]:
+        """The tables of registry entries by name, as in :class:`attnlab.Weights`."""
+        return {name: self.get_parameter(name) for name in self.tables} if self.tables else NOTHING
+
+    def present(self, e: "Experiment") -> dict[str, Any]:
+        """Return the stages that a forward of this layer has, by name; looked up once for each kind of forward."""
+        key = (self.training, e.masked, e.memory_embeddings is not None)
+        if key not in self._plans:
+            self._plans[key] = {stage.name: stage for stage in STAGES if has(e, stage.name)}
+        return self._plans[key]
+
+    def forward(self, x: Tensor, memory: Tensor | None = None, hidden: Hidden | None = None) -> Tensor:
+        """Return what the layer makes of x [B, T_q, d], asking the memory [B, T_k, d] or itself.
+
+        ``hidden`` says which keys are masked, [T_q, T_k] or [B, 1, T_q, T_k].
+        """
+        trace = LayerTrace(self, x, memory, hidden)
+        if self.report is not None:
+            self.report(trace)
+        return trace["output"]
+
+
+def _divisor(scale: str | float, d_k: int, d_model: int) -> float | None:
+    if not isinstance(scale, str):
+        return scale
+    return None if scale == "none" else math.sqrt(d_k if scale == "sqrt_d_k" else d_model)
+
+
+def _uniform(shape: tuple[int, ...], d_in: int) -> nn.Parameter:
+    """Return numbers up to ±1/√d_in, as torch's own linear layers begin with."""
+    bound = 1 / math.sqrt(d_in)
+    return nn.Parameter(torch.empty(shape).uniform_(-bound, bound))
+
+
+def _table(table: Table, config: AttentionConfig, sizes: Mapping[str, int]) -> nn.Parameter:
+    """Return a table of a registry entry as it begins."""
+    options = dict(table.free)
+    shape = [config.option(options[axis]) if axis in options else sizes[axis] for axis in table.axes]
+    if table.fill == "identity":
+        return nn.Parameter(torch.eye(*shape))
+    if table.fill in ("zeros", "ones"):
+        return nn.Parameter(torch.full(shape, float(table.fill == "ones")))
+    return nn.Parameter(torch.randn(shape) / math.sqrt(shape[-1]))

@@ -1,0 +1,130 @@
+"""What Transformers are built from: embeddings with positions, and blocks of attention and feed-forward."""
+
+import math
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+from attnlab.attention.experiment import AttentionConfig
+from attnlab.attention.masks import Hidden
+from attnlab.attention.positions import POSITIONS
+from attnlab.errors import TrainingError
+from attnlab.training.models.attention import Attention
+from attnlab.training.specs import ModelSpec
+
+
+class Positions(nn.Module):
+    """Adds what a scheme adds to embeddings [B, T, d]; nothing where the scheme acts within the layers."""
+
+    encoding: Tensor
+
+    def __init__(self, name: str, longest: int, d_model: int) -> None:
+        super().__init__()
+        self._entry = POSITIONS[name]
+        self._longest = longest
+        if self._entry.encode is None:
+            return
+        if self._entry.tables:
+            self.P = nn.Parameter(torch.randn(longest, d_model) / math.sqrt(d_model))
+        else:
+            encoding = self._entry.encode(longest, d_model, {}).to(torch.get_default_dtype())
+            self.register_buffer("encoding", encoding, persistent=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the embeddings with positions.
+
+        Raises:
+            TrainingError: more tokens than there are positions.
+        """
+        length = x.shape[1]
+        if self._entry.encode is None:
+            return x
+        if length > self._longest:
+            raise TrainingError(f"The row has {length} tokens; the positions of this model reach {self._longest}.")
+        if self._entry.tables:
+            return x + self._entry.encode(length, x.shape[2], {"P": self.P})
+        return x + self.encoding[:length].to(x)
+
+
+class Embedding(nn.Module):
+    """Rows of a table for tokens, [B, T] to [B, T, d], with positions and dropout.
+
+    ``scaled`` multiplies them by √d_model before positions are added (Vaswani et al. 2017, section 3.4).
+    """
+
+    def __init__(self, vocabulary: int, spec: ModelSpec, longest: int, scaled: bool = False) -> None:
+        super().__init__()
+        self.table = nn.Parameter(torch.randn(vocabulary, spec.d_model) / math.sqrt(spec.d_model))
+        self.positions = Positions(spec.positions, longest, spec.d_model)
+        self.dropout = nn.Dropout(spec.dropout)
+        self._scale = math.sqrt(spec.d_model) if scaled else 1.0
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Return the embeddings [B, T, d] of tokens [B, T]."""
+        x = nn.functional.embedding(tokens, self.table)
+        placed: Tensor = self.dropout(self.positions(x if self._scale == 1 else x * self._scale))
+        return placed
+
+
+class Block(nn.Module):
+    """Attention, if asked attention to a memory, and feed-forward, each added to what came in.
+
+    The norm stands before each (Radford et al. 2019), after it (Vaswani et al. 2017), or nowhere.
+    """
+
+    def __init__(
+        self, spec: ModelSpec, config: AttentionConfig, activation: Callable[[], nn.Module], cross: bool = False
+    ) -> None:
+        super().__init__()
+        self.attention = Attention(spec.d_model, config, spec.dropout)
+        across = AttentionConfig(n_heads=config.n_heads)
+        self.cross = Attention(spec.d_model, across, spec.dropout) if cross else None
+        self.feed_forward = _feed_forward(spec, activation()) if spec.d_ff else None
+        normed = spec.norm != "none"
+        count = 1 + cross + bool(spec.d_ff)
+        self.norms = nn.ModuleList(nn.LayerNorm(spec.d_model) if normed else nn.Identity() for _ in range(count))
+        self.dropout = nn.Dropout(spec.dropout)
+        self._before = spec.norm == "before"
+
+    def forward(
+        self, x: Tensor, hidden: Hidden | None, memory: Tensor | None = None, memory_hidden: Hidden | None = None
+    ) -> Tensor:
+        """Return what the block makes of x [B, T, d]; ``hidden`` masks its own tokens, the other those of the memory."""
+        norms = iter(self.norms)
+        x = self._added(x, next(norms), lambda y: self.attention(y, None, hidden))
+        if self.cross is not None:
+            ask = self.cross
+            x = self._added(x, next(norms), lambda y: ask(y, memory, memory_hidden))
+        return x if self.feed_forward is None else self._added(x, next(norms), self.feed_forward)
+
+    def _added(self, x: Tensor, norm: nn.Module, function: Callable[[Tensor], Tensor]) -> Tensor:
+        if self._before:
+            return x + self.dropout(function(norm(x)))
+        made: Tensor = norm(x + self.dropout(function(x)))
+        return made
+
+
+def _feed_forward(spec: ModelSpec, activation: nn.Module) -> nn.Sequential:
+    wide, narrow = nn.Linear(spec.d_model, spec.d_ff), nn.Linear(spec.d_ff, spec.d_model)
+    return nn.Sequential(wide, activation, nn.Dropout(spec.dropout), narrow)
+
+
+def self_attention(spec: ModelSpec, causal: bool) -> AttentionConfig:
+    """Return how a layer of a model attends to its own tokens: with its positions, if they act within the layer."""
+    within = POSITIONS[spec.positions].encode is None
+    options = {"t5_bidirectional": False} if spec.positions == "t5" and causal else {}
+    return AttentionConfig(
+        n_heads=spec.heads, causal=causal, positions=spec.positions if within else "none", options=options
+    )
+
+
+@torch.no_grad()
+def calm(blocks: nn.ModuleList) -> None:
+    """Make what each block adds smaller, by √(how many things are added), so that their sum does not grow with depth
+    (Radford et al. 2019, section 2.3).
+    """
+    added = [block.attention.W_o for block in blocks] + [block.cross.W_o for block in blocks if block.cross is not None]
+    added += [block.feed_forward[-1].weight for block in blocks if block.feed_forward is not None]
+    for weight in added:
+        weight /= math.sqrt(len(added))

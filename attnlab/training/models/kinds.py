@@ -1,0 +1,183 @@
+"""The kinds of models, and what their sizes may be."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from attnlab.attention.experiment import Experiment, Weights
+from attnlab.attention.positions import POSITIONS
+from attnlab.errors import ExperimentError
+from attnlab.training.models.blocks import self_attention
+from attnlab.training.models.model import Model
+from attnlab.training.models.recurrent import Bahdanau, Luong, Recurrent
+from attnlab.training.models.transformers import EncoderDecoder, OneStack, OnNumbers
+from attnlab.training.specs import ModelSpec
+from attnlab.training.tasks.data import Data
+
+ALL = ("layers", "heads", "d_model", "d_ff", "norm", "positions", "dropout")
+OF_RECURRENT = ("layers", "d_model", "dropout")
+NORM = ("before", "after", "none")
+MOST = {"layers": 12, "heads": 64, "d_model": 1024, "d_ff": 4096}
+"""The largest sizes: what is beyond does not train on a computer of one's own while one watches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of model. ``fields`` are those of :class:`ModelSpec` that it uses; ``make`` needs a checked spec.
+
+    ``source``: it reads a source beside its inputs.
+    """
+
+    name: str
+    title: str
+    about: str
+    fields: tuple[str, ...]
+    make: Callable[[ModelSpec, Data], Model]
+    source: bool = False
+
+    def build(self, spec: ModelSpec, data: Data) -> Model:
+        """Return the model with its first weights, drawn from torch's own generator, which the caller seeds."""
+        return self.make(spec, data)
+
+
+def _decoder(spec: ModelSpec, data: Data) -> Model:
+    return OneStack(spec, data, "decoder", True, nn.ReLU if spec.norm == "after" else nn.GELU)
+
+
+def _encoder(spec: ModelSpec, data: Data) -> Model:
+    return OneStack(spec, data, "encoder", False, nn.GELU)
+
+
+def _attention_only(spec: ModelSpec, data: Data) -> Model:
+    if data.features:
+        return OnNumbers(spec, data)
+    bare = ModelSpec(spec.kind, spec.layers, spec.heads, spec.d_model, 0, spec.norm, spec.positions, spec.dropout)
+    return OneStack(bare, data, "attention", data.causal, nn.Identity)
+
+
+KINDS = {
+    kind.name: kind
+    for kind in (
+        Kind(
+            "attention",
+            "Attention only",
+            "Layers of attention and nothing between them: what attention can do alone.",
+            tuple(name for name in ALL if name != "d_ff"),
+            _attention_only,
+        ),
+        Kind(
+            "decoder",
+            "GPT-style decoder",
+            "Each token sees those before it and says what comes next (Radford et al. 2019). With the norm after each "
+            "part it has ReLU and an output layer of its own, else GELU and the table of the embeddings.",
+            ALL,
+            _decoder,
+        ),
+        Kind(
+            "encoder",
+            "BERT-style encoder",
+            "Each token sees all others, and what is hidden or asked is said in its place (Devlin et al. 2019).",
+            ALL,
+            _encoder,
+        ),
+        Kind(
+            "encoder-decoder",
+            "Encoder–decoder Transformer",
+            "One stack reads the source, the other writes the target and asks the first (Vaswani et al. 2017).",
+            ALL,
+            EncoderDecoder,
+            source=True,
+        ),
+        Kind(
+            "recurrent",
+            "Recurrent, no attention",
+            "All that is known of the source is one vector (Cho et al. 2014; Sutskever et al. 2014).",
+            OF_RECURRENT,
+            Recurrent,
+            source=True,
+        ),
+        Kind(
+            "bahdanau",
+            "Recurrent, Bahdanau’s attention",
+            "Before each step the decoder’s state asks all states of the encoder: additive (Bahdanau et al. 2015).",
+            OF_RECURRENT,
+            Bahdanau,
+            source=True,
+        ),
+        Kind(
+            "luong",
+            "Recurrent, Luong’s attention",
+            "After each step the decoder’s state asks all states of the encoder: general (Luong et al. 2015).",
+            OF_RECURRENT,
+            Luong,
+            source=True,
+        ),
+    )
+}
+
+
+def build(spec: ModelSpec, data: Data) -> Model:
+    """Return a model with its first weights, drawn from torch's own generator, which the caller seeds."""
+    return KINDS[spec.kind].build(spec, data)
+
+
+def count(spec: ModelSpec, data: Data) -> tuple[int, int]:
+    """Return how many numbers a model has, in all and of those that learn; nothing is drawn or stored."""
+    with torch.device("meta"):
+        parameters = list(build(spec, data).parameters())
+    return sum(p.numel() for p in parameters), sum(p.numel() for p in parameters if p.requires_grad)
+
+
+def check(spec: ModelSpec, data: Data) -> str:
+    """Return "", or one sentence: which setting of a model cannot be, what it is, and what would do."""
+    if spec.kind not in KINDS:
+        return f"kind is {spec.kind!r}; it needs one of {', '.join(KINDS)}."
+    return _sizes(spec) or _for_data(spec, data) or _attention(spec)
+
+
+def _sizes(spec: ModelSpec) -> str:
+    fields = KINDS[spec.kind].fields
+    for name in (name for name in MOST if name in fields):
+        least, value = int(name != "d_ff"), getattr(spec, name)
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST[name]:
+            return f"{name} is {value!r}; it needs a whole number from {least} to {MOST[name]}."
+    if not 0 <= spec.dropout < 1:
+        return f"dropout is {spec.dropout!r}; it needs a number from 0 to below 1."
+    for name, choices in (("norm", NORM), ("positions", tuple(POSITIONS))):
+        if name in fields and getattr(spec, name) not in choices:
+            return f"{name} is {getattr(spec, name)!r}; it needs one of {', '.join(choices)}."
+    return ""
+
+
+def _for_data(spec: ModelSpec, data: Data) -> str:
+    kind = KINDS[spec.kind]
+    if data.features and spec.kind != "attention":
+        return f"kind is {spec.kind!r}, which reads tokens, and this task gives numbers; it needs 'attention'."
+    if data.features and spec.d_model != data.features:
+        return f"d_model is {spec.d_model}; it needs {data.features}, the columns of this task’s numbers."
+    if kind.source and not data.longest_source:
+        return f"kind is {spec.kind!r}, which reads a source, and this task has none; it needs 'decoder' or another."
+    if not kind.source and data.longest_source:
+        return f"kind is {spec.kind!r}, which reads no source, and this task has one; it needs 'encoder-decoder'."
+    return ""
+
+
+def _attention(spec: ModelSpec) -> str:
+    d_model, heads = spec.d_model, spec.heads
+    if "heads" not in KINDS[spec.kind].fields:
+        return (
+            "" if d_model % 2 == 0 else f"d_model is {d_model}; it needs an even number, half for each way of reading."
+        )
+    if d_model % heads:
+        fits = ", ".join(str(n) for n in range(1, min(d_model, MOST["heads"]) + 1) if d_model % n == 0)
+        return f"heads is {heads}; it needs to divide d_model = {d_model}: {fits}."
+    config = self_attention(spec, False)
+    table = torch.zeros(d_model, d_model)
+    extra = {"B": torch.zeros(config.option("t5_buckets"), heads)} if spec.positions == "t5" else {}
+    try:
+        Experiment(("",), table[:1], Weights(W_q=table, W_k=table, W_v=table, extra=extra), config)
+    except ExperimentError as error:
+        return str(error)
+    return ""

@@ -1,0 +1,103 @@
+"""Transformers: attention alone, decoders, encoders, and both together."""
+
+from torch import Tensor, nn
+
+from attnlab.training.models.attention import Attention
+from attnlab.training.models.blocks import Block, Embedding, Positions, calm, self_attention
+from attnlab.training.models.model import Memory, Model, hidden_keys
+from attnlab.training.specs import ModelSpec
+from attnlab.training.tasks.data import Data
+
+
+class OneStack(Model):
+    """Embeddings, blocks of attention to the row itself, logits.
+
+    With the norm before each part there is one more at the end, and the embeddings' table gives the logits too, as in
+    GPT-2 (Radford et al. 2019); else an output layer of its own does. ``activation`` is that of the feed-forward.
+    """
+
+    def __init__(self, spec: ModelSpec, data: Data, name: str, causal: bool, activation: type[nn.Module]) -> None:
+        super().__init__(data.longest, causal)
+        self._causal = causal
+        self.embedding = Embedding(len(data.vocabulary), spec, data.longest)
+        config = self_attention(spec, causal)
+        self.blocks = nn.ModuleList(Block(spec, config, activation) for _ in range(spec.layers))
+        self.norm = nn.LayerNorm(spec.d_model) if spec.norm == "before" else nn.Identity()
+        self.output = None if spec.norm == "before" else nn.Linear(spec.d_model, len(data.vocabulary))
+        if spec.norm != "after":
+            calm(self.blocks)
+        self.layers = {f"{name} {i}": block.attention for i, block in enumerate(self.blocks, 1)}
+
+    def decode(self, inputs: Tensor, memory: Memory | None) -> Tensor:
+        """Return logits [B, T, V]."""
+        length = inputs.shape[1]
+        hidden = hidden_keys(inputs, length, length, self._causal)
+        x = self.embedding(inputs)
+        for block in self.blocks:
+            x = block(x, hidden)
+        x = self.norm(x)
+        logits: Tensor = nn.functional.linear(x, self.embedding.table) if self.output is None else self.output(x)
+        return logits
+
+
+class OnNumbers(Model):
+    """Layers of attention on rows of numbers [B, T, d] and nothing else, their output the answer."""
+
+    def __init__(self, spec: ModelSpec, data: Data) -> None:
+        super().__init__(data.longest, data.causal)
+        self._causal = data.causal
+        self.positions = Positions(spec.positions, data.longest, spec.d_model)
+        config = self_attention(spec, data.causal)
+        self.blocks = nn.ModuleList(Attention(spec.d_model, config, spec.dropout) for _ in range(spec.layers))
+        self.layers = {f"attention {i}": layer for i, layer in enumerate(self.blocks, 1)}
+
+    def decode(self, inputs: Tensor, memory: Memory | None) -> Tensor:
+        """Return numbers [B, T, d]."""
+        length = inputs.shape[1]
+        hidden = hidden_keys(None, length, length, self._causal)
+        x = self.positions(inputs)
+        for layer in self.blocks:
+            x = layer(x, None, hidden)
+        return x
+
+
+class EncoderDecoder(Model):
+    """An encoder of the source and a decoder that asks it (Vaswani et al. 2017): embeddings scaled by √d_model, ReLU,
+    and three masks: PAD of the source for both stacks, PAD and what is ahead for the decoder.
+    """
+
+    def __init__(self, spec: ModelSpec, data: Data) -> None:
+        super().__init__(data.longest, True)
+        size = len(data.vocabulary)
+        self.source_embedding = Embedding(size, spec, data.longest_source, scaled=True)
+        self.embedding = Embedding(size, spec, data.longest, scaled=True)
+        encoder, decoder = self_attention(spec, False), self_attention(spec, True)
+        self.encoder = nn.ModuleList(Block(spec, encoder, nn.ReLU) for _ in range(spec.layers))
+        self.decoder = nn.ModuleList(Block(spec, decoder, nn.ReLU, cross=True) for _ in range(spec.layers))
+        normed = spec.norm == "before"
+        self.norms = nn.ModuleList(nn.LayerNorm(spec.d_model) if normed else nn.Identity() for _ in range(2))
+        self.output = nn.Linear(spec.d_model, size)
+        if spec.norm != "after":
+            calm(self.encoder)
+            calm(self.decoder)
+        self.layers = {f"encoder {i}": block.attention for i, block in enumerate(self.encoder, 1)}
+        self.layers |= {f"decoder {i}": block.attention for i, block in enumerate(self.decoder, 1)}
+        self.layers |= {f"cross {i}": block.cross for i, block in enumerate(self.decoder, 1)}
+
+    def encode(self, source: Tensor) -> Memory:
+        """Return a row for each token of the source [B, S]."""
+        hidden = hidden_keys(source, 1, source.shape[1], False)
+        x = self.source_embedding(source)
+        for block in self.encoder:
+            x = block(x, hidden)
+        return Memory(self.norms[0](x), hidden)
+
+    def decode(self, inputs: Tensor, memory: Memory | None) -> Tensor:
+        """Return logits [B, T, V]."""
+        assert memory is not None
+        hidden = hidden_keys(inputs, inputs.shape[1], inputs.shape[1], True)
+        x = self.embedding(inputs)
+        for block in self.decoder:
+            x = block(x, hidden, memory.states, memory.hidden)
+        logits: Tensor = self.output(self.norms[1](x))
+        return logits
