@@ -1,0 +1,122 @@
+"""The curves at the right: loss of training and held-out examples, what is right, and those of other runs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+
+from attnlab.figures.palette import Palette
+from attnlab.ui.theme import px
+from attnlab.ui.widgets.line_chart import Level, Line, LineChart
+
+Floats = NDArray[np.floating]
+OTHERS = ("key", "attention", "value", "query", "neutral")
+"""Colours of other runs, in the order they are laid over."""
+
+
+def _none() -> Floats:
+    return np.zeros(0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunCurves:
+    """The curves of one run: the loss of each step's batch, and what the held-out examples gave now and then."""
+
+    name: str
+    steps: Floats = field(default_factory=_none)
+    losses: Floats = field(default_factory=_none)
+    metric_steps: Floats = field(default_factory=_none)
+    metric_losses: Floats = field(default_factory=_none)
+    right: Floats = field(default_factory=_none)
+
+
+class CurvesPanel(QWidget):
+    """Shows this run's curves and others'; a press on one asks for its moment, by the step."""
+
+    step_chosen = Signal(float)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._run, self._others = RunCurves("this run"), tuple[RunCurves, ...]()
+        self._baselines: Mapping[str, float] = {}
+        self._end = 0.0
+        self.loss, self.right = LineChart("Loss"), LineChart("Held-out tokens right")
+        self.scale_button = QToolButton()
+        self.scale_button.setText("log")
+        self.scale_button.setCheckable(True)
+        self.scale_button.setProperty("tab", "true")
+        self.scale_button.setToolTip("Show the loss on a logarithmic scale")
+        self.scale_button.setAccessibleName("Logarithmic loss")
+        self.scale_button.toggled.connect(self._on_scale_toggled)
+        for chart in (self.loss, self.right):
+            chart.x_chosen.connect(self.step_chosen)
+        self._headings = [_heading("Loss"), _heading("Held-out tokens right")]
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(6)
+        head = QHBoxLayout()
+        head.addWidget(self._headings[0], 1)
+        head.addWidget(self.scale_button)
+        column.addLayout(head)
+        column.addWidget(self.loss, 3)
+        column.addSpacing(8)
+        column.addWidget(self._headings[1])
+        column.addWidget(self.right, 2)
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours, and the present size of type."""
+        for chart in (self.loss, self.right):
+            chart.set_palette(palette)
+        self.loss.setFixedHeight(px(176))
+        self.right.setFixedHeight(px(124))
+
+    def show_curves(
+        self, run: RunCurves, others: Sequence[RunCurves] = (), *, end: float = 0.0,
+        baselines: Mapping[str, float] | None = None,
+    ) -> None:  # fmt: skip
+        """Show a run up to at least step ``end``, with others and with the losses of simpler ways."""
+        self._run, self._others, self._end = run, tuple(others), end
+        self._baselines = baselines or {}
+        self._draw()
+
+    def show_cursor(self, step: float | None) -> None:
+        """Stand at the step that is looked at."""
+        self.loss.show_cursor(step)
+        self.right.show_cursor(step)
+
+    def _draw(self) -> None:
+        lines = []
+        for other, colour in zip(self._others, OTHERS * (len(self._others) // len(OTHERS) + 1), strict=False):
+            lines.append(Line(f"{other.name}, held-out", other.metric_steps, other.metric_losses, colour, 1.5))
+        run = self._run
+        lines.append(Line("training", run.steps, run.losses, "accent", 1.0, faint=True))
+        lines.append(Line("held-out", run.metric_steps, run.metric_losses, "accent", 2.0))
+        levels = [Level(name, loss) for name, loss in self._baselines.items()]
+        self.loss.show_lines(lines, x_end=self._end, log_y=self.scale_button.isChecked(), levels=levels)
+        told = not len(run.right) or bool(np.isfinite(run.right).any())
+        for widget in (self._headings[1], self.right):
+            widget.setVisible(told)
+        if told:
+            right = [
+                Line(f"{other.name}, right", other.metric_steps, 100 * other.right, colour, 1.5)
+                for other, colour in zip(self._others, OTHERS * len(self._others), strict=False)
+            ]
+            right.append(Line("right, %", run.metric_steps, 100 * run.right, "value", 2.0))
+            self.right.show_lines(right, x_end=self.loss.scale().right_value, y_range=(0.0, 104.0))
+
+    @Slot()
+    def _on_scale_toggled(self) -> None:
+        self._draw()
+
+
+def _heading(text: str) -> QLabel:
+    label = QLabel(text)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setProperty("role", "section")
+    return label

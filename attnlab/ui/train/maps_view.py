@@ -1,0 +1,235 @@
+"""The maps of all layers and heads, each in a card with its tokens: what stays is kept as a picture, cells are not."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetricsF, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPixmap
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from attnlab.figures.map_painter import MapData, Outline, draw_cells, draw_labels, draw_outlines
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.figures.raster import limit_of
+from attnlab.figures.text import Pen
+from attnlab.ui.playground.shadow import draw_shadow
+from attnlab.ui.theme import draw_focus_ring, font, plain_tip, px
+from attnlab.ui.train.cards import HEAD, PAD, Card, Shape, place_cards
+
+if TYPE_CHECKING:
+    from attnlab.training.look import LayerMaps
+
+WIDEST_LABEL = 40
+"""Pixels at 100 % that tokens take at most beside and above a small map."""
+
+
+class MapsView(QWidget):
+    """Shows maps; ``map_opened`` says which one is wanted large, ``cell_pointed`` (map, row, column) or None."""
+
+    map_opened = Signal(int)
+    cell_pointed = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._palette = LIGHT
+        self._data: tuple[MapData, ...] = ()
+        self._titles: tuple[str, ...] = ()
+        self._shapes: tuple[Shape, ...] = ()
+        self._labels: tuple[object, ...] = ()
+        self._cards: tuple[Card, ...] = ()
+        self._height = 0
+        self._still: QPixmap | None = None
+        self._pointed: tuple[int, int, int] | None = None
+        self._focus = 0
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(policy)
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.setAccessibleName("Attention maps")
+
+    @property
+    def data(self) -> tuple[MapData, ...]:
+        """What is shown: one map [1, rows, columns] for each card."""
+        return self._data
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """What the cards are called."""
+        return self._titles
+
+    @property
+    def cards(self) -> tuple[Card, ...]:
+        """Where the cards lie."""
+        return self._cards
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours, and the present size of type."""
+        self._palette = palette
+        self._labels = ()
+        self._arrange()
+
+    def show_maps(self, layers: Sequence["LayerMaps"], kind: str = "probability") -> None:
+        """Show the maps of some layers, all on one scale; only other tokens or sizes lay them out anew."""
+        limit = max((limit_of(each.weights, kind, each.hidden) for each in layers), default=1.0)
+        self._data = tuple(
+            MapData(each.weights[head : head + 1], kind, limit, each.hidden, each.query_tokens, each.key_tokens)
+            for each in layers
+            for head in range(len(each.weights))
+        )
+        self._titles = tuple(
+            f"{each.layer[:1].upper()}{each.layer[1:]}" + (f" · head {head + 1}" if len(each.weights) > 1 else "")
+            for each in layers
+            for head in range(len(each.weights))
+        )
+        labels = tuple((each.layer, each.weights.shape, each.query_tokens, each.key_tokens) for each in layers)
+        if labels != self._labels:
+            self._labels = labels
+            self._shapes = tuple(_shape(each) for each in layers)
+            self._pointed, self._focus = None, min(self._focus, max(len(self._data) - 1, 0))
+            self._arrange()
+        if self._pointed is not None:
+            self.cell_pointed.emit(self._pointed)
+        self.setAccessibleDescription(f"{len(self._data)} maps; Enter opens one: {', '.join(self._titles)}")
+        self.update()
+
+    def cell_text(self, cell: tuple[int, int, int]) -> str:
+        """Return which token looks at which in a cell, and its exact number."""
+        index, row, column = cell
+        data = self._data[index]
+        pair = f"{data.row_labels[row] or '∅'} → {data.column_labels[column] or '∅'}"
+        if data.masked is not None and data.masked[row, column]:
+            return f"{pair}: masked"
+        return f"{pair}: {data.values[0, row, column]}".replace("-", "−")
+
+    def cell_at(self, at: QPointF) -> tuple[int, int, int] | None:
+        """Return the map, row and column at a point."""
+        for index, card in enumerate(self._cards):
+            if card.rect.contains(at.toPoint()):
+                cell = card.grid.hit(at.x(), at.y())
+                return (index, cell[1], cell[2]) if cell is not None else None
+        return None
+
+    def tool_tip(self, at: QPointF) -> str:
+        """Return what the tool tip says at a point."""
+        cell = self.cell_at(at)
+        if cell is not None:
+            return f"{self._titles[cell[0]]}\n{self.cell_text(cell)}"
+        return "Click: this map alone" if self._card_at(at) is not None else ""
+
+    def _card_at(self, at: QPointF) -> int | None:
+        return next((i for i, card in enumerate(self._cards) if card.rect.contains(at.toPoint())), None)
+
+    def _arrange(self) -> None:
+        self._cards, self._height = place_cards(self._shapes, self.width() - 2 * _EDGE)
+        shift = QPoint(_EDGE, _EDGE)
+        self._cards = tuple(_moved(card, shift) for card in self._cards)
+        self._still = None
+        self.setFixedHeight(self._height + 2 * _EDGE)
+        self.update()
+
+    def _drawn(self) -> QPixmap:
+        """Return ground, cards, titles and tokens."""
+        ratio, p = self.devicePixelRatioF(), self._palette
+        picture = QPixmap(self.size() * ratio)
+        picture.setDevicePixelRatio(ratio)
+        picture.fill(QColor(p.ground))
+        painter = QPainter(picture)
+        for card, data, title in zip(self._cards, self._data, self._titles, strict=True):
+            draw_shadow(painter, card.rect)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(p.surface))
+            painter.drawRoundedRect(card.rect, 12, 12)
+            painter.setBrush(QColor(p.attention))
+            middle, side = card.rect.y() + px(HEAD) / 2 + 1, px(8)
+            painter.drawRoundedRect(QRectF(card.rect.x() + px(PAD), middle - side / 2, side, side), 2, 2)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+            painter.setPen(QColor(p.ink))
+            pen, left = Pen(painter, font("caption_strong")), card.rect.x() + px(PAD) + px(14)
+            pen.draw(left, middle, pen.elided(title, card.rect.right() - left - px(6)))
+            draw_labels(painter, card.grid, data, p, font("tiny", 0.9), (None, None))
+        painter.end()
+        return picture
+
+    def _point_at(self, cell: tuple[int, int, int] | None) -> None:
+        if cell != self._pointed:
+            self._pointed = cell
+            self.cell_pointed.emit(cell)
+            self.update()
+
+    def _open(self, index: int) -> None:
+        if index < len(self._data):
+            self._focus = index
+            self.map_opened.emit(index)
+
+    def sizeHint(self) -> QSize:
+        return QSize(px(560), self._height + 2 * _EDGE)
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            text = self.tool_tip(QPointF(event.pos()))
+            QToolTip.showText(event.globalPos(), plain_tip(text) if text else "", self)
+            return True
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.DevicePixelRatioChange):
+            self._arrange()
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        heads = max((shape.heads for shape in self._shapes), default=1)
+        ways = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Up: -heads, Qt.Key.Key_Down: heads}
+        way = ways.get(Qt.Key(event.key()))
+        if way is not None and 0 <= self._focus + way < len(self._data):
+            self._focus += way
+            self.update()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            self._open(self._focus)
+        else:
+            super().keyPressEvent(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        self._point_at(self.cell_at(event.position()))
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self._point_at(None)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        index = self._card_at(event.position())
+        if index is not None and event.button() == Qt.MouseButton.LeftButton:
+            self._open(index)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self._still is None:
+            self._still = self._drawn()
+        painter = QPainter(self)
+        seen: QRect = event.rect()
+        ratio = self.devicePixelRatioF()
+        painter.drawPixmap(QRectF(seen), self._still, QRectF(QPointF(seen.topLeft()) * ratio, seen.size() * ratio))
+        for card, data in zip(self._cards, self._data, strict=True):
+            if card.rect.intersects(seen):
+                draw_cells(painter, card.grid, data, self._palette)
+        if self._pointed is not None:
+            index, row, column = self._pointed
+            draw_outlines(painter, self._cards[index].grid, [Outline(None, row, column, self._palette.ink, 1.5)])
+        if self.hasFocus() and self._focus < len(self._cards):
+            draw_focus_ring(painter, QRectF(self._cards[self._focus].rect), self._palette, 12)
+        painter.end()
+
+
+_EDGE = 4
+"""Pixels around all cards for their shadows."""
+
+
+def _moved(card: Card, shift: QPoint) -> Card:
+    grid = replace(card.grid, x=card.grid.x + shift.x(), y=card.grid.y + shift.y())
+    return Card(card.layer, card.head, card.rect.translated(shift), grid)
+
+
+def _shape(layer: "LayerMaps") -> Shape:
+    """Return the sizes of a layer's maps, with as much room for tokens as they need and may have."""
+    metrics = QFontMetricsF(font("tiny", 0.9))
+    heads, rows, columns = layer.weights.shape
+    left = min(max(map(metrics.horizontalAdvance, layer.query_tokens), default=0.0), px(WIDEST_LABEL)) + px(8)
+    widest = max(map(metrics.horizontalAdvance, layer.key_tokens), default=0.0)
+    above = metrics.height() + px(4) if widest <= px(9) else min(widest, px(WIDEST_LABEL)) + px(8)
+    return Shape(heads, rows, columns, round(left), round(above))

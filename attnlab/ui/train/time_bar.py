@@ -1,0 +1,204 @@
+"""The bar below: the line of recorded moments, what plays them, marks them, and says how much memory they take."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from PySide6.QtCore import QSize, QTimer, Signal, Slot
+from PySide6.QtGui import QHideEvent, QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
+
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.icons import icon
+from attnlab.ui.theme import font, px
+from attnlab.ui.widgets.elided_label import ElidedLabel
+from attnlab.ui.widgets.pill import Choice, Pill
+from attnlab.ui.widgets.timeline import Timeline, TimeMark
+
+FRAME_MS = 33
+PER_SECOND = 15
+"""Moments a second that are played at speed 1."""
+SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+ROOMY = 720
+"""From this width on, in pixels at 100 %, memory is told beside the line."""
+BUTTONS = (
+    ("first", "step-first", "First moment (Home)"),
+    ("play", "play", "Play the moments (Space)"),
+    ("last", "step-last", "Latest moment, and follow the training (End)"),
+    ("mark", "mark", "Mark this moment, or no longer (M)"),
+)
+
+
+class TimeBar(QFrame):
+    """Shows moments; ``moment_chosen`` says which is looked at, by its place, ``mark_requested`` the step to mark."""
+
+    moment_chosen = Signal(int)
+    mark_requested = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("ground", "bottom")
+        self._palette = LIGHT
+        self._speed, self._at = 1.0, 0.0
+        self.line = Timeline()
+        self.line.moment_chosen.connect(self._on_moment_chosen)
+        self.line.play_requested.connect(self.toggle_playing)
+        self.line.mark_requested.connect(self.mark_requested)
+        self.timer = QTimer(self)
+        self.timer.setInterval(FRAME_MS)
+        self.timer.timeout.connect(self._on_time_for_next)
+        self.buttons = {name: self._button(name, tip) for name, _, tip in BUTTONS}
+        self.speed = Pill("", name="Speed")
+        self.speed.setToolTip("How fast the moments are played")
+        self.speed.set_choices([Choice(speed, f"{speed:g}×") for speed in SPEEDS])
+        self.speed.set_value(self._speed)
+        self.speed.chosen.connect(self._on_speed_chosen)
+        self.memory, self.message = QLabel(), ElidedLabel()
+        self.memory.setAccessibleName("Recorded moments")
+        self.message.setObjectName("message")
+        self.message.setAccessibleName("Message")
+        self.message.setProperty("role", "error")
+        self._lay_out()
+        self._show_buttons()
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 6, 16, 6)
+        row.setSpacing(8)
+        for name in ("first", "play", "last"):
+            row.addWidget(self.buttons[name])
+        row.addWidget(self.speed)
+        row.addWidget(self.line, 3)
+        row.addWidget(self.buttons["mark"])
+        row.addWidget(self.memory)
+        row.addWidget(self.message, 2)
+        self.message.hide()
+
+    def _button(self, name: str, tip: str) -> QToolButton:
+        button = QToolButton()
+        button.setToolTip(tip)
+        button.setAccessibleName(tip)
+        button.setAutoRaise(True)
+        button.setIconSize(QSize(18, 18))
+        button.setObjectName(f"time-{name}")
+        button.clicked.connect(getattr(self, f"_on_{name}"))
+        return button
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours, and the present size of type."""
+        self._palette = palette
+        self.line.set_palette(palette)
+        self.speed.set_palette(palette)
+        self.memory.setFont(font("number"))
+        self.memory.setProperty("role", "muted")
+        self._show_buttons()
+
+    def show_moments(self, steps: Sequence[int], losses: Sequence[float], memory: str) -> None:
+        """Show the moments there are, and what they take."""
+        self.line.show_moments(np.asarray(steps), np.asarray(losses))
+        self.memory.setText(memory)
+        self._show_buttons()
+
+    def show_marks(self, marks: Sequence[TimeMark]) -> None:
+        """Show what is marked."""
+        self.line.show_marks(marks)
+
+    def show_current(self, index: int) -> None:
+        """Stand at a moment."""
+        self.line.show_current(index)
+        if not self.playing:
+            self._at = float(index)
+
+    def show_message(self, sentence: str) -> None:
+        """Say what went wrong, in one sentence, or nothing any more."""
+        self.message.setText(sentence)
+        self.message.setToolTip(sentence)
+        self.message.setVisible(bool(sentence))
+        self.memory.setVisible(not sentence and self.width() >= px(ROOMY))
+
+    @property
+    def playing(self) -> bool:
+        """Whether the moments follow one another by themselves."""
+        return self.timer.isActive()
+
+    @Slot()
+    def toggle_playing(self) -> None:
+        """Play from where one stands, from the first when that is the last; or stop."""
+        if self.playing:
+            self.stop()
+        elif len(self.line.steps) > 1:
+            last = len(self.line.steps) - 1
+            self._at = 0.0 if self.line.current >= last else float(self.line.current)
+            self._go(int(self._at))
+            self.timer.start()
+            self._show_buttons()
+
+    def stop(self) -> None:
+        """Play no longer."""
+        if self.playing:
+            self.timer.stop()
+            self._show_buttons()
+
+    def _show_buttons(self) -> None:
+        there = len(self.line.steps) > 0
+        for name, icon_name, tip in BUTTONS:
+            button = self.buttons[name]
+            button.setEnabled(there)
+            pausing = name == "play" and self.playing
+            button.setIcon(icon("pause" if pausing else icon_name, self._palette))
+            told = "Pause (Space)" if pausing else tip
+            button.setToolTip(told)
+            button.setAccessibleName(told)
+        self.speed.setEnabled(there)
+        self.line.setEnabled(there)
+
+    def _go(self, index: int) -> None:
+        self.line.show_current(index)
+        self.moment_chosen.emit(index)
+
+    @Slot(int)
+    def _on_moment_chosen(self, index: int) -> None:
+        self.stop()
+        self._at = float(index)
+        self.moment_chosen.emit(index)
+
+    @Slot()
+    def _on_time_for_next(self) -> None:
+        last = len(self.line.steps) - 1
+        self._at = min(self._at + self._speed * PER_SECOND * FRAME_MS / 1000, float(last))
+        if int(self._at) != self.line.current:
+            self._go(int(self._at))
+        if int(self._at) >= last:
+            self.stop()
+
+    @Slot()
+    def _on_first(self) -> None:
+        self._on_moment_chosen(0)
+        self.line.show_current(0)
+
+    @Slot()
+    def _on_last(self) -> None:
+        self._on_moment_chosen(len(self.line.steps) - 1)
+        self.line.show_current(len(self.line.steps) - 1)
+
+    @Slot()
+    def _on_play(self) -> None:
+        self.toggle_playing()
+
+    @Slot()
+    def _on_mark(self) -> None:
+        if len(self.line.steps):
+            self.mark_requested.emit(int(self.line.steps[self.line.current]))
+
+    @Slot(object)
+    def _on_speed_chosen(self, speed: float) -> None:
+        self._speed = speed
+        self.speed.set_value(speed)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        if not event.spontaneous():
+            self.stop()
+        super().hideEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.memory.setVisible(not self.message.text() and self.width() >= px(ROOMY))
