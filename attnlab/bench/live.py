@@ -49,10 +49,11 @@ def cases(quick: bool = False) -> Iterator[Case]:
 
 
 def _switch_cases(driver: "Driver", name: str, values: tuple[object, object], rounds: int) -> Iterator[Case]:
-    """Yield from a switch flipped to its picture, against the notebook drawing the same layer into a figure it kept."""
+    """Yield from a switch flipped to its picture, against the notebook drawing the same layer into a figure it kept:
+    to and fro, where cards find again what they drew a moment ago, and to a state that they never showed."""
     notebook = Notebook()
 
-    def ours() -> float:
+    def flip() -> float:
         driver.settle()
         start = time.perf_counter()
         driver.flip(name, values)
@@ -61,6 +62,10 @@ def _switch_cases(driver: "Driver", name: str, values: tuple[object, object], ro
         driver.check()
         return took_ms
 
+    def first() -> float:
+        driver.forget()
+        return flip()
+
     def kept() -> float:
         start = time.perf_counter()
         notebook.draw_kept(driver.experiment)
@@ -68,8 +73,9 @@ def _switch_cases(driver: "Driver", name: str, values: tuple[object, object], ro
         gc.collect()
         return took_ms
 
-    mine, theirs = in_turns(rounds, ours, kept)
-    yield case("live", f"T={MAIN} flip {name}", mine, theirs, "ms", TARGETS["flip"])
+    for title, ours in (("flip", flip), ("first flip", first)):
+        mine, theirs = in_turns(rounds, ours, kept)
+        yield case("live", f"T={MAIN} {title} {name}", mine, theirs, "ms", TARGETS["flip"])
 
 
 def _edit_cases(driver: "Driver", tokens: int, rounds: int) -> Iterator[Case]:

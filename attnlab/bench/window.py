@@ -15,6 +15,7 @@ from attnlab.document.settings import Settings
 from attnlab.errors import AttnlabError
 from attnlab.files.source import Source
 from attnlab.ui.main_window import MainWindow
+from attnlab.ui.playground.card_layout import fit
 from attnlab.ui.playground.workspace import Playground
 
 SIZE = (1440, 900)
@@ -66,6 +67,12 @@ class Driver(QObject):
         value = values[1] if now == values[0] else values[0]
         self.playground.document.edit(f"{name} {value}", lambda e: edits.configured(e, **{name: value}))
         return self.experiment
+
+    def forget(self) -> None:
+        """Let the cards forget all they have drawn and laid out but what they show, as in a window that came up so."""
+        fit.cache_clear()
+        for card in (*self.playground.canvas.cards.values(), self.playground.canvas.heads):
+            card.forget()
 
     def wait(self) -> None:
         """Handle events until the cards that differ have been painted with the numbers of the open experiment.

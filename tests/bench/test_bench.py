@@ -123,7 +123,8 @@ def test_live_runs_in_the_real_window_and_leaves_nothing_behind(
     names = [str(case["case"]) for case in read_json(capsys.readouterr().out)]
     assert names[:4] == ["T=3 kept", "T=3 new", "T=16 kept", "T=16 new"]
     assert names[4:7] == ["drag, last edit to picture", "drag, stale pictures", "drag, pictures in a second"]
-    assert names[7:] == [f"T=16 flip {switch}" for switch in ("causal", "normalizer", "positions")]
+    switches = ("causal", "normalizer", "positions")
+    assert names[7:] == [f"T=16 {kind} {switch}" for switch in switches for kind in ("flip", "first flip")]
     assert set(threading.enumerate()) == threads
 
 

@@ -10,6 +10,7 @@ from attnlab.attention.axes import TOKENS
 from attnlab.attention.explain import Cell
 from attnlab.attention.stages import Stage, about
 from attnlab.figures.empty_cells import draw_veil
+from attnlab.figures.layout import Grid
 from attnlab.figures.map_painter import (
     Outline,
     draw_cells,
@@ -140,7 +141,7 @@ class StageCard(CanvasCard):
     def _brush_to(self, position: QPointF) -> None:
         """Announce the cells that the brush comes over on its way to a point."""
         brush = self._brush
-        for index, row, column in brush.move(self._grid, position) if brush and self._grid else ():
+        for index, row, column in brush.move(self.grid, position) if brush and self.grid else ():
             if brush and brush is self._brush:  # whoever hears of a cell may end the stroke
                 first, brush.used = not brush.used, True
                 self.brushed.emit(Cell(self.stage.name, row, column, self._heads[index]), first)
@@ -152,7 +153,7 @@ class StageCard(CanvasCard):
 
     def cell_at(self, position: QPointF) -> Cell | None:
         """Return the cell under a point of the card."""
-        hit = self._grid.hit(position.x(), position.y()) if self._grid else None
+        hit = self.grid.hit(position.x(), position.y()) if self.grid else None
         if hit is None:
             return None
         index, row, column = hit
@@ -160,8 +161,8 @@ class StageCard(CanvasCard):
 
     def cell_rect(self, row: int, column: int, index: int = 0) -> QRectF:
         """Return where a cell of the map at ``index`` lies, in pixels of the card."""
-        assert self._grid is not None
-        return QRectF(*self._grid.rect(index, row, column))
+        assert self.grid is not None
+        return QRectF(*self.grid.rect(index, row, column))
 
     def _revealed(self) -> bool:
         if self._trace is None or self._view is None or self.stage.name not in self._trace:
@@ -205,19 +206,16 @@ class StageCard(CanvasCard):
     def _foot(self) -> float:
         return foot_height(self._zoom, self._view is not None and self._view.strips)
 
-    def _arrange(self) -> None:
+    def _lay_out(self) -> Grid | None:
         if self._data is None:
-            self._grid = None
-            self.update()
-            return
+            return None
         area, axes = self._area(), self.stage.axes[-2:]
         rect = (area.x(), area.y(), area.width(), area.height())
         data, across = self._data, self._data.group_labels or self._data.column_labels
         down, over = (axis in TOKENS for axis in axes)
         ratio, group = self.devicePixelRatioF(), data.column_group or 1
         room = Room(rect, self._zoom, self._alone_factor(), ratio, down, over, group)
-        self._grid = fit(data.values.shape, tuple(data.row_labels), tuple(across), room)
-        self.update()
+        return fit(data.values.shape, tuple(data.row_labels), tuple(across), room)
 
     def _alone_factor(self) -> float:
         return 2.6 if self._view is not None and self._view.alone == self.stage.name else 1.0
@@ -230,7 +228,7 @@ class StageCard(CanvasCard):
 
     def _paint_header(self, painter: QPainter) -> None:
         z, p = self._zoom, self._palette
-        room = self.width() - 20 * z - self._paint_ground(painter, self.stage.title, self.stage.role)
+        room = self.width() - 20 * z - self._paint_title(painter, self.stage.title, self.stage.role)
         pen = Pen(painter, face("caption", z))
         shape = self.shape_text()
         texts = (*([PAINTING] if self._painting else []), shape, shape.split(" × ")[-1])
@@ -238,21 +236,24 @@ class StageCard(CanvasCard):
         painter.setPen(QColor(p.accent if text == PAINTING else p.muted))
         pen.draw(self.width() - 12 * z, 18 * z, text, 1.0)
         painter.setPen(QColor(p.muted))
-        if self._trace is not None and self.stage.name in self._trace:
-            formula = self.stage.formula(self._trace.experiment)
+        if formula := self._formula():
             draw_formula(painter, QPointF(12 * z, 28 * z), formula, 13 * z, p.muted, self.width() - 24 * z)
+
+    def _formula(self) -> str:
+        known = self._trace is not None and self.stage.name in self._trace
+        return self.stage.formula(self._trace.experiment) if known and self._trace is not None else ""
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setClipRect(event.rect())  # numbers and labels outside are not even looked at
         outlines, strong = self._outlines()
         self.still.draw(painter, self._still_depends_on(strong), lambda own: self._paint_still(own, strong))
-        if self._data is not None and self._grid is not None:
-            draw_cells(painter, self._grid, self._data, self._palette)
-            draw_numbers(painter, self._grid, self._data, self._palette, *self._number_fonts())
+        if self._data is not None and self.grid is not None:
+            draw_cells(painter, self.grid, self._data, self._palette)
+            draw_numbers(painter, self.grid, self._data, self._palette, *self._number_fonts())
             if self._veil and self._fresh is not None:
-                draw_veil(painter, self._grid, self._fresh, self._palette.surface, self._veil)
-            draw_outlines(painter, self._grid, outlines)
+                draw_veil(painter, self.grid, self._fresh, self._palette.surface, self._veil)
+            draw_outlines(painter, self.grid, outlines)
             if self._data.unknown is None:  # or the largest number would be known before it is computed
                 draw_colour_ends(painter, self._colour_bar(), self._data, self._palette, face("tiny", self._zoom))
             self._paint_strip(painter)
@@ -278,33 +279,35 @@ class StageCard(CanvasCard):
         return (*large, face("cell", zoom), face("tiny", zoom))
 
     def _still_depends_on(self, strong: tuple[int | None, int | None]) -> tuple[object, ...]:
-        data, known = self._data, self._trace is not None and self.stage.name in self._trace
+        data = self._data
         labels = (data.row_labels, data.group_labels or data.column_labels, data.titles) if data is not None else ()
-        formula = self.stage.formula(self._trace.experiment) if self._trace is not None and known else ""
-        mode = (self._palette, self._zoom, self.hasFocus(), self._painting, self._foot(), data and data.kind)
-        return (*mode, self.shape_text(), formula, self._grid, labels, strong)
+        mode = (self._palette, self._zoom, self.hasFocus(), self._foot(), data and data.kind)
+        return (*mode, *self._header_depends_on(), self.grid, labels, strong)
+
+    def _header_depends_on(self) -> tuple[object, ...]:
+        return self._painting, self.shape_text(), self._formula()
 
     def _paint_still(self, painter: QPainter, strong: tuple[int | None, int | None]) -> None:
         """Paint ground, header, labels and the colours of the bar."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self._paint_header(painter)
+        self._paint_ground(painter, self._header_depends_on())
         if self._painting and not self.hasFocus():  # whose own frame is whole
             painter.setPen(QPen(QColor(self._palette.accent), 1, Qt.PenStyle.DashLine))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 11, 11)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        if self._data is not None and self._grid is not None:
+        if self._data is not None and self.grid is not None:
             label_font = face("caption", self._zoom * LABEL_SIZE)
-            draw_labels(painter, self._grid, self._data, self._palette, label_font, strong)
-            kept = kept_free(self._grid, self.width() - 4 * self._zoom)
-            draw_titles(painter, self._grid, self._data, self._palette, face("tiny", self._zoom), kept=kept)
+            draw_labels(painter, self.grid, self._data, self._palette, label_font, strong)
+            kept = kept_free(self.grid, self.width() - 4 * self._zoom)
+            draw_titles(painter, self.grid, self._data, self._palette, face("tiny", self._zoom), kept=kept)
             draw_colour_strip(painter, self._colour_bar(), self._data.kind, self._palette)
 
     def _colour_bar(self) -> QRectF:
-        assert self._grid is not None
+        assert self.grid is not None
         z = self._zoom
-        width = min(max(self._grid.width, 72 * z), self.width() - self._grid.x - 12 * z)
-        return QRectF(self._grid.x, self.height() - self._foot(), width, 16 * z)
+        width = min(max(self.grid.width, 72 * z), self.width() - self.grid.x - 12 * z)
+        return QRectF(self.grid.x, self.height() - self._foot(), width, 16 * z)
 
     def _held(self) -> Cell | None:
         """Return the cell of this card that is held, None without one."""

@@ -1,12 +1,11 @@
 """Where the maps of a card lie: as large as the card allows, with labels and numbers where these can be read; and
 what heads are called."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from PySide6.QtGui import QFontMetricsF
+from PySide6.QtGui import QFont, QFontMetricsF
 
 from attnlab.figures.layout import Grid, Limits, arrange
 from attnlab.figures.map_painter import BAR_HEIGHT
@@ -48,13 +47,13 @@ def fit(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple[str, 
     return _single(shape, rows, columns, room) if shape[0] == 1 else _multiples(shape, rows, columns, room)
 
 
-def _single(shape: tuple[int, int, int], rows: Sequence[str], columns: Sequence[str], room: Room) -> Grid:
+def _single(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple[str, ...], room: Room) -> Grid:
     """Arrange one map: labels as wide as they need, shortened where that lets numbers into the cells."""
     z, (_, _, width, height) = room.zoom, room.area
-    metrics = QFontMetricsF(face("caption", z * LABEL_SIZE))
-    wide = _widest(rows, metrics) + 8 if room.tokens_down else 0.0
+    label_font = face("caption", z * LABEL_SIZE)
+    wide = _widest(rows, label_font) + 8 if room.tokens_down else 0.0
     wide = min(wide, 84 * max(z, room.enlarged), width * 0.36)
-    widest = _widest(columns, metrics)
+    widest = _widest(columns, label_font)
     tall = min(widest + 8, 52 * max(z, room.enlarged), height * 0.3)
     grid = _arranged(shape, room, wide, tall)
     narrow = _arranged(shape, room, min(wide, NARROW_LABEL * z), tall)
@@ -71,7 +70,7 @@ def _single(shape: tuple[int, int, int], rows: Sequence[str], columns: Sequence[
     return grid
 
 
-def _multiples(shape: tuple[int, int, int], rows: Sequence[str], columns: Sequence[str], room: Room) -> Grid:
+def _multiples(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple[str, ...], room: Room) -> Grid:
     """Arrange many maps: each has its title, and tokens where every one of them can be read."""
     z = room.zoom
     title = max(TITLE * z, QFontMetricsF(face("tiny", z)).ascent() + 3)  # type stops shrinking before maps do
@@ -79,9 +78,9 @@ def _multiples(shape: tuple[int, int, int], rows: Sequence[str], columns: Sequen
     grid = _arranged(shape, room, 0.0, 0.0, title)
     if min(grid.cell_width, grid.cell_height) < 10 * z:
         return grid
-    metrics = QFontMetricsF(face("caption", z * LABEL_SIZE))
-    wide = _widest(rows, metrics) + 8 if room.tokens_down else 0.0
-    tall = _widest(columns, metrics) + 8 if room.tokens_across else 0.0
+    label_font = face("caption", z * LABEL_SIZE)
+    wide = _widest(rows, label_font) + 8 if room.tokens_down else 0.0
+    tall = _widest(columns, label_font) + 8 if room.tokens_across else 0.0
     labelled = _arranged(shape, room, min(wide, 84 * z), min(tall, 64 * z), title)
     return labelled if min(labelled.cell_width, labelled.cell_height) >= 10 * z else grid
 
@@ -96,9 +95,16 @@ def _arranged(
     return arrange(room.area, rows, columns, count, limits, room.tokens_across, room.ratio)
 
 
-def _widest(labels: Sequence[str], metrics: QFontMetricsF) -> float:
+def _widest(labels: tuple[str, ...], label_font: QFont) -> float:
     """Return the width of the widest of the first labels; a long one counts by its beginning."""
-    return max((metrics.horizontalAdvance(label[:40] or "∅") for label in labels[:64]), default=0.0)
+    return _measured(labels[:64], label_font.toString())
+
+
+@lru_cache(maxsize=64)
+def _measured(labels: tuple[str, ...], key: str) -> float:
+    (label_font := QFont()).fromString(key)  # cards have their labels in common, whatever their sizes
+    metrics = QFontMetricsF(label_font)
+    return max((metrics.horizontalAdvance(label[:40] or "∅") for label in labels), default=0.0)
 
 
 def foot_height(zoom: float, with_strip: bool) -> float:

@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from attnlab.figures.layout import Limits, arrange
+from attnlab.figures.layout import Grid, Limits, arrange
 from attnlab.figures.map_painter import MapData, Outline, draw_cells, draw_outlines, draw_titles
 from attnlab.figures.text import Pen
 from attnlab.ui.playground.canvas_card import CanvasCard
@@ -91,10 +91,10 @@ class HeadsCard(CanvasCard):
 
     def choice_at(self, position: QPointF) -> int | str | None:
         """Return what the small map under a point stands for."""
-        if self._grid is None:
+        if self.grid is None:
             return None
         for index, choice in enumerate(self.choices):
-            if QRectF(*self._grid.rect(index, None, None)).contains(position):
+            if QRectF(*self.grid.rect(index, None, None)).contains(position):
                 return choice
         return None
 
@@ -110,40 +110,39 @@ class HeadsCard(CanvasCard):
     def _heads(self) -> range:
         """Return the heads that can be taken out; a single one cannot."""
         n = self._trace.experiment.n_heads if self._trace is not None else 0
-        return range(n if self._grid is not None and n > 1 else 0)
+        return range(n if self.grid is not None and n > 1 else 0)
 
     def _title(self) -> float:
         return 14 * self._zoom
 
     def _whole(self, index: int) -> QRectF:
         """Return where a small map lies together with its title."""
-        assert self._grid is not None
-        return QRectF(*self._grid.rect(index, None, None)).adjusted(0, -self._title(), 0, 0)
+        assert self.grid is not None
+        return QRectF(*self.grid.rect(index, None, None)).adjusted(0, -self._title(), 0, 0)
 
     def _shown_controls(self) -> list[int]:
         """Return the heads whose control is drawn: those that are out, and those pointed at or under the keyboard."""
         head = self._view.head if self._view is not None and self.hasFocus() else None
         return [each for each in self._heads() if each in self.ablated or each in (head, self._hovered)]
 
-    def _arrange(self) -> None:
-        self._grid = None
-        if self._data is not None:
-            z, (count, rows, columns) = self._zoom, self._data.values.shape
-            area = QRectF(self.rect()).adjusted(12 * z, 46 * z, -12 * z, -12 * z)
-            if count == 1:
-                area.setWidth(min(area.width() * 0.4, area.height()))
-            side = 16 * z
-            title = self._title() if count > 1 else 0.0
-            limits = Limits(side, side, 0, title, title)
-            rect = (area.x(), area.y(), area.width(), area.height())
-            self._grid = arrange(rect, rows, columns, count, limits, True, self.devicePixelRatioF())
-        self.update()
+    def _lay_out(self) -> Grid | None:
+        if self._data is None:
+            return None
+        z, (count, rows, columns) = self._zoom, self._data.values.shape
+        area = QRectF(self.rect()).adjusted(12 * z, 46 * z, -12 * z, -12 * z)
+        if count == 1:
+            area.setWidth(min(area.width() * 0.4, area.height()))
+        side = 16 * z
+        title = self._title() if count > 1 else 0.0
+        limits = Limits(side, side, 0, title, title)
+        rect = (area.x(), area.y(), area.width(), area.height())
+        return arrange(rect, rows, columns, count, limits, True, self.devicePixelRatioF())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         heads = self._trace.experiment.n_heads if self._trace is not None else 0
         self.still.draw(painter, (self._palette, self._zoom, self.hasFocus(), heads), self._paint_still)
-        if self._data is not None and self._grid is not None:
+        if self._data is not None and self.grid is not None:
             self._paint_maps(painter)
         elif self._trace is not None and self._incomparable():
             painter.setPen(QColor(self._palette.muted))
@@ -153,37 +152,39 @@ class HeadsCard(CanvasCard):
         painter.end()
 
     def _paint_still(self, painter: QPainter) -> None:
-        """Paint ground and header."""
-        z, p = self._zoom, self._palette
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self._paint_ground(painter, "Heads", "neutral")
+        self._paint_ground(painter, (self._trace is not None and self._trace.experiment.n_heads,))
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+
+    def _paint_header(self, painter: QPainter) -> None:
+        z, p = self._zoom, self._palette
+        self._paint_title(painter, "Heads", "neutral")
         pen = Pen(painter, face("caption", z))
         painter.setPen(QColor(p.muted))
         pen.draw(12 * z, 35 * z, pen.elided("weights of every head, at a glance", self.width() - 24 * z))
         if self._trace is not None:
             pen.draw(self.width() - 12 * z, 18 * z, str(self._trace.experiment.n_heads), 1.0)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
 
     def _paint_maps(self, painter: QPainter) -> None:
         assert self._data is not None
-        assert self._grid is not None
-        draw_cells(painter, self._grid, self._data, self._palette)
+        assert self.grid is not None
+        draw_cells(painter, self.grid, self._data, self._palette)
         controls, off = self._shown_controls(), self.ablated
         for head in off:
-            painter.fillRect(QRectF(*self._grid.rect(head, None, None)), _faded(self._palette.surface))
+            painter.fillRect(QRectF(*self.grid.rect(head, None, None)), _faded(self._palette.surface))
         kept = {head: self.control_rect(head).width() for head in controls}
-        draw_titles(painter, self._grid, self._data, self._palette, face("tiny", self._zoom), kept=kept, struck=off)
+        draw_titles(painter, self.grid, self._data, self._palette, face("tiny", self._zoom), kept=kept, struck=off)
         for head in controls:
             self._paint_control(painter, head)
-        if self._grid.count == 1:
-            left = self._grid.x + self._grid.width + 16
+        if self.grid.count == 1:
+            left = self.grid.x + self.grid.width + 16
             painter.setPen(QColor(self._palette.muted))
             painter.setFont(face("caption", self._zoom))
-            room = QRectF(left, self._grid.y, self.width() - left - 12, self.height() - self._grid.y - 8)
+            room = QRectF(left, self.grid.y, self.width() - left - 12, self.height() - self.grid.y - 8)
             painter.drawText(room, Qt.TextFlag.TextWordWrap, HINT)
         elif self._view is not None and self._view.head in self.choices:
             index = self.choices.index(self._view.head)
-            draw_outlines(painter, self._grid, [Outline(index, None, None, self._palette.accent, 2.5)])
+            draw_outlines(painter, self.grid, [Outline(index, None, None, self._palette.accent, 2.5)])
 
     def _paint_control(self, painter: QPainter, head: int) -> None:
         pointed = head == self._hovered

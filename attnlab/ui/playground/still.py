@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from functools import lru_cache
 
-from PySide6.QtCore import QRect, QRectF, Qt
-from PySide6.QtGui import QFont, QGuiApplication, QPainter, QPixmap
+from PySide6.QtCore import QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QGuiApplication, QPainter, QPixmap
 from PySide6.QtWidgets import QWidget
 
 from attnlab.ui.theme import font, scale
@@ -14,52 +14,78 @@ LARGEST_PX = 4_000_000
 MOST = 3
 
 
+class Kept:
+    """The last few pictures of one thing, by what they depend on: what is as it was before is not drawn again."""
+
+    def __init__(self) -> None:
+        self._pictures: dict[tuple[object, ...], QPixmap] = {}
+
+    def picture(
+        self,
+        key: tuple[object, ...],
+        size: QSize,
+        ratio: float,
+        draw: Callable[[QPainter], None],
+        ground: QColor | None,
+    ) -> QPixmap:
+        """Return the picture of a key, ``size`` logical pixels, drawn over all of ``ground`` (None: over nothing, as
+        ``draw`` covers all of it) when it is not there yet."""
+        key = (size, ratio, *key)
+        picture = self._pictures.pop(key, None)
+        if picture is None:
+            picture = QPixmap(size * ratio)
+            picture.setDevicePixelRatio(ratio)
+            if ground is not None:
+                picture.fill(ground)
+            own = QPainter(picture)
+            draw(own)
+            own.end()
+        self._pictures[key] = picture
+        while len(self._pictures) > MOST or sum(p.width() * p.height() for p in self._pictures.values()) > LARGEST_PX:
+            del self._pictures[next(iter(self._pictures))]
+        return picture
+
+    def forget(self) -> None:
+        """Keep the newest picture alone."""
+        for key in list(self._pictures)[:-1]:
+            del self._pictures[key]
+
+
 class Still:
-    """Keeps what was drawn over a widget until what it depends on changes."""
+    """Keeps what was drawn over a widget until what it depends on changes; a switch flipped back finds it again."""
 
     def __init__(self, widget: QWidget) -> None:
         self._widget = widget
         self._ground: Callable[[], QPixmap] | None = None
-        self._kept: dict[tuple[object, ...], QPixmap] = {}
+        self._kept = Kept()
 
     def lie_on(self, ground: Callable[[], QPixmap]) -> None:
         """Let the widget paint the ground in its round corners itself, so that nothing under it need be painted."""
         self._ground = ground
         self._widget.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
 
+    def forget(self) -> None:
+        """Keep what was drawn last and nothing before it."""
+        self._kept.forget()
+
     def draw(self, painter: QPainter, depends_on: tuple[object, ...], draw: Callable[[QPainter], None]) -> None:
         """Let ``draw`` paint over all of the widget, or paint again what it drew when all of this was the same."""
         ratio, place = self._widget.devicePixelRatioF(), self._widget.geometry()
-        size = place.size() * ratio
         ground = self._ground() if self._ground is not None else None
-        if size.width() * size.height() > LARGEST_PX:
-            self._draw(painter, ground, draw)
+
+        def whole(own: QPainter) -> None:
+            if ground is not None:
+                scale = ground.devicePixelRatio()
+                source = QRect(place.topLeft() * scale, place.size() * scale)
+                own.drawPixmap(QRectF(self._widget.rect()), ground, QRectF(source))
+            draw(own)
+
+        if place.width() * place.height() * ratio**2 > LARGEST_PX:
+            whole(painter)
             return
-        key = (place, ratio, *depends_on)  # of the ground nothing is seen but its own shadow, which moves with it
-        picture = self._kept.pop(key, None)
-        if picture is None:
-            picture = QPixmap(size)
-            picture.setDevicePixelRatio(ratio)
-            if ground is None:  # which would cover all of it
-                picture.fill(Qt.GlobalColor.transparent)
-            own = QPainter(picture)
-            self._draw(own, ground, draw)
-            own.end()
-        self._keep(key, picture)
-        painter.drawPixmap(0, 0, picture)
-
-    def _keep(self, key: tuple[object, ...], picture: QPixmap) -> None:
-        """Keep the newest pictures: a switch that is flipped back finds the one it had before."""
-        self._kept[key] = picture
-        while len(self._kept) > MOST or sum(p.width() * p.height() for p in self._kept.values()) > LARGEST_PX:
-            del self._kept[next(iter(self._kept))]
-
-    def _draw(self, painter: QPainter, ground: QPixmap | None, draw: Callable[[QPainter], None]) -> None:
-        if ground is not None:
-            ratio, place = ground.devicePixelRatio(), self._widget.geometry()
-            source = QRect(place.topLeft() * ratio, place.size() * ratio)
-            painter.drawPixmap(QRectF(self._widget.rect()), ground, QRectF(source))
-        draw(painter)
+        key = (place, *depends_on)  # of the ground nothing is seen but its own shadow, which moves with it
+        clear = QColor(Qt.GlobalColor.transparent) if ground is None else None
+        painter.drawPixmap(0, 0, self._kept.picture(key, place.size(), ratio, whole, clear))
 
 
 @lru_cache(maxsize=256)
