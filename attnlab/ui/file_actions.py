@@ -1,5 +1,6 @@
 """The actions of the File section: sessions, weights that come in, figures, films and code that go out."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from attnlab.ui.actions import Action
@@ -44,9 +45,37 @@ def file_actions(w: "MainWindow") -> list[Action]:
             lambda: w.recovery is not None and w.recovery.there(),
         ),
         Action("weights-in", "Bring in weights…", "File", bring_in, ("Ctrl+I",), loaded),
-        Action("paste-weights", "Paste weights", "File", paste, ("Ctrl+V",), loaded),
+        Action("paste-weights", "Paste weights", "File", paste, ("Ctrl+V",), lambda: loaded() and w.rail.place == 0),
         Action("save", "Save", "File", save, ("Ctrl+S",), loaded),
         Action("save-as", "Save as…", "File", w.do("files.ask_save"), ("Ctrl+Shift+S",), loaded),
         Action("export", "Export a picture or a table…", "File", w.do("files.ask_export"), ("Ctrl+E",), loaded),
         Action("film", "Export a film of a sweep…", "File", film, (), loaded),
+        *code_actions(w),
     ]
+
+
+def code_actions(w: "MainWindow") -> list[Action]:
+    """Return what takes code and matrices out, to the clipboard and into files."""
+
+    def do(method: str, *arguments: str) -> Callable[[], None]:
+        def call() -> None:
+            if w.playground is not None:
+                getattr(w.playground.code, method)(*arguments)
+
+        return call
+
+    def ready() -> bool:
+        return w.playground is not None and w.playground.code.ready
+
+    script = "Plain PyTorch that computes every stage of the present state"
+    matrix = "The table in which the keyboard is, else the stage that is held or looked at"
+    return [
+        Action("copy-script", "Copy as PyTorch script", "File", do("copy_script"), (), ready, hint=script),
+        Action("save-script", "Save as PyTorch script…", "File", do("ask_code", ".py"), (), ready, hint=script),
+        Action("save-notebook", "Save as Jupyter notebook…", "File", do("ask_code", ".ipynb"), (), ready, hint=script),
+        *(
+            Action(f"copy-{name.lower()}", f"Copy matrix as {name}", "File", do("copy_matrix", name.lower()), (), ready,
+                   hint=matrix)
+            for name in ("LaTeX", "NumPy", "Markdown", "CSV")
+        ),
+    ]  # fmt: skip

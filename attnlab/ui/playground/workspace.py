@@ -16,6 +16,7 @@ from attnlab.document.document import Document, View, fitted
 from attnlab.document.scene import Scene
 from attnlab.errors import AttnlabError
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.export.code_actions import CodeKeeper
 from attnlab.ui.playground.explain_panel import ExplainPanel
 from attnlab.ui.playground.file_keeper import FileKeeper
 from attnlab.ui.playground.gallery import PresetGallery, thumbnail
@@ -65,6 +66,7 @@ class Playground(QObject):
         self.gallery.fill([(p.name, p.title, p.about) for p in PRESETS.values()])
         self.history = HistoryList(parent)
         self.files = FileKeeper(self, parent)
+        self.code = CodeKeeper(self, parent)
         self._connect()
         self._request()
         self._on_history_changed()

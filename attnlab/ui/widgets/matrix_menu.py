@@ -1,6 +1,6 @@
 """The context menu of a matrix table."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
@@ -19,8 +19,16 @@ _ENTRIES: tuple[tuple[str, str, QKeySequence.StandardKey | str, bool], ...] = (
 )
 
 
-def context_menu(parent: QWidget, *, editable: bool, obey: Callable[[str], None]) -> QMenu:
+COPY_AS = "copy as "
+"""What the name of a format is preceded by."""
+
+
+def context_menu(
+    parent: QWidget, *, editable: bool, obey: Callable[[str], None], formats: Sequence[tuple[str, str]] = ()
+) -> QMenu:
     """Make a menu that calls ``obey`` with the name of what was chosen and is gone once closed.
+
+    ``formats`` are names and titles of other kinds of text that the numbers can be copied as.
 
     Keys are written as text: as shortcuts they would take the keys from the window while the menu exists.
     """
@@ -34,5 +42,9 @@ def context_menu(parent: QWidget, *, editable: bool, obey: Callable[[str], None]
         action = menu.addAction(f"{title}\t{key}")
         action.setData(name)
         action.setEnabled(editable or not edits)
+        if name == "copy" and formats:
+            others = menu.addMenu("Copy as")
+            for form, called in formats:
+                others.addAction(called).setData(COPY_AS + form)
     menu.triggered.connect(lambda action: obey(action.data()))
     return menu

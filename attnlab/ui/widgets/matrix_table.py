@@ -14,7 +14,7 @@ from attnlab.number_text import NumberError
 from attnlab.ui.widgets.matrix_editor import CellEditor
 from attnlab.ui.widgets.matrix_gestures import MouseDrag, Scrub, WheelSteps, new_gesture
 from attnlab.ui.widgets.matrix_keys import Command, command_for, tab_direction
-from attnlab.ui.widgets.matrix_menu import context_menu
+from attnlab.ui.widgets.matrix_menu import COPY_AS, context_menu
 from attnlab.ui.widgets.matrix_places import misfit_sentence
 from attnlab.ui.widgets.matrix_selection import Block, Selection
 from attnlab.ui.widgets.matrix_view import MatrixView
@@ -45,10 +45,12 @@ class MatrixTable(MatrixView):
 
     edited = Signal(object)  # BlockEdit
     message_raised = Signal(str)  # one sentence about bad input; "" when it is over
+    copy_wanted = Signal(str)  # the name of a format that the owner writes
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._message = ""
+        self._formats: tuple[tuple[str, str], ...] = ()
         self._drag = MouseDrag()
         self._drag_start: tuple[int, NDArray[np.float64]] = (0, np.zeros((0, 0)))
         self._wheel = WheelSteps()
@@ -59,6 +61,10 @@ class MatrixTable(MatrixView):
         self._editor.left.connect(self._on_left)
         self._editor.refused.connect(self._on_refused)
         self._editor.textEdited.connect(self._on_text_edited)
+
+    def set_formats(self, formats: tuple[tuple[str, str], ...]) -> None:
+        """Offer other kinds of text to copy as, names and titles; the owner is asked for them by ``copy_wanted``."""
+        self._formats = formats
 
     def set_palette(self, palette: Palette) -> None:
         """Take a theme's colours."""
@@ -287,7 +293,10 @@ class MatrixTable(MatrixView):
             self.obey(command.name)
 
     def obey(self, name: str) -> None:
-        """Do what a menu entry names: edit, cut, copy, paste, clear or select_all."""
+        """Do what a menu entry names: edit, cut, copy, paste, clear, select_all, or copy as a format."""
+        if name.startswith(COPY_AS):
+            self.copy_wanted.emit(name.removeprefix(COPY_AS))
+            return
         {
             "edit": self.open_editor, "cut": self.cut_selected, "copy": self.copy_selected, "paste": self.paste,
             "clear": self.clear_selected, "select_all": self.select_all,
@@ -381,4 +390,4 @@ class MatrixTable(MatrixView):
         at = event.globalPos()
         if event.reason() == QContextMenuEvent.Reason.Keyboard:
             at = self.viewport().mapToGlobal(self.grid().cell(self._selection.row, self._selection.column).center())
-        context_menu(self, editable=self._editable, obey=self.obey).popup(at)
+        context_menu(self, editable=self._editable, obey=self.obey, formats=self._formats).popup(at)
