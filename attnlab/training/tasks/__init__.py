@@ -11,7 +11,7 @@ from attnlab.training.tasks import letters
 from attnlab.training.tasks.data import Data
 from attnlab.training.tasks.task import Task, Variant
 
-__all__ = ["TASKS", "Data", "Task", "Variant", "check_options", "data", "task_spec"]
+__all__ = ["TASKS", "Data", "Task", "Variant", "check", "check_options", "data", "task_spec"]
 
 TASKS: Mapping[str, Task] = MappingProxyType({task.name: task for task in letters.TASKS})
 
@@ -46,6 +46,20 @@ def data(spec: RunSpec) -> Data:
 @lru_cache(maxsize=8)
 def _made(task: str, options: tuple[tuple[str, int | float | str], ...], kind: str) -> Data:
     return TASKS[task].make(RunSpec(task, dict(options), ModelSpec(kind=kind)))
+
+
+def check(spec: RunSpec) -> str:
+    """Return why a run cannot be, in one sentence that says what would do; "" when it can."""
+    from attnlab.training.models import check as check_model  # models read what tasks say, so these come first
+    from attnlab.training.train_checks import check_train
+
+    problem = check_options(spec) or check_train(spec.train)
+    if problem:
+        return problem
+    try:
+        return check_model(spec.model, data(spec))
+    except TrainingError as error:  # of a text that cannot be read
+        return str(error)
 
 
 def check_options(spec: RunSpec) -> str:

@@ -1,0 +1,57 @@
+"""How well a model does on examples that it never learned from."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from attnlab.training.batch import IGNORED, Batch
+from attnlab.training.messages import Metric
+from attnlab.training.models import Model, loss
+
+AT_ONCE = 1 << 14
+"""Places that are looked at in one forward: more do not go faster and take memory."""
+
+
+@torch.no_grad()
+def metric(model: Model, held_out: Batch, lengths: tuple[int, ...], step: int) -> Metric:
+    """Return loss and shares right after ``step`` steps; each place is predicted with all before it as they should be.
+
+    An example whose every token is right so is one that greedy writing gets right too, and the other way round.
+    """
+    model.eval()
+    losses, marks = zip(*(_looked_at(model, part) for part in _parts(held_out)), strict=True)
+    weights = [float(mark[0].sum()) for mark in marks]
+    mean = sum(each * weight for each, weight in zip(losses, weights, strict=True)) / sum(weights)
+    if held_out.targets.is_floating_point():
+        return Metric(step, mean, math.nan, math.nan)
+    asked, right = (torch.cat(each) for each in zip(*marks, strict=True))
+    whole = (right | ~asked).all(1)
+    return Metric(step, mean, float(right.sum() / asked.sum()), float(whole.float().mean()), _by(lengths, whole))
+
+
+def _looked_at(model: Model, part: Batch) -> tuple[float, tuple[Tensor, Tensor]]:
+    """Return the loss, where something is asked [B, T], and where that is right."""
+    outputs = model(part)
+    value = loss(outputs, part.targets).item()
+    if part.targets.is_floating_point():
+        everywhere = torch.ones(part.targets.shape[:2], dtype=torch.bool)
+        return value, (everywhere, everywhere)
+    asked = part.targets != IGNORED
+    return value, (asked, (outputs.argmax(-1) == part.targets) & asked)
+
+
+def _parts(batch: Batch) -> Iterator[Batch]:
+    size = max(1, AT_ONCE // (batch.inputs.shape[1] + (0 if batch.source is None else batch.source.shape[1])))
+    for start in range(0, len(batch.inputs), size):
+        part = slice(start, start + size)
+        yield Batch(batch.inputs[part], batch.targets[part], None if batch.source is None else batch.source[part])
+
+
+def _by(lengths: tuple[int, ...], whole: Tensor) -> tuple[tuple[int, float], ...]:
+    found: dict[int, list[bool]] = defaultdict(list)
+    for length, is_whole in zip(lengths, whole.tolist(), strict=True) if lengths else ():
+        found[length].append(is_whole)
+    return tuple((length, sum(found[length]) / len(found[length])) for length in sorted(found))

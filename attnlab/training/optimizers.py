@@ -1,0 +1,107 @@
+"""The registries of optimisers and of schedules: how weights follow gradients, and how fast at which step."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import torch
+from torch.nn import Parameter
+from torch.optim import SGD, Adam, AdamW, Optimizer
+
+from attnlab.training.specs import TrainSpec
+
+MOMENTUM = 0.9
+"""Of SGD: the share of the last direction that is kept (Sutskever et al. 2013)."""
+
+
+@dataclass(frozen=True, slots=True)
+class OptimizerEntry:
+    """One optimiser. ``build(parameters, rate, weight_decay, fused)`` makes it; ``fused`` is one kernel for a step."""
+
+    name: str
+    title: str
+    about: str
+    build: Callable[[Iterable[Parameter], float, float, bool], Optimizer]
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """One schedule. ``share(step, steps, warmup)`` is the rate of a step after the warm-up, from 0 to 1 of its top."""
+
+    name: str
+    title: str
+    about: str
+    share: Callable[[int, int, int], float]
+
+
+OPTIMIZERS: Mapping[str, OptimizerEntry] = MappingProxyType(
+    {
+        entry.name: entry
+        for entry in (
+            OptimizerEntry(
+                "sgd",
+                "SGD",
+                f"Against the gradient, {MOMENTUM:g} of the last direction kept (Sutskever et al. 2013).",
+                lambda p, rate, decay, fused: SGD(p, rate, MOMENTUM, weight_decay=decay, fused=fused),
+            ),
+            OptimizerEntry(
+                "adam",
+                "Adam",
+                "Each weight by its own mean and spread of gradients (Kingma & Ba 2015); decay joins the gradient.",
+                lambda p, rate, decay, fused: Adam(p, rate, weight_decay=decay, fused=fused),
+            ),
+            OptimizerEntry(
+                "adamw",
+                "AdamW",
+                "Adam, with the decay taken off the weights themselves (Loshchilov & Hutter 2019).",
+                lambda p, rate, decay, fused: AdamW(p, rate, weight_decay=decay, fused=fused),
+            ),
+        )
+    }
+)
+
+SCHEDULES: Mapping[str, Schedule] = MappingProxyType(
+    {
+        schedule.name: schedule
+        for schedule in (
+            Schedule("constant", "Constant", "The rate stays.", lambda step, steps, warmup: 1.0),
+            Schedule(
+                "linear",
+                "Linear",
+                "Down to 0 at the last step, in a straight line.",
+                lambda step, steps, warmup: 1 - _done(step, steps, warmup),
+            ),
+            Schedule(
+                "cosine",
+                "Cosine",
+                "Down to 0 at the last step, slowly at both ends (Loshchilov & Hutter 2017).",
+                lambda step, steps, warmup: (1 + math.cos(math.pi * _done(step, steps, warmup))) / 2,
+            ),
+            Schedule(
+                "inverse-sqrt",
+                "1/√step",
+                "Down with the root of the step, counted from the end of the warm-up (Vaswani et al. 2017).",
+                lambda step, steps, warmup: math.sqrt(max(warmup, 1) / max(step, warmup, 1)),
+            ),
+        )
+    }
+)
+
+
+def _done(step: int, steps: int, warmup: int) -> float:
+    """Return which share of the steps after the warm-up is behind a step."""
+    return min(max(step - warmup, 0) / max(steps - warmup, 1), 1.0)
+
+
+def rate(train: TrainSpec, step: int) -> float:
+    """Return the rate of the step that follows ``step`` steps: in the warm-up it rises evenly to ``train.rate``."""
+    if step < train.warmup:
+        return train.rate * (step + 1) / train.warmup
+    return train.rate * SCHEDULES[train.schedule].share(step, train.steps, train.warmup)
+
+
+def optimizer(train: TrainSpec, parameters: Iterable[Parameter], device: torch.device) -> Optimizer:
+    """Return the optimiser of a run."""
+    entry = OPTIMIZERS[train.optimizer]
+    return entry.build(parameters, train.rate, train.weight_decay, device.type in ("cpu", "cuda"))

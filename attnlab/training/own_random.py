@@ -1,0 +1,43 @@
+"""Random numbers of a run's own: torch's generators are lent to it for a moment and given back as they were."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor
+
+
+class OwnRandom:
+    """The states of torch's generators, of the CPU and of the device, as a run left them."""
+
+    def __init__(self, seed: int, device: torch.device) -> None:
+        self._devices = (torch.device("cpu"),) if device.type == "cpu" else (torch.device("cpu"), device)
+        self.states = [torch.Generator(each).manual_seed(seed).get_state() for each in self._devices]
+
+    @contextmanager
+    def lent(self) -> Iterator[None]:
+        """Let torch draw from this run's generators: first weights and dropout take no generator of one's own."""
+        before = [_state(device) for device in self._devices]
+        try:
+            for device, state in zip(self._devices, self.states, strict=True):
+                _set(device, state)
+            yield
+            self.states = [_state(device) for device in self._devices]
+        finally:
+            for device, state in zip(self._devices, before, strict=True):
+                _set(device, state)
+
+
+def _state(device: torch.device) -> Tensor:
+    if device.type == "cuda":
+        return torch.cuda.get_rng_state(device)
+    return torch.mps.get_rng_state() if device.type == "mps" else torch.get_rng_state()
+
+
+def _set(device: torch.device, state: Tensor) -> None:
+    if device.type == "cuda":
+        torch.cuda.set_rng_state(state, device)
+    elif device.type == "mps":
+        torch.mps.set_rng_state(state)
+    else:
+        torch.set_rng_state(state)

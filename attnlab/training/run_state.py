@@ -1,0 +1,85 @@
+"""The state of a run as arrays by name, there and back: weights, optimiser, random generators."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from attnlab.errors import TrainingError
+from attnlab.training.messages import Arrays
+
+MODEL, OPTIMIZER = "model/", "optimizer/"
+"""What the names of weights and of the optimiser's numbers begin with in a checkpoint."""
+
+
+def array(tensor: Tensor) -> NDArray[np.generic]:
+    """Return a copy of a tensor: the optimiser writes into the weights themselves."""
+    copied: NDArray[np.generic] = tensor.detach().to("cpu", copy=True).numpy()
+    return copied
+
+
+def weights(model: nn.Module) -> dict[str, NDArray[np.generic]]:
+    """Return copies of the weights by the names of the state dict, float32."""
+    return {name: array(tensor.float()) for name, tensor in model.state_dict().items()}
+
+
+def put(model: nn.Module, given: Arrays) -> None:
+    """Write weights into a model; those that are not named stay.
+
+    Raises:
+        TrainingError: a name that the model does not have, a wrong shape, or a number that is not finite.
+    """
+    own = model.state_dict()
+    for name, value in given.items():
+        if name not in own:
+            raise TrainingError(f"The model has no weights {name!r}; it has {', '.join(own)}.")
+        _check(name, value, tuple(own[name].shape))
+    with torch.no_grad():
+        for name, value in given.items():
+            own[name].copy_(torch.tensor(value))
+
+
+def optimizer_arrays(optimizer: Optimizer) -> dict[str, NDArray[np.generic]]:
+    """Return copies of what the optimiser keeps for each weight, by "number of the weight/name"."""
+    found: dict[str, NDArray[np.generic]] = {}
+    for number, kept in optimizer.state_dict()["state"].items():
+        found |= {f"{number}/{name}": array(value) for name, value in kept.items() if isinstance(value, Tensor)}
+    return found
+
+
+def put_optimizer(optimizer: Optimizer, given: Arrays) -> None:
+    """Give an optimiser what :func:`optimizer_arrays` took.
+
+    Raises:
+        TrainingError: an array that does not fit its weight.
+    """
+    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    kept: dict[int, dict[str, Tensor]] = {}
+    for key, value in given.items():
+        number, _, name = key.partition("/")
+        if not number.isdecimal() or int(number) >= len(parameters):
+            raise TrainingError(f"The optimiser has no numbers {key!r} to go on with; the run has changed since.")
+        shape = () if name == "step" else tuple(parameters[int(number)].shape)
+        _check(key, value, shape)
+        kept.setdefault(int(number), {})[name] = torch.tensor(value)
+    optimizer.load_state_dict({**optimizer.state_dict(), "state": kept})
+
+
+def below(prefix: str, state: Arrays) -> dict[str, NDArray[np.generic]]:
+    """Return the arrays whose names begin with a prefix, without it."""
+    return {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}
+
+
+def named(prefix: str, arrays: Mapping[str, NDArray[np.generic]]) -> dict[str, NDArray[np.generic]]:
+    """Return arrays with a prefix before their names."""
+    return {prefix + name: value for name, value in arrays.items()}
+
+
+def _check(name: str, value: NDArray[np.generic], shape: tuple[int, ...]) -> None:
+    if value.shape != shape:
+        raise TrainingError(f"The weights {name!r} are {list(value.shape)}; the model needs {list(shape)}.")
+    if not (np.issubdtype(value.dtype, np.floating) and np.isfinite(value).all()):
+        raise TrainingError(f"The weights {name!r} hold what is no finite number; every number must be finite.")

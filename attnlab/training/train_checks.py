@@ -1,0 +1,63 @@
+"""Whether a model can be trained so: rates, steps, batches, stop conditions, device."""
+
+import math
+
+from attnlab.compute.engine import resolve_device
+from attnlab.errors import DeviceError
+from attnlab.training.optimizers import OPTIMIZERS, SCHEDULES
+from attnlab.training.specs import TrainSpec
+
+MOST = 10**9
+"""Of steps and of what goes by steps."""
+MOST_BATCH = 1 << 16
+MOST_SEED = 2**32 - 1
+
+
+def check_train(train: TrainSpec) -> str:
+    """Return which setting of a training cannot be and what would do, in one sentence; "" when all can."""
+    if train.optimizer not in OPTIMIZERS:
+        return f"The optimiser {train.optimizer!r} is unknown; there are {', '.join(OPTIMIZERS)}."
+    if train.schedule not in SCHEDULES:
+        return f"The schedule {train.schedule!r} is unknown; there are {', '.join(SCHEDULES)}."
+    problem = _whole(train) or _numbers(train)
+    if problem:
+        return problem
+    try:
+        resolve_device(train.device)
+    except DeviceError as error:
+        return str(error)
+    return ""
+
+
+def _whole(train: TrainSpec) -> str:
+    for name, title, least, most in (
+        ("steps", "The number of steps", 1, MOST),
+        ("batch", "The batch", 1, MOST_BATCH),
+        ("warmup", "The warm-up", 0, MOST),
+        ("evaluate_every", "The number of steps between looks at the held-out examples", 1, MOST),
+        ("seed", "The seed", 0, MOST_SEED),
+    ):
+        value = getattr(train, name)
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+            return f"{title} is {value!r}; it needs a whole number from {least:,} to {most:,}."
+    return ""
+
+
+def _numbers(train: TrainSpec) -> str:
+    if not _finite(train.rate) or train.rate <= 0:
+        return f"The rate is {train.rate!r}; it needs a number above 0, such as 0.001."
+    for name, title in (
+        ("weight_decay", "The weight decay"),
+        ("clip", "The largest norm of the gradient"),
+        ("stop_loss", "The loss to stop at"),
+    ):
+        value = getattr(train, name)
+        if not _finite(value) or value < 0:
+            return f"{title} is {value!r}; it needs a number of 0 or more."
+    if not _finite(train.stop_right) or not 0 <= train.stop_right <= 1:
+        return f"The share of right tokens to stop at is {train.stop_right!r}; it needs a number from 0 to 1."
+    return ""
+
+
+def _finite(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -1,0 +1,198 @@
+"""The loop: one step at a time from a run's settings, the same bit for bit from the same seed or a checkpoint."""
+
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.nn.utils import clip_grads_with_norm_, get_total_norm
+
+from attnlab.compute.engine import resolve_device
+from attnlab.errors import TrainingError
+from attnlab.training import models, optimizers, run_state
+from attnlab.training.batch import Batch
+from attnlab.training.messages import Arrays, Checkpoint, Ended, Metric, Point
+from attnlab.training.metrics import metric
+from attnlab.training.own_random import OwnRandom
+from attnlab.training.run_state import MODEL, OPTIMIZER, below, named
+from attnlab.training.specs import RunSpec
+from attnlab.training.tasks import check, data
+
+DATA_SEED = 1 << 32
+"""Added to the seed for the generator of examples, so that they and the first weights are drawn apart."""
+
+
+class Diverged(Exception):  # noqa: N818 - it is an end of training, not a mistake of somebody
+    """The loss, the gradient or the weights are no finite numbers any more; ``step`` is the step that found it."""
+
+    def __init__(self, step: int, what: str) -> None:
+        super().__init__(f"Training stopped itself at step {step:,}: {what}. A lower rate would do.")
+        self.step = step
+
+
+class Trainer:
+    """Trains the model of a run. ``step`` steps are done, in ``seconds`` of training.
+
+    It draws from generators of its own: the caller's random numbers are as they were after every call.
+    """
+
+    def __init__(self, spec: RunSpec, state: Arrays | None = None) -> None:
+        """Make the model as the seed has it, or go on from the ``state`` of a checkpoint.
+
+        Raises:
+            TrainingError: settings that cannot be, or a state that is not of this run.
+            DeviceError: the device is not there.
+        """
+        problem = check(spec)
+        if problem:
+            raise TrainingError(problem)
+        self.spec = spec
+        self.device = resolve_device(spec.train.device)
+        self.data = data(spec)
+        self.step, self.seconds = 0, 0.0
+        self._generator = torch.Generator().manual_seed(DATA_SEED + spec.train.seed)
+        self._random = OwnRandom(spec.train.seed, self.device)
+        with self._random.lent():
+            self.model = models.build(spec.model, self.data).to(self.device)
+        self._parameters = [parameter for parameter in self.model.parameters() if parameter.requires_grad]
+        self._optimizer = optimizers.optimizer(spec.train, self._parameters, self.device)
+        self._held_out = self._here(self.data.held_out)
+        self._good_step = 0
+        self._good = [parameter.detach().clone() for parameter in self._parameters]
+        self._metric: Metric | None = None
+        if state is not None:
+            self._restore(state)
+
+    def take(self) -> Point:
+        """Take one step.
+
+        Raises:
+            Diverged: the loss or the weights are no finite numbers; the last weights that were good are put back.
+            TrainingError: the device failed or its memory is full.
+        """
+        start = time.perf_counter()
+        try:
+            with self._device_watched(), self._random.lent():
+                return self._take(self._here(self.data.batch(self._generator, self.spec.train.batch)))
+        finally:
+            self.seconds += time.perf_counter() - start
+
+    def _take(self, batch: Batch) -> Point:
+        rate = optimizers.rate(self.spec.train, self.step)
+        self.model.train()
+        loss = models.loss(self.model(batch), batch.targets)
+        value = loss.item()
+        if not math.isfinite(value):
+            self._give_up(f"the loss is {value:g}".replace("inf", "∞").replace("nan", "not a number"))
+        self._optimizer.zero_grad()
+        loss.backward()
+        gradients = [parameter.grad for parameter in self._parameters if parameter.grad is not None]
+        norm = get_total_norm(gradients)
+        self._keep()
+        if not math.isfinite(norm.item()):
+            self._give_up("a gradient is not finite")
+        if self.spec.train.clip:
+            clip_grads_with_norm_(self._parameters, self.spec.train.clip, norm)
+        self._optimizer.param_groups[0]["lr"] = rate
+        self._optimizer.step()
+        self.step += 1
+        if self.step == self.spec.train.steps and not math.isfinite(get_total_norm(self._parameters).item()):
+            self._give_up("a weight is not finite")
+        return Point(self.step - 1, value, rate)
+
+    def _keep(self) -> None:
+        """Keep the weights: the loss that they gave is finite."""
+        with torch.no_grad():
+            for kept, parameter in zip(self._good, self._parameters, strict=True):
+                kept.copy_(parameter)
+        self._good_step = self.step
+
+    def _give_up(self, what: str) -> None:
+        found, self.step = self.step, self._good_step
+        with torch.no_grad():
+            for kept, parameter in zip(self._good, self._parameters, strict=True):
+                parameter.copy_(kept)
+        raise Diverged(found, what)
+
+    def evaluate(self) -> Metric:
+        """Return how well the model does on the held-out examples."""
+        with self._device_watched():
+            self._metric = metric(self.model, self._held_out, self.data.held_out_lengths, self.step)
+        return self._metric
+
+    def weights(self) -> dict[str, NDArray[np.generic]]:
+        """Return copies of the weights by name, float32."""
+        return run_state.weights(self.model)
+
+    def put(self, weights: Arrays) -> None:
+        """Go on with other weights; those that are not named stay, and so does what the optimiser keeps.
+
+        Raises:
+            TrainingError: a name, a shape or a number that does not fit; then nothing is changed.
+        """
+        run_state.put(self.model, weights)
+        self._metric = None
+        self._keep()
+
+    def checkpoint(self) -> Checkpoint:
+        """Return everything that goes on from here as if it had never stopped."""
+        numbers = {"step": np.array(self.step), "seconds": np.array(self.seconds)}
+        generators = {f"random {i}": run_state.array(state) for i, state in enumerate(self._random.states)}
+        state = {
+            **named(MODEL, run_state.weights(self.model)),
+            **named(OPTIMIZER, run_state.optimizer_arrays(self._optimizer)),
+            **numbers,
+            **generators,
+            "examples": run_state.array(self._generator.get_state()),
+        }
+        return Checkpoint(self.step, self.seconds, state)
+
+    def ended(self) -> Ended | None:
+        """Return why the run is over, None while it goes on. A condition counts when the examples were looked at."""
+        train, found = self.spec.train, self._metric
+        if found is not None and train.stop_right and found.right >= train.stop_right:
+            share = f"{found.right:.1%} of the held-out tokens are right"
+            return Ended(self.step, "right", f"Done at step {self.step:,}: {share}.")
+        if found is not None and train.stop_loss and found.loss < train.stop_loss:
+            return Ended(self.step, "loss", f"Done at step {self.step:,}: the held-out loss is {found.loss:.3g}.")
+        if self.step >= train.steps:
+            return Ended(self.step, "steps", f"Done: all {self.step:,} steps are taken.")
+        return None
+
+    def _restore(self, state: Arrays) -> None:
+        problem = "The checkpoint is not one of this run: {} is missing or wrong."
+        run_state.put(self.model, below(MODEL, state))
+        run_state.put_optimizer(self._optimizer, below(OPTIMIZER, state))
+        try:
+            self.step, self.seconds = int(state["step"]), float(state["seconds"])
+            self._generator.set_state(torch.tensor(state["examples"]))
+            self._random.states = [torch.tensor(state[f"random {i}"]) for i in range(len(self._random.states))]
+            with self._random.lent():
+                pass  # takes the states and refuses what is none
+        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+            raise TrainingError(problem.format(error)) from None
+        self._keep()
+
+    def _here(self, batch: Batch) -> Batch:
+        """Return a batch on the device of the run."""
+        source = None if batch.source is None else batch.source.to(self.device)
+        return Batch(batch.inputs.to(self.device), batch.targets.to(self.device), source)
+
+    @contextmanager
+    def _device_watched(self) -> Iterator[None]:
+        """Say in a sentence that the device failed; on the CPU nothing but a mistake of ours can."""
+        try:
+            yield
+        except RuntimeError as error:
+            if self.device.type == "cpu":
+                raise
+            raise TrainingError(self._device_sentence(error)) from error
+
+    def _device_sentence(self, error: RuntimeError) -> str:
+        where = f"The device {self.spec.train.device!r}"
+        if isinstance(error, torch.OutOfMemoryError) or "out of memory" in str(error):
+            return f"{where} ran out of memory at step {self.step:,}; a smaller batch or model would do."
+        return f"{where} failed at step {self.step:,}: {str(error).splitlines()[0]} The CPU would do."
