@@ -150,7 +150,7 @@ class MainWindow(QMainWindow):
             self.actions_list.refresh()
             if self.recovery.there():
                 self.ready.connect(self._on_ready)
-        self.playground.files.begin(first)
+        self.playground.files.begin(first, self.ready)
 
     @Slot()
     def _on_ready(self) -> None:

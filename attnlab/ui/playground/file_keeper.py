@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QObject, Qt, Signal, SignalInstance, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from attnlab.attention.presets import PRESETS, preset
@@ -39,9 +39,13 @@ class FileKeeper(QObject):
         self._playground = playground
         self._window = window
         self._state = SessionState(playground)
+        self._unfinished: Opened | None = None
+        self._unsaid = (0, "")
+        playground.computed.connect(self._on_computed)
 
-    def begin(self, first: "First") -> None:
-        """Show what the window opens with as it was looked at, and say what went wrong."""
+    def begin(self, first: "First", ready: SignalInstance) -> None:
+        """Show what the window opens with as it was looked at, and say what went wrong, when it is ready."""
+        ready.connect(self._on_ready)
         if first.path is not None:
             self._playground.document.mark_saved(first.path)
             self.opened.emit(first.path)
@@ -75,16 +79,35 @@ class FileKeeper(QObject):
         return True
 
     def _bring_back(self, opened: Opened) -> None:
+        """Show what is open as it was looked at; a lesson beside it once there is a window that it can stand in."""
         self._state.bring_back(opened)
-        place = opened.saved.lesson if opened.saved is not None else None
-        gone = ""
+        if self._playground.reply is None:
+            self._unfinished = opened
+        else:
+            self._unsaid = self._playground.document.history.current.opening, self._resume_lesson(opened)
+
+    def _resume_lesson(self, opened: Opened) -> str:
+        """Be at the place in the lesson again; return what is to be said of all that could not be brought back."""
+        place, gone = opened.saved.lesson if opened.saved is not None else None, ""
         if place is not None:
             lesson, desk = find_lesson(place.lesson, opened.folder), self._desk(made=True)
             if lesson is None or desk is None:
                 gone = f"The lesson {shown(Path(place.lesson).name)} is no longer there; the rest is as it was saved."
             else:
                 desk.player.resume(lesson, place.step, place.frame)
-        if said := " ".join(part for part in (sentence(opened.dropped), gone) if part):
+        return f"{sentence(opened.dropped)} {gone}".strip()
+
+    @Slot()
+    def _on_ready(self) -> None:
+        opened, self._unfinished = self._unfinished, None
+        if opened is not None and (said := self._resume_lesson(opened)):
+            self._say(said)
+
+    @Slot(object)
+    def _on_computed(self, _: object) -> None:
+        """Say what had to wait for the numbers: said before, it would make room for what is said of their step."""
+        (opening, said), self._unsaid = self._unsaid, (0, "")
+        if said and opening == self._playground.document.history.current.opening:
             self._say(said)
 
     def _desk(self, *, made: bool = False) -> "LessonDesk | None":

@@ -1,0 +1,297 @@
+"""A session shows again what was seen when it was saved, picture by picture: pin, cell, walk, lens, lesson."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+
+import attnlab
+from attnlab.attention.explain import Cell
+from attnlab.attention.walk import Place
+from attnlab.document.document import View
+from attnlab.document.saved_view import KEY
+from attnlab.files.session import Session, load_session, save_session
+from attnlab.files.source import Source
+from attnlab.ui.lessons.differences import same
+from attnlab.ui.open_file import open_paths
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QImage
+
+    from tests.ui.conftest import Person
+
+Key, Mod = Qt.Key, Qt.KeyboardModifier
+LESSON = """---
+attnlab: 1
+title: Mine
+---
+## First
+
+```state
+preset: journey
+stage: scores
+depth: row
+```
+
+Look.
+
+## Second
+
+```state
+edits:
+  - causal = true
+```
+
+And now.
+"""
+
+
+def pictures(person: "Person") -> list["QImage"]:
+    """Return what the middle, the inputs and the explanation look like, without where the mouse and keys are."""
+    person.settle()
+    for width in (1448, 1440):  # as wide as titles let the bar above be
+        person.window.resize(width, 900)
+        QApplication.processEvents()
+    person.window.setFocus()
+    playground = person.playground
+    return [widget.grab().toImage() for widget in (playground.lenses, playground.explain, playground.inputs)]
+
+
+def saved(person: "Person", path: Path) -> list["QImage"]:
+    """Save, and close the window; return what it looked like last."""
+    assert person.playground.files.save_to(path)
+    seen = pictures(person)
+    person.window.close()
+    return seen
+
+
+def pin_and_change(person: "Person") -> None:
+    person.press("Pin")
+    person.choose("Device and number format", "CPU float64")
+    person.settle()
+    person.press("Causal")
+    person.settle()
+
+
+def walk_rows(person: "Person", steps: int) -> None:
+    """Go to the start and walk so many steps, each a row."""
+    person.window.setFocus()
+    person.key(Key.Key_D)
+    person.key(Key.Key_Home)
+    for _ in range(steps - 1):
+        person.key(Key.Key_Right)
+
+
+def test_a_held_cell_a_walk_and_a_pin_are_there_again(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
+    person = sit_down("multi-head-causal")
+    pin_and_change(person)
+    person.choose("Show", "head 3")
+    person.click_cell("queries", 1, 0)
+    walk_rows(person, 9)
+    person.press("Figures on the cards")
+    person.open_table("W_v")
+    view = person.document.view
+    assert view.at == Place("queries", 3)
+    assert (view.head, view.cell, view.pinned, view.strips) == (3, Cell("queries", 1, 0, 3), True, True)
+    before = saved(person, tmp_path / "all.attnlab")
+
+    again = sit_down(Source(path=tmp_path / "all.attnlab"))
+    again.wait_for(lambda: again.playground.pinned is not None)
+    assert again.document.view == view
+    assert again.playground.inputs.name == "W_v"
+    assert not again.document.modified
+    pinned = again.playground.pinned
+    assert pinned is not None
+    assert (pinned.experiment.config.causal, str(pinned.dtype)) == (True, "torch.float32")
+    assert not again.experiment.config.causal
+    assert pictures(again) == before
+    again.window.close()
+
+
+@pytest.mark.parametrize("look", ["Present", "Pinned", "Difference"])
+def test_what_was_compared_is_compared_again(sit_down: Callable[..., "Person"], tmp_path: Path, look: str) -> None:
+    person = sit_down()
+    pin_and_change(person)
+    person.press(look)
+    before = saved(person, tmp_path / "pinned.attnlab")
+    again = sit_down(Source(path=tmp_path / "pinned.attnlab"))
+    again.wait_for(lambda: again.playground.pinned is not None)
+    assert again.document.view.look == look.lower()
+    assert pictures(again) == before
+    again.window.close()
+
+
+def test_the_mean_alone_on_the_canvas_is_there_again(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
+    person = sit_down("multi-head-causal")
+    person.choose("Show", "mean")
+    person.document.show(alone="scores")
+    person.click_cell("scores", 1, 1)
+    before = saved(person, tmp_path / "alone.attnlab")
+    again = sit_down(Source(path=tmp_path / "alone.attnlab"))
+    assert pictures(again) == before
+
+
+def test_the_lens_that_was_open_is_open_again_with_its_page(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
+    person = sit_down("rope")
+    person.playground.lenses.open_lens("positions/order")
+    saved(person, tmp_path / "lens.attnlab")
+    again = sit_down(Source(path=tmp_path / "lens.attnlab"))
+    assert again.playground.lenses.place == "positions/order"
+    again.playground.lenses.open_lens("canvas")
+    assert open_and_settle(again, tmp_path / "lens.attnlab")
+    assert again.playground.lenses.place == "positions/order"
+
+
+def open_and_settle(person: "Person", path: Path) -> bool:
+    open_paths(person.window, [path])
+    person.settle()
+    return not person.message()
+
+
+def test_opening_beside_a_walk_shows_what_was_saved_and_undo_leads_back(
+    sit_down: Callable[..., "Person"], tmp_path: Path
+) -> None:
+    person = sit_down()
+    person.click_cell("weights", 1, 1)
+    saved(person, tmp_path / "held.attnlab")
+    held = person.document.view
+    other = sit_down("the-cat-sat")
+    other.press("Pin")
+    other.press("Causal")
+    other.settle()
+    tokens, causal = other.experiment.tokens, other.experiment.config.causal
+    other.document.show(at=Place("scores", 1))
+    assert open_and_settle(other, tmp_path / "held.attnlab")
+    assert other.document.view == held
+    assert other.playground.pinned is None  # the session says that nothing was
+    other.undo()
+    other.settle()
+    assert (other.experiment.tokens, other.experiment.config.causal) == (tokens, causal)
+    assert other.document.modified
+    assert other.document.path is None
+    other.redo()
+    other.settle()
+    assert other.document.path == tmp_path / "held.attnlab"
+
+
+def test_a_session_that_says_nothing_leaves_pin_and_lens(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
+    attnlab.save(attnlab.preset("the-cat-sat"), tmp_path / "bare.attnlab")
+    person = sit_down()
+    person.press("Pin")
+    person.playground.lenses.open_lens("statistics")
+    assert open_and_settle(person, tmp_path / "bare.attnlab")
+    assert person.playground.pinned is not None
+    assert person.playground.lenses.current == "statistics"
+
+
+def test_a_pin_on_its_way_is_saved_too(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
+    person = sit_down()
+    pin_and_change(person)
+    person.press("Difference")
+    saved(person, tmp_path / "one.attnlab")
+    other = sit_down("the-cat-sat")
+    open_paths(other.window, [tmp_path / "one.attnlab"])
+    assert other.playground.pinned is None  # it is being computed
+    assert other.playground.files.save_to(tmp_path / "two.attnlab")
+    first, second = (load_session(tmp_path / f"{name}.attnlab") for name in ("one", "two"))
+    assert len(second.pins) == 1
+    assert second.view[KEY] == first.view[KEY]
+    other.window.close()
+
+
+# Lessons
+
+
+def test_the_place_in_a_lesson_is_there_again(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
+    (tmp_path / "mine.md").write_text(LESSON, encoding="utf-8")
+    person = sit_down()
+    open_paths(person.window, [tmp_path / "mine.md"])
+    desk = person.window.desk
+    assert desk is not None
+    desk.player.next()
+    desk.player.next()
+    person.settle()
+    person.type_number(0, 0, "0.5")  # an edit in the middle of a lesson is what was seen, not the lesson's state
+    person.click_number(0, 0)
+    frame, view, experiment = desk.player.frame_index, person.document.view, person.experiment
+    assert frame == 2
+    before = saved(person, tmp_path / "place.attnlab")
+    said = load_session(tmp_path / "place.attnlab").view[KEY]["lesson"]
+    assert said == {"lesson": "mine.md", "step": 0, "frame": 2}  # beside it, so that both may move
+
+    again = sit_down(Source(path=tmp_path / "place.attnlab"))
+    desk = again.window.desk
+    assert desk is not None
+    slide = desk.player.slide
+    assert slide is not None
+    assert (slide.step.title, desk.player.frame_index) == ("First", 2)
+    assert again.document.view == view
+    assert same(again.experiment, experiment)
+    assert not again.document.modified
+    assert pictures(again) == before
+    desk.player.skip()
+    again.settle()
+    assert again.experiment.config.causal
+    again.window.close()
+
+
+def test_a_lesson_that_is_gone_is_told_and_the_rest_opens(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
+    (tmp_path / "mine.md").write_text(LESSON, encoding="utf-8")
+    person = sit_down()
+    open_paths(person.window, [tmp_path / "mine.md"])
+    person.settle()
+    view = person.document.view
+    saved(person, tmp_path / "place.attnlab")
+    (tmp_path / "mine.md").unlink()
+    again = sit_down(Source(path=tmp_path / "place.attnlab"))
+    assert again.message() == "The lesson mine.md is no longer there; the rest is as it was saved."
+    assert again.document.view == view
+    again.window.close()
+
+
+@pytest.mark.parametrize("name", ["/etc/hostname", "//server/a.md", "\\\\server\\a.md", "../../etc/passwd"])
+def test_a_strangers_session_opens_no_file_that_is_no_lesson(
+    sit_down: Callable[..., "Person"], tmp_path: Path, name: str
+) -> None:
+    person = sit_down(Source(path=_written(tmp_path, {"lesson": {"lesson": name}})))
+    assert person.message().endswith("is no longer there; the rest is as it was saved.")
+    assert person.window.desk is None or person.window.desk.player.lesson is None
+
+
+# What a file may say
+
+
+def _written(folder: Path, said: Any, pins: tuple[Any, ...] = ()) -> Path:
+    path = folder / "odd.attnlab"
+    save_session(Session(attnlab.preset("journey"), {"title": "Odd\nname", KEY: said}, pins), path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        ({"lens": "nowhere", "head": 99}, "The file does not say the head and the lens in a way that fits"),
+        ({"pinned": {"device": "cpu", "dtype": "float32"}}, "The file does not say the pinned state in a way"),
+        ({"pinned": {"device": [], "dtype": "int4"}}, "The file does not say the pinned state in a way"),
+        ([1, 2], "The file does not say how it was looked at in a way that fits"),
+        ({"table": "W_z", "future": {"of": "tomorrow"}}, ""),
+    ],
+)
+def test_what_does_not_fit_is_told_in_one_sentence(
+    sit_down: Callable[..., "Person"], tmp_path: Path, said: Any, sentence: str
+) -> None:
+    person = sit_down(Source(path=_written(tmp_path, said)))
+    assert person.message().startswith(sentence)
+    assert bool(person.message()) == bool(sentence)
+    assert "\n" not in person.playground.document.scene.title
+
+
+def test_a_pin_of_another_device_is_computed_here(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
+    said: Mapping[str, Any] = {"pinned": {"device": "cuda:77", "dtype": "float8"}}
+    person = sit_down(Source(path=_written(tmp_path, said, (attnlab.preset("the-cat-sat"),))))
+    person.wait_for(lambda: person.playground.pinned is not None)
+    assert not person.message()
+    assert person.document.view == View(head=person.document.view.head)
