@@ -6,12 +6,29 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
 
 from attnlab.ui.theme import px
 
+_LIST_EDGE = 12
+"""The outline and the padding of a list, both sides together."""
+
+
+class NarrowBox(QComboBox):
+    """A choice that may be narrower than its longest title: its list is as wide as that all the same."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setMinimumContentsLength(4)
+
+    def showPopup(self) -> None:
+        view = self.view()
+        view.ensurePolished()
+        bar = view.verticalScrollBar().sizeHint().width() if self.count() > self.maxVisibleItems() else 0
+        view.setMinimumWidth(view.sizeHintForColumn(0) + bar + px(_LIST_EDGE))
+        super().showPopup()
+
 
 def combo(choices: Sequence[tuple[str, object]]) -> QComboBox:
     """Return a choice among titles, each with its value; it may be made narrower than its longest title."""
-    box = QComboBox()
-    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-    box.setMinimumContentsLength(4)
+    box = NarrowBox()
     for title, value in choices:
         box.addItem(title, value)
     return box
