@@ -6,8 +6,10 @@ those modules hidden: layers, optimisers, schedulers, ``torch.func``, saving and
 
 from pathlib import Path
 
-from PyInstaller.utils.hooks import PY_DYLIB_PATTERNS, collect_dynamic_libs, get_package_paths
+from PyInstaller.utils.hooks import PY_DYLIB_PATTERNS, collect_dynamic_libs, collect_submodules, get_package_paths
 
+# The first optimiser that is made imports these by names that it puts together; nothing else in torch names them.
+hiddenimports = collect_submodules("torch._dynamo.polyfills")
 module_collection_mode = "pyz+py"  # torch.jit reads the sources of what it is imported with
 binaries = [
     (source, folder)
