@@ -1,6 +1,7 @@
 """The kinds of models there are, one entry each; the sizes they can have, and how many numbers those make."""
 
+from attnlab.training.models.attention import Attention, LayerTrace
 from attnlab.training.models.kinds import KINDS, Kind, build, check, count
 from attnlab.training.models.model import Model, loss, watched
 
-__all__ = ["KINDS", "Kind", "Model", "build", "check", "count", "loss", "watched"]
+__all__ = ["KINDS", "Attention", "Kind", "LayerTrace", "Model", "build", "check", "count", "loss", "watched"]

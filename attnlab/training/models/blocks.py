@@ -1,7 +1,8 @@
 """What Transformers are built from: embeddings with positions, and blocks of attention and feed-forward."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -90,18 +91,27 @@ class Block(nn.Module):
     def forward(
         self, x: Tensor, hidden: Hidden | None, memory: Tensor | None = None, memory_hidden: Hidden | None = None
     ) -> Tensor:
-        """Return what the block makes of x [B, T, d]; ``hidden`` masks its own tokens, the other those of the memory."""
+        """Return what the block makes of x [B, T, d]; ``hidden`` masks its tokens, the other the memory's."""
         norms = iter(self.norms)
         x = self._added(x, next(norms), lambda y: self.attention(y, None, hidden))
         if self.cross is not None:
             ask = self.cross
             x = self._added(x, next(norms), lambda y: ask(y, memory, memory_hidden))
-        return x if self.feed_forward is None else self._added(x, next(norms), self.feed_forward)
+        if self.feed_forward is None:
+            return x
+        return self._added(x, next(norms), self.feed_forward)
+
+    def added(self) -> tuple[Tensor, ...]:
+        """Return the last weights of each part: what it adds is made by them."""
+        layers = (self.attention,) if self.cross is None else (self.attention, self.cross)
+        narrow = () if self.feed_forward is None else (cast("nn.Linear", self.feed_forward[-1]).weight,)
+        return (*(layer.W_o for layer in layers if layer.W_o is not None), *narrow)
 
     def _added(self, x: Tensor, norm: nn.Module, function: Callable[[Tensor], Tensor]) -> Tensor:
         if self._before:
-            return x + self.dropout(function(norm(x)))
-        made: Tensor = norm(x + self.dropout(function(x)))
+            made: Tensor = x + self.dropout(function(norm(x)))
+        else:
+            made = norm(x + self.dropout(function(x)))
         return made
 
 
@@ -120,11 +130,10 @@ def self_attention(spec: ModelSpec, causal: bool) -> AttentionConfig:
 
 
 @torch.no_grad()
-def calm(blocks: nn.ModuleList) -> None:
-    """Make what each block adds smaller, by √(how many things are added), so that their sum does not grow with depth
-    (Radford et al. 2019, section 2.3).
+def calm(blocks: Sequence[Block]) -> None:
+    """Make what each part of the blocks adds smaller, by √(how many parts there are), so that their sum does not grow
+    with depth (Radford et al. 2019, section 2.3).
     """
-    added = [block.attention.W_o for block in blocks] + [block.cross.W_o for block in blocks if block.cross is not None]
-    added += [block.feed_forward[-1].weight for block in blocks if block.feed_forward is not None]
+    added = [weight for block in blocks for weight in block.added()]
     for weight in added:
         weight /= math.sqrt(len(added))

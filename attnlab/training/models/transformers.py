@@ -21,12 +21,13 @@ class OneStack(Model):
         self._causal = causal
         self.embedding = Embedding(len(data.vocabulary), spec, data.longest)
         config = self_attention(spec, causal)
-        self.blocks = nn.ModuleList(Block(spec, config, activation) for _ in range(spec.layers))
+        blocks = [Block(spec, config, activation) for _ in range(spec.layers)]
+        self.blocks = nn.ModuleList(blocks)
         self.norm = nn.LayerNorm(spec.d_model) if spec.norm == "before" else nn.Identity()
         self.output = None if spec.norm == "before" else nn.Linear(spec.d_model, len(data.vocabulary))
         if spec.norm != "after":
-            calm(self.blocks)
-        self.layers = {f"{name} {i}": block.attention for i, block in enumerate(self.blocks, 1)}
+            calm(blocks)
+        self.layers = {f"{name} {i}": block.attention for i, block in enumerate(blocks, 1)}
 
     def decode(self, inputs: Tensor, memory: Memory | None) -> Tensor:
         """Return logits [B, T, V]."""
@@ -48,14 +49,15 @@ class OnNumbers(Model):
         self._causal = data.causal
         self.positions = Positions(spec.positions, data.longest, spec.d_model)
         config = self_attention(spec, data.causal)
-        self.blocks = nn.ModuleList(Attention(spec.d_model, config, spec.dropout) for _ in range(spec.layers))
-        self.layers = {f"attention {i}": layer for i, layer in enumerate(self.blocks, 1)}
+        layers = [Attention(spec.d_model, config, spec.dropout) for _ in range(spec.layers)]
+        self.blocks = nn.ModuleList(layers)
+        self.layers = {f"attention {i}": layer for i, layer in enumerate(layers, 1)}
 
     def decode(self, inputs: Tensor, memory: Memory | None) -> Tensor:
         """Return numbers [B, T, d]."""
         length = inputs.shape[1]
         hidden = hidden_keys(None, length, length, self._causal)
-        x = self.positions(inputs)
+        x: Tensor = self.positions(inputs)
         for layer in self.blocks:
             x = layer(x, None, hidden)
         return x
@@ -72,17 +74,18 @@ class EncoderDecoder(Model):
         self.source_embedding = Embedding(size, spec, data.longest_source, scaled=True)
         self.embedding = Embedding(size, spec, data.longest, scaled=True)
         encoder, decoder = self_attention(spec, False), self_attention(spec, True)
-        self.encoder = nn.ModuleList(Block(spec, encoder, nn.ReLU) for _ in range(spec.layers))
-        self.decoder = nn.ModuleList(Block(spec, decoder, nn.ReLU, cross=True) for _ in range(spec.layers))
+        reading = [Block(spec, encoder, nn.ReLU) for _ in range(spec.layers)]
+        writing = [Block(spec, decoder, nn.ReLU, cross=True) for _ in range(spec.layers)]
+        self.encoder, self.decoder = nn.ModuleList(reading), nn.ModuleList(writing)
         normed = spec.norm == "before"
         self.norms = nn.ModuleList(nn.LayerNorm(spec.d_model) if normed else nn.Identity() for _ in range(2))
         self.output = nn.Linear(spec.d_model, size)
         if spec.norm != "after":
-            calm(self.encoder)
-            calm(self.decoder)
-        self.layers = {f"encoder {i}": block.attention for i, block in enumerate(self.encoder, 1)}
-        self.layers |= {f"decoder {i}": block.attention for i, block in enumerate(self.decoder, 1)}
-        self.layers |= {f"cross {i}": block.cross for i, block in enumerate(self.decoder, 1)}
+            calm(reading)
+            calm(writing)
+        self.layers = {f"encoder {i}": block.attention for i, block in enumerate(reading, 1)}
+        self.layers |= {f"decoder {i}": block.attention for i, block in enumerate(writing, 1)}
+        self.layers |= {f"cross {i}": block.cross for i, block in enumerate(writing, 1) if block.cross is not None}
 
     def encode(self, source: Tensor) -> Memory:
         """Return a row for each token of the source [B, S]."""

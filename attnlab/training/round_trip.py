@@ -1,0 +1,92 @@
+"""A layer of a model on one sentence as an experiment of the playground, and its weights back again."""
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from attnlab.attention import layer_tables
+from attnlab.attention.experiment import PROJECTIONS, AttentionConfig, Experiment, Weights
+from attnlab.errors import TrainingError
+from attnlab.training.models.attention import Attention, LayerTrace
+
+KEPT = ("n_heads", "n_kv_heads", "causal", "scale", "score", "normalizer", "positions", "qk_norm", "masks", "options")
+"""What of a configuration a model cannot take back: it has these once for all."""
+
+
+def experiment(layer: Attention, trace: LayerTrace, tokens: tuple[str, ...], key_tokens: tuple[str, ...]) -> Experiment:
+    """Return what a layer computed, of the first of a batch, as an experiment that computes the same.
+
+    Its embeddings are what came into the layer: with positions added, and normalised where the norm stands before.
+    Keys that are PAD are hidden by its mask.
+    """
+    across = "memory" in trace
+    return Experiment(
+        tokens,
+        trace.joined("inputs")[0],
+        Weights(**{name: getattr(layer, name) for name in PROJECTIONS}, extra=layer.extra),
+        _config(layer, trace),
+        key_tokens if across else None,
+        trace.joined("memory")[0] if across else None,
+    )
+
+
+def hidden(trace: LayerTrace) -> NDArray[np.bool_] | None:
+    """Return which cells of the map of the first of a batch are masked, [T_q, T_k]; None without a mask."""
+    cells = trace.hidden
+    if cells is None:
+        return None
+    one = cells[0, 0] if cells.ndim == 4 else cells
+    t_q = sum(part.shape[-2] for part in trace.parts("inputs"))
+    return one.expand(t_q, -1).cpu().numpy().copy()
+
+
+def _config(layer: Attention, trace: LayerTrace) -> AttentionConfig:
+    """Return the layer's configuration, with a mask of its own where PAD is hidden."""
+    cells = hidden(trace)
+    if cells is None or trace.hidden is None or trace.hidden.ndim < 4:
+        return layer.config
+    c = layer.config
+    return AttentionConfig(
+        c.n_heads, c.causal, c.scale, c.n_kv_heads, ~cells, c.score, c.normalizer, c.positions, options=c.options
+    )
+
+
+def returned(layer: Attention, e: Experiment) -> dict[str, NDArray[np.float32]]:
+    """Return the weights of an experiment by the names of a layer's parameters, float32.
+
+    Weights alone go back: tokens, embeddings and a mask drawn by hand belong to the sentence, and are left out. A
+    weight that was taken away is the identity there and goes back as such, a bias as zeros.
+
+    Raises:
+        TrainingError: sizes differ, or the experiment computes something else than this layer can.
+    """
+    _check_config(layer, e)
+    names = [name for name, _ in layer.named_parameters()]
+    for name in PROJECTIONS:
+        if name not in names and getattr(e.weights, name) is not None:
+            raise TrainingError(
+                f"{name} was added in the playground, and this layer has none; {', '.join(names)} can go back."
+            )
+    return {name: _table(layer, e, name) for name in names}
+
+
+def _check_config(layer: Attention, e: Experiment) -> None:
+    for name in KEPT:
+        there, here = getattr(e.config, name), getattr(layer.config, name)
+        if there != here:
+            raise TrainingError(
+                f"{name} is {there!r} in the playground and {here!r} in this layer; "
+                "only the numbers of its weights and biases can go back."
+            )
+    if e.config.ablated:
+        which = ", ".join(map(str, e.config.ablated))
+        raise TrainingError(f"Head {which} is switched off, which a model cannot be; its rows of W_o set to 0 do that.")
+
+
+def _table(layer: Attention, e: Experiment, name: str) -> NDArray[np.float32]:
+    need = tuple(layer.get_parameter(name).shape)
+    table = layer_tables.table(e, name)
+    got = tuple(table.shape[-len(need) :])
+    if got != need:
+        raise TrainingError(f"{name} has shape {list(got)} in the playground; this layer needs {list(need)}.")
+    return table.reshape(need).to(torch.float32).numpy().copy()
