@@ -128,8 +128,10 @@ class Loop:
             self._metrics.append(self.trainer.evaluate())
         self._tell(weights=True, moment=True)
         self._keep()
-        while (ended := self._obey() or self._step()) is None:
+        ended = self.trainer.ended()  # one that goes on may be at its end already
+        while ended is None:
             self._tell_when_due()
+            ended = self._obey() or self._step()
         self._tell(weights=True, moment=True)
         self._keep()
         return ended

@@ -22,6 +22,7 @@ from typing import IO
 from attnlab.training.child import Order
 from attnlab.training.messages import Arrays, Checkpoint, Command, Ended, Failed, Message, Progress, Stop
 from attnlab.training.pipe import Sender
+from attnlab.training.run import Run
 from attnlab.training.specs import RunSpec
 
 END_S = 0.15
@@ -151,6 +152,15 @@ class TrainingProcess:
         if self._ending:
             return Ended(self._step, "stopped", f"Stopped in the midst of what came after step {self._step:,}; {kept}.")
         return Failed(f"The training process {_cause(code)} after step {self._step:,}; {kept}.", words)
+
+
+def resume(run: Run) -> TrainingProcess:
+    """Return a process, not started yet, that goes on from where a run was kept; the run forgets what came after.
+
+    A run that was never kept begins anew, from the same first weights.
+    """
+    run.rewind(run.checkpoint.step if run.checkpoint else -1)
+    return TrainingProcess(run.spec, run.checkpoint, interval=run.recorder.interval)
 
 
 def _started(end: int, errors: IO[bytes]) -> subprocess.Popen[bytes]:

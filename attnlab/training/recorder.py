@@ -3,9 +3,6 @@
 from bisect import bisect_left
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from attnlab.training.messages import Arrays, Metric
 
 LIMIT = 64 << 20
@@ -124,8 +121,4 @@ class Recorder:
 
 def _owned(weights: Arrays) -> Arrays:
     """Return arrays that hold nothing but their own numbers: a slice would keep the whole that it is cut from."""
-    return {name: array if _holds_itself(array) else array.copy() for name, array in weights.items()}
-
-
-def _holds_itself(array: NDArray[np.generic]) -> bool:
-    return array.base is None or memoryview(array.base).nbytes == array.nbytes
+    return {name: array if array.base is None else array.copy() for name, array in weights.items()}

@@ -11,7 +11,8 @@ from attnlab.training.messages import Arrays, Checkpoint, Ended, Failed, Message
 from attnlab.training.recorder import LIMIT, Moment, Recorder
 from attnlab.training.specs import RunSpec
 
-STATUSES = ("new", "running", "paused", "ended", "failed")
+STATUSES = ("new", "running", "paused", "ended", "failed", "interrupted")
+"""How a run stands; one that was kept while it ran, and is loaded, is interrupted."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -160,8 +161,9 @@ class Run:
         return self.recorder.interval != before
 
     def rewind(self, step: int) -> None:
-        """Forget what came after a step: the run goes on from there."""
-        self.step = min(self.step, step)
+        """Forget what came after a step, everything after step −1: the run goes on from there."""
+        self.step = max(0, min(self.step, step))
+        self.status, self.sentence = "new", ""
         self._points = int(np.searchsorted(self._curve[: self._points, 0], step))  # point n is of the step from n on
         self._metrics = [metric for metric in self._metrics if metric.step <= step]
         self._marks = {at: mark for at, mark in self._marks.items() if at <= step}

@@ -1,0 +1,73 @@
+"""What a run is made from as plain JSON, there and back; back only what has the names and kinds that it needs."""
+
+import math
+from dataclasses import asdict, fields
+from typing import Any, TypeVar
+
+from attnlab.errors import TrainingError
+from attnlab.files.atomic import shown
+from attnlab.training.specs import ModelSpec, RunSpec, TrainSpec
+
+MOST = 2**53
+"""The largest whole number that every reader of JSON keeps exactly."""
+LONGEST, MOST_OPTIONS = 4096, 64
+"""Letters that a text may have, and options that a task may be given."""
+_KINDS = {int: "a whole number", float: "a number", str: "text"}
+
+Spec = TypeVar("Spec", ModelSpec, TrainSpec)
+
+
+def as_json(spec: RunSpec) -> dict[str, Any]:
+    """Return a spec as plain JSON: what :func:`from_json` takes."""
+    return {**asdict(spec), "options": dict(spec.options)}
+
+
+def from_json(value: Any) -> RunSpec:
+    """Return the spec that plain JSON tells of; whether it can be trained, its registries know.
+
+    Raises:
+        TrainingError: a name that is missing or unknown, or a value of the wrong kind; the sentence names it.
+    """
+    if not isinstance(value, dict) or value.keys() != {"task", "options", "model", "train"}:
+        raise TrainingError("The settings of a run need task, options, model and train, and nothing else.")
+    options = value["options"]
+    if not isinstance(options, dict) or len(options) > MOST_OPTIONS:
+        raise TrainingError(f"options needs at most {MOST_OPTIONS} values by name.")
+    taken = {_text("options", name): _scalar(f"options.{shown(name[:40])}", given) for name, given in options.items()}
+    model, train = _spec("model", value["model"], ModelSpec), _spec("train", value["train"], TrainSpec)
+    return RunSpec(_text("task", value["task"]), taken, model, train)
+
+
+def _spec(place: str, given: Any, kind: type[Spec]) -> Spec:
+    wanted = {field.name: type(field.default) for field in fields(kind)}
+    if not isinstance(given, dict):
+        raise TrainingError(f"{place} needs values by name: {', '.join(wanted)}.")
+    for name in given:
+        if name not in wanted:
+            raise TrainingError(f"{place}.{shown(str(name)[:40])} is unknown; there are {', '.join(wanted)}.")
+    taken = {}
+    for name, value in given.items():
+        where = f"{place}.{name}"
+        found = _scalar(where, value)
+        if type(found) is int and wanted[name] is float:
+            found = float(found)
+        if type(found) is not wanted[name]:
+            raise TrainingError(f"{where} is {shown(repr(value)[:40])}; it needs {_KINDS[wanted[name]]}.")
+        taken[name] = found
+    return kind(**taken)
+
+
+def _scalar(place: str, value: Any) -> int | float | str:
+    if isinstance(value, str):
+        return _text(place, value)
+    if type(value) is int and abs(value) <= MOST:
+        return value
+    if type(value) is float and math.isfinite(value):
+        return value
+    raise TrainingError(f"{place} is {shown(repr(value)[:40])}; it needs text or a number that is not too large.")
+
+
+def _text(place: str, value: Any) -> str:
+    if not isinstance(value, str) or len(value) > LONGEST:
+        raise TrainingError(f"{place} is {shown(repr(value)[:40])}; it needs text of at most {LONGEST:,} letters.")
+    return value

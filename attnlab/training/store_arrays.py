@@ -1,0 +1,105 @@
+"""The arrays of a run as they lie in its files: curves, moments and the checkpoint, there and back, checked."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnlab.training.messages import Arrays, Checkpoint, Metric
+from attnlab.training.recorder import Moment
+from attnlab.training.run import Curve, RunState
+from attnlab.training.spec_json import MOST
+from attnlab.training.tensors import pack, pack_pieces
+
+
+def packed_curve(state: RunState) -> bytearray:
+    lengths = [(at, *pair) for at, metric in enumerate(state.metrics) for pair in metric.by_length]
+    values = [(metric.step, metric.loss, metric.right, metric.exact) for metric in state.metrics]
+    return pack(
+        {
+            "steps": state.curve.steps,
+            "losses": state.curve.losses,
+            "rates": state.curve.rates,
+            "metrics": np.array(values, np.float64).reshape(-1, 4),
+            "by_length": np.array(lengths, np.float64).reshape(-1, 3),
+        }
+    )
+
+
+def read_curve(arrays: Arrays) -> tuple[Curve, tuple[Metric, ...]]:
+    steps = _taken(arrays, "steps", np.int64, 1)
+    losses, rates = (_taken(arrays, name, np.float64, 1) for name in ("losses", "rates"))
+    metrics, lengths = _taken(arrays, "metrics", np.float64, 2), _taken(arrays, "by_length", np.float64, 2)
+    if not len(steps) == len(losses) == len(rates) or metrics.shape[1] != 4 or lengths.shape[1] != 3:
+        raise ValueError("the lengths of its arrays disagree")
+    _check_steps(steps)
+    _check_steps(metrics[:, 0])
+    _check_finite("its numbers", losses, rates, metrics[:, 1], lengths)
+    by_length: dict[int, list[tuple[int, float]]] = {}
+    for at, length, share in lengths.tolist():
+        by_length.setdefault(int(at), []).append((int(length), share))
+    found = (
+        Metric(int(step), loss, right, exact, tuple(by_length.get(at, ())))
+        for at, (step, loss, right, exact) in enumerate(metrics.tolist())
+    )
+    return Curve(steps.copy(), losses.copy(), rates.copy()), tuple(found)
+
+
+def packed_moments(moments: tuple[Moment, ...]) -> bytearray:
+    """Return moments, whose weights are all alike in names and shapes, as a file; without ever having them twice."""
+    steps, losses = np.array([m.step for m in moments], np.int64), np.array([m.loss for m in moments], np.float64)
+    pieces: dict[str, Any] = {
+        "steps": (steps.shape, steps.dtype, (steps,)),
+        "losses": (losses.shape, losses.dtype, (losses,)),
+    }
+    for name, array in moments[0].weights.items():
+        parts = [moment.weights[name] for moment in moments]
+        pieces[f"weights/{name}"] = ((len(moments), *array.shape), np.dtype(np.float32), parts)
+    return pack_pieces(pieces)
+
+
+def read_moments(arrays: Arrays, metrics: dict[int, Metric]) -> tuple[Moment, ...]:
+    if not arrays:
+        return ()
+    steps, losses = _taken(arrays, "steps", np.int64, 1), _taken(arrays, "losses", np.float64, 1)
+    weights = {name.removeprefix("weights/"): array for name, array in arrays.items() if name.startswith("weights/")}
+    if len(losses) != len(steps) or any(array.shape[:1] != steps.shape for array in weights.values()):
+        raise ValueError("the numbers of its moments disagree")
+    if any(array.dtype != np.float32 for array in weights.values()):
+        raise ValueError("its weights need to be float32")
+    _check_steps(steps)
+    _check_finite("its weights", *weights.values())
+    return tuple(
+        Moment(step, {name: array[at].copy() for name, array in weights.items()}, losses[at].item(), metrics.get(step))
+        for at, step in enumerate(steps.tolist())
+    )
+
+
+def packed_checkpoint(checkpoint: Checkpoint) -> bytearray:
+    own = {"step": np.array(checkpoint.step, np.int64), "seconds": np.array(checkpoint.seconds, np.float64)}
+    return pack({**own, **{f"state/{name}": array for name, array in checkpoint.state.items()}})
+
+
+def read_checkpoint(arrays: Arrays) -> Checkpoint:
+    step, seconds = _taken(arrays, "step", np.int64, 0), _taken(arrays, "seconds", np.float64, 0)
+    state = {name.removeprefix("state/"): array.copy() for name, array in arrays.items() if name.startswith("state/")}
+    _check_steps(step.reshape(1))
+    _check_finite("its numbers", seconds, *(array for array in state.values() if array.dtype.kind == "f"))
+    return Checkpoint(step.item(), seconds.item(), state)
+
+
+def _taken(arrays: Arrays, name: str, dtype: type[np.generic], axes: int) -> NDArray[Any]:
+    array = arrays.get(name)
+    if array is None or array.dtype != dtype or array.ndim != axes:
+        raise ValueError(f"its {name} are missing or of the wrong kind")
+    return array
+
+
+def _check_steps(steps: NDArray[Any]) -> None:
+    if len(steps) and not (steps.min() >= 0 and steps.max() <= MOST and (np.diff(steps) > 0).all()):
+        raise ValueError("its steps need to grow from 0")
+
+
+def _check_finite(what: str, *arrays: NDArray[Any]) -> None:
+    if not all(np.isfinite(array).all() for array in arrays):
+        raise ValueError(f"{what} need to be finite")
