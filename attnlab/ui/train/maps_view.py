@@ -78,7 +78,7 @@ class MapsView(QWidget):
             for head in range(len(each.weights))
         )
         self._titles = tuple(
-            f"{each.layer[:1].upper()}{each.layer[1:]}" + (f" · head {head + 1}" if len(each.weights) > 1 else "")
+            f"{each.layer[:1].upper()}{each.layer[1:]}" + (f" · head {head}" if len(each.weights) > 1 else "")
             for each in layers
             for head in range(len(each.weights))
         )

@@ -1,0 +1,135 @@
+"""What is looked at of a run, by one worker: maps for a probe, examples, text, the course of the heads, marks."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QObject, Signal, Slot
+
+from attnlab.training.messages import Arrays
+from attnlab.training.run import Run
+from attnlab.training.specs import RunSpec
+from attnlab.ui.train.eyes import Checked, Eyes, Seen, spread
+from attnlab.ui.train.worker import Refusal, Worker
+
+EXAMPLES, MOST_COURSE, AT_ONCE = 4, 240, 8
+"""Held-out examples shown, moments that the course of the heads goes through at most, and how many in one request."""
+KINDS = ("look", "check", "text", "examples", "marks", "course")
+
+At = tuple[RunSpec, int, Arrays | None]
+"""Settings, step and weights of a moment; without weights, the first ones."""
+
+
+class Looking(QObject):
+    """Owns the worker. The newest request of each kind is answered; a probe that cannot be read changes nothing."""
+
+    checked = Signal(object)
+    looked = Signal(object)
+    probe_refused = Signal(str)
+    wrote = Signal(object)
+    texted = Signal(str)
+    course_grown = Signal()
+    suggested = Signal(object, object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.probe = ""
+        self.own_probe = False
+        self.gradients = False
+        self.seen: Seen | None = None
+        self.course: dict[int, NDArray[np.float64]] = {}
+        self._run: Run | None = None
+        self.eyes = Eyes()
+        self.worker = Worker(KINDS, self)
+        self.worker.answered.connect(self._on_answered)
+
+    def follow(self, run: Run | None) -> None:
+        """Look at another run from now on; its course is found anew."""
+        self._run, self.course = run, {}
+
+    def check(self, spec: RunSpec) -> None:
+        """Ask what settings come to."""
+        self.worker.ask("check", partial(self.eyes.check, spec))
+
+    def look(self, at: At, probe: str = "") -> None:
+        """Ask for the maps of a moment, for the probe or for another that is tried."""
+        if probe or self.probe:
+            self.worker.ask("look", partial(self.eyes.look, *at, probe or self.probe, self.gradients))
+
+    def examples(self, at: At) -> None:
+        """Ask what the model makes of some held-out examples."""
+        spec, _, weights = at
+        self.worker.ask("examples", partial(self.eyes.examples, spec, weights, EXAMPLES))
+
+    def text(self, at: At, prompt: str, n: int, heat: tuple[float, int, int]) -> None:
+        """Ask what the model writes on from a prompt; ``heat`` is temperature, top-k and seed."""
+        spec, _, weights = at
+        self.worker.ask("text", partial(self.eyes.text, spec, weights, prompt, n, heat))
+
+    def fill_course(self) -> None:
+        """Ask for what is missing of how sharp each head was, a little at a time."""
+        run = self._run
+        if run is None or not self.probe or self.worker.waits("course"):
+            return
+        missing = [m for m in spread(run.recorder.moments, MOST_COURSE) if m.step not in self.course]
+        if missing:
+            job = partial(self.eyes.course, run.spec, missing[:AT_ONCE], self.probe)
+            self.worker.ask("course", partial(_with, (run, self.probe), job))
+
+    def suggest(self) -> None:
+        """Ask which moments are worth a mark."""
+        run = self._run
+        if run is not None and self.probe and len(run.recorder.moments) > 2 and not self.worker.waits("marks"):
+            curve = run.steps.copy(), run.losses.copy()
+            job = partial(self.eyes.marks, run.spec, run.recorder.moments, self.probe, curve)
+            self.worker.ask("marks", partial(_with, (run, self.probe), job))
+
+    def stop(self) -> None:
+        """End the worker; may be called twice."""
+        self.worker.stop()
+
+    @Slot(str, object)
+    def _on_answered(self, kind: str, result: object) -> None:
+        match kind, result:
+            case "check", Checked():
+                self.checked.emit(result)
+            case "look", Seen():
+                self._take_look(result)
+            case "look" | "check", Refusal():
+                self.probe_refused.emit(result.sentence)
+            case "examples", tuple() | list():
+                self.wrote.emit(result)
+            case "text", str() | Refusal():
+                self.texted.emit(result if isinstance(result, str) else result.sentence)
+            case "course" | "marks", (key, found) if key == (self._run, self.probe):
+                self._take_found(kind, found)
+
+    def _take_look(self, seen: Seen) -> None:
+        if seen.probe != self.probe:
+            self.probe, self.course = seen.probe, {}
+        self.seen = seen
+        if self._run is not None and seen.spec is self._run.spec:
+            self.course[seen.look.step] = seen.entropies
+        self.looked.emit(seen)
+
+    def _take_found(self, kind: str, found: object) -> None:
+        if kind == "marks":
+            self.suggested.emit(self._run, found)
+        elif isinstance(found, dict):
+            self.course |= found
+            self.course_grown.emit()
+            self.fill_course()
+
+    def course_lines(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return steps [n] and the entropy of each head there [n, heads], of those whose heads are as many."""
+        steps: Sequence[int] = sorted(self.course)
+        rows = [self.course[step] for step in steps]
+        heads = len(rows[-1]) if rows else 0
+        kept = [(step, row) for step, row in zip(steps, rows, strict=True) if len(row) == heads]
+        return np.array([float(step) for step, _ in kept]), np.array([row for _, row in kept]).reshape(-1, heads)
+
+
+def _with(key: object, job: Callable[[], object]) -> tuple[object, object]:
+    """Return what came of a job with what it was for."""
+    return key, job()

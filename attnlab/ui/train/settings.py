@@ -1,0 +1,138 @@
+"""The settings of a run as fields with titles and bounds, and the run with one of them changed. Knows no widget."""
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from attnlab.training.specs import RunSpec
+from attnlab.ui.widgets.choice import Choice
+from attnlab.ui.widgets.option_field import Field
+
+if TYPE_CHECKING:
+    from attnlab.attention.entries import Option
+    from attnlab.training.tasks import Task
+
+NORMS = (
+    Choice("before", "before", "Each part reads what is normalised: trains without a warm-up"),
+    Choice("after", "after", "What each part gives is normalised, as in the first Transformer"),
+    Choice("none", "none", "Nothing is normalised"),
+)
+_MODEL = {
+    "layers": ("layers", "How many layers of attention stand on each other", 1, 12),
+    "heads": ("heads", "How many heads a layer has; they share d model", 1, 64),
+    "d_model": ("d model", "Numbers that stand for a token", 1, 1024),
+    "d_ff": ("d feed-forward", "Hidden units between two layers of attention; 0 leaves them out", 0, 4096),
+}
+
+
+def task_fields(spec: RunSpec, task: "Task") -> list[Field]:
+    """Return the options of a task; those that are files are not among them."""
+    return [_option(option, spec.options.get(option.name, option.default)) for option in task.options
+            if option.kind != "file"]  # fmt: skip
+
+
+def file_options(task: "Task") -> "list[Option]":
+    """Return the options of a task that are files."""
+    return [option for option in task.options if option.kind == "file"]
+
+
+def model_fields(spec: RunSpec, task: "Task", defaults: RunSpec) -> list[Field]:
+    """Return the kind of model and the sizes that this kind uses."""
+    from attnlab.attention.positions import POSITIONS
+    from attnlab.training.models import KINDS
+
+    model, usual = spec.model, defaults.model
+    kinds = tuple(Choice(name, KINDS[name].title, KINDS[name].about) for name in task.kinds)
+    fields = [Field("kind", "kind", KINDS[model.kind].about, "choice", model.kind, usual.kind, choices=kinds)]
+    used = KINDS[model.kind].fields
+    for name, (title, about, least, most) in _MODEL.items():
+        if name in used:
+            value, rest = getattr(model, name), getattr(usual, name)
+            fields.append(Field(name, title, about, "whole", value, rest, least, most))
+    if "positions" in used:
+        choices = tuple(Choice(name, entry.title, entry.about) for name, entry in POSITIONS.items())
+        about = "How a layer knows where a token stands"
+        fields.append(Field("positions", "positions", about, "choice", model.positions, usual.positions,
+                            choices=choices))  # fmt: skip
+    if "norm" in used:
+        about = "Where layer normalisation stands"
+        fields.append(Field("norm", "norm", about, "choice", model.norm, usual.norm, choices=NORMS))
+    if "dropout" in used:
+        about = "The share of numbers left out at random while it trains"
+        fields.append(Field("dropout", "dropout", about, "number", model.dropout, usual.dropout, 0.0, 0.95))
+    return fields
+
+
+def train_fields(spec: RunSpec, defaults: RunSpec) -> list[Field]:
+    """Return what one changes most often of how it is trained."""
+    from attnlab.training.optimizers import OPTIMIZERS
+
+    train, usual = spec.train, defaults.train
+    choices = tuple(Choice(name, entry.title, entry.about) for name, entry in OPTIMIZERS.items())
+    about = "How weights follow their gradients"
+    return [
+        Field("optimizer", "method", about, "choice", train.optimizer, usual.optimizer, choices=choices),
+        _number("rate", "rate", "How far one step goes, at most", train, usual, 0.0, above=True),
+        _whole("batch", "batch", "Examples that one step looks at", train, usual, 1, 65536),
+        _whole("steps", "stop at step", "Steps after which it ends", train, usual, 1, 10**9),
+        _whole("seed", "seed", "First weights and examples; the same seed gives the same curve", train, usual, 0),
+    ]
+
+
+def more_fields(spec: RunSpec, defaults: RunSpec) -> list[Field]:
+    """Return the rest of how it is trained."""
+    from attnlab.compute.engine import devices
+    from attnlab.training.optimizers import SCHEDULES
+
+    train, usual = spec.train, defaults.train
+    schedules = tuple(Choice(name, entry.title, entry.about) for name, entry in SCHEDULES.items())
+    names = [*devices(), *([train.device] if train.device not in devices() else [])]
+    places = tuple(Choice(name, name.upper() if name == "cpu" else name, "") for name in names)
+    about = "How the rate falls"
+    return [
+        Field("schedule", "schedule", about, "choice", train.schedule, usual.schedule, choices=schedules),
+        _whole("warmup", "warm-up", "Steps in which the rate rises", train, usual, 0),
+        _number("weight_decay", "weight decay", "What is taken off the weights, to keep them small", train, usual, 0.0),
+        _number("clip", "clip gradient", "The largest norm of a gradient; 0 lets every one pass", train, usual, 0.0),
+        _whole("evaluate_every", "look every", "Steps between two looks at the held-out examples", train, usual, 1),
+        _number("stop_right", "stop at right", "Ends when this share of held-out tokens is right; 0: never", train,
+                usual, 0.0, 1.0),
+        _number("stop_loss", "stop at loss", "Ends when the held-out loss is below this; 0: never", train, usual, 0.0),
+        Field("device", "device", "Where it is trained", "choice", train.device, usual.device, choices=places),
+    ]  # fmt: skip
+
+
+def changed(spec: RunSpec, name: str, value: Any) -> RunSpec:
+    """Return a run with one setting changed: of its model, of its training, or an option of its task."""
+    if name == "kind":
+        from attnlab.training.tasks import task_spec
+
+        fresh = task_spec(spec.task, value)
+        train = replace(fresh.train, device=spec.train.device, seed=spec.train.seed)
+        return replace(fresh, options={**fresh.options, **spec.options}, train=train)
+    if hasattr(spec.model, name):
+        return replace(spec, model=replace(spec.model, **{name: value}))
+    if hasattr(spec.train, name):
+        return replace(spec, train=replace(spec.train, **{name: value}))
+    return replace(spec, options={**spec.options, name: value})
+
+
+def _option(option: "Option", value: object) -> Field:
+    choices = tuple(Choice(*choice) for choice in option.choices)
+    least = None if option.least == -math.inf else option.least
+    most = None if option.most == math.inf else option.most
+    kind: Any = option.kind
+    title = option.title[:1].lower() + option.title[1:]
+    return Field(option.name, title, option.about, kind, value, option.default, least, most, option.above, choices)
+
+
+def _whole(name: str, title: str, about: str, train: object, usual: object, least: int, most: int | None = None
+           ) -> Field:  # fmt: skip
+    return Field(name, title, about, "whole", getattr(train, name), getattr(usual, name), least, most)
+
+
+def _number(
+    name: str, title: str, about: str, train: object, usual: object, least: float, most: float | None = None,
+    *, above: bool = False,
+) -> Field:  # fmt: skip
+    return Field(name, title, about, "number", getattr(train, name), getattr(usual, name), least, most, above)

@@ -1,0 +1,213 @@
+"""The panel at the left: what is to be learned, by which model, and how; what is wrong stands at the setting."""
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QScrollArea, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.training.specs import RunSpec
+from attnlab.ui.icons import icon
+from attnlab.ui.theme import plain_tip, px
+from attnlab.ui.train.setting_rows import SettingRows
+from attnlab.ui.train.settings import changed, file_options, model_fields, more_fields, task_fields, train_fields
+from attnlab.ui.widgets.form_parts import combo
+from attnlab.ui.widgets.option_field import Field
+
+if TYPE_CHECKING:
+    from attnlab.ui.train.eyes import Checked
+
+
+class SettingsPanel(QScrollArea):
+    """Shows a run's settings and asks for others: ``spec_changed``; while something half typed is wrong, ``broken``."""
+
+    spec_changed = Signal(object)
+    broken = Signal(str)
+
+    def __init__(self, spec: RunSpec, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._palette, self._spec, self._last, self._wrong = LIGHT, spec, "", ""
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setAccessibleName("Settings")
+        self.task, self.variant = self._tasks(), combo([])
+        self.task.activated.connect(self._on_task_chosen)
+        self.variant.activated.connect(self._on_variant_chosen)
+        self.about, self.count, self.problem = _words("caption"), _words("caption"), _words("error")
+        self.problem.setAccessibleName("What is wrong with the settings")
+        self.options, self.model, self.train, self.more = (SettingRows() for _ in range(4))
+        for rows in self._groups():
+            rows.changed.connect(self._on_changed)
+            rows.refused.connect(self._on_refused)
+        self.fold = QToolButton()
+        self.fold.setText("More settings")
+        self.fold.setCheckable(True)
+        self.fold.setAccessibleName("More settings")
+        self.fold.setToolTip("Schedule, decay, when it stops by itself, device")
+        self.fold.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.fold.toggled.connect(self._on_folded)
+        self._runs = QVBoxLayout()
+        self.setWidget(self._laid_out())
+        self.show_spec(spec)
+
+    def _tasks(self) -> QComboBox:
+        from attnlab.training.tasks import TASKS
+
+        box = combo([(task.title, name) for name, task in TASKS.items()])
+        for i, task in enumerate(TASKS.values()):
+            box.setItemData(i, plain_tip(task.about), Qt.ItemDataRole.ToolTipRole)
+        box.setAccessibleName("Task")
+        box.setToolTip("What is to be learned")
+        return box
+
+    def _groups(self) -> tuple[SettingRows, ...]:
+        return self.options, self.model, self.train, self.more
+
+    def _laid_out(self) -> QWidget:
+        inside = QWidget()
+        inside.setProperty("ground", "surface")
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(16, 14, 16, 14)
+        column.setSpacing(6)
+        parts: list[QWidget | int] = [
+            _heading("Task"), self.task, self.variant, self.about, self.options, 10,
+            _heading("Model"), self.model, self.count, 10,
+            _heading("Optimiser"), self.train, self.fold, self.more, self.problem, 10,
+        ]  # fmt: skip
+        for part in parts:
+            column.addSpacing(part) if isinstance(part, int) else column.addWidget(part)
+        column.addLayout(self._runs)
+        column.addStretch(1)
+        self.variant.setAccessibleName("Settings that show something")
+        return inside
+
+    def add_section(self, widget: QWidget) -> None:
+        """Put a section below the settings, such as the runs."""
+        self._runs.addWidget(widget)
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours, and the present size of type."""
+        self._palette = palette
+        for rows in self._groups():
+            rows.set_palette(palette)
+        self.setMinimumWidth(px(220))
+        self._show_arrow()
+
+    def show_spec(self, spec: RunSpec) -> None:
+        """Show these settings."""
+        from attnlab.training.tasks import TASKS, task_spec
+
+        self._spec = spec
+        task = TASKS[spec.task]
+        usual = task_spec(spec.task, spec.model.kind)
+        self.task.setCurrentIndex(self.task.findData(spec.task))
+        self.about.setText(f"{task.about}\nLook for: {task.look_for[:1].lower()}{task.look_for[1:]}")
+        self._show_variants()
+        files = [Field(o.name, o.title.lower(), o.about, "choice", spec.options.get(o.name, o.default), "")
+                 for o in file_options(task)]  # fmt: skip
+        fields = task_fields(spec, task)
+        self.options.show_fields([*files, *fields], [*["file"] * len(files), *[field.kind for field in fields]])
+        self.model.show_fields(model_fields(spec, task, usual))
+        self.train.show_fields(train_fields(spec, usual))
+        self.more.show_fields(more_fields(spec, usual))
+        self.more.setVisible(self.fold.isChecked())
+
+    def _show_variants(self) -> None:
+        from attnlab.training.tasks import TASKS, task_spec
+
+        variants = TASKS[self._spec.task].variants
+        titles = ["as recommended", *(variant.title for variant in variants)]
+        if [self.variant.itemText(i) for i in range(self.variant.count())] != titles:
+            self.variant.clear()
+            self.variant.addItems(titles)
+            for i, variant in enumerate(variants):
+                self.variant.setItemData(i + 1, plain_tip(variant.about), Qt.ItemDataRole.ToolTipRole)
+        specs = [task_spec(self._spec.task), *(variant.spec for variant in variants)]
+        self.variant.setCurrentIndex(next((i for i, spec in enumerate(specs) if spec == self._spec), -1))
+        self.variant.setVisible(bool(variants))
+
+    def show_checked(self, found: "Checked") -> None:
+        """Show what the settings come to, or what is wrong with them: at the setting that was changed last."""
+        self._complain(found.problem)
+        if not found.problem:
+            self.count.setText(f"{found.parameters:,} parameters, {found.trainable:,} trainable")
+
+    def set_locked(self, locked: bool) -> None:
+        """Let settings be changed, or not while they are trained with."""
+        for widget in (self.task, self.variant, *self._groups()):
+            widget.setEnabled(not locked)
+        self.task.setToolTip("Stop or reset to change settings" if locked else "What is to be learned")
+
+    def complaint(self) -> str:
+        """Return what is said to be wrong, wherever it stands."""
+        said = [row.complaint.text() for rows in self._groups() for row in rows.rows()]
+        return next(filter(None, [*said, self.problem.text()]), "")
+
+    def _complain(self, sentence: str) -> None:
+        rows = [row for group in self._groups() for row in group.rows()]
+        at = next((row for row in rows if row.field.name == self._last and row.isVisibleTo(self)), None)
+        for row in rows:
+            row.say(sentence if row is at else "")
+        self.problem.setText("" if at is not None else sentence)
+        self.problem.setVisible(bool(self.problem.text()))
+
+    def _show_arrow(self) -> None:
+        self.fold.setIcon(icon("chevron-down" if self.fold.isChecked() else "chevron-right", self._palette, px(12)))
+        self.fold.setIconSize(QSize(px(12), px(12)))
+
+    def _take(self, spec: RunSpec) -> None:
+        self._spec = spec
+        self.spec_changed.emit(spec)
+
+    @Slot(str, object)
+    def _on_changed(self, name: str, value: object) -> None:
+        self._last = name
+        self._complain("")
+        before = self._spec
+        spec = changed(before, name, value)
+        self._take(spec)
+        if name == "kind" or spec.options != before.options or name in ("device",):
+            self.show_spec(spec)
+
+    @Slot(str, str)
+    def _on_refused(self, name: str, sentence: str) -> None:
+        self._last = name
+        self._complain(sentence)
+        self.broken.emit(sentence)
+
+    @Slot(int)
+    def _on_task_chosen(self, at: int) -> None:
+        from attnlab.training.tasks import task_spec
+
+        self._last = ""
+        self._take(task_spec(self.task.itemData(at)))
+        self.show_spec(self._spec)
+
+    @Slot(int)
+    def _on_variant_chosen(self, at: int) -> None:
+        from attnlab.training.tasks import TASKS, task_spec
+
+        self._last = ""
+        self._take(task_spec(self._spec.task) if at == 0 else TASKS[self._spec.task].variants[at - 1].spec)
+        self.show_spec(self._spec)
+
+    @Slot(bool)
+    def _on_folded(self, on: bool) -> None:
+        self.more.setVisible(on)
+        self._show_arrow()
+
+
+def _heading(text: str) -> QLabel:
+    label = QLabel(text)
+    label.setProperty("role", "section")
+    return label
+
+
+def _words(role: str) -> QLabel:
+    label = QLabel()
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setWordWrap(True)
+    label.setProperty("role", role)
+    label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+    return label

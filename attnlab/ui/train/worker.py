@@ -1,0 +1,96 @@
+"""A thread beside the window: of each kind of work only the newest request is done, in the order they are urgent."""
+
+import threading
+import traceback
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from attnlab.errors import AttnlabError
+
+
+class Refusal:
+    """What comes instead of a result: one sentence."""
+
+    def __init__(self, sentence: str) -> None:
+        self.sentence = sentence
+
+
+class Worker(QObject):
+    """Owns the thread. ``ask`` returns at once; what came of it arrives as ``answered(kind, result)``.
+
+    The result of work that cannot be done is a :class:`Refusal`. ``kinds`` are all kinds, the most urgent first.
+    """
+
+    answered = Signal(str, object)
+    _posted = Signal()
+
+    def __init__(self, kinds: tuple[str, ...], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._kinds = kinds
+        self._wake = threading.Condition()
+        self._waiting: dict[str, Callable[[], Any]] = {}
+        self._done: deque[tuple[str, Any]] = deque()
+        self._working = ""
+        self._stopping = False
+        self._posted.connect(self._on_posted)
+        self._thread = threading.Thread(target=self._work, name="attnlab-train-view", daemon=False)
+        self._thread.start()
+
+    def ask(self, kind: str, job: Callable[[], Any]) -> None:
+        """Have a job done; one of the same kind that still waits is forgotten."""
+        assert kind in self._kinds
+        with self._wake:
+            self._waiting[kind] = job
+            self._wake.notify()
+
+    def waits(self, kind: str) -> bool:
+        """Whether a job of a kind waits, is being done, or its result is still to be told."""
+        with self._wake:
+            return kind in self._waiting or kind == self._working or any(kind == each for each, _ in self._done)
+
+    def forget(self) -> None:
+        """Drop all that waits."""
+        with self._wake:
+            self._waiting.clear()
+
+    def stop(self) -> None:
+        """End the thread after what it is doing now; may be called twice."""
+        with self._wake:
+            self._stopping = True
+            self._waiting.clear()
+            self._wake.notify()
+        self._thread.join()
+
+    def _work(self) -> None:
+        while True:
+            with self._wake:
+                while not (self._stopping or self._waiting):
+                    self._wake.wait()
+                if self._stopping:
+                    return
+                kind = next(kind for kind in self._kinds if kind in self._waiting)
+                job, self._working = self._waiting.pop(kind), kind
+            result = _answer(job)
+            with self._wake:
+                self._done.append((kind, result))
+                self._working = ""
+            self._posted.emit()
+
+    @Slot()
+    def _on_posted(self) -> None:
+        with self._wake:
+            kind, result = self._done.popleft()
+        self.answered.emit(kind, result)
+
+
+def _answer(job: Callable[[], Any]) -> Any:
+    try:
+        return job()
+    except AttnlabError as error:
+        return Refusal(str(error))
+    except Exception as error:  # noqa: BLE001  # the thread must outlive a fault: whoever waits would wait for ever
+        traceback.print_exc()
+        return Refusal(f"Something went wrong inside attnlab: {type(error).__name__}: {error}.")
