@@ -101,7 +101,7 @@ class Canvas(QWidget):
         self._zoom, self._offset = 1.0, QPointF(0, 0)
         self._scale = 1.0
         self._places: dict[str, QRectF] = {}
-        self._ground: QPixmap | None = None
+        self._ground, self._ground_drawn = QPixmap(), False
         self._pressed: QPointF | None = None
         self._painting = False
         self._strokes, self._brushing, self._outdated = 0, False, False
@@ -267,7 +267,7 @@ class Canvas(QWidget):
             card.setGeometry(place.toRect())
             card.set_zoom(z * scale())
             card.show()
-        self._ground = None
+        self._ground_drawn = False
         self.update()
 
     def wires(self) -> list[Wire]:
@@ -285,16 +285,19 @@ class Canvas(QWidget):
 
     def ground(self) -> QPixmap:
         """Return what lies under the cards: their shadows and the wires."""
-        if self._ground is None:
-            self._ground = self._draw_ground()
+        if not self._ground_drawn:
+            self._draw_ground()
+            self._ground_drawn = True
         return self._ground
 
-    def _draw_ground(self) -> QPixmap:
+    def _draw_ground(self) -> None:
         ratio = self.devicePixelRatioF()
-        ground = QPixmap(self.size() * ratio)
-        ground.setDevicePixelRatio(ratio)
-        ground.fill(QColor(self._palette.ground))
-        painter = QPainter(ground)
+        size = self.size() * ratio
+        if (self._ground.size(), self._ground.devicePixelRatio()) != (size, ratio):  # memory taken anew is slow
+            self._ground = QPixmap(size)
+            self._ground.setDevicePixelRatio(ratio)
+        self._ground.fill(QColor(self._palette.ground))
+        painter = QPainter(self._ground)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for wire in self.wires():
             painter.setPen(
@@ -304,7 +307,6 @@ class Canvas(QWidget):
         for rect in self._places.values():
             draw_shadow(painter, rect.toRect())
         painter.end()
-        return ground
 
     def _path(self, wire: Wire) -> QPainterPath:
         """Return a wire: straight to a neighbour, else out of the bottom and in at the top, in the gap between rows."""
