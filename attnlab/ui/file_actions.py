@@ -23,6 +23,18 @@ def file_actions(w: "MainWindow") -> list[Action]:
 
         open_sweep_dialog(w)
 
+    def copy(canvas: bool) -> Callable[[], None]:
+        def call() -> None:
+            from attnlab.ui.export.copying import copy_looked_at
+
+            copy_looked_at(w, canvas)
+
+        return call
+
+    def drawable() -> bool:
+        p = w.playground
+        return p is not None and p.code.ready and (p.pinned is None or p.document.view.look != "difference")
+
     def bring_in() -> None:
         from attnlab.ui.weights.doors import bring_in
 
@@ -33,6 +45,7 @@ def file_actions(w: "MainWindow") -> list[Action]:
 
         paste(w)
 
+    drawn = "As pixels and as SVG, drawn as the last figure was"
     return [
         Action("presets", "Open a preset…", "File", w.do("open_gallery"), ("Ctrl+P",), loaded),
         Action("open", "Open a file…", "File", w.do("files.ask_open"), ("Ctrl+O",), loaded),
@@ -49,6 +62,8 @@ def file_actions(w: "MainWindow") -> list[Action]:
         Action("save", "Save", "File", save, ("Ctrl+S",), loaded),
         Action("save-as", "Save as…", "File", w.do("files.ask_save"), ("Ctrl+Shift+S",), loaded),
         Action("export", "Export a picture or a table…", "File", w.do("files.ask_export"), ("Ctrl+E",), loaded),
+        Action("copy-picture", "Copy picture of the stage", "File", copy(canvas=False), (), drawable, hint=drawn),
+        Action("copy-canvas", "Copy picture of the whole canvas", "File", copy(canvas=True), (), drawable, hint=drawn),
         Action("film", "Export a film of a sweep…", "File", film, (), loaded),
         *code_actions(w),
     ]

@@ -4,15 +4,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QMimeData, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from attnlab.errors import AttnlabError
-from attnlab.figures.figure_file import described, page_image, page_of, png, svg
+from attnlab.figures.figure_file import page_of
 from attnlab.figures.figure_page import Page
 from attnlab.figures.figure_spec import FigureSpec
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.export.copying import copy_figure
 from attnlab.ui.export.form import CANVAS, ExportForm
 from attnlab.ui.export.preview import FigurePreview
 from attnlab.ui.export.remembered import FORMATS, recalled, words
@@ -135,17 +135,10 @@ class ExportDialog(QDialog):
         if self._page is None:
             return
         try:
-            page = page_of(self._trace, self._spec, ".png")
-            image = page_image(page)
-            vectors = page_of(self._trace, self._spec, ".svg")
+            copy_figure(self._trace, self._spec)
         except AttnlabError as error:
             self._say(str(error))
             return
-        data = QMimeData()
-        data.setImageData(image)
-        data.setData("image/png", png(image))
-        data.setData("image/svg+xml", svg(vectors, *described(vectors)))
-        QGuiApplication.clipboard().setMimeData(data)
         self.remembered.emit(words(self._spec, self.form.ending))
         self.info.setText("Copied as PNG and as SVG")
 

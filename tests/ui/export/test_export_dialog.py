@@ -18,6 +18,7 @@ from attnlab.figures.figure_file import figure_image
 from attnlab.figures.figure_page import lay_out_page
 from attnlab.figures.figure_spec import FigureSpec
 from attnlab.ui.export.dialog import ExportDialog
+from attnlab.ui.export.preview import FigurePreview
 from attnlab.ui.export.remembered import recalled, words
 
 PATIENCE_MS = 20_000
@@ -68,6 +69,34 @@ def test_the_preview_is_the_figure_that_is_written(make: Make, qtbot: QtBot, tmp
     assert shown is not None
     ratio = shown.width() / shown.height()
     assert ratio == pytest.approx(written.width() / written.height(), rel=0.01)
+
+
+@pytest.mark.parametrize("ground", ["Light", "Dark", "Transparent"])
+@pytest.mark.parametrize("what", ["Weights", "The whole canvas"])
+def test_the_preview_has_the_pixels_of_the_file(
+    make: Make, qtbot: QtBot, tmp_path: Path, what: str, ground: str
+) -> None:
+    """Of the same size, they are the same pixels: at 96 dots per inch, three inches wide."""
+    dialog = make("multi-head-causal")
+    if what != "Weights":
+        with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+            next(action for action in dialog.form.menu.actions() if action.text() == what).trigger()
+    write(qtbot, dialog, dialog.form.width_mm, "76.2")
+    write(qtbot, dialog, dialog.form.dpi, "96")
+    if ground != "Light":
+        choose(qtbot, dialog, dialog.form.ground, ground)
+    page = dialog.preview.page
+    assert page is not None
+    preview = FigurePreview()
+    qtbot.addWidget(preview)
+    preview.resize(page.pixels[0] + 32, page.pixels[1] + 32)
+    with qtbot.waitSignal(preview.drawn, timeout=PATIENCE_MS):
+        preview.show_page(page)
+    shown = preview.image
+    assert shown is not None
+    assert dialog.export_to(tmp_path / "same.png")
+    argb = QImage.Format.Format_ARGB32
+    assert shown.convertToFormat(argb) == QImage(str(tmp_path / "same.png")).convertToFormat(argb)
 
 
 def test_the_usual_sizes_are_one_choice(make: Make, qtbot: QtBot) -> None:
@@ -163,6 +192,25 @@ def test_what_is_copied_is_a_picture_and_an_svg(make: Make, qtbot: QtBot) -> Non
     QGuiApplication.clipboard().clear()
 
 
+@pytest.mark.parametrize(("action", "title"), [("copy-picture", "Weights"), ("copy-canvas", "Inputs")])
+def test_a_picture_is_copied_by_menu_as_figures_were_drawn_last(
+    sit_down: "Callable[..., Person]", action: str, title: str
+) -> None:
+    person = sit_down("journey")
+    person.window.change_settings(figure=words(FigureSpec(width_mm=100, dpi=150, colour_map="viridis"), "pdf"))
+    assert person.window.actions_list.run(action)
+    held = QGuiApplication.clipboard().mimeData()
+    picture = QImage.fromData(held.data("image/png"), "PNG")
+    assert held.hasImage()
+    assert picture.width() == round(100 / 25.4 * 150)
+    assert picture.dotsPerMeterX() == round(150 / 0.0254)
+    root = ElementTree.fromstring(bytes(held.data("image/svg+xml").data()))
+    assert root.get("width") == "100mm"
+    assert title in {each.text for each in root.iter("{http://www.w3.org/2000/svg}text")}
+    assert f"{picture.width()} × {picture.height()} pixels" in person.message()
+    QGuiApplication.clipboard().clear()
+
+
 def test_every_field_has_a_name_and_says_what_it_is_for(make: Make) -> None:
     dialog = make()
     for field in dialog.form.findChildren(QWidget):
@@ -174,8 +222,6 @@ def test_every_field_has_a_name_and_says_what_it_is_for(make: Make) -> None:
 
 def test_many_heads_are_drawn_a_line_at_a_time(qtbot: QtBot) -> None:
     """Between two lines of maps the window goes on: another figure is asked for while one is being drawn."""
-    from attnlab.ui.export.preview import FigurePreview
-
     trace = attnlab.compute(attnlab.preset("multi-head-8"))
     preview = FigurePreview()
     qtbot.addWidget(preview)

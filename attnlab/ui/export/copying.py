@@ -1,0 +1,49 @@
+"""Figures on the clipboard: as pixels for letters, as SVG for drawings."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QMimeData
+from PySide6.QtGui import QGuiApplication, QImage
+
+from attnlab.errors import AttnlabError
+from attnlab.figures.figure_file import described, page_image, page_of, png, svg
+from attnlab.figures.figure_spec import FigureSpec
+from attnlab.ui.export.remembered import recalled
+
+if TYPE_CHECKING:
+    from attnlab.attention.trace import Trace
+    from attnlab.ui.main_window import MainWindow
+
+
+def copy_figure(trace: "Trace", spec: FigureSpec) -> QImage:
+    """Put a figure on the clipboard, and return it in pixels; what was there stays where it cannot be drawn.
+
+    Raises:
+        AttnlabError: it cannot be drawn.
+    """
+    image, vectors = page_image(page_of(trace, spec, ".png")), page_of(trace, spec, ".svg")
+    data = QMimeData()
+    data.setImageData(image)
+    data.setData("image/png", png(image))
+    data.setData("image/svg+xml", svg(vectors, *described(vectors)))
+    QGuiApplication.clipboard().setMimeData(data)
+    return image
+
+
+def copy_looked_at(window: "MainWindow", canvas: bool) -> None:
+    """Copy the stage that is looked at, or the whole canvas, drawn as figures were last; say what was copied."""
+    playground = window.playground
+    if playground is None or playground.reply is None or playground.reply.trace is None:
+        return
+    if not canvas:
+        playground.code.copy_picture(playground.current_stage, playground.document.view.head)
+        return
+    spec = replace(recalled(window.settings.figure)[0], stages=(), canvas=True, head=playground.document.view.head)
+    pinned = playground.pinned if playground.document.view.look == "pinned" else None
+    try:
+        image = copy_figure(pinned or playground.reply.trace, spec)
+    except AttnlabError as error:
+        playground.step_bar.show_message(str(error))
+        return
+    playground.step_bar.show_note(f"Copied the canvas as a picture, {image.width()} × {image.height()} pixels")
