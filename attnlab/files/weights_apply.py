@@ -60,11 +60,12 @@ def _heads(
     """Return the numbers of heads: those asked for, those of the file, or without queries in it the experiment's."""
     count = n_heads or proposal.heads.n_heads or (None if "W_q" in proposal.parts else e.n_heads)
     fitting = fitting_heads(replace(proposal, heads=Heads(n_heads, n_kv)), arrays)
-    if count is None:
+    if count is None and fitting:
         raise ExperimentError(
             "The file does not say how many heads there are; choose "
             f"{'1' if len(fitting) < 2 else f'one of {_listed(fitting)}'}."
         )
+    count = count or 1  # where none fits, keys and queries contradict each other, and that is what is to be said
     if n_kv is None:
         n_kv = proposal.heads.n_kv_heads if count == proposal.heads.n_heads else None
     return Heads(count, n_kv)

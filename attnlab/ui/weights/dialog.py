@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from attnlab.files.arrays_in import ENDINGS
-from attnlab.files.weights_in import guess
+from attnlab.files.weights_in import Proposal, guess
 from attnlab.files.weights_source import CLIPBOARD, WeightsSource, files_source, text_source
 from attnlab.ui.predict.parts import button, scrolled
 from attnlab.ui.theme import px, restyle, worn
@@ -58,8 +58,9 @@ class WeightsDialog(QDialog):
         self._playground = playground
         self.source: WeightsSource | None = None
         self.trial: Trial | None = None
+        self._side = MAPPING
         self.form, self.arrays, self.view = MappingForm(), ArrayList(), TrialView()
-        self.reading, self.trying = Work[object](self), Work[Trial](self)
+        self.reading, self.trying = Work[tuple[WeightsSource, tuple[Proposal, ...]]](self), Work[Trial](self)
         self._soon, self._late = QTimer(self), QTimer(self)
         for timer, interval in ((self._soon, _SOON_MS), (self._late, _PATIENCE_MS)):
             timer.setSingleShot(True)
@@ -81,27 +82,29 @@ class WeightsDialog(QDialog):
     def _start(self, name: str, source: Callable[[Progress], WeightsSource]) -> None:
         e = self._playground.document.experiment
 
-        def job(progress: Progress) -> object:
+        def job(progress: Progress) -> tuple[WeightsSource, tuple[Proposal, ...]]:
             found = source(progress)
             return found, guess(found.arrays, e, found.heads)
 
         self.trying.slices.stop()
         self._soon.stop()
         self.trial = None
-        self.title.setText(f"Reading {name}…")
-        self.pages.setCurrentWidget(self._waiting)
+        self.title.setText("Bring in weights")
+        self.waiting.setText(f"Reading {name}…")
+        self.pages.setCurrentWidget(self.waiting)
+        self.segments.hide()
         self._say("")
         self._show_busy(True)
         self._enable()
         self.reading.start(job, self._on_source)
 
-    def _on_source(self, found: object) -> None:
-        self.source, proposals = found  # type: ignore[misc]
-        assert self.source is not None
+    def _on_source(self, found: tuple[WeightsSource, tuple[Proposal, ...]]) -> None:
+        self.source, proposals = found
         self.title.setText(f"Weights from {self.source.name}")
         self.arrays.show_arrays(self.source.arrays.values())
         self.form.show_source(self.source.arrays, proposals, self._playground.document.experiment)
         self.pages.setCurrentWidget(self._body)
+        self.form.n_heads.setFocus()
 
     # What it does
 
@@ -131,8 +134,8 @@ class WeightsDialog(QDialog):
     def _make(self) -> None:
         self.title = QLabel()
         self.title.setProperty("role", "title")
-        self.message, self.info = QLabel(), QLabel()
-        for label in (self.title, self.message, self.info):
+        self.waiting, self.message, self.info = QLabel(), QLabel(), QLabel()
+        for label in (self.title, self.waiting, self.message, self.info):
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setWordWrap(True)
         self.message.setAccessibleName("What does not fit")
@@ -146,7 +149,7 @@ class WeightsDialog(QDialog):
         self.cancel_button = button("Cancel", "Change nothing (Esc)")
         self.apply_button = button("Bring in", "Take these weights, as one step that can be undone")
         self.apply_button.setProperty("primary", True)
-        self._waiting = QWidget()
+        self.waiting.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._lay_out()
         self._show_busy(False)
         self.message.hide()
@@ -163,7 +166,7 @@ class WeightsDialog(QDialog):
         sides.addWidget(self.left)
         sides.addWidget(self.right, 1)
         self.pages = QStackedWidget()
-        self.pages.addWidget(self._waiting)
+        self.pages.addWidget(self.waiting)
         self.pages.addWidget(self._body)
         head = QHBoxLayout()
         head.addWidget(self.title, 1)
@@ -214,7 +217,7 @@ class WeightsDialog(QDialog):
 
     def show_side(self, side: str) -> None:
         """Show the mapping, the preview or the arrays; the mapping is always there where there is room for two."""
-        two = self.two_sides
+        two, self._side = self.two_sides, side
         side = PREVIEW if two and side == MAPPING else side
         choices = [Choice(PREVIEW, "Preview"), Choice(ARRAYS, "Arrays")]
         self.segments.set_choices(choices if two else [Choice(MAPPING, "Mapping"), *choices])
@@ -269,9 +272,8 @@ class WeightsDialog(QDialog):
         self._show_busy(False)
         if sentence:
             self.source = None
-            self.title.setText("Nothing was brought in")
-            self._say(sentence)
-            self.previewed.emit()
+            self.waiting.setText(sentence)
+            self.other_button.setFocus()
         self.segments.setVisible(not sentence)
         self.read.emit()
 
@@ -333,8 +335,7 @@ class WeightsDialog(QDialog):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        before = self.segments.value() or MAPPING
-        self.show_side(str(before))
+        self.show_side(self._side)
 
     def done(self, result: int) -> None:
         self._soon.stop()

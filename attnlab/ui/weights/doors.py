@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QGuiApplication
 
 from attnlab.ui.weights.dialog import ask_weights, open_weights_dialog
@@ -23,7 +24,7 @@ def paste(window: "MainWindow") -> None:
 
     if window.playground is None:
         return
-    data = QGuiApplication.clipboard().mimeData()
+    data = QGuiApplication.clipboard().mimeData() or QMimeData()  # None where nothing was ever copied
     files = [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
     if files:
         open_paths(window, files)

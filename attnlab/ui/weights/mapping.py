@@ -12,9 +12,9 @@ from attnlab.files.named_array import NamedArray, shown
 from attnlab.files.weights_apply import Embeddings
 from attnlab.files.weights_in import Proposal, fitting_heads, shapes
 from attnlab.ui.theme import px
-from attnlab.ui.weights.rows import FIELDS, FieldRow, fit_popup, listed
+from attnlab.ui.weights.long_choice import LongChoice
+from attnlab.ui.weights.rows import FIELDS, FieldRow, listed
 from attnlab.ui.weights.trial import Wish
-from attnlab.ui.widgets.form_parts import combo
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
@@ -33,7 +33,7 @@ class MappingForm(QWidget):
         self._proposals: tuple[Proposal, ...] = ()
         self._guess = Proposal("", {})
         self._experiment: Experiment | None = None
-        self.layer, self.n_heads, self.n_kv_heads, self.embeddings = (combo(()) for _ in range(4))
+        self.layer, self.n_heads, self.n_kv_heads, self.embeddings = (LongChoice() for _ in range(4))
         self.rows = {field: FieldRow(field, self) for field in FIELDS}
         self.summary, self.notes = QLabel(), QLabel()
         self.why = QPushButton("Why?")
@@ -46,7 +46,6 @@ class MappingForm(QWidget):
         self.layer.clear()
         for place, proposal in enumerate(proposals):
             self.layer.addItem(shown(proposal.name) or "the one layer", place)
-        fit_popup(self.layer)
         for widget in (self.layer, self._layer_name):
             widget.setVisible(len(proposals) > 1)
         self._show_guess(proposals[0] if proposals else Proposal("", {}))
@@ -59,7 +58,7 @@ class MappingForm(QWidget):
     def wish(self) -> Wish:
         """Return what is chosen."""
         name = self.embeddings.currentData()
-        embeddings: Embeddings = DRAWN if name == DRAWN else KEEP
+        embeddings: Embeddings = "drawn" if name == DRAWN else "keep"
         if name not in (KEEP, DRAWN, None):
             embeddings = self._arrays[str(name)[1:]]
         return Wish(self._proposal(), self.n_heads.currentData(), self.n_kv_heads.currentData(), embeddings)
@@ -71,7 +70,7 @@ class MappingForm(QWidget):
 
     def draw_embeddings(self) -> None:
         """Choose embeddings that are drawn anew."""
-        self.embeddings.setCurrentIndex(self.embeddings.findData(DRAWN))
+        self.embeddings.choose(DRAWN)
         self._on_changed()
 
     def assign(self, field: str, array: NamedArray) -> None:
@@ -126,7 +125,10 @@ class MappingForm(QWidget):
         """Offer the numbers of heads that fit; one that was chosen, or is told by the file, stays while it does."""
         before, shared = self.n_heads.currentData(), self.n_kv_heads.currentData()
         wanted = before or proposal.heads.n_heads
-        fitting = fitting_heads(replace(proposal, heads=replace(proposal.heads, n_kv_heads=shared)), self._arrays)
+        inner = {field: part for field, part in proposal.parts.items() if field != "W_o"}  # if that is odd, it is said
+        known = replace(proposal.heads, n_kv_heads=shared)
+        fitting = fitting_heads(replace(proposal, parts=inner, heads=known), self._arrays)
+        fitting = fitting or ((before,) if before else ())  # or the choice is lost while something else is mended
         self.n_heads.clear()
         if "W_q" not in proposal.parts:
             self.n_heads.addItem(f"{e.n_heads}, as now", None)
@@ -134,16 +136,14 @@ class MappingForm(QWidget):
             self.n_heads.addItem("choose…", None)
         for count in fitting:
             self.n_heads.addItem(str(count), count)
-        self.n_heads.setCurrentIndex(max(self.n_heads.findData(wanted), 0))
+        self.n_heads.choose(wanted)
         self.n_heads.setEnabled(self.n_heads.count() > 1)
         self.n_kv_heads.clear()
         self.n_kv_heads.addItem("as the shapes tell", None)
         for count in divisors(int(self.n_heads.currentData() or 1)):
             self.n_kv_heads.addItem(str(count), count)
-        self.n_kv_heads.setCurrentIndex(max(self.n_kv_heads.findData(shared), 0))
+        self.n_kv_heads.choose(shared)
         self.n_kv_heads.setEnabled(self.n_heads.currentData() is not None)
-        for box in (self.n_heads, self.n_kv_heads):
-            fit_popup(box)
 
     def _offer_embeddings(self, sizes: Mapping[str, tuple[int, int] | None], proposal: Proposal) -> None:
         """Offer the embeddings there are, new ones, and the arrays of the file that have as many columns."""
@@ -162,8 +162,7 @@ class MappingForm(QWidget):
                 continue
             if rows is None or array.shape[1] == rows:
                 self.embeddings.addItem(f"{shown(array.name)}  {array.size}", f"={array.name}")
-        self.embeddings.setCurrentIndex(max(self.embeddings.findData(chosen), 0))
-        fit_popup(self.embeddings)
+        self.embeddings.choose(chosen)
 
     def _lay_out(self) -> None:
         head, grid = QGridLayout(), QGridLayout()
@@ -186,8 +185,8 @@ class MappingForm(QWidget):
             grid.addWidget(label, 0, column)
         for line, row in enumerate(self.rows.values(), 1):
             row.add_to(grid, line)
-        grid.setColumnStretch(1, 3)
-        grid.setColumnStretch(2, 1)
+        grid.setColumnStretch(1, 5)
+        grid.setColumnStretch(2, 3)
         tail = QGridLayout()
         tail.addWidget(QLabel("Embeddings"), 0, 0)
         tail.addWidget(self.embeddings, 0, 1)
@@ -197,13 +196,13 @@ class MappingForm(QWidget):
         for each in (head, grid, tail):
             each.setHorizontalSpacing(px(8))
             each.setVerticalSpacing(px(6))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, px(12), 0)
-        column.setSpacing(px(12))
-        column.addLayout(self._guessed())
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, px(12), 0)
+        whole.setSpacing(px(12))
+        whole.addLayout(self._guessed())
         for each in (head, grid, tail):
-            column.addLayout(each)
-        column.addStretch(1)
+            whole.addLayout(each)
+        whole.addStretch(1)
 
     def _guessed(self) -> QGridLayout:
         for label in (self.summary, self.notes):

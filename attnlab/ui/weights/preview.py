@@ -17,7 +17,7 @@ class TrialView(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.matrices, self.sheet = SmallMaps(), MapSheet()
+        self.matrices, self.biases, self.sheet = SmallMaps(), SmallMaps(), MapSheet()
         self.matrices_title, self.sheet_title = QLabel("Matrices"), QLabel()
         for label in (self.matrices_title, self.sheet_title):
             label.setProperty("role", "strong")
@@ -28,22 +28,27 @@ class TrialView(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, px(12), 0)
         column.setSpacing(px(8))
-        for widget in (self.matrices_title, self.matrices, self.sheet_title):
-            column.addWidget(widget)
+        parts: tuple[QWidget, ...] = (self.matrices_title, self.matrices, self.biases, self.sheet_title)
+        for part in parts:
+            column.addWidget(part)
         column.addWidget(self.sheet, 1)
         column.addStretch(0)
-        for widget in (self.matrices_title, self.sheet_title, self.sheet):
-            widget.hide()
+        for part in (*parts, self.sheet):
+            part.hide()
 
     def set_palette(self, palette: Palette) -> None:
         """Paint in other colours."""
         self.matrices.set_palette(palette)
+        self.biases.set_palette(palette)
         self.sheet.set_palette(palette)
 
     def show_trial(self, trial: Trial) -> None:
         """Show what came of another wish."""
-        self.matrices.show_matrices(trial.matrices)
-        self.matrices_title.setVisible(bool(trial.matrices))
+        self.matrices.show_matrices([each for each in trial.matrices if len(each.shape) == 2])
+        self.biases.show_matrices([each for each in trial.matrices if len(each.shape) == 1])
+        self.biases.setVisible(bool(self.biases.shown))
+        for part in (self.matrices_title, self.matrices):
+            part.setVisible(bool(self.matrices.shown))
         for widget in (self.sheet_title, self.sheet):
             widget.setVisible(trial.maps is not None)
         if trial.maps is not None and trial.experiment is not None:

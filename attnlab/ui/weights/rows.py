@@ -5,13 +5,13 @@ from dataclasses import replace
 
 from PySide6.QtCore import QAbstractItemModel, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLabel
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QLabel, QSizePolicy
 
 from attnlab.files.layouts import Part
 from attnlab.files.named_array import NamedArray, shown
 from attnlab.files.weights_in import part_for
-from attnlab.ui.theme import plain_tip, px
-from attnlab.ui.widgets.form_parts import combo
+from attnlab.ui.theme import plain_tip
+from attnlab.ui.weights.long_choice import APART, LongChoice
 
 FIELDS = ("W_q", "W_k", "W_v", "W_o", "b_q", "b_k", "b_v", "b_o")
 NONE = "none"
@@ -44,10 +44,9 @@ class FieldRow(QObject):
         about = f"{'Weights' if field[0] == 'W' else 'Bias'} of {_ROLES[field[-1]]}"
         self.name, self.gives = QLabel(field), QLabel()
         self.name.setToolTip(about)
-        self.array = combo(())
-        self.array.setObjectName("long")
-        self.part = combo(_WAYS)
+        self.array, self.part = LongChoice(), LongChoice(_WAYS)
         self.turned = QCheckBox()
+        self.turned.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.gives.setProperty("role", "caption")
         self.gives.setTextFormat(Qt.TextFormat.PlainText)
         for widget, what, tip in (
@@ -64,13 +63,13 @@ class FieldRow(QObject):
     def add_to(self, grid: QGridLayout, line: int) -> None:
         """Put the fields into a line of a grid."""
         for column, widget in enumerate((self.name, self.array, self.part, self.turned, self.gives)):
-            grid.addWidget(widget, line, column)
+            if widget is not self.turned or self.field[0] == "W":
+                grid.addWidget(widget, line, column)
 
     def offer(self, arrays: Mapping[str, NamedArray], model: QAbstractItemModel) -> None:
         """Offer other arrays; ``model`` lists those that a weight of this kind can be, after none."""
         self._arrays = arrays
         self.array.setModel(model)
-        fit_popup(self.array)
 
     def part_chosen(self) -> Part | None:
         """Return where this weight is; None where it is nowhere."""
@@ -139,18 +138,8 @@ def listed(arrays: Sequence[NamedArray], layer: str, parent: QObject) -> QStanda
     model.appendRow(none)
     start = f"{layer}." if layer else ""
     for array in sorted(arrays, key=lambda each: not each.name.startswith(start)):
-        item = QStandardItem(f"{shown(array.name.removeprefix(start))}  {array.size}")
+        item = QStandardItem(f"{shown(array.name.removeprefix(start))}{APART}{array.size}")
         item.setData(array.name, Qt.ItemDataRole.UserRole)
         item.setToolTip(plain_tip(f"{shown(array.name)} {array.size} {array.dtype}"))
         model.appendRow(item)
     return model
-
-
-def fit_popup(box: QComboBox, most: int = 460) -> None:
-    """Let the list of a narrow choice be as wide as its titles, so far as there is room."""
-    view = box.view()
-    view.setTextElideMode(Qt.TextElideMode.ElideMiddle)
-    metrics = view.fontMetrics()
-    titles = (box.itemText(place) for place in range(min(box.count(), 400)))
-    widest = max((metrics.horizontalAdvance(title) for title in titles), default=0)
-    view.setMinimumWidth(min(widest + px(44), px(most)))

@@ -41,9 +41,12 @@ class SmallMap(QWidget):
         cell = min(side / max(rows, columns), px(_LARGEST))
         return max(columns * cell, thin), max(rows * cell, thin)
 
+    def _tall(self) -> int:
+        return px(_SIDE if len(self.small.shape) == 2 else _THIN)
+
     def sizeHint(self) -> QSize:
         texts = max(text_width(self.small.name, font("caption_strong")), text_width(self._shape, font("caption")))
-        return QSize(round(max(px(_SIDE), texts)), px(_SIDE) + px(36))
+        return QSize(round(max(px(_SIDE), texts)), self._tall() + px(32))
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
@@ -51,19 +54,20 @@ class SmallMap(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         width, height = self._map_size()
+        tall = self._tall()
         rows, columns = self.small.values.shape
         grid = Grid(
-            0.0, px(_SIDE) - height, width / columns, height / rows, rows, columns, 1, 1, (0, 0), 0.0, 0.0
+            0.0, tall - height, width / columns, height / rows, rows, columns, 1, 1, (0, 0), 0.0, 0.0
         )  # fmt: skip
         data = MapData(self.small.values[None], "signed", self.small.limit, None, (), ())
         draw_cells(painter, grid, data, self._palette)
         painter.setPen(QColor(self._palette.hairline))
         if not grid.framed:
-            painter.drawRect(QRectF(QPointF(0, px(_SIDE) - height), QPointF(width, px(_SIDE))).adjusted(0, 0, -1, -1))
+            painter.drawRect(QRectF(QPointF(0, tall - height), QPointF(width, tall)).adjusted(0, 0, -1, -1))
         painter.setPen(QColor(self._palette.ink))
-        draw_text(painter, 0, px(_SIDE) + px(12), self.small.name, font("caption_strong"))
+        draw_text(painter, 0, tall + px(12), self.small.name, font("caption_strong"))
         painter.setPen(QColor(self._palette.muted))
-        draw_text(painter, 0, px(_SIDE) + px(27), self._shape, font("caption"))
+        draw_text(painter, 0, tall + px(27), self._shape, font("caption"))
         painter.end()
 
 

@@ -68,11 +68,12 @@ def tried(wish: Wish, arrays: Mapping[str, NamedArray], scene: "Scene", progress
         matrices = list(_matrices(wish, arrays, progress))
         made = _applied(wish, arrays, scene.experiment)
         if wish.embeddings != "keep" and made.embeddings is not scene.experiment.embeddings:
-            matrices.insert(0, _small("Embeddings", made.embeddings))
+            matrices.append(_small("Embeddings", made.embeddings))
         return Trial(scene, made, matrices=tuple(matrices), maps=_maps(made, scene, progress))
     except AttnlabError as error:
         progress.step()  # given up: then nobody is told
-        return Trial(scene, None, str(error), _drawable(wish, arrays, scene.experiment), tuple(matrices))
+        columns, sentence = _mended(wish, arrays, scene.experiment, str(error))
+        return Trial(scene, None, sentence, columns, tuple(matrices))
     except (RuntimeError, MemoryError) as error:  # what torch says where memory is short
         sentence = str(error).splitlines()[0] if str(error) else "there is not enough memory"
         return Trial(scene, None, f"This cannot be computed: {sentence}.", 0, tuple(matrices))
@@ -84,15 +85,17 @@ def _applied(wish: Wish, arrays: Mapping[str, NamedArray], e: "Experiment") -> "
     return apply(wish.proposal, arrays, e, wish.n_heads, wish.n_kv_heads, wish.embeddings)
 
 
-def _drawable(wish: Wish, arrays: Mapping[str, NamedArray], e: "Experiment") -> int:
-    """Return how many columns embeddings have that would make the wish fit, 0 where they are not what is wrong."""
-    if wish.embeddings != "keep":
-        return 0
+def _mended(wish: Wish, arrays: Mapping[str, NamedArray], e: "Experiment", sentence: str) -> tuple[int, str]:
+    """Return how many columns new embeddings have that would make a wish fit, 0 where there are none, and the sentence
+    to say then: what would be wrong with new ones too comes before what is wrong with those there are."""
+    if wish.embeddings != "keep" or not wish.proposal.parts:
+        return 0, sentence
     try:
-        made = apply(wish.proposal, arrays, e, wish.n_heads, wish.n_kv_heads, "drawn")
-    except (AttnlabError, RuntimeError, MemoryError):
-        return 0
-    return made.d_model
+        return apply(wish.proposal, arrays, e, wish.n_heads, wish.n_kv_heads, "drawn").d_model, sentence
+    except AttnlabError as error:
+        return 0, str(error)
+    except (RuntimeError, MemoryError):
+        return 0, sentence
 
 
 def _matrices(wish: Wish, arrays: Mapping[str, NamedArray], progress: Progress) -> "list[Small]":

@@ -1,0 +1,63 @@
+"""A choice among long titles in little room: what is chosen ends in …, and the list is as wide as it needs to be."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetrics, QPaintEvent
+from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QStylePainter, QWidget
+
+from attnlab.ui.theme import px
+
+APART = "  "
+"""Stands between what a title has to say and what the list alone has room for."""
+_WIDEST = 460
+_LOOKED_AT = 400
+"""Titles that are measured; of thousands one or other may be shortened."""
+_LINES = 14
+_PADDING = 36
+"""Pixels of a list's item and frame beside its title."""
+
+
+class LongChoice(QComboBox):
+    """May be made narrower than its titles."""
+
+    def __init__(self, choices: Sequence[tuple[str, object]] = (), parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setMinimumContentsLength(4)
+        self.setStyleSheet("QComboBox { combobox-popup: 0; }")  # a list that scrolls, and not one as high as the screen
+        self.setMaxVisibleItems(_LINES)
+        self.view().setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        for title, value in choices:
+            self.addItem(title, value)
+
+    def choose(self, value: object) -> None:
+        """Show a value; where it is not offered, the first that is."""
+        self.setCurrentIndex(max(self.findData(value), 0))
+
+    def shown_text(self) -> str:
+        """Return what of the title that is chosen can be read."""
+        option = QStyleOptionComboBox()
+        self.initStyleOption(option)
+        field = QStyle.SubControl.SC_ComboBoxEditField
+        room = self.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, field, self).width()
+        metrics, title = QFontMetrics(self.font()), self.currentText()
+        if metrics.elidedText(title, Qt.TextElideMode.ElideMiddle, room - 2) == title:
+            return title
+        return metrics.elidedText(title.split(APART)[0], Qt.TextElideMode.ElideMiddle, room - 2)
+
+    def showPopup(self) -> None:
+        metrics = self.view().fontMetrics()
+        titles = (self.itemText(place) for place in range(min(self.count(), _LOOKED_AT)))
+        widest = max((metrics.horizontalAdvance(title) for title in titles), default=0)
+        self.view().setMinimumWidth(min(widest + px(_PADDING), px(_WIDEST)))
+        super().showPopup()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QStylePainter(self)
+        option = QStyleOptionComboBox()
+        self.initStyleOption(option)
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        option.currentText = self.shown_text()
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+        painter.end()

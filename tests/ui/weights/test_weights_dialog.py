@@ -1,0 +1,349 @@
+"""The dialog of weights: what is in a file arrives exactly, what was guessed can be changed, what is wrong is said."""
+
+import os
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+import torch
+from PySide6.QtWidgets import QLineEdit, QTableView
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from tests.files.libraries import FIELDS, LIBRARIES, Layer, layer, linear
+from tests.ui.weights.weights_desk import PATIENCE_MS, Desk, refused, sit
+
+if TYPE_CHECKING:
+    from tests.ui.conftest import Person
+
+WRITERS: dict[str, Callable[[dict[str, Tensor], Path], None]] = {
+    ".pt": lambda state, path: torch.save(state, path),
+    ".safetensors": lambda state, path: save_file({k: v.contiguous() for k, v in state.items()}, path),
+    ".npz": lambda state, path: np.savez(path, **{name: tensor.numpy() for name, tensor in state.items()}),
+}
+
+
+def module(*, bias: bool = True, kdim: int | None = None) -> nn.MultiheadAttention:
+    torch.manual_seed(3)
+    made = nn.MultiheadAttention(12, 4, bias=bias, kdim=kdim, vdim=kdim, batch_first=True)
+    for name, parameter in made.named_parameters():
+        if "bias" in name:
+            nn.init.normal_(parameter)
+    return made
+
+
+def write(state: dict[str, Tensor], path: Path) -> Path:
+    WRITERS[path.suffix]({name: tensor.detach() for name, tensor in state.items()}, path)
+    return path
+
+
+def same(person: "Person", truth: Layer, fields: tuple[str, ...] = FIELDS) -> None:
+    e = person.experiment
+    assert (e.n_heads, e.n_kv_heads) == (truth.h, truth.h_kv)
+    for field in fields:
+        torch.testing.assert_close(getattr(e.weights, field), truth.tensors[field], rtol=0, atol=0)
+
+
+@pytest.mark.parametrize(
+    ("ending", "bias", "kdim"),
+    [
+        (".pt", True, None),
+        (".pt", False, None),
+        (".pt", True, 7),
+        (".safetensors", False, 7),
+        (".safetensors", True, None),
+        (".npz", True, None),
+    ],
+)
+def test_a_module_of_torch_arrives_exactly_and_computes_the_same(
+    person: "Person", tmp_path: Path, ending: str, bias: bool, kdim: int | None
+) -> None:
+    truth = module(bias=bias, kdim=kdim)
+    desk = sit(person, [write(truth.state_dict(), tmp_path / f"mha{ending}")])
+    assert "choose one of 1, 2, 3, 4, 6, 12" in desk.message()
+    desk.choose("Heads", "4")
+    assert "the embeddings have 3; draw new ones" in desk.message()
+    assert not desk.button("Bring in").isEnabled()
+    desk.press("Draw new embeddings")
+    assert desk.message() == ""
+    shown = desk.dialog.view.sheet.data
+    assert shown is not None
+    previewed = shown.values
+    desk.bring_in()
+
+    e, w = person.experiment, person.experiment.weights
+    assert person.history()[-1] == f"Weights from mha{ending}"
+    state = truth.state_dict()
+    kept = [tensor.T for tensor in (w.W_q, w.W_k, w.W_v) if tensor is not None]
+    if kdim is None:
+        torch.testing.assert_close(torch.cat(kept), state["in_proj_weight"], rtol=0, atol=0)
+    else:
+        for letter, tensor in zip("qkv", kept, strict=True):
+            torch.testing.assert_close(tensor, state[f"{letter}_proj_weight"], rtol=0, atol=0)
+    torch.testing.assert_close(w.W_o, state["out_proj.weight"].T, rtol=0, atol=0)
+    if bias:
+        assert w.b_q is not None
+        assert w.b_k is not None
+        assert w.b_v is not None
+        torch.testing.assert_close(torch.cat([w.b_q, w.b_k, w.b_v]), state["in_proj_bias"], rtol=0, atol=0)
+        torch.testing.assert_close(w.b_o, state["out_proj.bias"], rtol=0, atol=0)
+    else:
+        assert w.b_q is w.b_k is w.b_v is w.b_o is None
+    x, memory = e.embeddings.float()[None], e.memory.float()[None]
+    with torch.no_grad():
+        output, weights = truth(x, memory, memory, average_attn_weights=False)
+    np.testing.assert_allclose(person.painted("weights"), weights[0].numpy(), rtol=0, atol=1e-6)
+    np.testing.assert_allclose(person.painted("output")[0], output[0].numpy(), rtol=0, atol=1e-6)
+    np.testing.assert_allclose(previewed, weights[0].numpy(), rtol=0, atol=1e-6)
+
+    person.undo()
+    person.settle()
+    assert person.experiment.d_model == 3
+
+
+def test_linear_layers_are_turned_and_a_config_tells_the_heads(person: "Person", tmp_path: Path) -> None:
+    truth = layer(h=4, h_kv=2, d=3, d_model=20)
+    path = write(LIBRARIES["LLaMA"](truth), tmp_path / "model.safetensors")
+    (tmp_path / "config.json").write_text('{"num_attention_heads": 4, "num_key_value_heads": 2}')
+    desk = sit(person, [path])
+    assert "turned, as nn.Linear keeps them" in desk.texts()
+    desk.press("Draw new embeddings")
+    desk.bring_in()
+    same(person, truth)
+
+
+def test_an_axis_of_heads_is_taken_apart(person: "Person", tmp_path: Path) -> None:
+    truth = layer()
+    desk = sit(person, [write(LIBRARIES["TransformerLens"](truth), tmp_path / "lens.pt")])
+    desk.press("Draw new embeddings")
+    desk.bring_in()
+    same(person, truth)
+
+
+def test_a_layer_is_picked_among_many(person: "Person", tmp_path: Path) -> None:
+    truths = [layer(seed=seed) for seed in range(12)]
+    state = {}
+    for place, truth in enumerate(truths):
+        state |= linear(f"h.{place}.attn.", "q_proj", "k_proj", "v_proj", "o_proj")(truth)
+    desk = sit(person, [write(state, tmp_path / "gpt.safetensors")])
+    desk.choose("Heads", "4")
+    desk.press("Draw new embeddings")
+    desk.choose("Layer", "h.10.attn")
+    desk.bring_in()
+    same(person, truths[10])
+
+
+def test_one_matrix_of_a_table_replaces_one_weight(person: "Person", tmp_path: Path) -> None:
+    before = person.experiment
+    (tmp_path / "mine.csv").write_text("1.5,2\n0.5,-1\n0,0.25\n")
+    desk = sit(person, [tmp_path / "mine.csv"])
+    assert desk.message() == "Nothing is chosen yet: choose an array for W_q, W_k, W_v, W_o or a bias."
+    desk.choose("W_q array", "mine")
+    desk.choose("Heads", "1")
+    desk.bring_in()
+    assert person.experiment.weights.W_q is not None
+    assert person.experiment.weights.W_q.tolist() == [[1.5, 2], [0.5, -1], [0, 0.25]]
+    assert person.experiment.weights.W_k is before.weights.W_k
+    assert person.experiment.embeddings is before.embeddings
+
+
+def test_files_that_come_together_are_one_source(person: "Person", tmp_path: Path) -> None:
+    for name, value in (("W_q", 1.0), ("W_k", 2.0), ("W_v", 3.0)):
+        np.save(tmp_path / f"{name}.npy", np.full((3, 2), value))
+    desk = sit(person, sorted(tmp_path.glob("W_*.npy")))
+    desk.choose("Heads", "2")
+    desk.bring_in()
+    assert person.history()[-1] == "Weights from 3 files"
+    weights = person.experiment.weights
+    assert [w.unique().tolist() for w in (weights.W_q, weights.W_k, weights.W_v) if w is not None] == [[1], [2], [3]]
+
+
+def test_any_third_and_any_way_round_can_be_chosen(person: "Person", tmp_path: Path) -> None:
+    truth = layer(h=1, h_kv=1, d=3, d_model=3)
+    desk = sit(person, [write(LIBRARIES["timm"](truth), tmp_path / "vit.pt")])
+    desk.choose("Heads", "1")
+    desk.choose("W_q part", "2nd third")
+    desk.press("W_q turned")
+    assert "W_k is blocks.0.attn.qkv.weight [9, 3], transposed, a part of it" in desk.message()
+    assert not desk.button("Bring in").isEnabled()
+    desk.press("W_q turned")
+    desk.bring_in()
+    torch.testing.assert_close(person.experiment.weights.W_q, truth.W_k, rtol=0, atol=0)
+    torch.testing.assert_close(person.experiment.weights.W_k, truth.W_k, rtol=0, atol=0)
+
+
+def test_what_does_not_fit_is_said_and_can_be_mended(person: "Person", tmp_path: Path) -> None:
+    state = {**linear("", "q_proj", "k_proj", "v_proj", "o_proj")(layer()), "o_proj.weight": torch.ones(12, 7)}
+    desk = sit(person, [write(state, tmp_path / "odd.pt")])
+    desk.choose("Heads", "4")
+    assert "W_o is o_proj.weight [12, 7]" in desk.message()
+    assert not desk.button("Bring in").isEnabled()
+    desk.choose("W_o array", "none")
+    desk.choose("b_o array", "none")
+    desk.press("Draw new embeddings")
+    desk.bring_in()
+    assert person.experiment.weights.W_o is None
+    same(person, layer(), ("W_q", "W_k", "W_v", "b_q"))
+
+
+def test_a_cell_that_is_no_number_is_named(person: "Person", tmp_path: Path) -> None:
+    state = dict(module().state_dict())
+    state["in_proj_weight"][5, 2] = torch.nan
+    desk = sit(person, [write(state, tmp_path / "nan.safetensors")])
+    desk.choose("Heads", "4")
+    assert desk.message() == "in_proj_weight[5, 2] is nan; every weight needs to be a finite number."
+    assert not desk.button("Bring in").isEnabled()
+    desk.close()
+
+
+class Evil:
+    """Makes a file when it is unpickled."""
+
+    def __init__(self, made: Path) -> None:
+        self.made = made
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return os.mkdir, (str(self.made),)
+
+
+@pytest.mark.parametrize("dump", [torch.save, lambda thing, path: path.write_bytes(pickle.dumps(thing))])
+def test_a_pickle_with_code_in_it_runs_nothing(
+    person: "Person", tmp_path: Path, dump: Callable[[object, Path], object]
+) -> None:
+    before, made = person.experiment, tmp_path / "made"
+    for name in ("evil.pt", "evil.pth", "evil.bin"):
+        dump({"in_proj_weight": torch.ones(9, 3), "x": Evil(made)}, tmp_path / name)
+        assert refused(person, tmp_path / name) == (
+            f"{name} holds a whole module or other code, which is never run: "
+            "save its numbers alone with torch.save(model.state_dict(), …)."
+        )
+    assert not made.exists()
+    assert person.experiment is before
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "sentence"),
+    [
+        ("a.npz", b"", "a.npz is empty; a file of weights is needed."),
+        ("a.csv", b"1.5,2.5\n3.5,x", "Row 2, column 2 of a.csv: 'x' is not a number"),
+        ("a.safetensors", b"\xff" * 64, "a.safetensors is damaged or not what its ending says"),
+        ("a.docx", b"x", "a.docx is of no kind that weights are read from"),
+    ],
+)
+def test_files_that_cannot_be_read_say_why_and_change_nothing(
+    person: "Person", tmp_path: Path, name: str, data: bytes, sentence: str
+) -> None:
+    before = person.document.scene
+    (tmp_path / name).write_bytes(data)
+    said = refused(person, tmp_path / name)
+    assert said.startswith(sentence)
+    assert "\n" not in said
+    assert person.document.scene is before
+
+
+def test_only_what_is_chosen_is_read(person: "Person", tmp_path: Path) -> None:
+    """A file of 300 MB, nearly all of it a table of words that nobody asks for: it takes no room on the disk either."""
+    path = tmp_path / "large.safetensors"
+    save_file({f"W_{x}": torch.full((3, 2), float(place)) for place, x in enumerate("qkv")}, path)
+    data = path.read_bytes()
+    length = int.from_bytes(data[:8], "little")
+    rest, end = data[8 + length :], 72 + (75 << 20) * 4
+    header = data[8 : 8 + length].decode().rstrip().removesuffix("}")
+    header += f', "wte": {{"dtype": "F32", "shape": [{75 << 10}, 1024], "data_offsets": [72, {end}]}}}}'
+    path.write_bytes(len(header).to_bytes(8, "little") + header.encode() + rest)
+    os.truncate(path, 8 + len(header) + end)
+    desk = sit(person, [path])
+    assert "wte" in desk.dialog.source.arrays  # type: ignore[union-attr]
+    desk.choose("Heads", "2")
+    assert set(desk.dialog.source.held) == {"W_q", "W_k", "W_v"}  # type: ignore[union-attr]
+    desk.choose("W_k array", "none")
+    desk.choose("W_v array", "none")
+    assert desk.dialog.source.held == ("W_q",)  # type: ignore[union-attr]
+    desk.choose("W_k array", "W_k")
+    desk.choose("W_v array", "W_v")
+    desk.bring_in()
+    assert person.experiment.weights.W_v is not None
+    assert person.experiment.weights.W_v.unique().tolist() == [2]
+
+
+def test_arrays_are_found_by_a_filter_and_taken_from_their_list(person: "Person", tmp_path: Path) -> None:
+    state = {f"block.{place}.thing": torch.full((3, 2), float(place)) for place in range(40)}
+    state["step"] = torch.tensor(7)
+    desk = sit(person, [write(state, tmp_path / "odd.pt")])
+    person.click(desk.button("Arrays"))
+    assert "41 arrays" in desk.texts()
+    field = person.find(QLineEdit, "Filter of the arrays", desk.dialog)
+    field.setFocus()
+    person.qtbot.keyClicks(field, "block.17")
+    assert "1 of 41 arrays" in desk.texts()
+    table = person.find(QTableView, "Arrays of the file", desk.dialog)
+    person.click(table.viewport(), table.visualRect(table.model().index(0, 0)).center())
+    with person.qtbot.waitSignal(desk.dialog.previewed, timeout=PATIENCE_MS):
+        person.click(desk.button("Use for"))
+    desk.choose("Heads", "1")
+    desk.bring_in()
+    assert person.experiment.weights.W_q is not None
+    assert person.experiment.weights.W_q.unique().tolist() == [17]
+
+
+def test_an_array_of_no_use_says_why_in_the_list(person: "Person", tmp_path: Path) -> None:
+    desk = sit(person, [write({"step": torch.tensor(7), "W_q": torch.ones(3, 2)}, tmp_path / "a.pt")])
+    person.click(desk.button("Arrays"))
+    table = person.find(QTableView, "Arrays of the file", desk.dialog)
+    person.click(table.viewport(), table.visualRect(table.model().index(0, 0)).center())
+    assert not desk.button("Use for").isEnabled()
+    assert "it is a single number" in desk.button("Use for").toolTip()
+    desk.close()
+
+
+def test_embeddings_come_from_an_array_of_the_file(person: "Person", tmp_path: Path) -> None:
+    truth = layer()
+    state = {**truth.tensors, "X": torch.randn(5, 12)}
+    desk = sit(person, [write(state, tmp_path / "both.npz")])
+    desk.choose("Heads", "4")
+    desk.choose("Embeddings", "X  [5, 12]")
+    assert "New embeddings, 5 × 12." in desk.texts()
+    desk.bring_in()
+    assert person.experiment.tokens == ("1", "2", "3", "4", "5")
+    torch.testing.assert_close(person.experiment.embeddings, state["X"], rtol=0, atol=0)
+
+
+def test_what_changes_behind_the_dialog_is_kept(person: "Person", tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", W_q=np.ones((3, 2)))
+    desk = sit(person, [tmp_path / "a.npz"])
+    desk.choose("Heads", "2")
+    with person.qtbot.waitSignal(desk.dialog.previewed, timeout=PATIENCE_MS):
+        person.playground.toggle_causal()
+        assert not desk.button("Bring in").isEnabled()
+    desk.bring_in()
+    assert person.experiment.config.causal
+    assert person.experiment.n_heads == 2
+
+
+def test_a_dialog_that_is_closed_while_it_reads_changes_nothing(person: "Person", tmp_path: Path) -> None:
+    from attnlab.ui.weights.dialog import open_weights_dialog
+
+    before = person.document.scene
+    dialog = open_weights_dialog(person.window, [write(module().state_dict(), tmp_path / "a.pt")])
+    assert dialog is not None
+    desk = Desk(person, dialog)
+    assert "Reading a.pt…" in desk.texts()
+    desk.close()
+    assert person.document.scene is before
+
+
+def test_in_a_narrow_dialog_one_side_is_shown_at_a_time(person: "Person", tmp_path: Path) -> None:
+    desk = sit(person, [write(module().state_dict(), tmp_path / "a.pt")])
+    desk.dialog.resize(560, 420)
+    person.wait_for(lambda: not desk.dialog.two_sides)
+    assert desk.dialog.form.n_heads.isVisible()
+    person.click(desk.button("Preview"))
+    assert not desk.dialog.form.n_heads.isVisible()
+    assert desk.dialog.view.matrices.isVisible()
+    person.click(desk.button("Mapping"))
+    box = desk.dialog.form.rows["W_q"].array
+    person.wait_for(lambda: box.shown_text().startswith("in_proj_weight"))
+    desk.close()

@@ -1,0 +1,112 @@
+"""Weights come in by the menu, by a drop and by paste; a block that is pasted into a table stays the table's."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent, QGuiApplication
+from PySide6.QtWidgets import QApplication, QFileDialog
+
+from attnlab.ui.weights.dialog import WeightsDialog
+from tests.ui.weights.weights_desk import PATIENCE_MS, Desk
+
+if TYPE_CHECKING:
+    from tests.ui.conftest import Person
+
+Key, Mod = Qt.Key, Qt.KeyboardModifier
+TABLE = "1.5\t2\n0.5\t-1\n0\t0.25\n"
+
+
+@pytest.fixture(autouse=True)
+def clipboard(qapp: QApplication) -> Iterator[None]:
+    yield
+    QGuiApplication.clipboard().clear()
+
+
+def desk_of(person: "Person") -> Desk:
+    """Return the dialog that has just opened, once its first guess has been tried."""
+    dialog = person.window.findChild(WeightsDialog)
+    assert dialog is not None
+    with person.qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+        pass
+    return Desk(person, dialog)
+
+
+def urls(*paths: Path) -> QMimeData:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    return data
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    np.savez(tmp_path / "a.npz", W_q=np.ones((3, 2)))
+    return tmp_path / "a.npz"
+
+
+def test_the_menu_asks_for_files(person: "Person", file: Path) -> None:
+    person.key(Key.Key_I, Mod.ControlModifier)
+    asked = person.window.findChild(QFileDialog)
+    assert asked is not None
+    assert "*.safetensors" in asked.nameFilters()[0]
+    asked.filesSelected.emit([str(file)])
+    asked.close()
+    desk = desk_of(person)
+    assert "Weights from a.npz" in desk.texts()
+    desk.close()
+
+
+def test_files_are_dropped_on_the_window(person: "Person", file: Path) -> None:
+    data, where = urls(file), QPointF(300, 300)
+    copy, left = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
+    person.window.dropEvent(QDropEvent(where, copy, data, left, Mod.NoModifier))
+    desk = desk_of(person)
+    desk.choose("Heads", "2")
+    desk.bring_in()
+    assert person.experiment.n_heads == 2
+
+
+def test_a_table_of_text_is_pasted(person: "Person") -> None:
+    person.playground.canvas.setFocus()
+    person.paste(TABLE)
+    desk = desk_of(person)
+    assert "Weights from the clipboard" in desk.texts()
+    desk.choose("W_v array", "pasted")
+    desk.bring_in()
+    assert person.experiment.weights.W_v is not None
+    assert person.experiment.weights.W_v.tolist() == [[1.5, 2], [0.5, -1], [0, 0.25]]
+    assert person.history()[-1] == "Weights from the clipboard"
+
+
+def test_files_that_were_copied_are_pasted(person: "Person", file: Path) -> None:
+    QGuiApplication.clipboard().setMimeData(urls(file))
+    person.window.actions_list.run("paste-weights")
+    desk = desk_of(person)
+    assert "Weights from a.npz" in desk.texts()
+    desk.close()
+
+
+def test_an_empty_clipboard_is_said(person: "Person") -> None:
+    QGuiApplication.clipboard().clear()
+    person.window.actions_list.run("paste-weights")
+    assert person.message().startswith("The clipboard holds neither text nor files")
+    assert person.window.findChild(WeightsDialog) is None
+
+
+def test_a_block_is_still_pasted_into_the_open_table(person: "Person") -> None:
+    person.click_number(0, 0)
+    person.paste("7\t8\n")
+    assert person.window.findChild(WeightsDialog) is None
+    assert person.in_table()[0, :2].tolist() == [7, 8]
+
+
+def test_text_is_still_pasted_into_the_sentence(person: "Person") -> None:
+    person.playground.inputs.sentence.setFocus()
+    person.playground.inputs.sentence.selectAll()
+    person.paste("one two")
+    assert person.window.findChild(WeightsDialog) is None
+    assert person.playground.inputs.sentence.text() == "one two"
+    person.key(Key.Key_Return)

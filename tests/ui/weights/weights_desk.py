@@ -1,0 +1,91 @@
+"""A person at the dialog of weights: waits for what it has read and tried, chooses from its lists, and reads it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication, QEvent, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QLabel
+
+from attnlab.ui.weights.dialog import WeightsDialog, open_weights_dialog
+
+if TYPE_CHECKING:
+    from tests.ui.conftest import Person
+
+PATIENCE_MS = 20_000
+
+
+class Desk:
+    """One dialog, and the person who sits at its window."""
+
+    def __init__(self, person: "Person", dialog: WeightsDialog) -> None:
+        self.person, self.dialog = person, dialog
+
+    def choose(self, name: str, title: str) -> None:
+        """Open a list, click the line that begins so, and wait until that has been tried."""
+        box = self.person.find(QComboBox, name, self.dialog)
+        place = next((i for i in range(box.count()) if box.itemText(i).startswith(title)), None)
+        assert place is not None, [box.itemText(i) for i in range(box.count())]
+        box.showPopup()
+        index = box.model().index(place, 0)
+        box.view().scrollTo(index)
+        with self.person.qtbot.waitSignal(self.dialog.previewed, timeout=PATIENCE_MS):
+            at = box.view().visualRect(index).center()
+            QTest.mouseClick(box.view().viewport(), Qt.MouseButton.LeftButton, pos=at)
+
+    def press(self, name: str) -> None:
+        """Click a button, and wait until what it changed has been tried."""
+        with self.person.qtbot.waitSignal(self.dialog.previewed, timeout=PATIENCE_MS):
+            self.person.click(self.button(name))
+
+    def button(self, name: str) -> QAbstractButton:
+        return self.person.find(QAbstractButton, name, self.dialog)
+
+    def offers(self, name: str) -> bool:
+        return any(each.text() == name and each.isVisible() for each in self.dialog.findChildren(QAbstractButton))
+
+    def bring_in(self) -> None:
+        """Click the button that ends it, and wait for the window."""
+        self.person.click(self.button("Bring in"))
+        self.gone()
+        self.person.settle()
+
+    def gone(self) -> None:
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+        assert self.person.window.findChild(WeightsDialog) is None
+
+    def close(self) -> None:
+        QTest.keyClick(self.dialog, Qt.Key.Key_Escape)
+        self.gone()
+
+    def message(self) -> str:
+        """Return the sentence that says what does not fit, "" for none."""
+        return self.dialog.message.text() if self.dialog.message.isVisible() else ""
+
+    def texts(self) -> str:
+        """Return all that is written in it."""
+        return "\n".join(label.text() for label in self.dialog.findChildren(QLabel) if label.isVisible())
+
+
+def sit(person: "Person", paths: Sequence[Path] = (), text: str = "") -> Desk:
+    """Open the dialog and wait until its first guess has been tried."""
+    dialog = open_weights_dialog(person.window, paths, text)
+    assert dialog is not None
+    with person.qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+        pass
+    return Desk(person, dialog)
+
+
+def refused(person: "Person", path: Path) -> str:
+    """Open the dialog on a file that cannot be read, read what it says, and close it."""
+    dialog = open_weights_dialog(person.window, [path])
+    assert dialog is not None
+    with person.qtbot.waitSignal(dialog.read, timeout=PATIENCE_MS):
+        pass
+    desk = Desk(person, dialog)
+    said = dialog.waiting.text()
+    assert said in desk.texts()
+    assert not desk.button("Bring in").isEnabled()
+    desk.close()
+    return said
