@@ -28,6 +28,7 @@ commands:
   attnlab code SOURCE            a PyTorch script, or a notebook, that reproduces every stage
   attnlab presets                the worked examples
   attnlab lesson NAME|FILE       opens a lesson; --pdf prints it, --check looks for mistakes
+  attnlab train TASK             trains a tiny model; the run opens in the window
   attnlab bench [live|engine|start|lesson|export]
   attnlab doctor                 what is installed, what is missing
 SOURCE is a session file or preset:NAME; export and code take several, folders and patterns too.
@@ -201,7 +202,13 @@ def _lesson(argv: list[str]) -> int:
     return lesson(argv)
 
 
+def _train(argv: list[str]) -> int:
+    from attnlab.cli_train import main as train
+
+    return train(argv)
+
+
 COMMANDS: dict[str, Callable[[list[str]], int]] = {
-    "show": _show, "export": _export, "code": _code, "presets": _presets, "lesson": _lesson, "bench": _bench,
-    "doctor": _doctor,
+    "show": _show, "export": _export, "code": _code, "presets": _presets, "lesson": _lesson, "train": _train,
+    "bench": _bench, "doctor": _doctor,
 }  # fmt: skip

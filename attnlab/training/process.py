@@ -102,14 +102,19 @@ class TrainingProcess:
         return messages
 
     def end(self, wait: float = END_S) -> None:
-        """Ask the process to stop, and have it killed if it has not after ``wait`` seconds; returns at once."""
-        if not self.alive or self._ending:
+        """Ask the process to stop, and have it killed if it has not after ``wait`` seconds; returns at once.
+
+        Asked once more, the new time counts.
+        """
+        if not self.alive:
             return
         assert self._popen is not None
         self.send(Stop())
         with self._changed:
             self._ending = True
             self._changed.notify_all()
+        if self._killer is not None:
+            self._killer.cancel()
         self._killer = threading.Timer(wait, self._popen.kill)
         self._killer.daemon = True
         self._killer.start()

@@ -174,8 +174,8 @@ class Run:
         self.status = "paused" if message.paused else "running"
         self._metrics += message.metrics
         self._add(message.points)
-        if message.weights is None:
-            return
+        if message.weights is None or not all(np.isfinite(array).all() for array in message.weights.values()):
+            return  # what is not finite is found out by the next step, which puts back what was good
         self.weights, self.weights_step = message.weights, message.step
         if message.moment:
             metric = self._metrics[-1] if self._metrics and self._metrics[-1].step == message.step else None
