@@ -361,12 +361,13 @@ class MainWindow(QMainWindow):
             self.playground.arrange(self.width() - self.rail.sizeHint().width())
 
     def closeEvent(self, event: QCloseEvent) -> None:
+        if self.recovery is not None and not self._stopped and not self.recovery.may_close():
+            event.ignore()
+            return
         if self.desk is not None:
             self.desk.stop()
         if self._remember:
             self._geometry_settings().setValue("geometry", self.saveGeometry())
-        if self.recovery is not None and not self._stopped:
-            self.recovery.stop()
         self.stop()
         super().closeEvent(event)
 

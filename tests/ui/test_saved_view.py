@@ -42,7 +42,7 @@ Look.
 
 ```state
 edits:
-  - causal = true
+  - causal: true
 ```
 
 And now.

@@ -2,11 +2,12 @@
 
 import contextlib
 import os
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Slot
+from PySide6.QtCore import QLockFile, QObject, QTimer, Signal, Slot
 
 from attnlab.document.settings import settings_path
 from attnlab.errors import AttnlabError
@@ -14,9 +15,13 @@ from attnlab.files.session import Session, save_session
 from attnlab.ui.playground.session_state import FILE
 
 if TYPE_CHECKING:
+    from attnlab.document.document import View
+    from attnlab.document.scene import Scene
     from attnlab.ui.playground.workspace import Playground
 
 WAIT_MS = 2000
+MOST_WINDOWS = 8
+"""So many programs at a time each keep work of their own; any further one shares that of the first."""
 NOTE = "Unsaved work of last time is kept: File, Bring back the last unsaved work."
 LABEL = "Bring back unsaved work"
 
@@ -24,20 +29,28 @@ LABEL = "Bring back unsaved work"
 class Recovery(QObject):
     """Writes what is changed to ``current.attnlab``; what a former window left there becomes ``last.attnlab``."""
 
+    _written = Signal(str)
+    """The writing thread is done; with a sentence when it could not write."""
+
     def __init__(self, playground: "Playground") -> None:
         super().__init__(playground)
         self._playground = playground
         folder = settings_path().parent
-        self._current, self.last = folder / "current.attnlab", folder / "last.attnlab"
+        self.last = folder / "last.attnlab"
+        self._lock, self._current = _claimed(folder, self.last)
         self._brought: int | None = None
+        self._left: Scene | None = None
+        self._seen = _lasting(playground.document.view)
         self._complained = False
-        with contextlib.suppress(OSError):  # none was left, or the folder cannot be written
-            os.replace(self._current, self.last)
+        self._writer: threading.Thread | None = None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(WAIT_MS)
-        self._timer.timeout.connect(self.keep)
+        self._timer.timeout.connect(self._on_timeout)
+        self._written.connect(self._on_written)
         playground.document.history_changed.connect(self._on_history_changed)
+        playground.document.view_changed.connect(self._on_view_changed)
+        playground.files.save_failed.connect(self._on_save_failed)
 
     def there(self) -> bool:
         """Tell whether there is unsaved work of a former window."""
@@ -50,23 +63,41 @@ class Recovery(QObject):
         self._brought = self._playground.document.history.current.opening
         return True
 
-    @Slot()
     def keep(self) -> bool:
         """Write what is open if it is not saved anywhere, else remove what was written; False when it cannot be."""
         self._timer.stop()
+        if self._writer is not None:
+            self._writer.join()
+        if self._forget_saved():
+            return True
+        problem = self._write(self._session())
+        if problem:
+            self._complain(problem)
+        return not problem
+
+    def may_close(self) -> bool:
+        """Keep what there is and write no more; where that fails say so, and let the window close when told again."""
+        document = self._playground.document
+        if not self.keep() and self._left is not document.scene:
+            self._left = document.scene
+            more = "Save it elsewhere, or close once more to leave without it."
+            self._playground.step_bar.show_message(f"{self._playground.step_bar.message} {more}")
+            return False
+        document.history_changed.disconnect(self._on_history_changed)
+        document.view_changed.disconnect(self._on_view_changed)
+        if self._lock is not None:
+            self._lock.unlock()
+        return True
+
+    def _forget_saved(self) -> bool:
+        """Remove what is kept of work that is saved by now; tell whether nothing is left to keep."""
         document = self._playground.document
         if self._brought is not None and document.ever_saved(self._brought):
             _remove(self.last)
             self._brought = None
-        if document.modified:
-            return self._write()
-        _remove(self._current)
-        return True
-
-    def stop(self) -> None:
-        """Keep what there is, and write no more."""
-        self.keep()
-        self._playground.document.history_changed.disconnect(self._on_history_changed)
+        if not document.modified:
+            _remove(self._current)
+        return not document.modified
 
     def _session(self) -> Session:
         """Return what is open, with the file that it is of: what is brought back is saved there again."""
@@ -74,23 +105,89 @@ class Recovery(QObject):
         said = {} if path is None else {FILE: str(path.absolute())}
         return replace(session, view={**session.view, **said})
 
-    def _write(self) -> bool:
+    def _write(self, session: Session) -> str:
+        """Write a session, on any thread; return one sentence when that cannot be done."""
         try:
             with contextlib.suppress(OSError):  # what follows says why
                 self._current.parent.mkdir(parents=True, exist_ok=True)
-            save_session(self._session(), self._current)
+            save_session(session, self._current)
         except AttnlabError as error:
-            if not self._complained:
-                self._complained = True
-                self._playground.step_bar.show_message(f"Unsaved work cannot be kept. {error}")
-            return False
-        self._complained = False
-        return True
+            return str(error)
+        return ""
+
+    def _write_beside(self, session: Session) -> None:
+        self._written.emit(self._write(session))
+
+    @Slot()
+    def _on_timeout(self) -> None:
+        """Write in a thread, as a large experiment takes its time and the window has none."""
+        if self._writer is not None and self._writer.is_alive():
+            self._timer.start()
+        elif not self._forget_saved():
+            self._writer = threading.Thread(target=self._write_beside, args=(self._session(),), name="attnlab-keep")
+            self._writer.start()
+
+    @Slot(str)
+    def _on_written(self, problem: str) -> None:
+        if problem and not self._complained:  # once, not every few seconds
+            self._complain(problem)
+        self._complained = bool(problem)
+
+    def _complain(self, problem: str) -> None:
+        self._playground.step_bar.show_message(f"Unsaved work cannot be kept. {problem}")
+
+    @Slot(str)
+    def _on_save_failed(self, problem: str) -> None:
+        if self._playground.document.modified and self.keep():
+            self._playground.step_bar.show_message(
+                f"{problem.rstrip('.')}; the work is kept all the same, and offered at the next start."
+            )
 
     @Slot()
     def _on_history_changed(self) -> None:
         if not self._timer.isActive():  # a long drag is kept too
             self._timer.start()
+
+    @Slot(object)
+    def _on_view_changed(self, view: "View") -> None:
+        """Keep how unsaved work is looked at as well, but for where the mouse is."""
+        seen, self._seen = self._seen, _lasting(view)
+        if seen != self._seen and self._playground.document.modified:
+            self._on_history_changed()
+
+
+def _lasting(view: "View") -> "View":
+    return view if view.pinned else replace(view, cell=None)
+
+
+def _claimed(folder: Path, last: Path) -> tuple[QLockFile | None, Path]:
+    """Return where to keep work, and the lock on it; what a program that is no more left there is moved to ``last``.
+
+    Of programs that run at the same time each has a file of its own. A lock of a process that was killed is none.
+    """
+    with contextlib.suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+    own: tuple[QLockFile | None, Path] = None, folder / "current.attnlab"
+    for number in range(1, MOST_WINDOWS + 1):
+        path = folder / ("current.attnlab" if number == 1 else f"current-{number}.attnlab")
+        left = path.is_file()
+        if (own[0] is None or left) and (lock := _locked(path)) is not None:
+            if left:
+                with contextlib.suppress(OSError):  # the folder cannot be written
+                    os.replace(path, last)
+            if own[0] is not None:
+                lock.unlock()
+                break  # what others left comes when it is asked for again
+            own = lock, path
+            if left:
+                break
+    return own
+
+
+def _locked(path: Path) -> QLockFile | None:
+    lock = QLockFile(str(path.with_suffix(".lock")))
+    lock.setStaleLockTime(0)  # however old, it holds as long as its process runs
+    return lock if lock.tryLock(0) else None
 
 
 def _remove(path: Path) -> None:
