@@ -8,11 +8,12 @@ import threading
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 
-from PySide6.QtCore import QObject, Qt, QTimer, Slot
-from PySide6.QtGui import QGuiApplication, QIcon, QPixmap
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QFileOpenEvent, QGuiApplication, QIcon, QPixmap
 from PySide6.QtWidgets import QApplication
 
 from attnlab import assets
@@ -20,6 +21,7 @@ from attnlab.document.settings import load_settings
 from attnlab.errors import AttnlabError
 from attnlab.files.source import Source
 from attnlab.ui.main_window import MainWindow
+from attnlab.ui.open_file import open_path
 
 DEFAULT = Source(preset="journey")
 
@@ -50,10 +52,22 @@ class GarbageTimer(QObject):
         gc.collect(2 if self._ticks % 30 == 0 else 1)
 
 
+class Application(QApplication):
+    """Announces the files that the system asks it to open: those double-clicked in the Finder come as events."""
+
+    file_wanted = Signal(object)
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QFileOpenEvent) and event.url().isLocalFile():
+            self.file_wanted.emit(Path(event.file()))
+            return True
+        return super().event(event)
+
+
 def make_application() -> QApplication:
     """Return the application, made if there is none yet."""
     there = QApplication.instance()
-    app = there if isinstance(there, QApplication) else QApplication(sys.argv[:1])
+    app = there if isinstance(there, QApplication) else Application(sys.argv[:1])
     app.setApplicationName("attnlab")
     app.setApplicationDisplayName("attnlab")
     QGuiApplication.setDesktopFileName("attnlab")
@@ -88,6 +102,8 @@ def run(
     if size is not None:  # asked for, so neither the screen nor the last time decides
         window.setWindowState(Qt.WindowState.WindowNoState)
         window.resize(*size)
+    if isinstance(app, Application):
+        app.file_wanted.connect(partial(open_path, window))
     restore = _install_hooks(window)
     interrupt = signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl+C ends it: Python would not hear of it within Qt
     shot = Screenshot(window, screenshot) if screenshot is not None else None

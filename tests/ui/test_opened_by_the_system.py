@@ -1,0 +1,46 @@
+"""A file that the system hands to the program opens in its window: the real program, in a process of its own."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import attnlab
+from attnlab.attention.experiment import Experiment
+
+PROGRAM = """
+import sys
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QFileOpenEvent
+from PySide6.QtWidgets import QApplication
+from attnlab.ui.app import run
+
+def on_window(window):
+    send = lambda: QApplication.sendEvent(QApplication.instance(), QFileOpenEvent(sys.argv[2]))
+    if sys.argv[1] == "early":  # as at a start by a double click, before anything is loaded
+        send()
+    else:
+        window.ready.connect(send)
+    window.ready.connect(lambda: QTimer.singleShot(0, window, lambda: told(window)))
+
+def told(window):
+    playground = window.playground
+    print(*playground.document.experiment.tokens, "|", window.windowTitle(), "|", playground.step_bar.message)
+    window.close()
+
+sys.exit(run(on_window=on_window))
+"""
+
+
+def told(when: str, path: Path) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, when, str(path)], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.strip()
+
+
+def test_a_file_opened_from_the_desktop_is_shown_whenever_it_comes(tmp_path: Path) -> None:
+    path = tmp_path / "found.attnlab"
+    attnlab.save(Experiment(("from", "finder"), [[1.0], [2.0]]), path)
+    for when in ("early", "late"):
+        assert told(when, path) == "from finder | found — attnlab |"
