@@ -82,7 +82,8 @@ class Trainer:
 
     def _take(self, batch: Batch) -> Point:
         rate = optimizers.rate(self.spec.train, self.step)
-        self.model.train()
+        if not self.model.training:
+            self.model.train()
         loss = models.loss(self.model(batch), batch.targets)
         value = loss.item()
         if not math.isfinite(value):

@@ -7,13 +7,15 @@ from types import MappingProxyType
 from attnlab.attention.entries import Option
 from attnlab.errors import ExperimentError, TrainingError
 from attnlab.training.specs import ModelSpec, RunSpec
-from attnlab.training.tasks import letters
+from attnlab.training.tasks import characters, dates, induction, letters, masked, sums
 from attnlab.training.tasks.data import Data
 from attnlab.training.tasks.task import Task, Variant
 
 __all__ = ["TASKS", "Data", "Task", "Variant", "check", "check_options", "data", "task_spec"]
 
-TASKS: Mapping[str, Task] = MappingProxyType({task.name: task for task in letters.TASKS})
+TASKS: Mapping[str, Task] = MappingProxyType(
+    {task.name: task for task in (*letters.TASKS, induction.TASK, dates.TASK, masked.TASK, characters.TASK, sums.TASK)}
+)
 
 
 def task_spec(name: str, kind: str | None = None) -> RunSpec:

@@ -110,7 +110,8 @@ def check(spec: RunSpec) -> str:
 def settings(name: str, kind: str) -> RunSpec:
     """Return what the tasks of letters learn with."""
     options = {option.name: option.default for option in OPTIONS}
-    return RunSpec(name, options, ModelSpec(kind=kind), TrainSpec())
+    model = ModelSpec(kind, layers=2, heads=4, d_model=48, d_ff=96)
+    return RunSpec(name, options, model, TrainSpec(rate=2e-3, batch=32, steps=2000))
 
 
 TASKS = tuple(

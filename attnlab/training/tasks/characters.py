@@ -1,0 +1,144 @@
+"""The characters of a text, each from those before it: a small language model."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from itertools import pairwise
+
+import torch
+from torch import Tensor
+
+from attnlab.attention.entries import Option
+from attnlab.errors import TrainingError
+from attnlab.training.batch import IGNORED, SPECIAL, Batch
+from attnlab.training.specs import ModelSpec, RunSpec, TrainSpec
+from attnlab.training.tasks import texts
+from attnlab.training.tasks.data import Data
+from attnlab.training.tasks.task import Task
+
+NAME = "characters"
+HELD_OUT_SHARE = 10
+"""One in so many characters, at the end of the text, is held out."""
+MOST_WINDOWS = 128
+MOST_CHARACTERS = 1000
+"""Different ones: a text with more is no alphabet that a tiny model learns."""
+OPTIONS = (
+    Option("text", "Text", "A file of one’s own, UTF-8, up to 2 MB; none for Shakespeare’s sonnets", "file", ""),
+    Option("context", "Context", "How many characters the model sees at once", "whole", 64, 8, 512),
+)
+
+
+class CharacterData:
+    """Windows of a text; see :class:`attnlab.training.tasks.data.Data`. Held out is the last tenth of the text."""
+
+    features = 0
+    longest_source = 0
+    causal = True
+    held_out_lengths: tuple[int, ...] = ()
+
+    def __init__(self, text: str, context: int) -> None:
+        self.longest = context
+        characters = sorted(set(text))
+        self.vocabulary = (*SPECIAL, *characters)
+        self._numbers = {character: number for number, character in enumerate(characters, len(SPECIAL))}
+        whole = torch.tensor([self._numbers[character] for character in text])
+        cut = len(whole) - max(len(whole) // HELD_OUT_SHARE, context + 1)
+        self._learned = whole[:cut]
+        self.held_out = self._windows(whole[cut:])
+        self.baselines: Mapping[str, float] = self._baselines()
+        start = text.find("\n", cut) + 1
+        self.probe_text = text[start : start + min(context, 24)].split("\n")[0] or text[:8]
+
+    def batch(self, g: torch.Generator, n: int) -> Batch:
+        """Return ``n`` windows that begin anywhere in what is to be learned."""
+        start = torch.randint(len(self._learned) - self.longest, (n, 1), generator=g)
+        rows = self._learned[start + torch.arange(self.longest + 1)]
+        return Batch(rows[:, :-1], rows[:, 1:])
+
+    def probe(self, text: str) -> Batch:
+        """Return a text; asked is each next character, and nothing after the last."""
+        strange = next((character for character in text if character not in self._numbers), "")
+        if strange:
+            raise TrainingError(f"{strange!r} does not occur in the text that is learned, of which a probe is made.")
+        if not 1 <= len(text) <= self.longest:
+            raise TrainingError(f"The probe has {len(text)} characters; the model reads 1 to {self.longest} at once.")
+        row = torch.tensor([[self._numbers[character] for character in text]])
+        return Batch(row, torch.cat([row[:, 1:], torch.full((1, 1), IGNORED)], 1))
+
+    def tokens(self, row: Tensor) -> tuple[str, ...]:
+        """Return the characters of a row, "" where nothing is asked."""
+        return tuple("" if number == IGNORED else self.vocabulary[number] for number in row.tolist())
+
+    def _windows(self, part: Tensor) -> Batch:
+        """Return windows of the held-out part that do not overlap, evenly over all of it."""
+        count = min((len(part) - 1) // self.longest, MOST_WINDOWS)
+        start = torch.linspace(0, len(part) - 1 - self.longest, count).long()
+        rows = part[start[:, None] + torch.arange(self.longest + 1)]
+        return Batch(rows[:, :-1], rows[:, 1:])
+
+    def _baselines(self) -> dict[str, float]:
+        """Return the held-out loss of counting characters, alone and after each other, one added to every count."""
+        size = len(self.vocabulary) - len(SPECIAL)
+        learned = self._learned.tolist()
+        inputs, targets = self.held_out.inputs.flatten().tolist(), self.held_out.targets.flatten().tolist()
+        single, pairs = Counter(learned), Counter(pairwise(learned))
+        alone = [(single[b] + 1) / (len(learned) + size) for b in targets]
+        after = [(pairs[a, b] + 1) / (single[a] + size) for a, b in zip(inputs, targets, strict=True)]
+        return {"unigram": _loss(alone), "bigram": _loss(after)}
+
+
+def _loss(shares: list[float]) -> float:
+    return -sum(map(math.log, shares)) / len(shares)
+
+
+def make(spec: RunSpec) -> Data:
+    """Return the windows of the text of a run."""
+    return CharacterData(_text(spec), _context(spec))
+
+
+def _text(spec: RunSpec) -> str:
+    """Return the text of a run, without what stands for places that hold nothing, begin and end."""
+    return texts.read(str(spec.options.get("text", ""))).translate({ord(special): None for special in SPECIAL})
+
+
+def _context(spec: RunSpec) -> int:
+    return int(spec.options.get("context", OPTIONS[1].default))
+
+
+def check(spec: RunSpec) -> str:
+    """Return why the text cannot be learned from, "" when it can."""
+    path, context = str(spec.options.get("text", "")), _context(spec)
+    if not path:
+        return ""
+    try:
+        text = _text(spec)
+    except TrainingError as error:
+        return str(error)
+    needed = 4 * (context + 1)
+    if len(text) < needed:
+        return f"The text {path} has {len(text)} characters, and a context of {context} needs {needed} or more."
+    if len(set(text)) > MOST_CHARACTERS:
+        return f"The text {path} has {len(set(text))} different characters; up to {MOST_CHARACTERS} would do."
+    return ""
+
+
+def settings(kind: str) -> RunSpec:
+    """Return what it learns with in about three minutes."""
+    options = {option.name: option.default for option in OPTIONS}
+    model = ModelSpec(kind, layers=2, heads=4, d_model=64, d_ff=256)
+    return RunSpec(NAME, options, model, TrainSpec(rate=3e-3, batch=16, steps=4000, warmup=100, evaluate_every=200))
+
+
+TASK = Task(
+    name=NAME,
+    title="Characters of a text",
+    about="Each character of a text from those before it, as in large language models: first spaces and frequent "
+    "letters come right, then words, then lines.",
+    look_for="A stripe at the diagonal or just below it: most of what comes next is told by the last few characters.",
+    row="G2, G5",
+    kinds=("decoder", "attention"),
+    options=OPTIONS,
+    settings=settings,
+    make=make,
+    check=check,
+)

@@ -1,0 +1,98 @@
+"""Dates in many spellings, written as ISO 8601: a small translation."""
+
+import random
+from collections.abc import Iterable
+
+import torch
+from torch import Tensor
+
+from attnlab.attention.entries import Option
+from attnlab.errors import TrainingError
+from attnlab.training.batch import SPECIAL
+from attnlab.training.specs import ModelSpec, RunSpec, TrainSpec
+from attnlab.training.tasks import calendar_spellings as calendar
+from attnlab.training.tasks.data import Data
+from attnlab.training.tasks.pair_data import PairData, Pairs
+from attnlab.training.tasks.rows import HELD_OUT_SHARE, pad
+from attnlab.training.tasks.task import WITH_SOURCE, Task
+
+NAME = "dates"
+HELD_OUT, SEED = 512, 21
+OPTIONS = (Option("pairs", "Pairs", "How many spelled dates there are to learn from", "whole", 20_000, 1000, 100_000),)
+CHARACTERS = "0123456789abcdefghijklmnopqrstuvwxyz ,-./'"
+LONGEST, TARGET = 37, len("2024-12-31")
+PROBE = "the 3rd of march, 2019"
+
+
+def numbers(text: str) -> list[int]:
+    """Return the numbers of the characters of a text."""
+    return [len(SPECIAL) + CHARACTERS.index(character) for character in text]
+
+
+def read(text: str) -> tuple[list[int], list[int]]:
+    """Return a date that a person wrote, and its ISO form."""
+    written = " ".join(text.lower().split())
+    found = calendar.read(written)
+    if found is None:
+        raise TrainingError(
+            f"{text.strip()!r} is no date of 1950 to 2049 in a spelling of this task; "
+            f"“{PROBE}”, “3 mar 2019”, “3/31/19” or “31.3.19” would do."
+        )
+    return numbers(written), numbers(found[0].isoformat())
+
+
+class _Pool:
+    """Spelled dates made once: days that are held out in any spelling, and others."""
+
+    def __init__(self, pairs: int) -> None:
+        g = random.Random(SEED)
+        learned: list[tuple[str, str]] = []
+        away: list[tuple[str, str]] = []
+        while len(learned) < pairs or len(away) < HELD_OUT:
+            day, spelling = calendar.any_day(g), g.choice(calendar.SPELLINGS)
+            part = away if day.toordinal() * 0x9E3779B1 >> 16 & 0xFFFF < 0x10000 // HELD_OUT_SHARE else learned
+            part.append((calendar.spelled(day, spelling), day.isoformat()))
+        self._learned, self._held_out = _rows(learned[:pairs]), _rows(away[:HELD_OUT])
+
+    def draw(self, g: torch.Generator, n: int, held_out: bool) -> tuple[Tensor, Tensor]:
+        """Return ``n`` pairs as they come when held out, else any."""
+        if held_out:
+            return self._held_out[0][:n], self._held_out[1][:n]
+        taken = torch.randint(len(self._learned[0]), (n,), generator=g)
+        source = self._learned[0][taken]
+        return source[:, : int((source != 0).sum(1).max())], self._learned[1][taken]
+
+
+def _rows(pairs: Iterable[tuple[str, str]]) -> tuple[Tensor, Tensor]:
+    sources, targets = zip(*((numbers(source), numbers(target)) for source, target in pairs), strict=True)
+    return pad(list(sources), LONGEST), pad(list(targets), TARGET)
+
+
+def make(spec: RunSpec) -> Data:
+    """Return the spelled dates of a run."""
+    pool = _Pool(int(spec.options.get("pairs", OPTIONS[0].default)))
+    pairs = Pairs((*SPECIAL, *CHARACTERS), (LONGEST, TARGET), pool.draw, read, PROBE)
+    return PairData(pairs, spec.model.kind, HELD_OUT)
+
+
+def settings(kind: str) -> RunSpec:
+    """Return what it learns with in some minutes."""
+    options = {option.name: option.default for option in OPTIONS}
+    model = ModelSpec(kind, layers=2, heads=4, d_model=64, d_ff=128, positions="learned")
+    train = TrainSpec(rate=2e-3, batch=32, steps=5000, warmup=200, evaluate_every=200)
+    return RunSpec(NAME, options, model, train)
+
+
+TASK = Task(
+    name=NAME,
+    title="Dates",
+    about="Dates in eighteen spellings are written as ISO 8601, such as 2019-03-31: year, month and day change places. "
+    "With slashes the month comes first, with dots the day; the years are 1950 to 2049.",
+    look_for="In the alignment (“cross”, “alignment”): the first four rows look at the year, then two at the month and "
+    "two at the day, wherever these stand.",
+    row="G3, G6",
+    kinds=(*WITH_SOURCE, "decoder"),
+    options=OPTIONS,
+    settings=settings,
+    make=make,
+)

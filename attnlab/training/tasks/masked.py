@@ -1,0 +1,117 @@
+"""Sentences with hidden words, which are told from the words around: what BERT learns."""
+
+import math
+import random
+import re
+from collections import Counter
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from attnlab.attention.entries import Option
+from attnlab.errors import TrainingError
+from attnlab.training.batch import IGNORED, PAD, SPECIAL, Batch
+from attnlab.training.specs import ModelSpec, RunSpec, TrainSpec
+from attnlab.training.tasks import sentences
+from attnlab.training.tasks.data import Data
+from attnlab.training.tasks.rows import held_out, pad
+from attnlab.training.tasks.task import Task
+
+NAME = "masked"
+MASK = len(SPECIAL)
+"""The number of the token that stands for a hidden word."""
+WRITTEN = "▢"
+POOL, HELD_OUT, SEED = 20_000, 512, 20
+LONGEST = 12
+"""Words of a sentence, at most."""
+OPTIONS = (Option("share", "Hidden", "Which share of the words is hidden", "number", 0.2, 0.05, 0.8),)
+
+
+class MaskedData:
+    """Sentences of the grammar, some words hidden in each; see :class:`attnlab.training.tasks.data.Data`.
+
+    A held-out sentence is never seen, with whatever words hidden.
+    """
+
+    features = 0
+    longest_source = 0
+    longest = LONGEST
+    causal = False
+    probe_text = "the girl near the old kings [sees] [herself] ."
+
+    def __init__(self, share: float) -> None:
+        self._share = share
+        self.vocabulary = (*SPECIAL, WRITTEN, *sentences.words())
+        self._numbers = {word: number for number, word in enumerate(self.vocabulary)}
+        g = random.Random(SEED)
+        made = dict.fromkeys(sentences.sentence(g) for _ in range(POOL))
+        rows = pad([[self._numbers[word] for word in sentence] for sentence in made], LONGEST)
+        away = held_out(rows)
+        self._learned, kept = rows[~away], rows[away][:HELD_OUT]
+        self.held_out = self._hidden(torch.Generator().manual_seed(SEED), kept)
+        lengths = [int(length) for length in (kept != PAD).sum(1)]
+        self.held_out_lengths = tuple(lengths)
+        self.baselines: Mapping[str, float] = {"unigram": self._unigram()}
+
+    def batch(self, g: torch.Generator, n: int) -> Batch:
+        """Return ``n`` sentences with other words hidden each time."""
+        return self._hidden(g, self._learned[torch.randint(len(self._learned), (n,), generator=g)])
+
+    def probe(self, text: str) -> Batch:
+        """Return a sentence; words in brackets are hidden and asked, ▢ is a hidden word that nobody knows."""
+        words = re.findall(r"\[[^\[\]]*\]|[^\s.\[\]]+|\.", text.lower())
+        if not 1 <= len(words) <= LONGEST:
+            raise TrainingError(f"The sentence has {len(words)} words; this task reads 1 to {LONGEST}.")
+        inputs, targets = [], []
+        for word in words:
+            bare = word.strip("[] ") or WRITTEN
+            if bare not in self._numbers or bare in SPECIAL:
+                raise TrainingError(f"{bare!r} is no word of this task; there are {', '.join(self.vocabulary[4:])}.")
+            is_hidden = word.startswith("[") or bare == WRITTEN
+            inputs.append(MASK if is_hidden else self._numbers[bare])
+            targets.append(self._numbers[bare] if is_hidden and bare != WRITTEN else IGNORED)
+        return Batch(torch.tensor([inputs]), torch.tensor([targets]))
+
+    def tokens(self, row: Tensor) -> tuple[str, ...]:
+        """Return the words of a row, "" where nothing is asked."""
+        return tuple("" if number == IGNORED else self.vocabulary[number] for number in row.tolist())
+
+    def _hidden(self, g: torch.Generator, rows: Tensor) -> Batch:
+        """Hide words of each row: at least one, and others by chance."""
+        chance = torch.rand(rows.shape, generator=g).masked_fill(rows == PAD, 1.0)
+        hidden = (chance < self._share) | (chance == chance.min(1, keepdim=True).values)
+        return Batch(rows.masked_fill(hidden, MASK), rows.masked_fill(~hidden, IGNORED))
+
+    def _unigram(self) -> float:
+        """Return the loss of guessing each hidden word by how often it comes."""
+        asked = self.held_out.targets[self.held_out.targets != IGNORED].tolist()
+        learned = Counter(self._learned[self._learned != PAD].tolist())
+        return -sum(math.log(learned[word] / learned.total()) for word in asked) / len(asked)
+
+
+def make(spec: RunSpec) -> Data:
+    """Return the sentences of a run."""
+    return MaskedData(float(spec.options.get("share", OPTIONS[0].default)))
+
+
+def settings(kind: str) -> RunSpec:
+    """Return what it learns with."""
+    options = {option.name: option.default for option in OPTIONS}
+    model = ModelSpec(kind, layers=2, heads=4, d_model=48, d_ff=96)
+    return RunSpec(NAME, options, model, TrainSpec(rate=2e-3, batch=32, steps=3000, evaluate_every=100))
+
+
+TASK = Task(
+    name=NAME,
+    title="Masked words",
+    about="Some words of a sentence are hidden, and each is told from the words around it. Many can only be guessed, "
+    "but a verb has the number of its subject, and himself, herself, itself or themselves is the subject again.",
+    look_for="In the rows of hidden words: himself, herself, itself and themselves look at the subject, past a nearer "
+    "noun; what is eaten, drunk or read looks at its verb.",
+    row="G4",
+    kinds=("encoder", "attention"),
+    options=OPTIONS,
+    settings=settings,
+    make=make,
+)
