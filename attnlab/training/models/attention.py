@@ -183,4 +183,4 @@ def _table(table: Table, config: AttentionConfig, sizes: Mapping[str, int]) -> n
         return nn.Parameter(torch.eye(*shape))
     if table.fill in ("zeros", "ones"):
         return nn.Parameter(torch.full(shape, float(table.fill == "ones")))
-    return nn.Parameter(torch.randn(shape) / math.sqrt(shape[-1]))
+    return nn.Parameter(torch.empty(shape).normal_(std=1 / math.sqrt(shape[-1])))

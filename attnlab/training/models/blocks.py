@@ -20,14 +20,14 @@ class Positions(nn.Module):
 
     encoding: Tensor
 
-    def __init__(self, name: str, longest: int, d_model: int) -> None:
+    def __init__(self, name: str, longest: int, d_model: int, spread: float) -> None:
         super().__init__()
         self._entry = POSITIONS[name]
         self._longest = longest
         if self._entry.encode is None:
             return
         if self._entry.tables:
-            self.P = nn.Parameter(torch.randn(longest, d_model) / math.sqrt(d_model))
+            self.P = nn.Parameter(torch.empty(longest, d_model).normal_(std=spread))
         else:
             encoding = self._entry.encode(longest, d_model, {}).to(torch.get_default_dtype())
             self.register_buffer("encoding", encoding, persistent=False)
@@ -51,13 +51,17 @@ class Positions(nn.Module):
 class Embedding(nn.Module):
     """Rows of a table for tokens, [B, T] to [B, T, d], with positions and dropout.
 
-    ``scaled`` multiplies them by √d_model before positions are added (Vaswani et al. 2017, section 3.4).
+    ``scaled`` multiplies them by √d_model before positions are added (Vaswani et al. 2017, section 3.4). ``tied``: the
+    table gives the logits too, and begins as small as in GPT-2 (Radford et al. 2019), all tokens as likely.
     """
 
-    def __init__(self, vocabulary: int, spec: ModelSpec, longest: int, scaled: bool = False) -> None:
+    def __init__(
+        self, vocabulary: int, spec: ModelSpec, longest: int, scaled: bool = False, tied: bool = False
+    ) -> None:
         super().__init__()
-        self.table = nn.Parameter(torch.randn(vocabulary, spec.d_model) / math.sqrt(spec.d_model))
-        self.positions = Positions(spec.positions, longest, spec.d_model)
+        spread = 0.02 if tied else 1 / math.sqrt(spec.d_model)
+        self.table = nn.Parameter(torch.empty(vocabulary, spec.d_model).normal_(std=spread))
+        self.positions = Positions(spec.positions, longest, spec.d_model, spread)
         self.dropout = nn.Dropout(spec.dropout)
         self._scale = math.sqrt(spec.d_model) if scaled else 1.0
 
@@ -136,4 +140,4 @@ def calm(blocks: Sequence[Block]) -> None:
     """
     added = [weight for block in blocks for weight in block.added()]
     for weight in added:
-        weight /= math.sqrt(len(added))
+        weight.div_(math.sqrt(len(added)))

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from attnlab.attention.experiment import Experiment, Weights
 from attnlab.attention.positions import POSITIONS
@@ -125,9 +127,18 @@ def build(spec: ModelSpec, data: Data) -> Model:
 
 def count(spec: ModelSpec, data: Data) -> tuple[int, int]:
     """Return how many numbers a model has, in all and of those that learn; nothing is drawn or stored."""
-    with torch.device("meta"):
+    with torch.device("meta"), _Undrawn():
         parameters = list(build(spec, data).parameters())
     return sum(p.numel() for p in parameters), sum(p.numel() for p in parameters if p.requires_grad)
+
+
+class _Undrawn(TorchFunctionMode):
+    """Leaves the first numbers out: for tensors that hold none, torch would load its compiler first, for seconds."""
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        return args[0] if func in (Tensor.uniform_, Tensor.normal_, Tensor.div_) else func(*args, **(kwargs or {}))
 
 
 def check(spec: ModelSpec, data: Data) -> str:

@@ -1,5 +1,7 @@
 """Transformers: attention alone, decoders, encoders, and both together."""
 
+import math
+
 from torch import Tensor, nn
 
 from attnlab.training.models.attention import Attention
@@ -19,7 +21,7 @@ class OneStack(Model):
     def __init__(self, spec: ModelSpec, data: Data, name: str, causal: bool, activation: type[nn.Module]) -> None:
         super().__init__(data.longest, causal)
         self._causal = causal
-        self.embedding = Embedding(len(data.vocabulary), spec, data.longest)
+        self.embedding = Embedding(len(data.vocabulary), spec, data.longest, tied=spec.norm == "before")
         config = self_attention(spec, causal)
         blocks = [Block(spec, config, activation) for _ in range(spec.layers)]
         self.blocks = nn.ModuleList(blocks)
@@ -47,7 +49,7 @@ class OnNumbers(Model):
     def __init__(self, spec: ModelSpec, data: Data) -> None:
         super().__init__(data.longest, data.causal)
         self._causal = data.causal
-        self.positions = Positions(spec.positions, data.longest, spec.d_model)
+        self.positions = Positions(spec.positions, data.longest, spec.d_model, 1 / math.sqrt(spec.d_model))
         config = self_attention(spec, data.causal)
         layers = [Attention(spec.d_model, config, spec.dropout) for _ in range(spec.layers)]
         self.blocks = nn.ModuleList(layers)
