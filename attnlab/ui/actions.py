@@ -14,6 +14,8 @@ from PySide6.QtWidgets import QMenu, QWidget
 class Action:
     """One thing a person can do. ``title`` may be a function, for "Undo drag W_q"; ``checked`` makes it a switch.
 
+    An action whose title is "" just now is not shown, neither in a menu nor in the palette.
+
     ``shortcuts`` are written portably ("Ctrl+Shift+Z"; Ctrl is Command on a Mac), the one to show first.
     """
 
@@ -112,6 +114,7 @@ class ActionList(QObject):
 
     def _refresh(self, action: Action) -> None:
         made, title = self._qt[action.id], action.current_title()
+        made.setVisible(bool(title))
         if made.text() != title.replace("&", "&&") or not made.toolTip():
             made.setText(title.replace("&", "&&"))
             key = self.shortcut_text(action.id)

@@ -31,6 +31,8 @@ def search(actions: ActionList, query: str) -> list[Found]:
     ranked: list[tuple[bool, float, int, Found]] = []
     for order, action in enumerate(a for a in actions if a.in_palette):
         title, enabled = action.current_title(), action.is_enabled()
+        if not title:
+            continue
         hit = match(query, title)
         places = hit.places if hit else ()
         score = hit.score if hit else None

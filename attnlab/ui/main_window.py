@@ -219,7 +219,8 @@ class MainWindow(QMainWindow):
                 save_settings(self.settings)
             except AttnlabError as error:
                 self.say(str(error))
-        self.apply_theme()
+        if changes.keys() - {"recent", "figure"}:  # which are not to be seen
+            self.apply_theme()
 
     def set_theme(self, theme: str) -> None:
         """Follow the system, or be light or dark."""
@@ -306,7 +307,7 @@ class MainWindow(QMainWindow):
     @Slot(object)
     def remember_file(self, path: Path) -> None:
         """Put a file at the head of the recent ones."""
-        self.change_settings(recent=self.settings.with_recent(str(path)).recent)
+        self.change_settings(recent=self.settings.with_recent(str(path.absolute())).recent)
 
     def _geometry_settings(self) -> QSettings:
         return QSettings("attnlab", "attnlab")

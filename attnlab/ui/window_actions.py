@@ -5,18 +5,20 @@ from typing import TYPE_CHECKING
 
 from attnlab.ui.actions import Action
 from attnlab.ui.file_actions import file_actions
+from attnlab.ui.recent_files import recent_actions
 
 if TYPE_CHECKING:
     from attnlab.document.document import View
     from attnlab.ui.lessons.draft import Draft
     from attnlab.ui.main_window import MainWindow
 
-SECTIONS = ("File", "Edit", "Layer", "View", "Compare", "Steps", "Lessons", "Window")
+SECTIONS = ("File", "Recent", "Edit", "Layer", "View", "Compare", "Steps", "Lessons", "Window")
 
 
 def window_actions(w: "MainWindow") -> list[Action]:
     """Return the actions of a window; each asks the window what is possible just now."""
-    return [*file_actions(w), *_edit(w), *_layer(w), *_view(w), *_compare(w), *_steps(w), *_lessons(w), *_window(w)]
+    of_files, of_layer = [*file_actions(w), *recent_actions(w)], [*_edit(w), *_layer(w), *_view(w), *_compare(w)]
+    return [*of_files, *of_layer, *_steps(w), *_lessons(w), *_window(w)]
 
 
 def _loaded(w: "MainWindow") -> bool:

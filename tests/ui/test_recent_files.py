@@ -1,0 +1,86 @@
+"""Files opened or saved lately are in the menu and in the palette; one that is gone is told and leaves them."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLineEdit, QMenu
+
+import attnlab
+from attnlab.attention.experiment import Experiment
+from attnlab.document.settings import RECENT_LIMIT, load_settings
+from attnlab.files.source import Source
+from attnlab.ui.recent_files import titled
+
+if TYPE_CHECKING:
+    from tests.ui.conftest import Person
+
+Key, Mod = Qt.Key, Qt.KeyboardModifier
+
+
+def session(folder: Path, name: str) -> Path:
+    attnlab.save(Experiment((name,), [[1.0]]), folder / f"{name}.attnlab")
+    return folder / f"{name}.attnlab"
+
+
+def in_menu(person: "Person") -> list[str]:
+    """Return what the Recent part of the menu shows."""
+    person.window.actions_list.refresh()  # as the menu asks for before it is shown
+    menus = [menu for menu in person.window.findChildren(QMenu) if menu.title() == "Recent"]
+    assert len(menus) == 1
+    return [action.text() for action in menus[0].actions() if action.isVisible()]
+
+
+def test_without_files_the_menu_says_so(person: "Person") -> None:
+    assert in_menu(person) == ["No file was opened yet"]
+    assert not person.window.actions_list["recent-none"].isEnabled()
+
+
+def test_what_was_opened_and_saved_is_listed_newest_first_and_kept(
+    sit_down: Callable[..., "Person"], tmp_path: Path
+) -> None:
+    first, second = session(tmp_path, "first"), tmp_path / "second & last.attnlab"
+    person = sit_down(Source(path=first), remember=True)
+    assert person.playground.files.save_to(second)
+    assert in_menu(person) == [titled(second).replace("&", "&&"), titled(first)]
+    assert load_settings()[0].recent == (str(second), str(first))
+    for number in range(RECENT_LIMIT):
+        person.window.open_path(session(tmp_path, f"more{number}"))
+    assert len(in_menu(person)) == RECENT_LIMIT
+
+
+def test_the_palette_finds_a_file_by_its_name(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
+    person = sit_down()
+    for name in ("monday", "friday"):
+        person.window.open_path(session(tmp_path, name))
+    person.settle()
+    person.key(Key.Key_K, Mod.ControlModifier)
+    field = person.find(QLineEdit, "Search the commands")
+    person.type("monday.att")
+    person.key(Key.Key_Return, widget=field)
+    person.settle()
+    assert person.experiment.tokens == ("monday",)
+    assert person.history()[-1] == "Open monday.attnlab"
+
+
+def test_a_file_that_is_gone_leaves_the_list_with_a_sentence(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
+    person = sit_down()
+    kept, gone = session(tmp_path, "kept"), session(tmp_path, "gone")
+    for path in (kept, gone):
+        person.window.open_path(path)
+    person.settle()
+    gone.unlink()
+    before = person.document.scene
+    assert person.window.actions_list.run("recent-1")
+    assert person.message() == f"There is no file {gone} any more; it has left the list of recent files."
+    assert person.document.scene is before
+    assert in_menu(person) == [titled(kept)]
+
+
+def test_a_long_way_to_a_file_is_shown_by_its_end() -> None:
+    assert titled(Path.home() / "a" / "b.attnlab") == f"b.attnlab — {Path('~', 'a')}"
+    long = titled(Path("/", *["folder"] * 20, "b\n.attnlab"))
+    assert long.startswith("b\\n.attnlab — …")
+    assert long.endswith("folder/folder")
+    assert len(long) < 80
