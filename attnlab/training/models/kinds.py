@@ -138,7 +138,10 @@ class _Undrawn(TorchFunctionMode):
     def __torch_function__(
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        return args[0] if func in (Tensor.uniform_, Tensor.normal_, Tensor.div_) else func(*args, **(kwargs or {}))
+        given = kwargs or {}
+        if func in (Tensor.uniform_, Tensor.normal_, Tensor.div_, nn.init.uniform_, nn.init.normal_):
+            return args[0] if args else given["tensor"]
+        return func(*args, **given)
 
 
 def check(spec: ModelSpec, data: Data) -> str:
