@@ -1,8 +1,22 @@
 """Work that was not saved is there again next time, until it is saved; nothing is kept of what was."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+import attnlab
+from attnlab.attention.explain import Cell
+from attnlab.attention.walk import Place
+from attnlab.document.saved_view import KEY
+from attnlab.files.session import load_session
+from attnlab.files.source import Source
+from attnlab.ui.playground.recovery import NOTE
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
@@ -41,3 +55,182 @@ def test_what_is_as_it_was_opened_or_saved_is_not_kept(
     person.document.undo()
     person.window.close()
     assert not list(config_dir.glob("*.attnlab"))
+
+
+# A crash, and what cannot be written
+
+
+PROGRAM = """
+import sys
+from pathlib import Path
+from attnlab.files.source import Source
+from attnlab.ui.app import run
+
+def on_window(window):
+    window.ready.connect(lambda: changed(window))
+
+def changed(window):
+    document = window.playground.document
+    window.playground.toggle_causal()
+    document.show(depth="row")
+    window.recovery._written.connect(lambda problem: print("kept", problem, flush=True))
+
+run(Source(path=Path(sys.argv[1])), on_window=on_window)
+"""
+
+
+def killed_in_the_middle_of_work(path: Path) -> None:
+    """Run the real program on a file, change something, and kill it once the work was kept by itself."""
+    command = [sys.executable, "-c", PROGRAM, str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "kept \n"
+        process.kill()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a process is not killed in the same way")
+def test_the_work_of_a_killed_program_is_offered_and_its_file_is_as_it_was(
+    sit_down: "Callable[..., Person]", config_dir: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "mine.attnlab"
+    attnlab.save(attnlab.preset("the-cat-sat"), path)
+    before = path.read_bytes()
+    killed_in_the_middle_of_work(path)
+    assert path.read_bytes() == before
+    assert (config_dir / "current.lock").exists()  # nobody came to take it away
+    person = sit_down(remember=True)
+    assert person.message() == NOTE
+    assert person.window.actions_list.run("bring-back")
+    person.settle()
+    assert person.experiment.config.causal
+    assert person.experiment.tokens == attnlab.preset("the-cat-sat").tokens
+    assert person.document.view.depth == "row"
+    assert person.window.windowTitle() == "mine • — attnlab"
+    person.key(Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+    assert attnlab.load(path).config.causal
+    assert person.window.windowTitle() == "mine — attnlab"
+    person.window.close()
+    assert not list(config_dir.glob("*.attnlab"))
+    assert not list(config_dir.glob("*.lock"))
+
+
+def test_each_of_two_windows_keeps_its_own_work(sit_down: "Callable[..., Person]", config_dir: Path) -> None:
+    one, two = sit_down(remember=True), sit_down("the-cat-sat", remember=True)
+    assert not two.message()  # what the first one does is not work of last time
+    for person in (one, two):
+        person.playground.toggle_causal()
+        person.settle()
+        assert person.window.recovery is not None
+        assert person.window.recovery.keep()
+    kept = [attnlab.load(path).tokens for path in sorted(config_dir.glob("current*.attnlab"))]
+    assert sorted(kept) == sorted([one.experiment.tokens, two.experiment.tokens])
+    one.window.close()
+    two.window.close()
+    three = sit_down("random-4x8", remember=True)
+    assert three.message() == NOTE
+    assert three.window.actions_list.run("bring-back")
+    three.settle()
+    assert three.experiment.tokens in kept
+    three.window.close()
+    four = sit_down("random-4x8", remember=True)
+    assert four.window.actions_list.run("bring-back")
+    four.settle()
+    assert four.experiment.tokens in kept
+
+
+def test_undoing_what_was_brought_back_does_not_lose_it(
+    sit_down: "Callable[..., Person]", config_dir: Path, tmp_path: Path
+) -> None:
+    person = sit_down(remember=True)
+    person.press("Causal")
+    person.window.close()
+    attnlab.save(attnlab.preset("the-cat-sat"), tmp_path / "other.attnlab")
+    person = sit_down(Source(path=tmp_path / "other.attnlab"), remember=True)
+    assert person.window.actions_list.run("bring-back")
+    person.settle()
+    person.undo()
+    person.settle()
+    assert person.window.recovery is not None
+    assert person.window.recovery.keep()
+    assert person.window.recovery.there()
+    person.window.close()
+    assert attnlab.load(config_dir / "last.attnlab").config.causal
+
+
+def test_a_save_that_fails_keeps_the_work_and_says_so(
+    sit_down: "Callable[..., Person]", config_dir: Path, tmp_path: Path
+) -> None:
+    person = sit_down(remember=True)
+    (tmp_path / "folder").mkdir()
+    assert person.playground.files.save_to(tmp_path / "folder" / "mine.attnlab")
+    person.press("Causal")
+    (tmp_path / "folder" / "mine.attnlab").unlink()
+    (tmp_path / "folder").rmdir()
+    person.key(Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+    assert person.message().endswith(
+        f"there is no folder {tmp_path / 'folder'}; the work is kept all the same, and offered at the next start."
+    )
+    assert person.window.windowTitle() == "mine • — attnlab"
+    assert attnlab.load(config_dir / "current.attnlab").config.causal
+    person.window.close()
+    assert sit_down(remember=True).message() == NOTE
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no limits of a file's size")
+def test_a_full_disk_leaves_the_file_as_it_was(
+    sit_down: "Callable[..., Person]", config_dir: Path, tmp_path: Path
+) -> None:
+    import resource
+
+    person = sit_down(remember=True)
+    assert person.playground.files.save_to(tmp_path / "mine.attnlab")
+    before = (tmp_path / "mine.attnlab").read_bytes()
+    person.press("Causal")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+    try:
+        person.key(Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+        assert "mine.attnlab cannot be written: " in person.message()
+        assert person.message().endswith("; nor can it be kept beside the settings.")
+        assert person.window.windowTitle() == "mine • — attnlab"
+        person.window.close()
+        assert person.window.isVisible()  # it was not kept anywhere, so the window stays
+        assert person.message().endswith("Save it elsewhere, or close once more to leave without it.")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert (tmp_path / "mine.attnlab").read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["config", "mine.attnlab"]
+    person.key(Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+    assert attnlab.load(tmp_path / "mine.attnlab").config.causal
+    person.window.close()
+    assert not person.window.isVisible()
+
+
+def test_work_that_cannot_be_kept_is_left_when_that_is_wanted(
+    sit_down: "Callable[..., Person]", config_dir: Path
+) -> None:
+    person = sit_down(remember=True)
+    (config_dir / "current.attnlab").mkdir()
+    person.press("Causal")
+    person.window.close()
+    assert person.message().startswith("Unsaved work cannot be kept.")
+    assert person.window.isVisible()
+    person.window.close()
+    assert not person.window.isVisible()
+
+
+def test_the_walk_of_unsaved_work_is_kept_and_the_mouse_is_not(
+    sit_down: "Callable[..., Person]", qtbot: QtBot, config_dir: Path
+) -> None:
+    person = sit_down(remember=True)
+    assert person.window.recovery is not None
+    person.press("Causal")
+    person.settle()
+    for step in ({"at": Place("scores")}, {"look": "present", "head": "mean"}):
+        with qtbot.waitSignal(person.window.recovery._written, timeout=20_000):
+            person.document.show(**step)
+        session = load_session(config_dir / "current.attnlab")
+    assert session.view[KEY]["at"]["stage"] == "scores"
+    person.document.select(Cell("scores", 0, 0, 0))
+    assert not person.window.recovery._timer.isActive()
+    person.window.close()

@@ -138,10 +138,10 @@ class Recovery(QObject):
 
     @Slot(str)
     def _on_save_failed(self, problem: str) -> None:
-        if self._playground.document.modified and self.keep():
-            self._playground.step_bar.show_message(
-                f"{problem.rstrip('.')}; the work is kept all the same, and offered at the next start."
-            )
+        if self._playground.document.modified:
+            kept = "the work is kept all the same, and offered at the next start"
+            more = kept if self.keep() else "nor can it be kept beside the settings"
+            self._playground.step_bar.show_message(f"{problem.rstrip('.')}; {more}.")
 
     @Slot()
     def _on_history_changed(self) -> None:
