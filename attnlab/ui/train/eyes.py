@@ -50,6 +50,13 @@ class Eyes:
         self._viewer: tuple[RunSpec, Viewer] | None = None
         self._first: tuple[RunSpec, Arrays] | None = None
 
+    @staticmethod
+    def prepare() -> None:
+        """Set torch up in this thread: a team of threads would wait for the one that trains, thousands of times over."""
+        import torch
+
+        torch.set_num_threads(1)
+
     def check(self, spec: RunSpec) -> Checked:
         """Return what is wrong with settings, or what they come to."""
         from attnlab.training import models, tasks
@@ -75,7 +82,9 @@ class Eyes:
 
     def text(self, spec: RunSpec, weights: Arrays | None, prompt: str, n: int, heat: tuple[float, int, int]) -> str:
         """Return what the model writes on from a prompt; ``heat`` is temperature, top-k and seed."""
-        return self._of(spec).text(weights if weights is not None else self.first(spec), prompt, n, *heat)
+        viewer = self._of(spec)
+        n = min(n, 2 * viewer.data.longest)
+        return viewer.text(weights if weights is not None else self.first(spec), prompt, n, *heat)
 
     def course(self, spec: RunSpec, moments: Sequence[Moment], probe: str) -> dict[int, NDArray[np.float64]]:
         """Return how sharp each head is at some moments, by step."""

@@ -41,7 +41,7 @@ class Looking(QObject):
         self.course: dict[int, NDArray[np.float64]] = {}
         self._run: Run | None = None
         self.eyes = Eyes()
-        self.worker = Worker(KINDS, self)
+        self.worker = Worker(KINDS, self.eyes.prepare, self)
         self.worker.answered.connect(self._on_answered)
 
     def follow(self, run: Run | None) -> None:
@@ -127,7 +127,7 @@ class Looking(QObject):
         rows = [self.course[step] for step in steps]
         heads = len(rows[-1]) if rows else 0
         kept = [(step, row) for step, row in zip(steps, rows, strict=True) if len(row) == heads]
-        return np.array([float(step) for step, _ in kept]), np.array([row for _, row in kept]).reshape(-1, heads)
+        return np.array([float(step) for step, _ in kept]), np.array([row for _, row in kept]).reshape(len(kept), heads)
 
 
 def _with(key: object, job: Callable[[], object]) -> tuple[object, object]:

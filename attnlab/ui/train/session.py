@@ -59,7 +59,7 @@ class TrainSession(QObject):
         self.shown: int | None = None
         self.watched = True
         self._wanting = False
-        self._reason = ""
+        self.reason = ""
         self._frames = 0
         self._speeds: deque[tuple[float, int]] = deque(maxlen=SPEED_OVER)
         self.looking = Looking(self)
@@ -95,7 +95,7 @@ class TrainSession(QObject):
     def can_go_on(self) -> bool:
         """Whether a run that was stopped, or whose process died, can go on from what was kept of it."""
         run = self.run
-        if run is None or run.checkpoint is None or self.alive or run.spec != self.spec or self._reason == "nan":
+        if run is None or run.checkpoint is None or self.alive or run.spec != self.spec or self.reason == "nan":
             return False
         return run.status in ("ended", "failed") and run.step < run.spec.train.steps
 
@@ -164,7 +164,7 @@ class TrainSession(QObject):
         """Go back to the first weights, those of the seed; the run is kept to compare with."""
         self._end_process()
         self._keep_run()
-        self.run, self.shown, self._reason = None, None, ""
+        self.run, self.shown, self.reason = None, None, ""
         self.looking.follow(None)
         self.progressed.emit()
         self.set_spec(self.spec)
@@ -216,7 +216,7 @@ class TrainSession(QObject):
     def _begin(self, run: Run, checkpoint: Checkpoint | None) -> None:
         from attnlab.training.process import TrainingProcess
 
-        self.shown, self._reason, self._wanting = None, "", False
+        self.shown, self.reason, self._wanting = None, "", False
         self._speeds.clear()
         self.process = TrainingProcess(run.spec, checkpoint, interval=run.recorder.interval)
         self.process.start()
@@ -288,7 +288,7 @@ class TrainSession(QObject):
             self.progressed.emit()
             self.failed.emit(message.sentence)
         elif message is not None:
-            self._reason = message.reason
+            self.reason = message.reason
             self.progressed.emit()
             self.ended.emit(message.sentence)
 

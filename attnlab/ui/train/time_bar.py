@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.icons import icon
-from attnlab.ui.theme import font, px
+from attnlab.ui.theme import font, px, restyle
 from attnlab.ui.widgets.elided_label import ElidedLabel
 from attnlab.ui.widgets.pill import Choice, Pill
 from attnlab.ui.widgets.timeline import Timeline, TimeMark
@@ -56,7 +56,6 @@ class TimeBar(QFrame):
         self.memory.setAccessibleName("Recorded moments")
         self.message.setObjectName("message")
         self.message.setAccessibleName("Message")
-        self.message.setProperty("role", "error")
         self._lay_out()
         self._show_buttons()
 
@@ -108,8 +107,9 @@ class TimeBar(QFrame):
         if not self.playing:
             self._at = float(index)
 
-    def show_message(self, sentence: str) -> None:
-        """Say what went wrong, in one sentence, or nothing any more."""
+    def show_message(self, sentence: str, *, wrong: bool = True) -> None:
+        """Say how it went, in one sentence, or nothing any more."""
+        restyle(self.message, f"color: {self._palette.bad if wrong else self._palette.good}")
         self.message.setText(sentence)
         self.message.setToolTip(sentence)
         self.message.setVisible(bool(sentence))

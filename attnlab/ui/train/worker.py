@@ -21,14 +21,16 @@ class Refusal:
 class Worker(QObject):
     """Owns the thread. ``ask`` returns at once; what came of it arrives as ``answered(kind, result)``.
 
-    The result of work that cannot be done is a :class:`Refusal`. ``kinds`` are all kinds, the most urgent first.
+    The result of work that cannot be done is a :class:`Refusal`. ``kinds`` are all kinds, the most urgent first;
+    ``prepare`` is called by the thread before the first.
     """
 
     answered = Signal(str, object)
     _posted = Signal()
 
-    def __init__(self, kinds: tuple[str, ...], parent: QObject | None = None) -> None:
+    def __init__(self, kinds: tuple[str, ...], prepare: Callable[[], None], parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self._prepare = prepare
         self._kinds = kinds
         self._wake = threading.Condition()
         self._waiting: dict[str, Callable[[], Any]] = {}
@@ -65,6 +67,7 @@ class Worker(QObject):
         self._thread.join()
 
     def _work(self) -> None:
+        prepared = False
         while True:
             with self._wake:
                 while not (self._stopping or self._waiting):
@@ -73,6 +76,9 @@ class Worker(QObject):
                     return
                 kind = next(kind for kind in self._kinds if kind in self._waiting)
                 job, self._working = self._waiting.pop(kind), kind
+            if not prepared:
+                self._prepare()
+                prepared = True
             result = _answer(job)
             with self._wake:
                 self._done.append((kind, result))

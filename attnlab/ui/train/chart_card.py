@@ -1,0 +1,32 @@
+"""A card with a title and a chart of curves below it."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+
+from attnlab.figures.palette import Palette
+from attnlab.ui.theme import font, px
+from attnlab.ui.widgets.line_chart import LineChart
+from attnlab.ui.widgets.surface import Surface
+
+
+class ChartCard(Surface):
+    """Shows a chart on a rounded ground."""
+
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._title = QLabel(title)
+        self._title.setTextFormat(Qt.TextFormat.PlainText)
+        self._title.setProperty("role", "title")
+        self.chart = LineChart(title)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(12, 8, 12, 8)
+        column.setSpacing(4)
+        column.addWidget(self._title)
+        column.addWidget(self.chart)
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours, and the present size of type."""
+        super().set_palette(palette)
+        self._title.setFont(font("caption_strong"))
+        self.chart.set_palette(palette)
+        self.chart.setFixedHeight(px(150))

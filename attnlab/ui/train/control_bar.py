@@ -1,0 +1,155 @@
+"""The bar above: what is trained, the buttons that start, pause, step, stop and reset it, and how it goes."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QRectF, QSize, Signal
+from PySide6.QtGui import QColor, QIcon, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
+
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.icons import icon
+from attnlab.ui.theme import font, px
+from attnlab.ui.widgets.elided_label import ElidedLabel
+
+if TYPE_CHECKING:
+    from attnlab.ui.train.session import TrainSession
+
+ROOMY = 980
+"""From this width on, in pixels at 100 %, there is room for what is trained in words."""
+
+
+class ControlBar(QFrame):
+    """Shows a session; what is pressed is announced."""
+
+    start_requested = Signal()
+    pause_requested = Signal()
+    step_requested = Signal()
+    stop_requested = Signal()
+    reset_requested = Signal()
+    settings_toggled = Signal(bool)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("ground", "top")
+        self._palette, self._share, self._icon = LIGHT, 0.0, ""
+        self.title, self.about, self.speed = QLabel(), ElidedLabel(), QLabel()
+        self.settings = QToolButton()
+        self.settings.setText("Settings")
+        self.settings.setCheckable(True)
+        self.settings.setToolTip("Show or hide the settings")
+        self.settings.setAccessibleName("Settings")
+        self.settings.toggled.connect(self.settings_toggled)
+        self.main = QPushButton()
+        self.main.setProperty("primary", "true")
+        self.step, self.stop, self.reset = QPushButton("Step"), QPushButton("Stop"), QPushButton()
+        self.step.setToolTip("Take one step and wait")
+        self.stop.setToolTip("End the training; what it learned stays")
+        self.reset.setToolTip("Back to the same first weights")
+        self.speed.setProperty("role", "muted")
+        self.speed.setAccessibleName("Progress")
+        self.title.setProperty("role", "title")
+        self.about.setProperty("role", "caption")
+        self.main.clicked.connect(self._on_main)
+        self.step.clicked.connect(self.step_requested)
+        self.stop.clicked.connect(self.stop_requested)
+        self.reset.clicked.connect(self.reset_requested)
+        self.row = QHBoxLayout(self)
+        self.row.setContentsMargins(16, 8, 16, 8)
+        self.row.setSpacing(8)
+        for widget in (self.settings, self.title):
+            self.row.addWidget(widget)
+        self.row.addWidget(self.about, 1)
+        for widget in (self.main, self.step, self.stop, self.reset):
+            self.row.addWidget(widget)
+        self.row.addStretch(1)
+        self.row.addWidget(self.speed)
+
+    def add_tool(self, widget: QWidget) -> None:
+        """Put one more thing at the right end."""
+        self.row.addWidget(widget)
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours, and the present size of type."""
+        self._palette, self._icon = palette, ""
+        self.title.setFont(font("title"))
+        self.speed.setFont(font("number"))
+        self.main.setIconSize(QSize(px(14), px(14)))
+        self.main.setMinimumWidth(px(86))
+
+    def show_session(self, session: "TrainSession", ready: bool) -> None:
+        """Show what is trained and how it goes; ``ready`` says that the settings are fit to be trained."""
+        state, run = session.state, session.run
+        running = session.alive and state == "running"
+        text, name = ("Pause", "pause") if running else (self._verb(session), "play")
+        self.main.setText(text)
+        if self._icon != name:
+            self._icon = name
+            self.main.setIcon(_on_accent(name, self._palette))
+        can = session.alive or session.can_go_on or ready
+        self.main.setEnabled(can)
+        self.main.setToolTip(f"{text} (Ctrl+Return)" if can else "The settings cannot be trained so; see the left")
+        self.step.setEnabled(can and not running)
+        self.stop.setEnabled(session.alive)
+        self.reset.setEnabled(run is not None)
+        spec = run.spec if run is not None else session.spec
+        self.reset.setText(f"Reset · seed {spec.train.seed}")
+        self.speed.setText(_progress(session))
+        self._share = run.step / run.spec.train.steps if run is not None else 0.0
+        self.update()
+
+    def show_about(self, session: "TrainSession") -> None:
+        """Say what is trained."""
+        from attnlab.training.models import KINDS
+        from attnlab.training.tasks import TASKS
+
+        spec, valid = session.spec, session.valid
+        self.title.setText(TASKS[spec.task].title)
+        kind = KINDS[spec.model.kind]
+        layers = f"{spec.model.layers} layer{'s' if spec.model.layers != 1 else ''}"
+        heads = f"{layers} × {spec.model.heads} heads" if "heads" in kind.fields else layers
+        count = f" · {valid.parameters:,} parameters" if valid is not None and not valid.problem else ""
+        self.about.setText(f"{kind.title} · {heads}{count}")
+
+    @staticmethod
+    def _verb(session: "TrainSession") -> str:
+        return "Resume" if session.alive or session.can_go_on else "Start"
+
+    def _on_main(self) -> None:
+        (self.pause_requested if self.main.text() == "Pause" else self.start_requested).emit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.about.setVisible(self.width() >= px(ROOMY))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self._share > 0:
+            painter = QPainter(self)
+            line = QRectF(0, self.height() - 2, self.width() * min(self._share, 1.0), 2)
+            painter.fillRect(line, QColor(self._palette.accent))
+            painter.end()
+
+
+def _progress(session: "TrainSession") -> str:
+    run = session.run
+    if run is None:
+        return "CPU" if session.spec.train.device == "cpu" else session.spec.train.device
+    parts = [f"step {run.step:,} of {run.spec.train.steps:,}"]
+    if session.alive and session.state == "running" and session.speed:
+        parts.append(f"{session.speed:,.0f} steps/s" if session.speed >= 10 else f"{session.speed:.1f} steps/s")
+        parts.append(f"{_duration(session.left_s or 0.0)} left")
+    elif session.state == "paused":
+        parts.append("paused")
+    return " · ".join(parts)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def _on_accent(name: str, palette: Palette) -> QIcon:
+    return icon(name, replace(palette, muted=palette.on_accent, ink=palette.on_accent), px(14))

@@ -1,0 +1,267 @@
+"""The middle: the probe and the maps of all layers and heads, one large when clicked, and how sharp they get."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from attnlab.figures.palette import Palette
+from attnlab.ui.map_sheet import MapSheet
+from attnlab.ui.theme import font, px, restyle
+from attnlab.ui.train.chart_card import ChartCard
+from attnlab.ui.train.eyes import Seen
+from attnlab.ui.train.maps_view import MapsView
+from attnlab.ui.widgets.elided_label import ElidedLabel
+from attnlab.ui.widgets.fields import TextField
+from attnlab.ui.widgets.line_chart import Line
+
+HEADS = ("query", "key", "value", "attention", "neutral", "accent")
+"""Colours of heads' curves, over and over."""
+NONE = "This model has no attention: all that it knows of the source is one vector. There is no map to show."
+
+
+class MapsPanel(QWidget):
+    """Shows what was seen; asks for another probe, for gradients, and for the step that was pressed in the chart."""
+
+    probe_changed = Signal(str)
+    gradients_wanted = Signal(bool)
+    step_chosen = Signal(float)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._seen: Seen | None = None
+        self._large: int | None = None
+        self._pinned: tuple[int, int] | None = None
+        self.setProperty("ground", "ground")
+        self.probe, self.step, self.pointed, self.wrong = TextField(), QLabel(), ElidedLabel(), QLabel()
+        self.gradients = QToolButton()
+        self.view, self.sheet = MapsView(), MapSheet()
+        self.chart = ChartCard("How sharp each head is (entropy, nats)")
+        self.none = QLabel(NONE)
+        self._title = QLabel("Attention of")
+        self._sheet_title, self._sheet_cell, self.back = QLabel(), ElidedLabel(), QPushButton("All maps")
+        self._dress()
+        self.stack = QStackedWidget()
+        self.stack.addWidget(self._all())
+        self.stack.addWidget(self._one())
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self._head())
+        column.addWidget(self.stack, 1)
+        self.probe.textEdited.connect(self.probe_changed)
+        self.probe.cancelled.connect(self._on_probe_cancelled)
+        self.gradients.toggled.connect(self.gradients_wanted)
+        self.view.map_opened.connect(self.open_map)
+        self.view.cell_pointed.connect(self._on_pointed)
+        self.sheet.map_clicked.connect(self._on_sheet_clicked)
+        self.sheet.cell_hovered.connect(self._on_sheet_hovered)
+        self.back.clicked.connect(self.close_map)
+        self.chart.chart.x_chosen.connect(self.step_chosen)
+
+    def _dress(self) -> None:
+        self._title.setProperty("role", "title")
+        self.probe.setAccessibleName("Probe")
+        self.probe.setToolTip("The sentence whose maps are shown; type another one")
+        self.gradients.setText("gradients")
+        self.gradients.setCheckable(True)
+        self.gradients.setProperty("tab", "true")
+        self.gradients.setAccessibleName("Gradients of the weights")
+        self.gradients.setToolTip("Show by how much the loss would rise with each attention weight")
+        self.step.setProperty("role", "muted")
+        self.step.setAccessibleName("Step that is shown")
+        self.pointed.setProperty("role", "muted")
+        self.wrong.setProperty("role", "error")
+        self.wrong.setTextFormat(Qt.TextFormat.PlainText)
+        self.wrong.setWordWrap(True)
+        self.wrong.setAccessibleName("What is wrong with the probe")
+        self.wrong.hide()
+        self.none.setWordWrap(True)
+        self.none.setProperty("role", "muted")
+        self.none.hide()
+        self.back.setToolTip("Back to all maps (Esc)")
+        self._sheet_title.setTextFormat(Qt.TextFormat.PlainText)
+        self._sheet_title.setProperty("role", "title")
+
+    def _head(self) -> QWidget:
+        head = QWidget()
+        head.setProperty("ground", "ground")
+        column = QVBoxLayout(head)
+        column.setContentsMargins(18, 12, 18, 4)
+        column.setSpacing(4)
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(self._title)
+        row.addWidget(self.probe, 3)
+        row.addWidget(self.pointed, 2)
+        row.addWidget(self.gradients)
+        row.addWidget(self.step)
+        column.addLayout(row)
+        column.addWidget(self.wrong)
+        return head
+
+    def _all(self) -> QScrollArea:
+        self.scroll = QScrollArea()
+        self.scroll.setWidgetResizable(True)
+        self.scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self.scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        inside = QWidget()
+        inside.setProperty("ground", "ground")
+        self.column = QVBoxLayout(inside)
+        self.column.setContentsMargins(14, 4, 14, 14)
+        self.column.setSpacing(10)
+        self.column.addWidget(self.none)
+        self.column.addWidget(self.view)
+        self.column.addWidget(self.chart)
+        self.column.addStretch(1)
+        self.scroll.setWidget(inside)
+        return self.scroll
+
+    def _one(self) -> QWidget:
+        page = QWidget()
+        page.setProperty("ground", "surface")
+        column = QVBoxLayout(page)
+        column.setContentsMargins(18, 8, 18, 8)
+        row = QHBoxLayout()
+        row.setSpacing(12)
+        row.addWidget(self.back)
+        row.addWidget(self._sheet_title)
+        row.addWidget(self._sheet_cell, 1)
+        column.addLayout(row)
+        column.addWidget(self.sheet, 1)
+        return page
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours, and the present size of type."""
+        for part in (self.view, self.sheet, self.chart):
+            part.set_palette(palette)
+        for label in (self._title, self._sheet_title):
+            label.setFont(font("title"))
+        self.step.setFont(font("number"))
+        restyle(self.none, f"color: {palette.muted}")
+        self.probe.setMinimumWidth(px(110))
+
+    def show_seen(self, seen: Seen) -> None:
+        """Show the maps of a moment."""
+        self._seen = seen
+        maps, kind = (seen.gradients, "signed") if seen.gradients else (seen.look.maps, "probability")
+        self.view.show_maps(maps, kind)
+        self.none.setVisible(not maps)
+        self.chart.setVisible(bool(maps))
+        self.view.setVisible(bool(maps))
+        self.gradients.setEnabled(bool(maps))
+        self.step.setText(f"step {seen.look.step:,}")
+        self.say("")
+        if not self.probe.hasFocus() or not self.probe.isModified():
+            self.probe.setText(seen.probe)
+        if self._large is not None:
+            self._show_large()
+
+    def show_course(self, steps: NDArray[np.float64], entropies: NDArray[np.float64]) -> None:
+        """Show how sharp each head [n, heads] was at some steps [n]."""
+        names: Sequence[str] = self.view.titles
+        if len(names) != entropies.shape[1]:
+            names = [f"head {i}" for i in range(entropies.shape[1])]
+        self.chart.chart.show_lines([
+            Line(name, steps, entropies[:, i], HEADS[i % len(HEADS)], 1.5) for i, name in enumerate(names)
+        ])  # fmt: skip
+
+    def say(self, sentence: str) -> None:
+        """Say what is wrong with the probe that is typed; "" if nothing is."""
+        self.wrong.setText(sentence)
+        self.wrong.setVisible(bool(sentence))
+        if (self.probe.property("wrong") == "true") != bool(sentence):
+            self.probe.setProperty("wrong", "true" if sentence else "false")
+            self.probe.style().polish(self.probe)
+
+    @Slot(int)
+    def open_map(self, index: int) -> None:
+        """Show one map alone, large."""
+        self._large, self._pinned = index, None
+        self._sheet_cell.setText("Point at a cell, or click it to hold it")
+        self._show_large()
+        self.stack.setCurrentIndex(1)
+        self.sheet.setFocus()
+
+    @Slot()
+    def close_map(self) -> None:
+        """Show all maps again."""
+        if self._large is not None:
+            self._large = None
+            self.stack.setCurrentIndex(0)
+            self.view.setFocus()
+
+    @property
+    def large(self) -> int | None:
+        """Which map is shown alone."""
+        return self._large
+
+    @property
+    def told(self) -> str:
+        """What is said of the cell that is pointed at, or of that which is held."""
+        return self._sheet_cell.text() if self._large is not None else self.pointed.text()
+
+    def _show_large(self) -> None:
+        assert self._large is not None
+        if self._large >= len(self.view.data):
+            self.close_map()
+            return
+        hovered = self.sheet.cell_at(self.sheet.mapFromGlobal(self.cursor().pos()).toPointF())
+        self.sheet.show_maps(replace(self.view.data[self._large], titles=()))
+        self._sheet_title.setText(self.view.titles[self._large])
+        cell = self._pinned or (hovered[1:] if hovered is not None and self.sheet.underMouse() else None)
+        if cell is not None:
+            self._sheet_cell.setText(self.view.cell_text((self._large, *cell)))
+
+    @Slot(object)
+    def _on_pointed(self, cell: tuple[int, int, int] | None) -> None:
+        self.pointed.setText(f"{self.view.titles[cell[0]]} · {self.view.cell_text(cell)}" if cell is not None else "")
+
+    @Slot(object)
+    def _on_sheet_hovered(self, cell: tuple[int, int, int] | None) -> None:
+        self._hovered = cell[1:] if cell is not None else None
+        at = self._hovered or self._pinned
+        if self._large is not None and at is not None:
+            self._sheet_cell.setText(self.view.cell_text((self._large, *at)))
+
+    _hovered: tuple[int, int] | None = None
+
+    @Slot(int)
+    def _on_sheet_clicked(self, _index: int) -> None:
+        self._pinned = self._hovered if self._hovered != self._pinned else None
+
+    @Slot()
+    def _on_probe_cancelled(self) -> None:
+        if self._seen is not None:
+            self.probe.setText(self._seen.probe)
+            self.say("")
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._closes(event):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def _closes(self, event: QKeyEvent) -> bool:
+        return event.key() == Qt.Key.Key_Escape and self._large is not None
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if self._closes(event):
+            self.close_map()
+        else:
+            super().keyPressEvent(event)

@@ -1,0 +1,94 @@
+"""What the model writes on from a prompt: greedy, or drawn at a temperature from the likeliest few."""
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from attnlab.figures.palette import Palette
+from attnlab.ui.theme import px
+from attnlab.ui.train.setting_rows import SettingRows
+from attnlab.ui.widgets.fields import TextField
+from attnlab.ui.widgets.option_field import Field
+
+LENGTH = 160
+"""Tokens that are written at most."""
+
+
+class TextPanel(QWidget):
+    """Shows a text and asks for one: ``text_wanted``."""
+
+    text_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.temperature, self.top_k, self.seed = 0.8, 0, 0
+        self.prompt, self.again, self.text = TextField(), QPushButton("Again"), QLabel()
+        self.prompt.setAccessibleName("Prompt")
+        self.prompt.setToolTip("What the model writes on from")
+        self.again.setToolTip("Draw other random numbers and write again")
+        self.text.setAccessibleName("Text that the model writes")
+        self.text.setTextFormat(Qt.TextFormat.PlainText)
+        self.text.setWordWrap(True)
+        self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.text.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+        self.settings = SettingRows()
+        heading = QLabel("What it writes")
+        heading.setProperty("role", "section")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(6)
+        column.addWidget(heading)
+        row = QHBoxLayout()
+        row.addWidget(self.prompt, 1)
+        row.addWidget(self.again)
+        column.addLayout(row)
+        column.addWidget(self.settings)
+        column.addWidget(self.text)
+        self.prompt.textEdited.connect(self._on_prompt_edited)
+        self.again.clicked.connect(self._on_again)
+        self.settings.changed.connect(self._on_changed)
+        self.settings.refused.connect(self._on_refused)
+        self._show_fields()
+
+    def set_palette(self, palette: Palette) -> None:
+        """Take a theme's colours, and the present size of type."""
+        self.settings.set_palette(palette)
+        self.text.setMinimumHeight(px(40))
+
+    def heat(self) -> tuple[float, int, int]:
+        """Return temperature, top-k and the seed."""
+        return self.temperature, self.top_k, self.seed
+
+    def show_text(self, text: str) -> None:
+        """Show what was written."""
+        self.text.setText(text)
+
+    def _show_fields(self) -> None:
+        about = "0 takes the likeliest token each time; higher draws more boldly"
+        self.settings.show_fields([
+            Field("temperature", "temperature", about, "number", self.temperature, 0.8, 0.0, 10.0),
+            Field("top_k", "top-k", "Draws from so many; 0: from all", "whole", self.top_k, 0, 0, 1000),
+        ])  # fmt: skip
+
+    @Slot(str)
+    def _on_prompt_edited(self, _text: str) -> None:
+        self.text_wanted.emit()
+
+    @Slot()
+    def _on_again(self) -> None:
+        self.seed += 1
+        self.text_wanted.emit()
+
+    @Slot(str, object)
+    def _on_changed(self, name: str, value: object) -> None:
+        setattr(self, name, value)
+        self._say(name, "")
+        self.text_wanted.emit()
+
+    @Slot(str, str)
+    def _on_refused(self, name: str, sentence: str) -> None:
+        self._say(name, sentence)
+
+    def _say(self, name: str, sentence: str) -> None:
+        row = self.settings.row(name)
+        assert row is not None
+        row.say(sentence)

@@ -1,0 +1,343 @@
+"""The training's workspace: settings, maps and curves side by side, controls above, and the time line below."""
+
+from dataclasses import replace
+
+import numpy as np
+from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
+
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.training.run import Run
+from attnlab.training.specs import RunSpec
+from attnlab.ui.theme import px
+from attnlab.ui.train.control_bar import ControlBar
+from attnlab.ui.train.curves_panel import CurvesPanel, RunCurves
+from attnlab.ui.train.eyes import Checked, Seen
+from attnlab.ui.train.maps_panel import MapsPanel
+from attnlab.ui.train.session import TrainSession
+from attnlab.ui.train.settings_panel import SettingsPanel
+from attnlab.ui.train.text_panel import LENGTH, TextPanel
+from attnlab.ui.train.time_bar import TimeBar
+from attnlab.ui.train.written_panel import WrittenPanel, WrittenRow
+from attnlab.ui.widgets.timeline import TimeMark
+
+LEFT, RIGHT = 292, 330
+"""Widths of the panels at the sides, in pixels at 100 %."""
+WIDE = 1000
+"""Narrower than this, in pixels at 100 %, curves lie below the maps."""
+CURVES_EVERY, TEXT_EVERY = 3, 24
+"""Frames between two drawings of the curves, and between two texts."""
+MIB = 1 << 20
+
+
+class TrainWorkspace(QObject):
+    """Where the parts meet: what is pressed goes to the session, what it tells goes to the panels."""
+
+    def __init__(self, spec: RunSpec, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._palette, self._frames, self._broken, self._shown = LIGHT, 0, False, False
+        self._narrow: bool | None = None
+        self.session = TrainSession(spec, self)
+        self.header, self.footer = ControlBar(), TimeBar()
+        self.settings, self.maps = SettingsPanel(spec), MapsPanel()
+        self.curves, self.written, self.text = CurvesPanel(), WrittenPanel(), TextPanel()
+        self.side = self._side()
+        self._right = _scrolling(self.side)
+        self.body = QSplitter(Qt.Orientation.Horizontal)
+        self.body.setHandleWidth(1)
+        self.body.setChildrenCollapsible(False)
+        for place, part in enumerate((self.settings, self.maps, self._right)):
+            self.body.addWidget(part)
+            self.body.setStretchFactor(place, int(part is self.maps))
+        self._connect()
+        self.header.show_about(self.session)
+        self._show_state()
+
+    def _side(self) -> QWidget:
+        side = QWidget()
+        side.setProperty("ground", "surface")
+        column = QVBoxLayout(side)
+        column.setContentsMargins(16, 12, 16, 14)
+        column.setSpacing(6)
+        heading = QLabel("Expected and predicted")
+        heading.setProperty("role", "section")
+        column.addWidget(self.curves)
+        column.addSpacing(10)
+        column.addWidget(heading)
+        column.addWidget(self.written)
+        column.addSpacing(10)
+        column.addWidget(self.text)
+        column.addStretch(1)
+        return side
+
+    def _connect(self) -> None:
+        session, looking = self.session, self.session.looking
+        self.header.start_requested.connect(self.start)
+        self.header.pause_requested.connect(session.pause)
+        self.header.step_requested.connect(self.step)
+        self.header.stop_requested.connect(session.stop)
+        self.header.reset_requested.connect(self.reset)
+        self.header.settings_toggled.connect(self.settings.setVisible)
+        self.settings.spec_changed.connect(self._on_spec_changed)
+        self.settings.broken.connect(self._on_broken)
+        self.maps.probe_changed.connect(session.set_probe)
+        self.maps.gradients_wanted.connect(self._on_gradients_wanted)
+        self.maps.step_chosen.connect(self._on_step_chosen)
+        self.curves.step_chosen.connect(self._on_step_chosen)
+        self.text.text_wanted.connect(self._ask_text)
+        self.footer.moment_chosen.connect(self._on_moment_chosen)
+        self.footer.mark_requested.connect(session.toggle_mark)
+        session.checked.connect(self._on_checked)
+        session.started.connect(self._on_started)
+        session.progressed.connect(self._on_progressed)
+        session.marked.connect(self._show_marks)
+        session.ended.connect(self._on_ended)
+        session.failed.connect(self._on_failed)
+        looking.looked.connect(self._on_looked)
+        looking.probe_refused.connect(self.maps.say)
+        looking.wrote.connect(self._on_wrote)
+        looking.texted.connect(self.text.show_text)
+        looking.course_grown.connect(self._show_course)
+
+    # What is done
+
+    @Slot()
+    def start(self) -> None:
+        """Start or go on, if the settings can be trained; pause what runs."""
+        session = self.session
+        if session.alive and session.state == "running":
+            session.pause()
+        elif session.alive or not self._broken:
+            session.start()
+
+    @Slot()
+    def step(self) -> None:
+        """Take one step."""
+        if self.session.alive or not self._broken:
+            self.session.step()
+
+    @Slot()
+    def reset(self) -> None:
+        """Go back to the first weights."""
+        self.footer.stop()
+        self.footer.show_message("")
+        self.session.reset()
+        self._show_moments()
+        self._show_curves()
+        self._show_course()
+
+    def close(self) -> None:
+        """End process, worker and timers; may be called twice."""
+        self.footer.stop()
+        self.session.close()
+
+    def show_all(self, shown: bool) -> None:
+        """Show or hide the whole workspace; hidden it goes on training, and draws nothing."""
+        self._shown = shown
+        for widget in (self.header, self.body, self.footer):
+            widget.setVisible(shown)
+        self.session.watch(shown)
+        if shown:
+            self._show_moments()
+            self._show_curves()
+            self._show_course()
+            self._show_state()
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours, and the present size of type."""
+        self._palette = palette
+        for part in (self.header, self.footer, self.settings, self.maps, self.curves, self.written, self.text):
+            part.set_palette(palette)
+        self.header.setMinimumHeight(px(50))
+        self._narrow = None
+        self.arrange(self.body.width())
+
+    def arrange(self, width: int) -> None:
+        """Lay the panels out for a width: where it is narrow, the curves lie below the maps."""
+        narrow = width < px(WIDE)
+        if narrow == self._narrow:
+            return
+        self._narrow = narrow
+        if narrow:
+            self.maps.column.insertWidget(self.maps.column.count() - 1, self._right.takeWidget() or self.side)
+        else:
+            self.maps.column.removeWidget(self.side)
+            self._right.setWidget(self.side)
+        self.side.show()
+        self._right.setVisible(not narrow)
+        self.header.settings.setVisible(narrow)
+        self.header.settings.setChecked(True)
+        self.settings.show()
+        left, right = px(LEFT if not narrow else 240), 0 if narrow else px(RIGHT)
+        self.body.setSizes([left, max(width - left - right, px(200)), right])
+
+    # What is told
+
+    @Slot(object)
+    def _on_spec_changed(self, spec: RunSpec) -> None:
+        session, self._broken = self.session, False
+        before = session.run.spec if session.run is not None else session.spec
+        other = (spec.task, spec.model, dict(spec.options)) != (before.task, before.model, dict(before.options))
+        session.set_spec(spec)
+        if other and session.run is not None and not session.alive:
+            self.reset()
+        self.header.show_about(session)
+        self._show_state()
+
+    @Slot(str)
+    def _on_broken(self, _sentence: str) -> None:
+        self._broken = True
+        self._show_state()
+
+    @Slot(object)
+    def _on_checked(self, found: Checked) -> None:
+        if not self._broken:
+            self.settings.show_checked(found)
+        self.header.show_about(self.session)
+        if not found.problem:
+            self.text.setVisible(found.writes_on)
+            if not self.text.prompt.isModified():
+                self.text.prompt.setText(found.probe)
+            self._ask_text()
+            self._show_curves()
+        self._show_state()
+
+    @Slot()
+    def _on_started(self) -> None:
+        self.footer.show_message("")
+        self.footer.stop()
+        if self._narrow:
+            self.header.settings.setChecked(False)
+        self._show_state()
+
+    @Slot()
+    def _on_progressed(self) -> None:
+        if not self._shown:
+            return
+        self._frames += 1
+        resting = not self.session.alive or self.session.state != "running"
+        if resting or self._frames % CURVES_EVERY == 0:
+            self._show_moments()
+            self._show_curves()
+        if resting or self._frames % TEXT_EVERY == 0:
+            self._ask_text()
+        self._show_state()
+
+    @Slot(str)
+    def _on_ended(self, sentence: str) -> None:
+        self.footer.show_message(sentence, wrong=self.session.reason == "nan")
+
+    @Slot(str)
+    def _on_failed(self, sentence: str) -> None:
+        self.footer.show_message(sentence)
+
+    @Slot(object)
+    def _on_looked(self, seen: Seen) -> None:
+        self.maps.show_seen(seen)
+        step = float(seen.look.step)
+        self.curves.show_cursor(step if self.session.shown is not None else None)
+        self.maps.chart.chart.show_cursor(step if self.session.shown is not None else None)
+        if self._frames % CURVES_EVERY == 0 or not self.session.alive:
+            self._show_course()
+
+    @Slot(object)
+    def _on_wrote(self, rows: tuple[WrittenRow, ...]) -> None:
+        self.written.show_rows([WrittenRow(row.source, row.expected, row.predicted) for row in rows])
+
+    @Slot(int)
+    def _on_moment_chosen(self, index: int) -> None:
+        line = self.footer.line
+        last = index >= len(line.steps) - 1
+        self.session.look_at(None if last and self.session.alive else int(line.steps[index]))
+        self._ask_text()
+
+    @Slot(float)
+    def _on_step_chosen(self, step: float) -> None:
+        run = self.session.run
+        moment = run.recorder.nearest(round(step)) if run is not None else None
+        if moment is not None:
+            self.footer.stop()
+            self.session.look_at(moment.step)
+            self._show_current()
+
+    @Slot(bool)
+    def _on_gradients_wanted(self, on: bool) -> None:
+        self.session.looking.gradients = on
+        self.session.look()
+
+    @Slot()
+    def _ask_text(self) -> None:
+        if self._shown and self.session.valid is not None and self.session.valid.writes_on:
+            self.session.looking.text(self.session.at(), self.text.prompt.text(), LENGTH, self.text.heat())
+
+    # What is shown
+
+    def _show_state(self) -> None:
+        self.settings.set_locked(self.session.alive)
+        self.header.show_session(self.session, self.session.can_start and not self._broken)
+
+    def _show_moments(self) -> None:
+        run = self.session.run
+        moments = run.recorder.moments if run is not None else ()
+        told = ""
+        if run is not None:
+            size, limit = run.recorder.bytes / MIB, run.recorder.limit / MIB
+            told = f"{len(moments):,} moment{'s' if len(moments) != 1 else ''} · {size:.0f} MB of {limit:.0f} MB"
+        self.footer.show_moments([m.step for m in moments], [m.loss for m in moments], told)
+        self._show_marks()
+        self._show_current()
+
+    def _show_current(self) -> None:
+        steps, shown = self.footer.line.steps, self.session.shown
+        if len(steps):
+            index = len(steps) - 1 if shown is None else int(np.argmin(np.abs(steps - shown)))
+            self.footer.show_current(index)
+
+    @Slot()
+    def _show_marks(self) -> None:
+        run = self.session.run
+        marks = run.marks if run is not None else ()
+        self.footer.show_marks([TimeMark(mark.step, mark.title, own=not mark.suggested) for mark in marks])
+
+    @Slot()
+    def _show_course(self) -> None:
+        self.maps.show_course(*self.session.looking.course_lines())
+
+    def _show_curves(self) -> None:
+        session, run = self.session, self.session.run
+        spec = run.spec if run is not None else session.spec
+        others = [
+            _curves(other, difference(spec, other.spec)) for other in session.kept if other.spec.task == spec.task
+        ]
+        baselines = session.valid.baselines if session.valid is not None else {}
+        mine = _curves(run, "this run") if run is not None else RunCurves("this run")
+        self.curves.show_curves(mine, others, end=float(spec.train.steps), baselines=baselines)
+
+
+def difference(spec: RunSpec, other: RunSpec) -> str:
+    """Return in what another run differs, in few words: "seed 1", "positions none"."""
+    if spec.model.kind != other.model.kind:
+        return f"{other.model.kind}, seed {other.train.seed}"
+    found = [
+        f"{name.replace('_', ' ')} {getattr(theirs, name)}"
+        for mine, theirs in ((spec.model, other.model), (replace(spec.train, seed=0), replace(other.train, seed=0)))
+        for name in mine.__dataclass_fields__
+        if getattr(mine, name) != getattr(theirs, name)
+    ]
+    return ", ".join(found[:2]) or f"seed {other.train.seed}"
+
+
+def _curves(run: Run, name: str) -> RunCurves:
+    metrics = run.metrics
+    steps, losses, right = (np.array([getattr(m, key) for m in metrics]) for key in ("step", "loss", "right"))
+    return RunCurves(name, run.steps.astype(np.float64), run.losses, steps, losses, right)
+
+
+def _scrolling(widget: QWidget) -> QScrollArea:
+    area = QScrollArea()
+    area.setWidgetResizable(True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    area.setWidget(widget)
+    return area
