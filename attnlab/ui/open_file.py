@@ -5,6 +5,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from attnlab.files.atomic import shown
+
 if TYPE_CHECKING:
     from attnlab.ui.main_window import MainWindow
 
@@ -24,22 +26,20 @@ def open_paths(window: "MainWindow", paths: Sequence[Path]) -> None:
         return
     weights = [path for path in paths if path.suffix.lower() in WEIGHTS]
     others = [path for path in paths if path not in weights]
-    if others:
-        _open_one(window, others[0])
-    if len(others) > 1:
-        window.say(f"A window shows one file at a time: of {len(others)} only {others[0].name} was opened.")
+    if others and _open_one(window, others[0]) and len(others) > 1:
+        only = f"of {len(others)} only {shown(others[0].name)} was opened"
+        window.playground.files.say_last(f"A window shows one file at a time: {only}.")
     if weights:
         _open_weights(window, weights)
 
 
-def _open_one(window: "MainWindow", path: Path) -> None:
+def _open_one(window: "MainWindow", path: Path) -> bool:
     """Open a lesson, or a session: what is neither is refused in its own words."""
-    assert window.playground is not None
     if path.suffix.lower() in LESSONS:
-        window.teach("open", path)()
-    else:
-        window.show_workspace(0)
-        window.playground.files.open(path)
+        desk = window.lessons()
+        return desk is not None and desk.open(path)
+    window.show_workspace(0)
+    return window.playground is not None and window.playground.files.open(path)
 
 
 def _open_weights(window: "MainWindow", paths: Sequence[Path]) -> None:

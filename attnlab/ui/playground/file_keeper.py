@@ -110,6 +110,14 @@ class FileKeeper(QObject):
         if said and opening == self._playground.document.history.current.opening:
             self._say(said)
 
+    def say_last(self, text: str) -> None:
+        """Say something about what was just opened, once its numbers are shown."""
+        playground = self._playground
+        if playground.reply is not None and playground.reply.request.experiment is playground.document.experiment:
+            self._say(text)
+        else:
+            self._unsaid = playground.document.history.current.opening, f"{self._unsaid[1]} {text}".strip()
+
     def _desk(self, *, made: bool = False) -> "LessonDesk | None":
         from attnlab.ui.main_window import MainWindow
 

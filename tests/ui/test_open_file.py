@@ -1,0 +1,84 @@
+"""What is dropped on the window opens by its ending: one session or lesson, all weights; the rest is told."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+import attnlab
+from attnlab.attention.experiment import Experiment
+from attnlab.attention.walk import Place
+from attnlab.files.source import Source
+from attnlab.ui.main_window import MainWindow
+
+if TYPE_CHECKING:
+    from tests.ui.conftest import Person
+
+LESSON = "---\nattnlab: 1\ntitle: Mine\n---\n\n## First\n\n```state\npreset: the-cat-sat\n```\n\nLook.\n"
+
+
+def drop(window: MainWindow, *paths: Path) -> None:
+    """Drop files on a window."""
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    action, buttons, at = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, QPoint(200, 200)
+    enter = QDragEnterEvent(at, action, mime, buttons, Qt.KeyboardModifier.NoModifier)
+    QApplication.sendEvent(window, enter)
+    assert enter.isAccepted()
+    QApplication.sendEvent(window, QDropEvent(QPointF(at), action, mime, buttons, Qt.KeyboardModifier.NoModifier))
+
+
+def session(folder: Path, name: str) -> Path:
+    attnlab.save(Experiment((name,), [[1.0]]), folder / f"{name}.attnlab")
+    return folder / f"{name}.attnlab"
+
+
+def test_of_several_files_the_first_opens_and_that_is_told(person: "Person", tmp_path: Path) -> None:
+    person.document.show(at=Place("scores"))  # what is said of its step goes, what is said of the files stays
+    drop(person.window, *(session(tmp_path, name) for name in ("a", "b", "c")))
+    person.settle()
+    assert person.experiment.tokens == ("a",)
+    assert person.history()[1:] == ["Open a.attnlab"]
+    assert person.message() == "A window shows one file at a time: of 3 only a.attnlab was opened."
+
+
+def test_what_is_wrong_with_the_first_of_several_is_what_is_told(person: "Person", tmp_path: Path) -> None:
+    (tmp_path / "odd.zip").write_bytes(b"nothing")
+    drop(person.window, tmp_path / "odd.zip", session(tmp_path, "a"))
+    assert person.message() == f"{tmp_path / 'odd.zip'} is not an attnlab session, or only a part of one."
+
+
+@pytest.mark.parametrize("ending", [".md", ".MD", ".markdown"])
+def test_a_lesson_is_walked(person: "Person", tmp_path: Path, ending: str) -> None:
+    (tmp_path / f"mine{ending}").write_text(LESSON, encoding="utf-8")
+    drop(person.window, tmp_path / f"mine{ending}")
+    person.settle()
+    assert person.window.desk is not None
+    assert person.window.desk.player.slide is not None
+    assert person.experiment.tokens == attnlab.preset("the-cat-sat").tokens
+
+
+def test_a_folder_is_told_to_be_one(person: "Person", tmp_path: Path) -> None:
+    drop(person.window, tmp_path)
+    assert person.message() == f"{tmp_path} is a folder; a session is a file that ends in .attnlab."
+
+
+def test_what_is_dropped_while_it_loads_opens_afterwards(
+    open_window: Callable[..., MainWindow], qtbot: QtBot, tmp_path: Path
+) -> None:
+    window = open_window(Source(preset="journey"))
+    drop(window, session(tmp_path, "early"))
+    with qtbot.waitSignal(window.ready, timeout=20_000):
+        window.load()
+    assert window.playground is not None
+    playground = window.playground
+    assert playground.document.experiment.tokens == ("early",)
+    qtbot.waitUntil(
+        lambda: playground.reply is not None and playground.reply.request.experiment is playground.document.experiment
+    )
+    assert window.windowTitle() == "early — attnlab"
