@@ -3,7 +3,6 @@
 import itertools
 import json
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,52 +10,14 @@ import torch
 
 import attnlab
 from attnlab.attention import registry
-from attnlab.attention.edits import configured
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.features import FEATURES
 from attnlab.attention.masks import MASKS
 from attnlab.attention.stages import BY_NAME
-from attnlab.errors import ExperimentError
 from attnlab.files.notebook import notebook
+from tests.files.kinds import KINDS, ON
 
-BASES = ("multi-head-8", "the-cat-sat", "random-4x8")
-ON: dict[str, dict[str, Any]] = {
-    "fill": {"causal": True, "fill": "-1e9"},
-    "dropout": {"dropout": 0.5, "dropout_seed": 3},
-    "sink": {"sink": True},
-    "soft_cap": {"soft_cap": 1.5},
-}
-
-
-def entries() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield every entry of every registry with the changes that put it into use."""
-    for choice in registry.CHOICES:
-        yield from ((f"{choice.field} {name}", {choice.field: name}) for name in choice.entries)
-    for name in MASKS:
-        option = registry.mask_option(name)
-        on = (
-            {"causal": True}
-            if name == "causal"
-            else {"masks": {name: 2 if option is None else int(max(option.least, 2))}}
-        )
-        yield f"mask {name}", on
-    yield from ((f"feature {name}", ON[name]) for name in FEATURES)
-    for name, option in registry.all_options().items():
-        if option.kind == "choice":
-            yield from ((f"{name} {value}", {name: value, "causal": True}) for value, _, _ in option.choices)
-
-
-def made(changes: dict[str, Any]) -> Experiment:
-    """Return the first preset that goes with the changes."""
-    for base in BASES:
-        try:
-            return configured(attnlab.preset(base), **changes)
-        except ExperimentError:
-            continue
-    raise AssertionError(f"no preset goes with {changes}")
-
-
-CASES = {name: made(changes) for name, changes in entries()}
+CASES = KINDS
 
 
 def cells(text: str, kind: str) -> list[str]:

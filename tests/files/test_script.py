@@ -9,9 +9,11 @@ import pytest
 import torch
 
 import attnlab
+from attnlab.attention.batches import select
 from attnlab.attention.edits import configured
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
 from attnlab.files.script import script
+from tests.files.kinds import BASES, KINDS, across, entries, made
 
 
 def run(code: str, capsys: pytest.CaptureFixture[str]) -> tuple[dict[str, torch.Tensor], str]:
@@ -71,7 +73,12 @@ def odd_experiments() -> dict[str, Experiment]:
     }
 
 
-CASES = {f"preset {name}": attnlab.preset(name) for name in attnlab.presets()} | odd_experiments()
+ELSEWHERE = {**across(("cross-attention",)), **across(("grouped-keys",)), **across(("additive",))}
+"""Every kind that goes with keys from a second sequence, with keys that heads share, with another score."""
+FEW = {f"preset {name}": attnlab.preset(name) for name in attnlab.presets()} | odd_experiments()
+CASES = FEW | KINDS | ELSEWHERE
+HALF = {"bfloat16": 2**-7, "float16": 2**-10}
+"""A step of the formats of 16 bits, relative to a number."""
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -86,7 +93,7 @@ def test_the_script_reproduces_every_stage(case: str, capsys: pytest.CaptureFixt
         assert f"{name} {list(trace[name].shape)}\n" in printed
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", FEW)
 def test_the_script_is_as_exact_in_float64(case: str, capsys: pytest.CaptureFixture[str]) -> None:
     trace = attnlab.compute(CASES[case], dtype="float64")
     stages, _ = run(script(CASES[case], case, "float64"), capsys)
@@ -94,7 +101,36 @@ def test_the_script_is_as_exact_in_float64(case: str, capsys: pytest.CaptureFixt
         torch.testing.assert_close(stages[name], trace[name], rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("dtype", HALF)
+@pytest.mark.parametrize("case", [*(f"preset {name}" for name in attnlab.presets()), *KINDS])
+def test_the_script_is_within_two_steps_of_halves(case: str, dtype: str, capsys: pytest.CaptureFixture[str]) -> None:
+    trace = attnlab.compute(CASES[case], dtype=dtype)
+    stages, _ = run(script(CASES[case], case, dtype), capsys)
+    for name in trace.all_stages:
+        steps = 2 * HALF[dtype] * float(trace[name].nan_to_num(0, 0, 0).abs().max())
+        torch.testing.assert_close(stages[name], trace[name], rtol=HALF[dtype], atol=steps, equal_nan=True)
+
+
+@pytest.mark.parametrize("item", range(3))
+def test_of_a_batch_the_script_computes_the_sequence_that_is_chosen(
+    item: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    e = select(attnlab.preset("padding-batch"), item)
+    trace = attnlab.compute(e)
+    stages, _ = run(script(e, "x"), capsys)
+    for name in trace.all_stages:
+        torch.testing.assert_close(stages[name], trace[name], rtol=2e-5, atol=2e-6)
+
+
+def test_almost_every_entry_goes_with_a_second_sequence_and_with_shared_keys() -> None:
+    count = len(dict(entries()))
+    for base in ("cross-attention", "grouped-keys"):
+        assert len(across((base,))) > 0.8 * count
+    with pytest.raises(LookupError):
+        made({"score": "additive", "n_heads": 7}, BASES)
+
+
+@pytest.mark.parametrize("case", FEW)
 def test_the_numbers_given_are_embedded_exactly(case: str, capsys: pytest.CaptureFixture[str]) -> None:
     e = CASES[case]
     names: dict[str, Any] = {}
@@ -107,7 +143,7 @@ def test_the_numbers_given_are_embedded_exactly(case: str, capsys: pytest.Captur
         assert given is None or torch.equal(names[name], given.double())
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", FEW)
 def test_the_script_imports_at_its_top_and_is_plain_ascii(case: str) -> None:
     code = script(CASES[case], "x")
     assert code.isascii()
