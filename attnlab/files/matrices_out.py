@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from attnlab.attention.edits import array, tables
 from attnlab.attention.experiment import Experiment
@@ -131,10 +132,22 @@ def _maps(t: Table, digits: int | None, infinite: str, nan: str) -> Iterator[tup
         raise AttnlabError(f"{digits} digits were asked for; from 0 to {MOST_DIGITS} can be written, or all.")
     maps = t.maps()
     for head, values in enumerate(maps):
-        rows = [[_number(value, digits, infinite, nan) for value in row] for row in values]
+        rows = [_numbers(row, digits) or [_number(value, digits, infinite, nan) for value in row] for row in values]
         if infinite.startswith("\\"):
-            rows = [[_latex_number(text) for text in row] for row in rows]
+            rows = [[_latex_number(text) if "e" in text else text for text in row] for row in rows]
         yield head if len(maps) > 1 else None, rows
+
+
+def _numbers(row: NDArray[np.floating], digits: int | None) -> list[str]:
+    """Return a row as :func:`_number` does, many times quicker; empty for one that holds more than plain numbers."""
+    if digits is None:
+        return [str(value) for value in row] if np.isfinite(row).all() else []
+    if not (np.abs(row) < _PLAIN_BELOW).all():
+        return []
+    return [
+        text.removeprefix("-") if text.startswith("-0") and not text.strip("-0.") else text
+        for text in map(f"%.{digits}f".__mod__, row.tolist())
+    ]
 
 
 def _number(value: np.floating, digits: int | None, infinite: str, nan: str) -> str:
