@@ -81,12 +81,19 @@ def _weights(proposal: Proposal, arrays: Mapping[str, NamedArray], e: Experiment
     rows = rows_of(proposal.parts, arrays)
     given: dict[str, Any] = {}
     for field, part in proposal.parts.items():
-        given[field] = laid_out(field, part, loaded[part.array], rows, heads)
-        if given[field] is None:
+        made = laid_out(field, part, loaded[part.array], rows, heads)
+        if made is None:
             raise ExperimentError(_not_split(field, part, arrays[part.array], heads))
+        given[field] = own(_apart(made, loaded[part.array]))
     if proposal.whole:
         given = {**dict.fromkeys(PROJECTIONS), **given}
     return replace(e.weights, **given)
+
+
+def _apart(made: Tensor, loaded: Tensor) -> Tensor:
+    """Return numbers that share no memory with what was loaded: a copy, unless turning them has made one."""
+    shared = made.untyped_storage().data_ptr() == loaded.untyped_storage().data_ptr()
+    return made.clone() if shared else made
 
 
 def _not_split(field: str, part: Part, array: NamedArray, heads: Heads) -> str:

@@ -3,17 +3,15 @@
 from collections.abc import Iterable
 
 from PySide6.QtCore import QModelIndex, QSortFilterProxyModel, Qt, Signal, Slot
-from PySide6.QtGui import QBrush, QGuiApplication, QPalette, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QHeaderView, QLabel, QTableView, QVBoxLayout, QWidget
 
-from attnlab.files.named_array import NamedArray, shown
+from attnlab.files.named_array import NamedArray
 from attnlab.ui.predict.parts import button
-from attnlab.ui.theme import plain_tip, px
+from attnlab.ui.theme import px
+from attnlab.ui.weights.array_model import ArrayModel, about
 from attnlab.ui.weights.rows import FIELDS
 from attnlab.ui.widgets.fields import TextField
 from attnlab.ui.widgets.form_parts import combo
-
-_NAME = Qt.ItemDataRole.UserRole
 
 
 class ArrayList(QWidget):
@@ -23,8 +21,7 @@ class ArrayList(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._arrays: dict[str, NamedArray] = {}
-        self._model = QStandardItemModel(0, 3, self)
+        self._model = ArrayModel(parent=self)
         self._sorted = QSortFilterProxyModel(self)
         self._sorted.setSourceModel(self._model)
         self._sorted.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
@@ -48,17 +45,14 @@ class ArrayList(QWidget):
 
     def show_arrays(self, arrays: Iterable[NamedArray]) -> None:
         """Show other arrays."""
-        self._arrays = {array.name: array for array in arrays}
-        self._model.removeRows(0, self._model.rowCount())
-        for array in self._arrays.values():
-            self._model.appendRow(_line(array))
+        self._model.show_arrays(list(arrays))
         self._on_filtered()
         self._on_current()
 
     def chosen(self) -> NamedArray | None:
         """Return the array that is chosen."""
-        name = self.table.currentIndex().siblingAtColumn(0).data(_NAME)
-        return None if name is None else self._arrays.get(name)
+        at = self._sorted.mapToSource(self.table.currentIndex())
+        return self._model.array(at.row()) if at.isValid() else None
 
     def _table(self) -> QTableView:
         table = QTableView()
@@ -74,7 +68,6 @@ class ArrayList(QWidget):
         table.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         table.verticalHeader().hide()
         table.verticalHeader().setDefaultSectionSize(px(26))
-        self._model.setHorizontalHeaderLabels(["Name", "Shape", "Format"])
         header = table.horizontalHeader()
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setHighlightSections(False)
@@ -109,7 +102,7 @@ class ArrayList(QWidget):
         array = self.chosen()
         self.use.setEnabled(array is not None and not array.reason)
         if array is not None and array.reason:
-            self.use.setToolTip(plain_tip(f"It cannot be taken: {array.reason}."))
+            self.use.setToolTip(about(array))
         else:
             self.use.setToolTip("Take the chosen array for this weight")
 
@@ -118,19 +111,3 @@ class ArrayList(QWidget):
         array = self.chosen()
         if array is not None and not array.reason:
             self.taken.emit(self.field.currentData(), array)
-
-
-def _line(array: NamedArray) -> list[QStandardItem]:
-    items = [QStandardItem(text) for text in (shown(array.name), array.size, array.dtype)]
-    items[0].setData(array.name, _NAME)
-    tip = f"{shown(array.name)} {array.size} {array.dtype}"
-    for item in items:
-        item.setToolTip(plain_tip(f"{tip}\nIt cannot be taken: {array.reason}." if array.reason else tip))
-        if array.reason:
-            item.setForeground(_faint())
-    return items
-
-
-def _faint() -> QBrush:
-    palette = QGuiApplication.palette()
-    return palette.brush(QPalette.ColorGroup.Disabled, QPalette.ColorRole.Text)

@@ -5,44 +5,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import (
-    QDialog,
-    QFileDialog,
-    QHBoxLayout,
-    QLabel,
-    QProgressBar,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from attnlab.files.arrays_in import ENDINGS
+from attnlab.files.named_array import NamedArray, shown
 from attnlab.files.weights_in import Proposal, guess
 from attnlab.files.weights_source import CLIPBOARD, WeightsSource, files_source, text_source
-from attnlab.ui.predict.parts import button, scrolled
-from attnlab.ui.theme import px, restyle, worn
-from attnlab.ui.weights.array_list import ArrayList
-from attnlab.ui.weights.mapping import MappingForm
-from attnlab.ui.weights.preview import TrialView
+from attnlab.ui.theme import worn
+from attnlab.ui.weights.frame import MAPPING, WeightsFrame
 from attnlab.ui.weights.trial import Trial, tried
 from attnlab.ui.weights.work import Progress, Work
-from attnlab.ui.widgets.choice import Choice
-from attnlab.ui.widgets.segments import Segments
 
 if TYPE_CHECKING:
-    from attnlab.figures.palette import Palette
     from attnlab.ui.main_window import MainWindow
     from attnlab.ui.playground.workspace import Playground
 
-_SMALL, _LARGE = (540, 400), (1000, 680)
-_TWO_SIDES = 760
-"""Pixels from which on the mapping has its preview beside it."""
-_SOON_MS, _PATIENCE_MS = 40, 250
-MAPPING, PREVIEW, ARRAYS = "mapping", "preview", "arrays"
+_SOON_MS = 40
+_Found = tuple[WeightsSource, tuple[Proposal, ...]]
 
 
-class WeightsDialog(QDialog):
+class WeightsDialog(WeightsFrame):
     """Brings weights into one playground. ``read`` when a source is there or refused, ``previewed`` when what is chosen
     has been tried, ``applied`` when it is in the document."""
 
@@ -52,37 +34,30 @@ class WeightsDialog(QDialog):
 
     def __init__(self, playground: "Playground", parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Bring in weights")
-        self.setMinimumSize(*_SMALL)
-        self.resize(px(_LARGE[0]), px(_LARGE[1]))
         self._playground = playground
         self.source: WeightsSource | None = None
         self.trial: Trial | None = None
-        self._side = MAPPING
-        self.form, self.arrays, self.view = MappingForm(), ArrayList(), TrialView()
-        self.reading, self.trying = Work[tuple[WeightsSource, tuple[Proposal, ...]]](self), Work[Trial](self)
-        self._soon, self._late = QTimer(self), QTimer(self)
-        for timer, interval in ((self._soon, _SOON_MS), (self._late, _PATIENCE_MS)):
-            timer.setSingleShot(True)
-            timer.setInterval(interval)
-        self._make()
+        self.reading, self.trying = Work[_Found](self), Work[Trial](self)
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(_SOON_MS)
         self._connect()
 
     # What it is given
 
     def show_files(self, paths: Sequence[Path]) -> None:
         """Read files, and offer what is in them."""
-        names = paths[0].name if len(paths) == 1 else f"{len(paths)} files"
-        self._start(names, lambda progress: files_source(paths, progress.step))
+        name = shown(paths[0].name) if len(paths) == 1 else f"{len(paths)} files"
+        self._start(name, lambda progress: files_source(paths, progress.step), len(paths) if len(paths) > 1 else 0)
 
     def show_text(self, text: str) -> None:
         """Offer what is in a text that was pasted."""
         self._start(CLIPBOARD, lambda _: text_source(text))
 
-    def _start(self, name: str, source: Callable[[Progress], WeightsSource]) -> None:
+    def _start(self, name: str, source: Callable[[Progress], WeightsSource], steps: int = 0) -> None:
         e = self._playground.document.experiment
 
-        def job(progress: Progress) -> tuple[WeightsSource, tuple[Proposal, ...]]:
+        def job(progress: Progress) -> _Found:
             found = source(progress)
             return found, guess(found.arrays, e, found.heads)
 
@@ -94,11 +69,11 @@ class WeightsDialog(QDialog):
         self.pages.setCurrentWidget(self.waiting)
         self.segments.hide()
         self._say("")
-        self._show_busy(True)
+        self._show_busy(True, steps)
         self._enable()
         self.reading.start(job, self._on_source)
 
-    def _on_source(self, found: tuple[WeightsSource, tuple[Proposal, ...]]) -> None:
+    def _on_source(self, found: _Found) -> None:
         self.source, proposals = found
         self.title.setText(f"Weights from {self.source.name}")
         self.arrays.show_arrays(self.source.arrays.values())
@@ -129,115 +104,18 @@ class WeightsDialog(QDialog):
         """Ask for other files."""
         ask_weights(self, self.show_files)
 
-    # How it looks
-
-    def _make(self) -> None:
-        self.title = QLabel()
-        self.title.setProperty("role", "title")
-        self.waiting, self.message, self.info = QLabel(), QLabel(), QLabel()
-        for label in (self.title, self.waiting, self.message, self.info):
-            label.setTextFormat(Qt.TextFormat.PlainText)
-            label.setWordWrap(True)
-        self.message.setAccessibleName("What does not fit")
-        self.info.setProperty("role", "caption")
-        self.progress = QProgressBar()
-        self.progress.setTextVisible(False)
-        self.progress.setAccessibleName("Progress")
-        self.segments = Segments("What is shown")
-        self.other_button = button("Other file…", "Read another file")
-        self.draw_button = button("Draw new embeddings", "")
-        self.cancel_button = button("Cancel", "Change nothing (Esc)")
-        self.apply_button = button("Bring in", "Take these weights, as one step that can be undone")
-        self.apply_button.setProperty("primary", True)
-        self.waiting.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._lay_out()
-        self._show_busy(False)
-        self.message.hide()
-        self.draw_button.hide()
-
-    def _lay_out(self) -> None:
-        self.left, self.right = scrolled(self.form), QStackedWidget()
-        self.right.addWidget(scrolled(self.view))
-        self.right.addWidget(self.arrays)
-        self._body = QWidget()
-        sides = QHBoxLayout(self._body)
-        sides.setContentsMargins(0, 0, 0, 0)
-        sides.setSpacing(px(16))
-        sides.addWidget(self.left)
-        sides.addWidget(self.right, 1)
-        self.pages = QStackedWidget()
-        self.pages.addWidget(self.waiting)
-        self.pages.addWidget(self._body)
-        head = QHBoxLayout()
-        head.addWidget(self.title, 1)
-        head.addWidget(self.segments)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(px(16), px(12), px(16), px(16))
-        whole.setSpacing(px(8))
-        whole.addLayout(head)
-        whole.addWidget(self.pages, 1)
-        whole.addWidget(self.progress)
-        whole.addWidget(self.message)
-        whole.addWidget(self.info)
-        whole.addLayout(self._buttons())
-
-    def _buttons(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(px(8))
-        row.addWidget(self.other_button)
-        row.addStretch(1)
-        for each in (self.draw_button, self.cancel_button, self.apply_button):
-            row.addWidget(each)
-        return row
-
     def _connect(self) -> None:
         self._playground.document.scene_changed.connect(self._on_scene_changed)
         self.form.changed.connect(self._on_form_changed)
         self.arrays.taken.connect(self._on_taken)
-        self.segments.chosen.connect(self._on_side)
         self._soon.timeout.connect(self._on_soon)
-        self._late.timeout.connect(self._on_late)
+        self.reading.slices.progressed.connect(self._on_progressed)
         self.reading.slices.finished.connect(self._on_read)
         self.trying.slices.finished.connect(self._on_tried)
         self.other_button.clicked.connect(self.ask_files)
         self.draw_button.clicked.connect(self.form.draw_embeddings)
         self.cancel_button.clicked.connect(self.reject)
         self.apply_button.clicked.connect(self.bring_in)
-
-    def set_palette(self, palette: "Palette") -> None:
-        """Paint in other colours."""
-        self.view.set_palette(palette)
-        self.segments.set_palette(palette)
-        restyle(self.message, f"color:{palette.bad}")
-
-    @property
-    def two_sides(self) -> bool:
-        """Whether the mapping and its preview stand side by side."""
-        return self.width() >= px(_TWO_SIDES)
-
-    def show_side(self, side: str) -> None:
-        """Show the mapping, the preview or the arrays; the mapping is always there where there is room for two."""
-        two, self._side = self.two_sides, side
-        side = PREVIEW if two and side == MAPPING else side
-        choices = [Choice(PREVIEW, "Preview"), Choice(ARRAYS, "Arrays")]
-        self.segments.set_choices(choices if two else [Choice(MAPPING, "Mapping"), *choices])
-        self.segments.set_value(side)
-        self.left.setVisible(two or side == MAPPING)
-        self.right.setVisible(side != MAPPING)
-        self.right.setCurrentIndex(int(side == ARRAYS))
-        self.left.setMaximumWidth(px(440) if two else 16_777_215)
-        self.left.setMinimumWidth(px(440) if two else 0)
-
-    def _show_busy(self, on: bool) -> None:
-        if on and not self._late.isActive():
-            self._late.start()
-        elif not on:
-            self._late.stop()
-            self.progress.hide()
-
-    def _say(self, sentence: str) -> None:
-        self.message.setText(sentence)
-        self.message.setVisible(bool(sentence))
 
     def _enable(self) -> None:
         """Let be brought in what was tried for what is open now, and nothing else."""
@@ -266,6 +144,10 @@ class WeightsDialog(QDialog):
         return " ".join(told)
 
     # What happens
+
+    @Slot()
+    def _on_progressed(self) -> None:
+        self.progress.setValue(self.reading.progress.done - 1)
 
     @Slot(str)
     def _on_read(self, sentence: str) -> None:
@@ -298,7 +180,8 @@ class WeightsDialog(QDialog):
         wish, scene = self.form.wish(), self._playground.document.scene
 
         def job(progress: Progress) -> Trial:
-            source.keep({part.array for part in wish.proposal.parts.values()})
+            wanted = {part.array for part in wish.proposal.parts.values()}
+            source.keep(wanted | ({wish.embeddings.name} if isinstance(wish.embeddings, NamedArray) else set()))
             return tried(wish, source.arrays, scene, progress)
 
         self._show_busy(True)
@@ -318,24 +201,10 @@ class WeightsDialog(QDialog):
         self._enable()
         self.previewed.emit()
 
-    @Slot()
-    def _on_late(self) -> None:
-        """Show that it takes longer; how far a file is nobody knows before its end."""
-        self.progress.setRange(0, 0)
-        self.progress.show()
-
     @Slot(str, object)
     def _on_taken(self, field: str, array: object) -> None:
         self.form.assign(field, array)  # type: ignore[arg-type]
         self.show_side(MAPPING)
-
-    @Slot(object)
-    def _on_side(self, side: object) -> None:
-        self.show_side(str(side))
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.show_side(self._side)
 
     def done(self, result: int) -> None:
         self._soon.stop()

@@ -1,7 +1,7 @@
 """Ways to weights: the menu asks for files, and what was copied is pasted as a table or as files."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QGuiApplication
@@ -24,7 +24,8 @@ def paste(window: "MainWindow") -> None:
 
     if window.playground is None:
         return
-    data = QGuiApplication.clipboard().mimeData() or QMimeData()  # None where nothing was ever copied
+    held = cast("QMimeData | None", QGuiApplication.clipboard().mimeData())  # None where nothing was ever copied
+    data = QMimeData() if held is None else held
     files = [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
     if files:
         open_paths(window, files)

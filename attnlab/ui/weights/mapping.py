@@ -12,8 +12,9 @@ from attnlab.files.named_array import NamedArray, shown
 from attnlab.files.weights_apply import Embeddings
 from attnlab.files.weights_in import Proposal, fitting_heads, shapes
 from attnlab.ui.theme import px
+from attnlab.ui.weights.array_model import ArrayChoice
 from attnlab.ui.weights.long_choice import LongChoice
-from attnlab.ui.weights.rows import FIELDS, FieldRow, listed
+from attnlab.ui.weights.rows import FIELDS, FieldRow
 from attnlab.ui.weights.trial import Wish
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class MappingForm(QWidget):
         self._proposals: tuple[Proposal, ...] = ()
         self._guess = Proposal("", {})
         self._experiment: Experiment | None = None
+        self._choices: dict[str, ArrayChoice] = {}
         self.layer, self.n_heads, self.n_kv_heads, self.embeddings = (LongChoice() for _ in range(4))
         self.rows = {field: FieldRow(field, self) for field in FIELDS}
         self.summary, self.notes = QLabel(), QLabel()
@@ -89,11 +91,18 @@ class MappingForm(QWidget):
     def _show_guess(self, proposal: Proposal) -> None:
         self._guess = proposal
         usable = [array for array in self._arrays.values() if not array.reason]
-        weights = listed([array for array in usable if len(array.shape) > 1], proposal.name, self)
-        biases = listed([array for array in usable if len(array.shape) < 3], proposal.name, self)
+        before, self._choices = (
+            self._choices,
+            {
+                "W": ArrayChoice([array for array in usable if len(array.shape) > 1], proposal.name, self),
+                "b": ArrayChoice([array for array in usable if len(array.shape) < 3], proposal.name, self),
+            },
+        )
         for field, row in self.rows.items():
-            row.offer(self._arrays, weights if field[0] == "W" else biases)
+            row.offer(self._arrays, self._choices[field[0]])
             row.show_part(proposal.parts.get(field))
+        for choice in before.values():
+            choice.deleteLater()
         self.summary.setText(_summary(proposal))
         self.notes.setText("\n".join(proposal.notes))
         self.why.setVisible(bool(proposal.notes))

@@ -1,20 +1,18 @@
 """One row of the mapping: which array becomes a weight, which part of it, turned or not, and what shape that gives."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
-from PySide6.QtCore import QAbstractItemModel, QObject, Qt, Signal, Slot
-from PySide6.QtGui import QStandardItem, QStandardItemModel
+from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QLabel, QSizePolicy
 
 from attnlab.files.layouts import Part
-from attnlab.files.named_array import NamedArray, shown
+from attnlab.files.named_array import NamedArray
 from attnlab.files.weights_in import part_for
-from attnlab.ui.theme import plain_tip
-from attnlab.ui.weights.long_choice import APART, LongChoice
+from attnlab.ui.weights.array_model import ArrayChoice, about
+from attnlab.ui.weights.long_choice import LongChoice
 
 FIELDS = ("W_q", "W_k", "W_v", "W_o", "b_q", "b_k", "b_v", "b_o")
-NONE = "none"
 _ROLES = {"q": "queries", "k": "keys", "v": "values", "o": "the output"}
 _Way = tuple[str, str, bool]
 _WAYS: tuple[tuple[str, _Way], ...] = (
@@ -40,6 +38,7 @@ class FieldRow(QObject):
         super().__init__(parent)
         self.field = field
         self._arrays: Mapping[str, NamedArray] = {}
+        self._choice: ArrayChoice | None = None
         self._heads_first = True
         about = f"{'Weights' if field[0] == 'W' else 'Bias'} of {_ROLES[field[-1]]}"
         self.name, self.gives = QLabel(field), QLabel()
@@ -66,10 +65,10 @@ class FieldRow(QObject):
             if widget is not self.turned or self.field[0] == "W":
                 grid.addWidget(widget, line, column)
 
-    def offer(self, arrays: Mapping[str, NamedArray], model: QAbstractItemModel) -> None:
-        """Offer other arrays; ``model`` lists those that a weight of this kind can be, after none."""
-        self._arrays = arrays
-        self.array.setModel(model)
+    def offer(self, arrays: Mapping[str, NamedArray], choice: ArrayChoice) -> None:
+        """Offer other arrays; ``choice`` lists those that a weight of this kind can be."""
+        self._arrays, self._choice = arrays, choice
+        self.array.setModel(choice)
 
     def part_chosen(self) -> Part | None:
         """Return where this weight is; None where it is nowhere."""
@@ -84,7 +83,7 @@ class FieldRow(QObject):
 
     def show_part(self, part: Part | None) -> None:
         """Show where this weight is."""
-        self.array.setCurrentIndex(0 if part is None else max(self.array.findData(part.array), 0))
+        self.array.setCurrentIndex(0 if part is None or self._choice is None else self._choice.row(part.array))
         part = part if part is not None and self.array.currentIndex() > 0 else None
         way = ("", "", False) if part is None or not part.fused else (part.fused, part.taken(self.field), part.by_head)
         self.part.setCurrentIndex(max([value for _, value in _WAYS].index(way), 0))
@@ -113,8 +112,7 @@ class FieldRow(QObject):
 
     def _tell(self, part: Part | None, axes: int) -> None:
         array = None if part is None else self._arrays[part.array]
-        tip = "The array that holds it" if array is None else f"{shown(array.name)} {array.size} {array.dtype}"
-        self.array.setToolTip(plain_tip(tip))
+        self.array.setToolTip("The array that holds it" if array is None else about(array))
         three = "The array lies [in, heads, d], as Flax keeps it; else [heads, in, d], as TransformerLens does"
         two = "The array lies [out, in], as nn.Linear keeps it, and is turned to [in, out]"
         self.turned.setToolTip(three if axes == 3 else two)
@@ -128,18 +126,3 @@ class FieldRow(QObject):
     @Slot()
     def _on_changed(self) -> None:
         self.changed.emit()
-
-
-def listed(arrays: Sequence[NamedArray], layer: str, parent: QObject) -> QStandardItemModel:
-    """Return the arrays as a choice after none, those of a layer first and by their short names."""
-    model = QStandardItemModel(parent)
-    none = QStandardItem(NONE)
-    none.setData(None, Qt.ItemDataRole.UserRole)
-    model.appendRow(none)
-    start = f"{layer}." if layer else ""
-    for array in sorted(arrays, key=lambda each: not each.name.startswith(start)):
-        item = QStandardItem(f"{shown(array.name.removeprefix(start))}{APART}{array.size}")
-        item.setData(array.name, Qt.ItemDataRole.UserRole)
-        item.setToolTip(plain_tip(f"{shown(array.name)} {array.size} {array.dtype}"))
-        model.appendRow(item)
-    return model
