@@ -47,7 +47,10 @@ def draw_figure_cells(painter: QPainter, grid: Grid, data: MapData, palette: Pal
     painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, pixels and not even)  # all cells equally wide
     if sheet.shape[1:] == (rows * blocks[0], columns * blocks[1]) and (rows, columns) == (grid.rows, grid.columns):
         picture = mosaic(sheet, grid.per_row, (grid.gap[0] * blocks[0], grid.gap[1] * blocks[1]))
-        painter.drawImage(QRectF(grid.x, grid.y, grid.width, grid.height), _image(picture))
+        if not pixels:  # what shows a PDF mixes colours and transparency apart, and edges would mix with black
+            picture[picture == 0] = QColor(palette.surface).rgba() & 0xFFFFFF
+        kind = QImage.Format.Format_ARGB32_Premultiplied if pixels else QImage.Format.Format_ARGB32
+        painter.drawImage(QRectF(grid.x, grid.y, grid.width, grid.height), _image(picture, kind))
         return
     for index in range(grid.count):
         painter.drawImage(QRectF(*grid.rect(index, None, None)), _image(np.ascontiguousarray(sheet[index])))
@@ -74,6 +77,6 @@ def _hatch(sheet: NDArray[np.uint32], masked: NDArray[np.bool_], dots: float, pa
     np.copyto(sheet, tones, where=masked)
 
 
-def _image(argb: NDArray[np.uint32]) -> QImage:
+def _image(argb: NDArray[np.uint32], kind: QImage.Format = QImage.Format.Format_ARGB32_Premultiplied) -> QImage:
     height, width = argb.shape
-    return QImage(argb.data, width, height, width * 4, QImage.Format.Format_ARGB32_Premultiplied)
+    return QImage(argb.data, width, height, width * 4, kind)

@@ -1,7 +1,7 @@
 """Where everything stands in a panel of a figure: pure arithmetic in units, whatever the dots per inch."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from attnlab.figures.layout import Grid
 
@@ -24,8 +24,14 @@ SHAPE = 0.62
 """The height that small multiples aim at in a figure of their own, as a part of the width."""
 LEAST_WHOLE = 4.0
 """Cells of fewer dots than this are not made smaller to be of whole dots: figures would lose half their size."""
+LEAST_LABELLED = 36.0
+"""Several maps narrower or lower than this have no labels on that side: fewer than three would have room."""
+LEAST_MAP = 18.0
+"""Several maps are no narrower than this if that can be helped: three digits stand above each."""
 DENSE = 96.0
 """Maps narrower than this share the column labels of the topmost ones, and stand closer together."""
+
+_FINE = 1e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +121,11 @@ class _Plan:
 def lay_out(maps: tuple[int, int, int], labels: Labels, wish: Wish) -> FigureLayout:
     """Return the layout of ``maps`` (count, rows, columns) in a panel; in a given height they stand in its middle."""
     count, rows, columns = maps
-    left = MARGIN + wish.axis + labels.row_width
-    room = wish.width - left - MARGIN
-    tried = range(1, count + 1) if wish.per_row is None else (min(wish.per_row, count),)
-    plan = min((_plan(room, maps, labels, wish, per_row) for per_row in tried), key=lambda p: _badness(p, count, wish))
+    plan = _chosen(maps, labels, wish)
+    if labels.row_width and count > 1 and rows * plan.cell_height < LEAST_LABELLED:
+        labels = replace(labels, row_width=0.0)
+        plan = _chosen(maps, labels, wish)
+    left, room = MARGIN + wish.axis + labels.row_width, _room(labels, wish)
     spare_x = max(room - plan.used, 0.0)
     height = wish.height if wish.height is not None else float(math.ceil(plan.tall))
     top = MARGIN + max(height - plan.tall, 0.0) / 2
@@ -138,6 +145,18 @@ def lay_out(maps: tuple[int, int, int], labels: Labels, wish: Wish) -> FigureLay
     return FigureLayout(wish.width, height, tuple(grids), plan.caption, wish.axis, top)
 
 
+def _room(labels: Labels, wish: Wish) -> float:
+    return wish.width - 2 * MARGIN - wish.axis - labels.row_width
+
+
+def _chosen(maps: tuple[int, int, int], labels: Labels, wish: Wish) -> _Plan:
+    """Return the plan that looks best, chosen as if dots were infinitely small, so that files of all kinds have it."""
+    room, fine = _room(labels, wish), replace(wish, ratio=_FINE)
+    tried = range(1, maps[0] + 1) if wish.per_row is None else (min(wish.per_row, maps[0]),)
+    best = min(tried, key=lambda per_row: _badness(_plan(room, maps, labels, fine, per_row), maps, wish))
+    return _plan(room, maps, labels, wish, best)
+
+
 def _plan(room: float, maps: tuple[int, int, int], labels: Labels, wish: Wish, per_row: int) -> _Plan:
     """Return the plan with column labels side by side where these fit the cells that come of it, else turned."""
     count, rows, columns = maps
@@ -146,13 +165,13 @@ def _plan(room: float, maps: tuple[int, int, int], labels: Labels, wish: Wish, p
     widest = min(_cell_width(room, columns, per_row, space), CELL_WIDTH)
     caption = 0.0 if count == 1 else CAPTION
     shared = widest * columns < DENSE or wish.height is not None
-    label_height = _label_height(labels, widest, columns)
+    label_height = _label_height(labels, widest, maps)
     around = 2 * MARGIN + wish.header + wish.axis + lines * caption + (lines - 1) * space
     around += SPACE + wish.bar if wish.bar else 0.0
     for _ in range(2):
         fixed = around + label_height * (1 if shared else lines)
-        cell_w, cell_h = _cell(widest, fixed, room, (lines, rows), wish)
-        if _label_height(labels, cell_w, columns) == label_height:
+        cell_w, cell_h = _cell(widest, fixed, room, (lines, rows), columns, wish)
+        if _label_height(labels, cell_w, maps) == label_height:
             break
         label_height = labels.turned if label_height == labels.upright else label_height
     gap = math.ceil(space / cell_w)
@@ -161,7 +180,9 @@ def _plan(room: float, maps: tuple[int, int, int], labels: Labels, wish: Wish, p
     return _Plan(per_row, cell_w, cell_h, gap, space, label_height, shared, caption, used, tall)
 
 
-def _cell(widest: float, fixed: float, room: float, lines: tuple[int, int], wish: Wish) -> tuple[float, float]:
+def _cell(
+    widest: float, fixed: float, room: float, lines: tuple[int, int], columns: int, wish: Wish
+) -> tuple[float, float]:
     """Return the width and height of cells below what is ``fixed``, in ``lines`` of maps with so many rows."""
     width = widest
     height = min(width if wish.square else max(CELL_HEIGHT * 0.55, width / 1.6), wish.cell_height)
@@ -171,12 +192,14 @@ def _cell(widest: float, fixed: float, room: float, lines: tuple[int, int], wish
         width = min(width, height * broad) if wish.square else width
     elif lines[0] == 1:
         height = min(height, max(1.1 * room / lines[1], 1 / wish.ratio))
+    elif not wish.square:
+        height = min(height, max(1.3 * width * columns / lines[1], 1 / wish.ratio))
     return _whole(width, wish.ratio), _whole(height, wish.ratio)
 
 
-def _label_height(labels: Labels, cell_width: float, columns: int) -> float:
+def _label_height(labels: Labels, cell_width: float, maps: tuple[int, int, int]) -> float:
     """Return the height of column labels: side by side where they fit, else turned, none above the narrowest maps."""
-    if cell_width * columns < labels.upright:
+    if cell_width * maps[2] < (labels.upright if maps[0] == 1 else max(labels.upright, LEAST_LABELLED)):
         return 0.0
     return labels.upright if labels.column_width <= cell_width - 2 else labels.turned
 
@@ -191,12 +214,14 @@ def _cell_width(room: float, columns: int, per_row: int, space: float) -> float:
     return cell
 
 
-def _badness(plan: _Plan, count: int, wish: Wish) -> float:
-    """Return how far a plan is from a figure of pleasant shape: its height, the empty places of its last line."""
-    empty = 0.15 * (-count % plan.per_row)
+def _badness(plan: _Plan, maps: tuple[int, int, int], wish: Wish) -> float:
+    """Return how far a plan is from a pleasant figure: its height, tiny maps, empty places of its last line."""
+    empty = 0.15 * (-maps[0] % plan.per_row)
     if wish.height is not None:
         return 3 * empty - math.log(plan.cell_width * plan.cell_height)
-    return abs(math.log(plan.tall / (wish.shape * wish.width))) + empty + 0.3 * (1 - min(plan.used / wish.width, 1))
+    tiny = 3 * max(math.log(LEAST_MAP / (plan.cell_width * maps[2])), 0.0) if maps[0] > 1 else 0.0
+    shape = abs(math.log(plan.tall / (wish.shape * wish.width)))
+    return shape + tiny + empty + 0.3 * (1 - min(plan.used / wish.width, 1))
 
 
 def _whole(length: float, ratio: float) -> float:

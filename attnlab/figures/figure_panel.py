@@ -1,5 +1,6 @@
 """One stage in a figure: what is drawn of it, and the drawing."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -179,10 +180,12 @@ def _draw_captions(
     if bare:
         pen = Pen(painter, figure_font(SMALL_PX))
     painter.setPen(QColor(palette.muted if bare else palette.ink))
-    for index, title in enumerate(titles):
+    texts = [title.split(" ")[-1] if bare else title for title in titles]
+    apart = width + grid.gap[1] * grid.cell_width
+    every = math.ceil((max(map(pen.width, texts)) + 2) / apart)  # more than that would run into one another
+    for index in range(0, len(texts), every):
         x, y = grid.origin(index)
-        text = title.split(" ")[-1] if bare else title
-        pen.draw(x + width / 2, y - grid.label_height - CAPTION / 2 + 1, pen.elided(text, width + 8), 0.5)
+        pen.draw(x + width / 2, y - grid.label_height - CAPTION / 2 + 1, texts[index], 0.5)
 
 
 def _draw_axes(painter: QPainter, shown: Panel, palette: Palette) -> None:
@@ -193,7 +196,7 @@ def _draw_axes(painter: QPainter, shown: Panel, palette: Palette) -> None:
     painter.setPen(QColor(_ink(columns, palette)))
     pen.draw(grid.x + grid.width / 2, grid.y - grid.label_height - layout.caption - AXIS / 2, columns, 0.5)
     painter.setPen(QColor(_ink(rows, palette)))
-    x = grid.x - grid.label_width - AXIS / 2
+    x = grid.x - grid.label_width - AXIS / 2 - (0 if grid.label_width else 3)
     if grid.columns * grid.cell_width < DENSE and len(layout.grids) > 1:
         pen.draw_upwards(x, (grid.y + layout.bottom + pen.width(rows)) / 2, rows)
         return

@@ -4,6 +4,7 @@ import re
 import xml.etree.ElementTree as ET
 from base64 import b64decode
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -153,6 +154,26 @@ def test_maps_of_an_svg_have_no_seams(source: str, zoom: float) -> None:
         assert int(inside[0, 0]) in allowed
     else:
         assert (inside & 0xFF).min() > 100  # nothing of the black ground
+
+
+def test_between_maps_vectors_are_transparent_white_as_renderers_mix_edges_with_it() -> None:
+    trace = attnlab.compute(drawn(tuple(map(str, range(24))), 12, AttentionConfig(n_heads=12)))
+    data = figure_bytes(trace, FigureSpec(width_mm=85), ".svg")
+    found = re.findall(rb'<image [^>]*xlink:href="data:image/png;base64,([^"]*)"', data)
+    assert len(found) > 1
+    for each in found:
+        picture = QImage.fromData(b64decode(each)).convertToFormat(QImage.Format.Format_ARGB32)
+        clear = pixels(picture)[pixels(picture) >> 24 == 0]
+        assert clear.size
+        assert set(np.unique(clear).tolist()) == {QColor(LIGHT.surface).rgb() & 0xFFFFFF}
+
+
+def test_heads_that_stand_too_close_are_not_all_numbered() -> None:
+    trace = attnlab.compute(drawn(("a", "b"), 120, AttentionConfig(n_heads=120)))
+    data = figure_bytes(trace, FigureSpec(width_mm=60, columns=60, labels=False, colour_bar=False, title=""), ".svg")
+    numbers = [int(text) for text in texts(data) if text.isdecimal()]
+    assert 8 < len(numbers) < 60
+    assert len({b - a for a, b in pairwise(numbers[: len(numbers) // 2])}) == 1
 
 
 @pytest.mark.parametrize("ending", [".svg", ".pdf"])

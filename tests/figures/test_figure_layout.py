@@ -2,7 +2,7 @@
 
 import pytest
 
-from attnlab.figures.figure_layout import LEAST_WHOLE, NO_LABELS, Labels, Wish, lay_out
+from attnlab.figures.figure_layout import LEAST_LABELLED, LEAST_MAP, LEAST_WHOLE, NO_LABELS, Labels, Wish, lay_out
 
 LABELS = Labels(row_width=40, column_width=30, upright=16, turned=40)
 
@@ -55,5 +55,36 @@ def test_turned_labels_have_room_whatever_the_height(width: float, height: float
     for maps in ((1, 5, 5), (8, 5, 5), (1, 20, 20)):
         first = lay_out(maps, LABELS, Wish(width, height, ratio=3.125)).first
         turned = LABELS.column_width > first.cell_width - 2
-        wide_enough = first.cell_width * first.columns >= LABELS.upright
+        least = LABELS.upright if maps[0] == 1 else LEAST_LABELLED
+        wide_enough = first.cell_width * first.columns >= least
         assert first.label_height >= (LABELS.turned if turned and wide_enough else 0)
+
+
+@pytest.mark.parametrize("width", [321.0, 640.0, 680.0])
+@pytest.mark.parametrize("maps", [(144, 24, 24), (144, 64, 64), (8, 10, 10), (96, 12, 12), (12, 5, 8)], ids=str)
+def test_pixels_and_vectors_have_the_same_arrangement(maps: tuple[int, int, int], width: float) -> None:
+    arranged = {
+        tuple(grid.count for grid in lay_out(maps, LABELS, Wish(width, square=maps[1] == maps[2], ratio=ratio)).grids)
+        for ratio in (1.0, 1.5625, 3.125, 6.25, 25.0)
+    }
+    assert len(arranged) == 1
+
+
+def test_a_grid_of_heads_in_one_column_of_a_paper_has_no_maps_too_small_to_see() -> None:
+    first = lay_out((144, 24, 24), LABELS, Wish(321.0, ratio=6.25)).first
+    assert first.count == 12
+    assert first.cell_width * first.columns >= 0.9 * LEAST_MAP
+
+
+def test_several_maps_have_labels_only_where_three_have_room() -> None:
+    small, large = (lay_out((16, 24, 24), LABELS, Wish(width, per_row=8)).first for width in (321.0, 640.0))
+    assert small.rows * small.cell_height < LEAST_LABELLED
+    assert small.label_width == small.label_height == 0
+    assert large.rows * large.cell_height >= LEAST_LABELLED
+    assert large.label_width == LABELS.row_width
+    assert large.label_height == LABELS.turned
+
+
+def test_one_of_several_narrow_matrices_is_not_much_higher_than_wide() -> None:
+    for grid in lay_out((8, 10, 8), LABELS, Wish(321.0, square=False, ratio=3.0)).grids:
+        assert grid.height <= 1.3 * grid.columns * grid.cell_width + 1
