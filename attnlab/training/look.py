@@ -127,13 +127,19 @@ class Viewer:
     ) -> str:
         """Return up to n tokens that the model writes on from a prompt; the same for the same seed.
 
-        What follows is written without the right answer, if there is one: only what stands before it is read.
+        Where the task knows what is right, only what stands before it is read; a model that answers in place does so.
+
+        Raises:
+            TrainingError: the model gives numbers and writes nothing.
         """
         self._load(weights)
+        if self.data.features:
+            raise TrainingError("This model gives numbers, of which no text is made.")
         batch = self._prompt(self.data.probe(prompt))
         generator = torch.Generator().manual_seed(seed)
         row = self.model.write(batch, n, generator=generator, temperature=temperature, top_k=top_k)[0]
-        return "".join(self.data.tokens(_until_end(row)))
+        words = any(len(token) > 1 for token in self.data.vocabulary)
+        return (" " if words else "").join(self.data.tokens(_until_end(row)))
 
     def examples(self, weights: Arrays, n: int) -> tuple[Written, ...]:
         """Return the first n held-out examples, and what the model writes for them by itself."""
@@ -184,11 +190,10 @@ class Viewer:
         inputs = torch.cat([batch.inputs[:, :1], written[:, : len(_until_end(written[0]))]], 1)
         return Batch(inputs, torch.full_like(inputs, IGNORED), batch.source)
 
-    @staticmethod
-    def _prompt(batch: Batch) -> Batch:
+    def _prompt(self, batch: Batch) -> Batch:
         """Return what stands before the first answer; of a text in which every token is asked for, all of it."""
         places = _asked(batch.targets)[0].nonzero().flatten()
-        if batch.source is not None or not len(places):
+        if batch.source is not None or not self.model.onward or not len(places):
             return batch
         first = int(places[0])
         if first:
@@ -213,17 +218,13 @@ class Viewer:
 
     def _sides(self, batch: Batch, layer: str, trace: LayerTrace) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the tokens of the queries and of the keys of a layer."""
-        own = self._tokens(batch.inputs[0])
+        own = self.data.tokens(batch.inputs[0])
         if batch.source is None:
             return own, own
-        source = self._tokens(batch.source[0])
+        source = self.data.tokens(batch.source[0])
         if "memory" in trace:
             return own, source
         return (source, source) if layer.startswith("encoder") else (own, own)
-
-    def _tokens(self, row: Tensor) -> tuple[str, ...]:
-        """Return what the places of a row are called: tokens, or of rows of numbers their places, from 0."""
-        return tuple(map(str, range(len(row)))) if row.is_floating_point() else self.data.tokens(row)
 
     def _written(self, batch: Batch) -> tuple[Written, ...]:
         if batch.targets.is_floating_point():
@@ -233,9 +234,9 @@ class Viewer:
             answers, asked = batch.inputs[:, 1:], torch.ones_like(asked[:, 1:])  # it has written them already
         return tuple(
             Written(
-                self._tokens(self._given(batch, i)),
-                self._tokens(batch.targets[i][_asked(batch.targets)[i]]),
-                self._tokens(_until_end(answers[i][asked[i]])),
+                self.data.tokens(self._given(batch, i)),
+                self.data.tokens(batch.targets[i][_asked(batch.targets)[i]]),
+                self.data.tokens(_until_end(answers[i][asked[i]])),
             )
             for i in range(len(answers))
         )

@@ -1,0 +1,229 @@
+"""What one sees of a model: held to forwards done by hand, and to what it writes one token after the other."""
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+from attnlab.errors import TrainingError
+from attnlab.training import models, tasks
+from attnlab.training.batch import IGNORED, PAD, Batch
+from attnlab.training.look import Viewer
+from attnlab.training.specs import RunSpec
+
+KINDS = tuple(models.KINDS)
+Arrays = Mapping[str, NDArray[np.float32]]
+
+
+def first_weights(spec: RunSpec, seed: int = 0) -> tuple[models.Model, Arrays]:
+    torch.manual_seed(seed)
+    model = models.build(spec.model, tasks.data(spec)).eval()
+    return model, {name: tensor.numpy() for name, tensor in model.state_dict().items()}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_look_is_a_forward_with_the_right_tokens(kind: str) -> None:
+    spec = tasks.task_spec("reverse", kind)
+    model, weights = first_weights(spec)
+    look = Viewer(spec).look(7, weights, "c a d b")
+    batch = tasks.data(spec).probe("c a d b")
+    with torch.no_grad(), models.watched(model) as traces:
+        assert look.loss == pytest.approx(float(models.loss(model(batch), batch.targets)), rel=1e-5)
+    assert (look.step, look.source) == (7, ("c", "a", "d", "b"))
+    assert look.expected[:4] == ("b", "d", "a", "c")
+    assert [maps.layer for maps in look.maps] == list(model.layers)
+    for maps in look.maps:
+        np.testing.assert_allclose(maps.weights, traces[maps.layer].joined("weights")[0], rtol=0, atol=1e-6)
+        assert maps.weights.shape[1:] == (len(maps.query_tokens), len(maps.key_tokens))
+        assert maps.weights.dtype == np.float32
+        np.testing.assert_allclose(maps.weights.sum(-1), 1, atol=1e-5)
+        if maps.hidden is not None:
+            assert not maps.weights[:, maps.hidden].any()
+
+
+def test_maps_carry_the_tokens_of_their_sides_and_their_masks() -> None:
+    spec = tasks.task_spec("reverse", "encoder-decoder")
+    look = Viewer(spec).look(0, first_weights(spec)[1], "cadb")
+    maps = {of.layer: of for of in look.maps}
+    source, target = ("c", "a", "d", "b"), ("⟨", "b", "d", "a", "c")
+    assert (maps["encoder 1"].query_tokens, maps["encoder 1"].key_tokens) == (source, source)
+    assert (maps["decoder 1"].query_tokens, maps["decoder 1"].key_tokens) == (target, target)
+    assert (maps["cross 2"].query_tokens, maps["cross 2"].key_tokens) == (target, source)
+    assert maps["encoder 1"].hidden is None
+    assert maps["cross 1"].hidden is None
+    np.testing.assert_array_equal(maps["decoder 2"].hidden, np.triu(np.ones((5, 5), bool), 1))
+
+
+@pytest.mark.parametrize("kind", ["decoder", "encoder-decoder", "luong", "bahdanau", "recurrent", "attention"])
+def test_predicted_is_what_the_model_writes_by_itself(kind: str) -> None:
+    spec = tasks.task_spec("copy", kind)
+    model, weights = first_weights(spec, 3)
+    data = tasks.data(spec)
+    look = Viewer(spec).look(0, weights, "cadbb")
+    batch = data.probe("cadbb")
+    first = int((batch.targets[0] != IGNORED).nonzero()[0])
+    given = Batch(batch.inputs[:, : first + 1], batch.targets[:, : first + 1], batch.source)
+    written = model.write(given, len(look.expected))[0]
+    assert look.predicted == data.tokens(written[written != PAD])
+
+
+def test_text_goes_on_from_the_prompt_and_repeats_for_its_seed() -> None:
+    spec = tasks.task_spec("characters", "decoder")
+    model, weights = first_weights(spec)
+    data, viewer = tasks.data(spec), Viewer(spec)
+    assert viewer.text(weights, "the ", 40, 1.0, 0, 5) == viewer.text(weights, "the ", 40, 1.0, 0, 5)
+    assert viewer.text(weights, "the ", 40, 1.0, 0, 5) != viewer.text(weights, "the ", 40, 1.0, 0, 6)
+    row = torch.tensor([[data.vocabulary.index(c) for c in "the "]])
+    alone = data.tokens(model.write(Batch(row, row), 6)[0])
+    assert viewer.text(weights, "the ", 6) == "".join(alone)
+
+
+def test_text_of_a_task_with_an_answer_reads_what_stands_before_it() -> None:
+    spec = tasks.task_spec("reverse", "decoder")
+    _, weights = first_weights(spec, 1)
+    viewer = Viewer(spec)
+    assert viewer.text(weights, "cadb", 3) == "".join(viewer.look(0, weights, "cadb").predicted[:3])
+
+
+def test_looking_moves_nobodys_random_state_and_leaves_the_weights_alone() -> None:
+    spec = tasks.task_spec("reverse", "decoder")
+    _, weights = first_weights(spec)
+    kept = {name: array.copy() for name, array in weights.items()}
+    for array in weights.values():
+        array.flags.writeable = False
+    state = torch.get_rng_state()
+    viewer = Viewer(spec)
+    viewer.look(0, weights, "cadb")
+    viewer.text(weights, "cadb", 4, 1.0, 3, 2)
+    viewer.gradients(weights, "cadb")
+    assert torch.equal(state, torch.get_rng_state())
+    assert all(np.array_equal(kept[name], weights[name]) for name in kept)
+
+
+@pytest.mark.parametrize("kind", ["decoder", "encoder-decoder", "luong", "bahdanau"])
+def test_a_gradient_says_how_the_loss_moves_with_a_weight(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = tasks.task_spec("reverse", kind)
+    model, weights = first_weights(spec)
+    batch = tasks.data(spec).probe("cadb")
+    maps = Viewer(spec).gradients(weights, "cadb")
+    assert [of.layer for of in maps] == list(model.layers)
+    last = list(model.double().layers.values())[-1]
+    more: dict[tuple[int, int, int], float] = {}
+    asked: list[models.LayerTrace] = []
+    evaluate = models.LayerTrace._evaluate
+
+    def shifted(trace: models.LayerTrace, name: str) -> torch.Tensor:
+        """Evaluate a stage, with one attention weight of the last layer moved after softmax."""
+        made = evaluate(trace, name)
+        if name == "weights" and trace.experiment.weights is last:
+            asked.append(trace)
+            for (head, query, key), step in more.items():
+                if made.shape[-2] > 1 or query == len(asked) - 1:  # Bahdanau's queries come one by one
+                    made[0, head, query if made.shape[-2] > 1 else 0, key] += step
+        return made
+
+    def loss_with(cell: tuple[int, int, int], step: float) -> float:
+        asked.clear()
+        more.clear()
+        more[cell] = step
+        with torch.no_grad():
+            return float(models.loss(model(batch), batch.targets))
+
+    monkeypatch.setattr(models.LayerTrace, "_evaluate", shifted)
+    heads, queries, _ = maps[-1].weights.shape
+    for cell in ((0, queries - 1, 1), (heads - 1, queries - 2, 0)):
+        slope = (loss_with(cell, 1e-4) - loss_with(cell, -1e-4)) / 2e-4
+        assert slope != 0
+        assert maps[-1].weights[cell] == pytest.approx(slope, rel=1e-2, abs=1e-6)
+
+
+def test_any_stage_of_a_layer_can_be_had() -> None:
+    spec = tasks.task_spec("dates", "bahdanau")
+    _, weights = first_weights(spec)
+    viewer, probe = Viewer(spec), tasks.data(spec).probe_text
+    batch = tasks.data(spec).probe(probe)
+    t, s = batch.inputs.shape[1], batch.source.shape[1]
+    d = spec.model.d_model
+    shapes = {"inputs": (t, d), "memory": (s, d), "queries": (1, t, d), "keys": (1, s, d), "scores": (1, t, s)}
+    for name, shape in (shapes | {"weights": (1, t, s), "context": (1, t, d), "output": (t, d)}).items():
+        assert viewer.stage(weights, probe, "alignment", name).shape == shape, name
+    with pytest.raises(KeyError, match="there is no stage 'masked'"):
+        viewer.stage(weights, probe, "alignment", "masked")
+
+
+def test_held_out_examples_stand_beside_what_is_written() -> None:
+    spec = tasks.task_spec("reverse", "decoder")
+    model, weights = first_weights(spec)
+    data = tasks.data(spec)
+    written = Viewer(spec).examples(weights, 5)
+    assert len(written) == 5
+    for i, example in enumerate(written):
+        assert example.expected == (*reversed(example.source), "⟩")
+        row = data.held_out.inputs[i]
+        bar = len(example.source)
+        alone = model.write(Batch(row[None, : bar + 1], row[None, : bar + 1]), bar + 1)[0]
+        assert example.predicted == data.tokens(alone[alone != PAD])
+
+
+def test_numbers_are_shown_by_their_first_column() -> None:
+    spec = tasks.task_spec("sum", "attention")
+    model, weights = first_weights(spec)
+    viewer, data = Viewer(spec), tasks.data(spec)
+    look = viewer.look(0, weights, data.probe_text)
+    batch = data.probe(data.probe_text)
+    with torch.no_grad():
+        outputs = model(batch)
+    assert look.loss == pytest.approx(float((outputs - batch.targets).square().mean()), rel=1e-5)
+    for shown, numbers in ((look.source, batch.inputs), (look.expected, batch.targets), (look.predicted, outputs)):
+        assert [float(x.replace("−", "-")) for x in shown] == pytest.approx(numbers[0, :, 0].tolist(), abs=1e-4)
+    assert look.maps[0].query_tokens == tuple(map(str, range(10)))
+    with pytest.raises(TrainingError, match="gives numbers"):
+        viewer.text(weights, data.probe_text, 5)
+
+
+class Unanswered:
+    """A task that knows no answer to what a person writes."""
+
+    def __init__(self, data: tasks.Data) -> None:
+        self._data = data
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._data, name)
+
+    def probe(self, text: str) -> Batch:
+        batch = self._data.probe(text)
+        return Batch(batch.inputs[:, :1], torch.full_like(batch.inputs[:, :1], IGNORED), batch.source)
+
+
+@pytest.mark.parametrize("kind", ["encoder-decoder", "luong"])
+def test_where_nobody_knows_the_answer_the_maps_are_those_of_what_is_written(kind: str) -> None:
+    spec = tasks.task_spec("reverse", kind)
+    model, weights = first_weights(spec, 2)
+    data = tasks.data(spec)
+    viewer = Viewer(spec, Unanswered(data))  # type: ignore[arg-type]
+    look = viewer.look(0, weights, "cadb")
+    written = model.write(data.probe("cadb"), data.longest - 1)[0]
+    assert look.expected == ()
+    assert look.predicted == data.tokens(written[written != PAD])
+    assert math.isnan(look.loss)
+    assert look.maps[-1].query_tokens == ("⟨", *look.predicted)
+    with pytest.raises(TrainingError, match="Nothing is asked of this text"):
+        viewer.gradients(weights, "cadb")
+
+
+def test_weights_of_another_model_are_refused_in_a_sentence() -> None:
+    spec = tasks.task_spec("reverse", "decoder")
+    _, weights = first_weights(spec)
+    viewer = Viewer(spec)
+    less = {name: array for name, array in weights.items() if name != "blocks.0.attention.W_q"}
+    with pytest.raises(TrainingError, match=r"These weights have no blocks.0.attention.W_q, which this model needs"):
+        viewer.look(0, less, "cadb")
+    with pytest.raises(TrainingError, match=rf"b_q has shape \[3\]; this model needs \[{spec.model.d_model}\]"):
+        viewer.look(0, {**weights, "blocks.0.attention.b_q": np.zeros(3, np.float32)}, "cadb")
+    with pytest.raises(TrainingError, match="There is no layer 'cross 1'; there are decoder 1, decoder 2"):
+        viewer.stage(weights, "cadb", "cross 1", "weights")
+    with pytest.raises(TrainingError, match="'!' is no letter"):
+        viewer.look(0, weights, "cad!")
