@@ -6,7 +6,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QEvent, QPoint, QRect, QSettings, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QFrame, QGridLayout, QLabel, QMainWindow, QMenu, QWidget
 
@@ -21,6 +21,7 @@ from attnlab.ui.open_file import open_paths
 from attnlab.ui.rail import Rail
 from attnlab.ui.theme import CHOICES, TYPE_SIZES, apply_theme
 from attnlab.ui.window_actions import SECTIONS, window_actions
+from attnlab.ui.window_place import keep_place, restore_place
 
 if TYPE_CHECKING:
     from attnlab.compute.service import ComputeService, Reply
@@ -28,12 +29,10 @@ if TYPE_CHECKING:
     from attnlab.ui.lessons.desk import LessonDesk
     from attnlab.ui.playground.recovery import Recovery
     from attnlab.ui.playground.workspace import Playground
+    from attnlab.ui.train.workspace import TrainWorkspace
 
-WORKSPACES = (("Play", "play-grid"), ("Lessons", "book"))
-PLAYGROUND, LESSONS = range(len(WORKSPACES))
-FIRST_SIZE = QSize(1440, 900)
-TITLE_BAR, BORDER = 40, 4
-"""Pixels left to the bar above and the border around the window, which nobody knows before it is shown."""
+WORKSPACES = (("Play", "play-grid"), ("Lessons", "book"), ("Train", "train"))
+PLAYGROUND, LESSONS, TRAIN = range(len(WORKSPACES))
 _SHOWN = QEvent.Type(QEvent.registerEventType())
 MOST_ROUNDS = 20
 """How often the first painting is waited for, a round of events each; a card out of sight is never painted."""
@@ -61,6 +60,7 @@ class MainWindow(QMainWindow):
         self.playground: Playground | None = None
         self.recovery: Recovery | None = None
         self.desk: LessonDesk | None = None
+        self.trainer: TrainWorkspace | None = None
         self._service: ComputeService | None = None
         self._palette = LIGHT
         self.setWindowTitle("attnlab")
@@ -76,7 +76,7 @@ class MainWindow(QMainWindow):
         self.rail.workspace_chosen.connect(self.show_workspace)
         self._build()
         self.apply_theme()
-        self._restore_geometry()
+        restore_place(self, remember)
         app = QApplication.instance()
         assert isinstance(app, QApplication)
         app.styleHints().colorSchemeChanged.connect(self._on_scheme_changed)
@@ -206,10 +206,9 @@ class MainWindow(QMainWindow):
         self._palette = apply_theme(app, self.settings.theme, self.settings.type_size)
         self.rail.set_palette(self._palette)
         self.command_palette.set_palette(self._palette)
-        if self.playground is not None:
-            self.playground.set_palette(self._palette)
-        if self.desk is not None:
-            self.desk.set_palette(self._palette)
+        for part in (self.playground, self.desk, self.trainer):
+            if part is not None:
+                part.set_palette(self._palette)
 
     def change_settings(self, **changes: object) -> None:
         """Change settings, keep them, and show them."""
@@ -238,6 +237,8 @@ class MainWindow(QMainWindow):
             self.playground.step_bar.show_message(sentence)
         if self.desk is not None:
             self.desk.show_message(sentence)
+        if self.trainer is not None:
+            self.trainer.footer.show_message(sentence)
 
     def do(self, path: str) -> Callable[[], None]:
         """Return what shows the playground and calls a method of it ("files.save"); nothing while it is loading."""
@@ -279,11 +280,32 @@ class MainWindow(QMainWindow):
 
         return call
 
+    def training(self) -> "TrainWorkspace | None":
+        """Return the workspace that trains, made when it is first asked for; None while the playground is loading."""
+        if self.trainer is None and self.playground is not None:
+            from attnlab.ui.train.workspace import first_workspace
+
+            self.trainer = first_workspace(self, self._grid)
+            self.trainer.set_palette(self._palette)
+        return self.trainer
+
+    def train(self, path: str) -> Callable[[], None]:
+        """Return what shows the training and calls a method of its workspace; nothing while loading."""
+
+        def call() -> None:
+            if self.playground is not None:
+                self.show_workspace(TRAIN)
+                attrgetter(path)(self.trainer)()
+                self.actions_list.refresh()
+
+        return call
+
     @Slot(int)
     def show_workspace(self, place: int) -> None:
-        """Show the playground or the lessons."""
+        """Show the playground, the lessons or the training."""
         desk = self.lessons() if place == LESSONS else self.desk
-        if self.playground is None or (place == LESSONS and desk is None):
+        trainer = self.training() if place == TRAIN else self.trainer
+        if self.playground is None:
             place = PLAYGROUND
         self.rail.show_place(place)
         if self.playground is None:
@@ -292,6 +314,8 @@ class MainWindow(QMainWindow):
             widget.setVisible(place == PLAYGROUND)
         if desk is not None:
             desk.show_page(place == LESSONS, self._grid)
+        if trainer is not None:
+            trainer.show_all(place == TRAIN)
         self.actions_list.refresh()
 
     def escape(self) -> None:
@@ -299,6 +323,8 @@ class MainWindow(QMainWindow):
         if self.playground is not None and self.rail.place == PLAYGROUND:
             self.playground.let_go()
             self.playground.canvas.setFocus()
+        elif self.trainer is not None and self.rail.place == TRAIN:
+            self.trainer.maps.close_map()
 
     def open_path(self, path: Path) -> None:
         """Open a file by its ending: a session, a lesson, weights."""
@@ -309,34 +335,12 @@ class MainWindow(QMainWindow):
         """Put a file at the head of the recent ones."""
         self.change_settings(recent=self.settings.with_recent(str(path.absolute())).recent)
 
-    def _geometry_settings(self) -> QSettings:
-        return QSettings("attnlab", "attnlab")
-
-    def _restore_geometry(self) -> None:
-        geometry = self._geometry_settings().value("geometry") if self._remember else None
-        restored = isinstance(geometry, QByteArray) and self.restoreGeometry(geometry)
-        if not restored:
-            self.resize(FIRST_SIZE)
-        if self._remember:
-            self._fit_to(self.screen().availableGeometry().adjusted(BORDER, TITLE_BAR, -BORDER, -BORDER), restored)
-
-    def _fit_to(self, room: QRect, restored: bool) -> None:
-        """Keep the window, with the bar that the desktop puts above it, within a screen; fill one that is too small."""
-        if self.windowState() & (Qt.WindowState.WindowMaximized | Qt.WindowState.WindowFullScreen):
-            return
-        size = self.size().boundedTo(room.size()).expandedTo(self.minimumSize())
-        if restored:
-            left, top = room.right() + 1 - size.width(), room.bottom() + 1 - size.height()
-            x, y = max(min(self.geometry().x(), left), room.x()), max(min(self.geometry().y(), top), room.y())
-            self.setGeometry(QRect(QPoint(x, y), size))
-        elif size != FIRST_SIZE:
-            self.resize(size)
-            self.setWindowState(self.windowState() | Qt.WindowState.WindowMaximized)
-
     def stop(self) -> None:
         """End the threads; may be called twice."""
         self._stopped = True
         self._loader.stop()
+        if self.trainer is not None:
+            self.trainer.close()
         if self._service is not None:
             self._service.stop()
 
@@ -358,8 +362,9 @@ class MainWindow(QMainWindow):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if self.playground is not None:
-            self.playground.arrange(self.width() - self.rail.sizeHint().width())
+        for part in (self.playground, self.trainer):
+            if part is not None:
+                part.arrange(self.width() - self.rail.sizeHint().width())
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if self.recovery is not None and not self._stopped and not self.recovery.may_close():
@@ -368,7 +373,7 @@ class MainWindow(QMainWindow):
         if self.desk is not None:
             self.desk.stop()
         if self._remember:
-            self._geometry_settings().setValue("geometry", self.saveGeometry())
+            keep_place(self)
         self.stop()
         super().closeEvent(event)
 
@@ -377,7 +382,7 @@ class MainWindow(QMainWindow):
             Qt.Key.Key_Left: "step_back", Qt.Key.Key_Right: "step_next", Qt.Key.Key_Home: "step_first",
             Qt.Key.Key_End: "step_last", Qt.Key.Key_PageUp: "step_back", Qt.Key.Key_PageDown: "step_next",
         }.get(Qt.Key(event.key()))  # fmt: skip
-        if self.desk is not None and self.desk.take_key(event.key()):
+        if any(part is not None and part.take_key(event.key()) for part in (self.desk, self.trainer)):
             return
         if step is not None and self.playground is not None and self.rail.place == PLAYGROUND:
             getattr(self.playground.step_bar, step)()

@@ -6,19 +6,20 @@ from typing import TYPE_CHECKING
 from attnlab.ui.actions import Action
 from attnlab.ui.file_actions import file_actions
 from attnlab.ui.recent_files import recent_actions
+from attnlab.ui.train.actions import train_actions
 
 if TYPE_CHECKING:
     from attnlab.document.document import View
     from attnlab.ui.lessons.draft import Draft
     from attnlab.ui.main_window import MainWindow
 
-SECTIONS = ("File", "Recent", "Edit", "Layer", "View", "Compare", "Steps", "Lessons", "Window")
+SECTIONS = ("File", "Recent", "Edit", "Layer", "View", "Compare", "Steps", "Lessons", "Train", "Window")
 
 
 def window_actions(w: "MainWindow") -> list[Action]:
     """Return the actions of a window; each asks the window what is possible just now."""
     of_files, of_layer = [*file_actions(w), *recent_actions(w)], [*_edit(w), *_layer(w), *_view(w), *_compare(w)]
-    return [*of_files, *of_layer, *_steps(w), *_lessons(w), *_window(w)]
+    return [*of_files, *of_layer, *_steps(w), *_lessons(w), *train_actions(w), *_window(w)]
 
 
 def _loaded(w: "MainWindow") -> bool:
@@ -259,6 +260,7 @@ def _window(w: "MainWindow") -> list[Action]:
     return [
         Action("workspace-1", "Playground", "Window", lambda: w.show_workspace(0), ("Ctrl+1",)),
         Action("workspace-2", "Lessons", "Window", lambda: w.show_workspace(1), ("Ctrl+2",), lambda: _loaded(w)),
+        Action("workspace-3", "Train", "Window", lambda: w.show_workspace(2), ("Ctrl+3",), lambda: _loaded(w)),
         Action("palette", "Command palette…", "Window", w.show_palette, ("Ctrl+K",), in_palette=False),
         Action("full-screen", "Full screen", "Window", w.toggle_full_screen, ("F11",), checked=w.isFullScreen),
         Action("quit", "Quit", "Window", w.close, ("Ctrl+Q",)),

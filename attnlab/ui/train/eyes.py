@@ -52,7 +52,7 @@ class Eyes:
 
     @staticmethod
     def prepare() -> None:
-        """Set torch up in this thread: a team of threads would wait for the one that trains, thousands of times over."""
+        """Set torch up in this thread: a team of threads would wait for the one that trains again and again."""
         import torch
 
         torch.set_num_threads(1)

@@ -189,6 +189,11 @@ class MapsPanel(QWidget):
             self.probe.setProperty("wrong", "true" if sentence else "false")
             self.probe.style().polish(self.probe)
 
+    def focus_probe(self) -> None:
+        """Let the probe be typed."""
+        self.probe.setFocus()
+        self.probe.selectAll()
+
     @Slot(int)
     def open_map(self, index: int) -> None:
         """Show one map alone, large."""

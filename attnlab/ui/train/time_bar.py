@@ -26,6 +26,7 @@ BUTTONS = (
     ("last", "step-last", "Latest moment, and follow the training (End)"),
     ("mark", "mark", "Mark this moment, or no longer (M)"),
 )
+METHODS = {"first": "go_first", "play": "toggle_playing", "last": "go_last", "mark": "mark"}
 
 
 class TimeBar(QFrame):
@@ -79,7 +80,7 @@ class TimeBar(QFrame):
         button.setAutoRaise(True)
         button.setIconSize(QSize(18, 18))
         button.setObjectName(f"time-{name}")
-        button.clicked.connect(getattr(self, f"_on_{name}"))
+        button.clicked.connect(getattr(self, METHODS[name]))
         return button
 
     def set_palette(self, palette: Palette) -> None:
@@ -171,21 +172,20 @@ class TimeBar(QFrame):
             self.stop()
 
     @Slot()
-    def _on_first(self) -> None:
+    def go_first(self) -> None:
+        """Look at the first moment."""
         self._on_moment_chosen(0)
         self.line.show_current(0)
 
     @Slot()
-    def _on_last(self) -> None:
+    def go_last(self) -> None:
+        """Look at the latest moment."""
         self._on_moment_chosen(len(self.line.steps) - 1)
         self.line.show_current(len(self.line.steps) - 1)
 
     @Slot()
-    def _on_play(self) -> None:
-        self.toggle_playing()
-
-    @Slot()
-    def _on_mark(self) -> None:
+    def mark(self) -> None:
+        """Have the moment that is looked at marked, or no longer."""
         if len(self.line.steps):
             self.mark_requested.emit(int(self.line.steps[self.line.current]))
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 from PySide6.QtCore import QObject, Qt, Slot
-from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.training.run import Run
@@ -28,6 +28,8 @@ WIDE = 1000
 CURVES_EVERY, TEXT_EVERY = 3, 24
 """Frames between two drawings of the curves, and between two texts."""
 MIB = 1 << 20
+FIRST = "reverse"
+KEYS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
 
 class TrainWorkspace(QObject):
@@ -125,6 +127,13 @@ class TrainWorkspace(QObject):
         self._show_moments()
         self._show_curves()
         self._show_course()
+
+    def take_key(self, key: int) -> bool:
+        """Walk the moments by the keys of the time line, wherever the keyboard is; False when the key is not one."""
+        if not self._shown or key not in KEYS or not len(self.footer.line.steps):
+            return False
+        self.footer.line.take_key(Qt.Key(key))
+        return True
 
     def close(self) -> None:
         """End process, worker and timers; may be called twice."""
@@ -312,6 +321,18 @@ class TrainWorkspace(QObject):
         baselines = session.valid.baselines if session.valid is not None else {}
         mine = _curves(run, "this run") if run is not None else RunCurves("this run")
         self.curves.show_curves(mine, others, end=float(spec.train.steps), baselines=baselines)
+
+
+def first_workspace(parent: QWidget, grid: QGridLayout) -> TrainWorkspace:
+    """Return the workspace as it opens, in its place in the window: hidden, with the task that is quickest to see."""
+    from attnlab.training.tasks import task_spec
+
+    made = TrainWorkspace(task_spec(FIRST), parent)
+    for widget, place in ((made.header, (0, 0, 1, 2)), (made.body, (1, 1, 1, 1)), (made.footer, (2, 0, 1, 2))):
+        widget.hide()
+        grid.addWidget(widget, *place)
+    made.arrange(parent.width())
+    return made
 
 
 def difference(spec: RunSpec, other: RunSpec) -> str:

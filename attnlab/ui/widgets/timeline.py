@@ -84,6 +84,11 @@ class Timeline(QWidget):
         self._describe()
         self.update()
 
+    def take_key(self, key: Qt.Key) -> None:
+        """Go where an arrow, Page Up or Down, Home or End goes."""
+        way = _WAYS[key]
+        self._choose(self._current + way if abs(way) <= PAGE else (0 if way < 0 else len(self._steps) - 1))
+
     def place_of(self, index: int) -> QPointF:
         """Return where a moment lies on the line, in pixels."""
         return QPointF(self._x(int(self._steps[index])), self._middle())
@@ -168,8 +173,7 @@ class Timeline(QWidget):
         elif event.key() == Qt.Key.Key_M:
             self.mark_requested.emit(int(self._steps[self._current]))
         else:
-            way = _WAYS[Qt.Key(event.key())]
-            self._choose(self._current + way if abs(way) <= PAGE else (0 if way < 0 else len(self._steps) - 1))
+            self.take_key(Qt.Key(event.key()))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton and len(self._steps):

@@ -1,0 +1,48 @@
+"""The actions of the Train section: what starts and stops a training, and walks its moments."""
+
+from typing import TYPE_CHECKING
+
+from attnlab.ui.actions import Action
+
+if TYPE_CHECKING:
+    from attnlab.ui.main_window import MainWindow
+
+
+def train_actions(w: "MainWindow") -> list[Action]:
+    """Return what can be done with a training; each shows the workspace first."""
+
+    def loaded() -> bool:
+        return w.playground is not None
+
+    def alive() -> bool:
+        return w.trainer is not None and w.trainer.session.alive
+
+    def running() -> bool:
+        return alive() and w.trainer is not None and w.trainer.session.state == "running"
+
+    def there() -> bool:
+        return w.trainer is not None and w.trainer.session.run is not None
+
+    def gradients() -> bool:
+        return w.trainer is not None and w.trainer.session.looking.gradients
+
+    def logarithmic() -> bool:
+        return w.trainer is not None and w.trainer.curves.scale_button.isChecked()
+
+    return [
+        Action("train-start", lambda: "Pause the training" if running() else "Start or resume training", "Train",
+               w.train("start"), ("Ctrl+Return",), loaded),
+        Action("train-step", "Take one step of training", "Train", w.train("step"), (), loaded),
+        Action("train-stop", "Stop the training", "Train", w.train("session.stop"), (), alive),
+        Action("train-reset", "Reset to the first weights", "Train", w.train("reset"), (), there),
+        Action("train-play", "Play the recorded moments", "Train", w.train("footer.toggle_playing"), (), there,
+               hint="Space on the time line"),
+        Action("train-mark", "Mark this moment", "Train", w.train("footer.mark"), (), there, hint="M on the time line"),
+        Action("train-first", "First recorded moment", "Train", w.train("footer.go_first"), (), there),
+        Action("train-last", "Latest moment, and follow the training", "Train", w.train("footer.go_last"), (), there),
+        Action("train-probe", "Edit the probe", "Train", w.train("maps.focus_probe"), (), loaded),
+        Action("train-gradients", "Gradients of the attention weights", "Train", w.train("maps.gradients.toggle"), (),
+               loaded, gradients),
+        Action("train-log", "Logarithmic loss", "Train", w.train("curves.scale_button.toggle"), (), loaded,
+               logarithmic),
+    ]  # fmt: skip
