@@ -1,4 +1,4 @@
-"""What leaves the window as text: code of the present state, and the matrices that are looked at, copied or saved."""
+"""What leaves the window by menu and clipboard: code of the present state, matrices as text, a card's picture."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -6,17 +6,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QMimeData, QObject, QPoint, Qt, Signal, Slot
+from PySide6.QtCore import QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 from attnlab.errors import AttnlabError
-from attnlab.figures.figure_file import described, page_image, page_of, png, svg
 from attnlab.files.atomic import shown, write_bytes
 from attnlab.files.matrices_out import FORMATS, given_table
 from attnlab.files.notebook import notebook
 from attnlab.files.script import script
 from attnlab.files.tables import Table, table
+from attnlab.ui.export.copying import copy_figure
 from attnlab.ui.export.remembered import recalled
 from attnlab.ui.playground import tables
 from attnlab.ui.playground.looks import look_at
@@ -164,19 +164,11 @@ class CodeKeeper(QObject):
             return
         settings = getattr(self._window, "settings", None)
         spec, _ = recalled(settings.figure if settings is not None else ())
-        spec = replace(spec, stages=(stage,), head=head)
         try:
-            pixels, vectors = page_of(trace, spec, ".png"), page_of(trace, spec, ".svg")
-            image = page_image(pixels)
-            drawing = svg(vectors, *described(vectors))
+            image = copy_figure(trace, replace(spec, stages=(stage,), head=head))
         except AttnlabError as error:
             self._say(str(error))
             return
-        data = QMimeData()
-        data.setImageData(image)
-        data.setData("image/png", png(image))
-        data.setData("image/svg+xml", drawing)
-        QGuiApplication.clipboard().setMimeData(data)
         self._note(f"Copied {_named(trace, stage, head)} as a picture, {image.width()} × {image.height()} pixels")
 
     # The menu of a card
