@@ -31,7 +31,7 @@ from attnlab.figures.figure_numbers import draw_figure_numbers
 from attnlab.figures.figure_spec import FigureSpec
 from attnlab.figures.figure_type import SMALL_PX, TEXT_PX, TITLE_PX, figure_font, wrapped
 from attnlab.figures.layout import Grid
-from attnlab.figures.map_painter import MapData, draw_colour_ends, draw_labels
+from attnlab.figures.map_painter import MapData, cell_text, draw_colour_ends, draw_labels
 from attnlab.figures.palette import Palette
 from attnlab.figures.raster import MAP_OF, limit_of
 from attnlab.figures.text import Pen
@@ -46,6 +46,8 @@ _CARD_CELL_HEIGHT = 28.0
 """Higher cells would make what is not query by key the largest of all on a canvas."""
 _BAR_HEIGHT = 5.0
 _BAR_WIDTH = (90.0, 200.0)
+_TICK, _APART = 2.0, 6.0
+"""Length of a tick of the colour bar, and the least space between its numbers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -221,6 +223,24 @@ def _draw_colour_bar(painter: QPainter, shown: Panel, palette: Palette) -> None:
     painter.fillRect(rect, colours)
     below = rect.translated(0, 2)
     draw_colour_ends(painter, below, shown.data, palette, figure_font(SMALL_PX))
+    _draw_quarters(painter, rect, shown.data, palette)
+
+
+def _draw_quarters(painter: QPainter, bar: QRectF, data: MapData, palette: Palette) -> None:
+    """Write between the ends of a scale what colours stand for there, each with a tick, if all have room."""
+    limit, signed = data.limit, MAP_OF[data.kind] != "sequential"
+    places = (0.25, 0.75) if signed else (0.25, 0.5, 0.75)
+    values = [(2 * place - 1) * limit if signed else place * limit for place in places]
+    texts = [f"{value:.3g}".replace("-", "−") for value in values]
+    pen = Pen(painter, figure_font(SMALL_PX))
+    end = pen.width(cell_text(-limit, 2 if limit < 100 else 0) if signed else f"{limit:.3g}")
+    if end + max(map(pen.width, texts)) / 2 + _APART > bar.width() / 4:
+        return
+    painter.setPen(QColor(palette.muted))
+    for place in (0.25, 0.5, 0.75):
+        painter.fillRect(QRectF(bar.x() + place * bar.width() - 0.3, bar.bottom(), 0.6, _TICK), QColor(palette.muted))
+    for place, text in zip(places, texts, strict=True):
+        pen.draw(bar.x() + place * bar.width(), bar.bottom() + 3, text, 0.5, 0.0)
 
 
 def _labels(data: MapData, width: float) -> Labels:

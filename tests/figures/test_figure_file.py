@@ -168,6 +168,17 @@ def test_between_maps_vectors_are_transparent_white_as_renderers_mix_edges_with_
         assert set(np.unique(clear).tolist()) == {QColor(LIGHT.surface).rgb() & 0xFFFFFF}
 
 
+def test_a_scale_that_is_wide_enough_says_what_its_quarters_stand_for() -> None:
+    trace = trace_of("journey")
+    limit = map_data(trace, "scores", 0).limit
+    wide = texts(figure_bytes(trace, FigureSpec(("weights",), width_mm=85, numbers="off"), ".svg"))
+    assert {"0", "0.25", "0.5", "0.75", "1"} <= set(wide)
+    signed = texts(figure_bytes(trace, FigureSpec(("scores",), width_mm=85, numbers="off"), ".svg"))
+    assert {f"−{limit / 2:.3g}", "0", f"{limit / 2:.3g}"} <= set(signed)
+    narrow = texts(figure_bytes(trace, FigureSpec(("scores",), width_mm=30, numbers="off"), ".svg"))
+    assert f"{limit / 2:.3g}" not in narrow
+
+
 def test_heads_that_stand_too_close_are_not_all_numbered() -> None:
     trace = attnlab.compute(drawn(("a", "b"), 120, AttentionConfig(n_heads=120)))
     data = figure_bytes(trace, FigureSpec(width_mm=60, columns=60, labels=False, colour_bar=False, title=""), ".svg")
