@@ -69,7 +69,8 @@ def _text(source: "Source | str", ending: str, options: argparse.Namespace) -> s
     return script(experiment, title, options.dtype)
 
 
-def _write_one(options: argparse.Namespace, ending: str, source: "Source", path: Path, whose: str) -> None:
+def _write_one(options: argparse.Namespace, ending: str, source: "Source", path: Path) -> list[str]:
     from attnlab.files.atomic import write_bytes
 
     write_bytes(path, _text(source, ending, options).encode())
+    return []

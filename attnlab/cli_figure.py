@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attnlab.cli_many import OUTPUT_HELP, output, write_each
-from attnlab.cli_stage import announce, computed, stage_parser
+from attnlab.cli_stage import computed, oddities, stage_parser
 from attnlab.command_line import MisuseError, platform_without_display
 
 if TYPE_CHECKING:
@@ -51,8 +51,8 @@ def _parser(endings: tuple[str, ...]) -> argparse.ArgumentParser:
 
 
 def _write_one(
-    options: argparse.Namespace, ending: str, spec: "FigureSpec | None", source: "Source", path: Path, whose: str
-) -> None:
+    options: argparse.Namespace, ending: str, spec: "FigureSpec | None", source: "Source", path: Path
+) -> list[str]:
     trace = computed(source, options)
     from attnlab.files.atomic import write_bytes
 
@@ -66,7 +66,7 @@ def _write_one(
         from attnlab.files.tables import encoded, table
 
         write_bytes(path, encoded(table(trace, options.stage or "weights", options.head), ending))
-    announce(trace, whose)
+    return oddities(trace)
 
 
 def add_figure_options(parser: argparse.ArgumentParser) -> None:

@@ -15,7 +15,8 @@ from attnlab.errors import AttnlabError
 from attnlab.files.atomic import shown, unwritable
 from attnlab.files.source import PREFIX, Source, found, is_several, parse_source
 
-WriteOne = Callable[[Source, Path, str], None]
+WriteOne = Callable[[Source, Path], list[str]]
+"""Writes the result of a source to a file, and returns what is to be said about it."""
 
 NAME, FOLDER = "{name}", "{folder}"
 OUTPUT_HELP = f"a file; of several sources a folder, or a name with {NAME} in it ({FOLDER}: the folder it lies in)"
@@ -63,47 +64,61 @@ def output(text: str, texts: Sequence[str], endings: Sequence[str], ending: str 
 def write_each(texts: Sequence[str], out: Output, write_one: WriteOne) -> int:
     """Write one file for each source and return the exit code; one that fails is a line, and the others go on.
 
-    ``write_one`` is given the source, the file and what a message about it begins with. A name that two sources share
-    is written once; the second is refused.
+    A name that two sources share is written once; the second is refused.
     """
     if not many(texts):
         source = parse_source(texts[0])
-        write_one(source, _ready(out, source), "")
+        _tell(write_one(source, _ready(out, source)))
         return OK
     sources, codes = _sources(texts)
     taken: dict[str, str] = {}
-    with _progress(len(sources)) as tell:
-        for place, (name, source) in enumerate(sources.items()):
-            tell(place, name)
-            codes.append(guarded(partial(_write, name, source, out, taken, write_one), name, before=tell.clear))
+
+    def one(name: str, source: Source) -> int:
+        path = _free(name, out.path(source), taken)
+        said = write_one(source, _ready(out, source))
+        if said:
+            progress.clear()
+            _tell(said, f"{name}: ")
+        taken[_key(path)] = name
+        return OK
+
+    with _progress(len(sources)) as progress:
+        for place, (name, source) in enumerate(sources):
+            progress.show(place, name)
+            codes.append(guarded(partial(one, name, source), name, before=progress.clear))
     return next((code for code in (OWN_FAILURE, TO_MEND) if code in codes), OK)
 
 
-def _sources(texts: Sequence[str]) -> tuple[dict[str, Source], list[int]]:
-    """Return the sources by their names, each once, and the exit codes of what names none."""
-    sources: dict[str, Source] = {}
-    seen, codes = set(), [OK]
+def _tell(said: list[str], whose: str = "") -> None:
+    write(sys.stderr, "".join(f"attnlab: {whose}{sentence}\n" for sentence in said))
+
+
+def _sources(texts: Sequence[str]) -> tuple[list[tuple[str, Source]], list[int]]:
+    """Return the sources with their names, each once, and the exit codes of what names none."""
+    sources: dict[tuple[bool, str], tuple[str, Source]] = {}
 
     def add(text: str) -> int:
         for source in found(text):
-            key = source.preset if source.path is None else os.path.realpath(source.path)
-            if (source.path is None, key) not in seen:
-                seen.add((source.path is None, key))
-                sources[shown(source.path) if source.path is not None else f"{PREFIX}{source.preset}"] = source
+            if source.path is None:
+                sources.setdefault((True, source.preset or ""), (f"{PREFIX}{source.preset}", source))
+            else:
+                sources.setdefault((False, os.path.realpath(source.path)), (shown(source.path), source))
         return OK
 
-    codes += [guarded(partial(add, text)) for text in texts]
-    return sources, codes
+    codes = [guarded(partial(add, text)) for text in texts]
+    return list(sources.values()), codes
 
 
-def _write(name: str, source: Source, out: Output, taken: dict[str, str], write_one: WriteOne) -> int:
-    path = out.path(source)
-    key = str(path) if sys.platform.startswith("linux") else str(path).casefold()
-    if key in taken:
-        raise AttnlabError(f"{name} is not written: {shown(path)} is that of {taken[key]}; {FOLDER} in -o parts them.")
-    taken[key] = name
-    write_one(source, _ready(out, source), f"{name}: ")
-    return OK
+def _key(path: Path) -> str:
+    """Return what two paths share where one file would take both; elsewhere capitals make no difference."""
+    return str(path) if sys.platform.startswith("linux") else str(path).casefold()
+
+
+def _free(name: str, path: Path, taken: dict[str, str]) -> Path:
+    if _key(path) in taken:
+        other = taken[_key(path)]
+        raise AttnlabError(f"{name} is not written: {shown(path)} is that of {other}; {FOLDER} in -o parts them.")
+    return path
 
 
 def _ready(out: Output, source: Source) -> Path:
@@ -125,19 +140,20 @@ class _Progress:
         self._total, self._width = total, 0
         self._on = sys.stderr.isatty() and total > 1
 
-    def __call__(self, done: int, name: str) -> None:
+    def show(self, done: int, name: str) -> None:
+        """Say which one is in hand."""
         if self._on:
             room = shutil.get_terminal_size().columns - 1
             text = f"{done + 1} of {self._total}  {name}"
-            self._show(text if len(text) <= room else f"{text[: room - 1]}…")
+            self._write(text if len(text) <= room else f"{text[: room - 1]}…")
 
     def clear(self) -> None:
         """Leave an empty line for what is said next."""
         if self._width:
-            self._show("")
+            self._write("")
             write(sys.stderr, "\r")
 
-    def _show(self, text: str) -> None:
+    def _write(self, text: str) -> None:
         write(sys.stderr, f"\r{text:{self._width}}")
         sys.stderr.flush()
         self._width = len(text)

@@ -69,18 +69,23 @@ def computed(source: Source | str, options: argparse.Namespace) -> "Trace":
     return compute(experiment, options.device, options.dtype)
 
 
-def announce(trace: "Trace", whose: str = "") -> None:
-    """Say on standard error what is odd about a trace: ∞, NaN, and queries that may attend to nothing."""
-    for warning in trace.warnings:
-        write(sys.stderr, f"attnlab: {whose}{warning}\n")
+def announce(trace: "Trace") -> None:
+    """Say on standard error what is odd about a trace."""
+    for sentence in oddities(trace):
+        write(sys.stderr, f"attnlab: {sentence}\n")
+
+
+def oddities(trace: "Trace") -> list[str]:
+    """Return what is odd about a trace, a sentence each: ∞, NaN, and queries that may attend to nothing."""
+    odd = list(trace.warnings)
     queries = sorted({query for _, query in trace.empty_rows})
     if queries:
         names = ", ".join(map(str, queries[:8])) + (f" and {len(queries) - 8} more" if len(queries) > 8 else "")
         one = len(queries) == 1
         subject, verb, their = ("Query", "is", "its") if one else ("Queries", "are", "their")
         what = "weights, once masked, and" if "zeroed" in trace else "weights and"
-        text = f"{subject} {names} {verb} masked everywhere: {their} {what} context are 0."
-        write(sys.stderr, f"attnlab: {whose}{text}\n")
+        odd.append(f"{subject} {names} {verb} masked everywhere: {their} {what} context are 0.")
+    return odd
 
 
 def _head(text: str) -> int | str:

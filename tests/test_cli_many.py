@@ -202,7 +202,8 @@ def test_a_terminal_is_told_how_far_it_is(runs: Path) -> None:
     (runs / "runs" / "broken.attnlab").write_bytes(b"nonsense")
     ours, theirs = pty.openpty()
     with os.fdopen(ours, "rb", buffering=0) as terminal:
-        command = [sys.executable, "-m", "attnlab", "code", "runs", "-o", "x"]
+        sources = ["runs", "preset:naive-softmax-overflow"]
+        command = [sys.executable, "-m", "attnlab", "export", *sources, "-o", "x", "--format", "npy"]
         done = subprocess.run(command, cwd=runs, stderr=theirs, stdout=subprocess.PIPE, check=False, timeout=60)
         os.close(theirs)
         said = b""
@@ -212,10 +213,14 @@ def test_a_terminal_is_told_how_far_it_is(runs: Path) -> None:
         except OSError:  # how Linux says that the other end is closed
             pass
     assert (done.returncode, done.stdout) == (2, b"")
-    lines = [line.rstrip() for line in said.decode().replace("\n", "").split("\r") if line.strip()]
+    lines = [line.rstrip() for line in said.decode().replace("\n", "\r").split("\r") if line.strip()]
     assert lines == [
-        "1 of 3  runs/broken.attnlab",
+        "1 of 4  runs/broken.attnlab",
         "attnlab: runs/broken.attnlab is not an attnlab session, or only a part of one.",
-        "2 of 3  runs/one.attnlab",
-        "3 of 3  runs/two.attnlab",
+        "2 of 4  runs/one.attnlab",
+        "3 of 4  runs/two.attnlab",
+        "4 of 4  preset:naive-softmax-overflow",
+        "attnlab: preset:naive-softmax-overflow: weights: 14 of 36 values are ∞ or NaN in float32.",
+        "attnlab: preset:naive-softmax-overflow: context: 12 of 18 values are ∞ or NaN in float32.",
+        "attnlab: preset:naive-softmax-overflow: output: 12 of 18 values are ∞ or NaN in float32.",
     ]
