@@ -24,6 +24,8 @@ from attnlab.ui.main_window import MainWindow
 from attnlab.ui.open_file import open_path
 
 DEFAULT = Source(preset="journey")
+WAIT_MS, MOST_ROUNDS = 20, 500
+"""How often a screenshot looks whether the worker is done, and how many times."""
 
 
 class GarbageTimer(QObject):
@@ -136,6 +138,7 @@ class Screenshot(QObject):
     def __init__(self, window: MainWindow, path: Path) -> None:
         super().__init__(window)
         self._window, self._path = window, path
+        self._rounds = MOST_ROUNDS
         self.problem = ""
         window.ready.connect(self._on_ready)
         window.failed.connect(self._on_failed)
@@ -151,6 +154,10 @@ class Screenshot(QObject):
 
     @Slot()
     def _on_idle(self) -> None:
+        if self._rounds and self._window.playground is not None and self._window.playground.service.busy:
+            self._rounds -= 1  # a pinned state or a lens is still to come
+            QTimer.singleShot(WAIT_MS, self, self._on_idle)
+            return
         if not self._window.grab().save(str(self._path)):
             self.problem = f"{self._path} cannot be written; it needs an existing folder and an ending such as .png."
         self._end()

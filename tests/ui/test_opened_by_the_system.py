@@ -4,8 +4,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+from PIL import Image
+
 import attnlab
+from attnlab.attention import edits
 from attnlab.attention.experiment import Experiment
+from attnlab.document.saved_view import KEY
+from attnlab.files.session import Session, save_session
 
 PROGRAM = """
 import sys
@@ -44,3 +50,17 @@ def test_a_file_opened_from_the_desktop_is_shown_whenever_it_comes(tmp_path: Pat
     attnlab.save(Experiment(("from", "finder"), [[1.0], [2.0]]), path)
     for when in ("early", "late"):
         assert told(when, path) == "from finder | found — attnlab |"
+
+
+def test_a_screenshot_waits_for_the_pinned_state(tmp_path: Path) -> None:
+    e = attnlab.preset("journey")
+    pictures = []
+    for look in ("present", "difference"):
+        shown = {"look": look, "pinned": {"device": "cpu", "dtype": "float32"}}
+        save_session(Session(edits.configured(e, causal=True), {KEY: shown}, (e,)), tmp_path / "pinned.attnlab")
+        files = [str(tmp_path / name) for name in ("pinned.attnlab", "shot.png")]
+        command = [sys.executable, "-m", "attnlab", files[0], "--screenshot", files[1]]
+        subprocess.run(command, check=True, timeout=120)
+        with Image.open(tmp_path / "shot.png") as picture:
+            pictures.append(np.asarray(picture.crop((380, 150, 1120, 820)).convert("RGB")).astype(int))
+    assert (abs(pictures[0] - pictures[1]).max(axis=2) > 32).mean() > 0.02  # of the canvas

@@ -295,3 +295,21 @@ def test_a_pin_of_another_device_is_computed_here(sit_down: Callable[..., "Perso
     person.wait_for(lambda: person.playground.pinned is not None)
     assert not person.message()
     assert person.document.view == View(head=person.document.view.head)
+
+
+def test_a_lesson_that_ships_is_found_by_its_name(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
+    person = sit_down()
+    person.window.teach("open", "heads", 1)()
+    person.settle()
+    saved(person, tmp_path / "heads.attnlab")
+    assert load_session(tmp_path / "heads.attnlab").view[KEY]["lesson"]["lesson"] == "heads"
+    again = sit_down()
+    again.window.teach("open", "cost")()
+    again.settle()
+    assert open_and_settle(again, tmp_path / "heads.attnlab")
+    assert again.window.desk is not None
+    lesson, slide = again.window.desk.player.lesson, again.window.desk.player.slide
+    assert lesson is not None
+    assert slide is not None
+    assert (lesson.name, slide.index) == ("heads", 1)
+    again.window.close()
