@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QMimeData, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from attnlab.files.arrays_in import ENDINGS
@@ -41,6 +42,7 @@ class WeightsDialog(WeightsFrame):
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
         self._soon.setInterval(_SOON_MS)
+        self.setAcceptDrops(True)
         self._connect()
 
     # What it is given
@@ -206,12 +208,24 @@ class WeightsDialog(WeightsFrame):
         self.form.assign(field, array)  # type: ignore[arg-type]
         self.show_side(MAPPING)
 
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if dropped(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        self.show_files(dropped(event.mimeData()))
+
     def done(self, result: int) -> None:
         self._soon.stop()
         self._late.stop()
         self.reading.stop()
         self.trying.stop()
         super().done(result)
+
+
+def dropped(data: QMimeData) -> list[Path]:
+    """Return the files that are dropped or pasted."""
+    return [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
 
 
 def open_weights_dialog(window: "MainWindow", paths: Sequence[Path] = (), text: str = "") -> WeightsDialog | None:

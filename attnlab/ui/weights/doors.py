@@ -1,12 +1,11 @@
 """Ways to weights: the menu asks for files, and what was copied is pasted as a table or as files."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QGuiApplication
 
-from attnlab.ui.weights.dialog import ask_weights, open_weights_dialog
+from attnlab.ui.weights.dialog import ask_weights, dropped, open_weights_dialog
 
 if TYPE_CHECKING:
     from attnlab.ui.main_window import MainWindow
@@ -26,7 +25,7 @@ def paste(window: "MainWindow") -> None:
         return
     held = cast("QMimeData | None", QGuiApplication.clipboard().mimeData())  # None where nothing was ever copied
     data = QMimeData() if held is None else held
-    files = [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
+    files = dropped(data)
     if files:
         open_paths(window, files)
     elif data.text().strip():

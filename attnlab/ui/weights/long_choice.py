@@ -14,8 +14,8 @@ _WIDEST = 460
 _LOOKED_AT = 400
 """Titles that are measured; of thousands one or other may be shortened."""
 _LINES = 14
-_PADDING = 36
-"""Pixels of a list's item and frame beside its title."""
+_PADDING = 48
+"""Pixels of a line, the frame and the scroll bar beside a title."""
 
 
 class LongChoice(QComboBox):

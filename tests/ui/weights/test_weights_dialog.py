@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit, QTableView
+from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QTableView
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
@@ -352,3 +352,33 @@ def test_in_a_narrow_dialog_one_side_is_shown_at_a_time(person: "Person", tmp_pa
     box = desk.dialog.form.rows["W_q"].array
     person.wait_for(lambda: box.shown_text().startswith("in_proj_weight"))
     desk.close()
+
+
+@pytest.mark.parametrize("type_size", [100, 150])
+def test_lists_show_their_last_line_whole(person: "Person", tmp_path: Path, type_size: int) -> None:
+    person.window.change_settings(type_size=type_size)
+    state = {f"h.{place}.attn.q_proj.weight": torch.ones(6, 3) for place in range(40)}
+    desk = sit(person, [write(state, tmp_path / "a.pt")])
+    for name in ("Layer", "W_q array", "W_q part", "Heads", "Embeddings"):
+        box = person.find(QComboBox, name, desk.dialog)
+        box.showPopup()
+        view, last = box.view(), box.model().index(box.count() - 1, 0)
+        view.scrollToBottom()
+        QApplication.processEvents()
+        assert view.viewport().rect().contains(view.visualRect(last)), name
+        assert view.sizeHintForColumn(0) <= view.viewport().width()
+        box.hidePopup()
+    desk.close()
+
+
+def test_names_that_would_be_marked_up_are_shown_as_they_are(person: "Person", tmp_path: Path) -> None:
+    name = "<b>W</b>\n\x1b[31m"
+    desk = sit(person, [write({name: torch.ones(3, 2), "W_q": torch.ones(3, 2)}, tmp_path / "a.safetensors")])
+    box = person.find(QComboBox, "W_q array", desk.dialog)
+    titles = [box.itemText(place) for place in range(box.count())]
+    assert "<b>W</b>\\n\\x1b[31m  [3, 2]" in titles
+    desk.choose("W_q array", "<b>")
+    assert "&lt;b&gt;" in box.toolTip()
+    desk.choose("Heads", "2")
+    desk.bring_in()
+    assert person.experiment.weights.W_q is not None

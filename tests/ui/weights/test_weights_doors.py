@@ -11,7 +11,7 @@ from PySide6.QtGui import QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QFileDialog
 
 from attnlab.ui.weights.dialog import WeightsDialog
-from tests.ui.weights.weights_desk import PATIENCE_MS, Desk
+from tests.ui.weights.weights_desk import PATIENCE_MS, Desk, sit
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
@@ -67,6 +67,19 @@ def test_files_are_dropped_on_the_window(person: "Person", file: Path) -> None:
     desk.choose("Heads", "2")
     desk.bring_in()
     assert person.experiment.n_heads == 2
+
+
+def test_another_file_is_dropped_on_the_dialog(person: "Person", file: Path, tmp_path: Path) -> None:
+    np.save(tmp_path / "W_k.npy", np.ones((3, 2)))
+    desk = sit(person, [file])
+    data, where = urls(tmp_path / "W_k.npy"), QPointF(300, 300)
+    copy, left = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
+    with person.qtbot.waitSignal(desk.dialog.previewed, timeout=PATIENCE_MS):
+        desk.dialog.dropEvent(QDropEvent(where, copy, data, left, Mod.NoModifier))
+    assert "Weights from W_k.npy" in desk.texts()
+    assert desk.dialog.form.rows["W_q"].part_chosen() is None
+    assert desk.dialog.form.rows["W_k"].part_chosen() is not None
+    desk.close()
 
 
 def test_a_table_of_text_is_pasted(person: "Person") -> None:
