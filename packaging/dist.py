@@ -72,16 +72,21 @@ def use(wheel: Path, folder: Path) -> None:
     attnlab = str(programs / "attnlab")
     for arguments in (
         ["--version"],
+        ["doctor"],
         ["show", "preset:journey", "--stage", "weights"],
         ["--screenshot", "window.png"],
         ["export", "preset:multi-head-8", "-o", "heads.png"],
+        ["export", "preset:journey", "--canvas", "--width", "180", "-o", "canvas.svg"],
+        ["export", "preset:journey", "--width", "85", "-o", "weights.pdf"],
         ["lesson", "--list"],
         ["lesson", "why-attention", "--check"],
     ):
         said = _run(" ".join(arguments), attnlab, *arguments, cwd=home, environ=environ)
         print(said.rstrip().split("\n")[0] if arguments == ["--version"] else f"attnlab {' '.join(arguments)}: done")
-    for picture in ("window.png", "heads.png"):
-        if (home / picture).read_bytes()[:4] != b"\x89PNG":
+    for picture, begins in (
+        ("window.png", b"\x89PNG"), ("heads.png", b"\x89PNG"), ("canvas.svg", b"<?xml"), ("weights.pdf", b"%PDF-")
+    ):  # fmt: skip
+        if not (home / picture).read_bytes().startswith(begins):
             raise SystemExit(f"{picture} is no picture.")
 
 

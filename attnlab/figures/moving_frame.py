@@ -121,6 +121,7 @@ def film_colours(film: Film) -> tuple[tuple[int, int, int], ...]:
     shades = [paper + (np.array(channels(ink)) - paper) * i / _BLENDS for ink in inks for i in range(_BLENDS + 1)]
     found = [(int(r), int(g), int(b)) for r, g, b in np.round(shades).tolist()]
     found += [channels(each) for each in (palette.hatch, palette.control, palette.hairline)]
+    found += [channels(palette.role(role)) for role in ("query", "key", "value", "attention")]  # of wires
     names = sorted({MAP_OF[kind] for _, kind in film.limits})
     found = list(dict.fromkeys(found))
     for left, name in zip(range(len(names), 0, -1), names, strict=True):

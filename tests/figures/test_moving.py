@@ -1,6 +1,8 @@
 """Films are decoded again: each frame is the figure of its value, on one scale; and what goes wrong leaves nothing."""
 
+import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -179,3 +181,33 @@ def test_without_ffmpeg_an_mp4_says_what_to_install(monkeypatch: pytest.MonkeyPa
 def test_a_film_has_no_transparent_ground() -> None:
     with pytest.raises(AttnlabError, match="no transparent ground"):
         film_spec(FigureSpec(ground="transparent"), 640, 120.0)
+
+
+def test_ffmpeg_does_not_load_the_libraries_of_a_frozen_program(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What starts a frozen program sets where libraries are looked for, and keeps what was set before."""
+    said, real = tmp_path / "said", moving.ffmpeg()
+    wrapper = tmp_path / "ffmpeg"
+    wrapper.write_text(f'#!/bin/sh\necho "$LD_LIBRARY_PATH" > "{said}"\nexec "{real}" "$@"\n')
+    wrapper.chmod(0o700)
+    monkeypatch.setattr(moving, "ffmpeg", lambda: str(wrapper))
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    monkeypatch.setenv("LD_LIBRARY_PATH", "/opt/attnlab/_internal")
+    monkeypatch.setenv("LD_LIBRARY_PATH_ORIG", "/opt/lib")
+    moving.encoded(iter([bytes(12)] * 2), (2, 2), 2, 5, ".mp4")
+    assert said.read_text() == "/opt/lib\n"
+    monkeypatch.delenv("LD_LIBRARY_PATH_ORIG")
+    moving.encoded(iter([bytes(12)] * 2), (2, 2), 2, 5, ".mp4")
+    assert said.read_text() == "\n"
+
+
+@pytest.mark.parametrize(
+    ("frozen", "remedy"), [(True, "your system's packages"), (False, 'pip install "attnlab[film]"')]
+)
+def test_without_ffmpeg_it_says_what_brings_one(monkeypatch: pytest.MonkeyPatch, frozen: bool, remedy: str) -> None:
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(sys, "frozen", frozen, raising=False)
+    with pytest.raises(AttnlabError, match=re.escape(remedy)):
+        moving.ffmpeg()
