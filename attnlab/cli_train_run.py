@@ -54,20 +54,19 @@ def _followed(run: Run, process: TrainingProcess, folder: Path, shown: "Shown") 
     """Take messages until the last, and return it; None after Ctrl+C, when what is to come is left in the process."""
     saver = _Saver(run, folder)
     try:
-        while (last := _taken(run, process)) is None:
+        while (last := _taken(run, process, POLL_S)) is None:
             saver.save_when_due(shown)
             shown.tell()
-            time.sleep(POLL_S)
     except KeyboardInterrupt:
         process.stop(STOP_S)
         return None
     return last
 
 
-def _taken(run: Run, process: TrainingProcess) -> Ended | Failed | None:
+def _taken(run: Run, process: TrainingProcess, wait: float = 0.0) -> Ended | Failed | None:
     """Take what came, and return the last message of a run if it is among it."""
     last: Message | None = None
-    for last in process.poll():
+    for last in process.poll(wait):
         if run.take(last) or isinstance(last, Started):
             process.send(Interval(run.recorder.interval))
     return last if isinstance(last, Ended | Failed) else None

@@ -130,7 +130,8 @@ class Loop:
         self._keep()
         ended = self.trainer.ended()  # one that goes on may be at its end already
         while ended is None:
-            self._tell_when_due()
+            if not self._single:  # one step tells when it has paused again
+                self._tell_when_due()
             ended = self._obey() or self._step()
         self._tell(weights=True, moment=True)
         self._keep()
@@ -182,7 +183,7 @@ class Loop:
     def _pause(self) -> None:
         if not self._paused:
             self._paused = True
-            self._tell(weights=True)
+            self._tell(weights=True, moment=self.trainer.step >= self._moment_due)
             self._keep()
 
     def _tell_when_due(self) -> None:

@@ -8,7 +8,7 @@ import threading
 import time
 from multiprocessing.connection import Connection
 
-from attnlab.training.messages import Message
+from attnlab.training.messages import Failed, Message
 
 
 def inherited(handle: int) -> Connection:
@@ -20,6 +20,9 @@ def inherited(handle: int) -> Connection:
     return Connection(handle)
 
 
+NO_ROOM = "The training ran out of memory when it was to send its weights; a smaller model would do."
+
+
 class Inbox:
     """Commands in the order in which they came. The process ends when nobody is left who could send any."""
 
@@ -29,18 +32,27 @@ class Inbox:
         threading.Thread(target=self._read, name="commands", daemon=True).start()
 
     def next(self, wait: bool) -> object | None:
-        """Return the next command, None when there is none and it is not to be waited for."""
+        """Return the next command, None when there is none and it is not to be waited for.
+
+        Raises:
+            MemoryError, OSError: it could not be read.
+        """
         try:
-            return self._commands.get(block=wait)
+            command = self._commands.get(block=wait)
         except queue.Empty:
             return None
+        if isinstance(command, MemoryError | OSError):
+            raise command
+        return command
 
     def _read(self) -> None:
         try:
             while True:
                 self._commands.put(self._connection.recv())
-        except (EOFError, OSError):
+        except (EOFError, ConnectionError):
             os._exit(0)  # the window is gone, however it ended: nobody is there to train for
+        except (MemoryError, OSError) as error:  # of weights that are too large
+            self._commands.put(error)
 
 
 class Outbox:
@@ -80,11 +92,14 @@ class Outbox:
                 message = self._waiting.pop(0)
                 self._writing = True
             begun = time.thread_time()
-            packed = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
-            self.packing_s += time.thread_time() - begun
             try:
+                packed = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+                self.packing_s += time.thread_time() - begun
                 self._connection.send_bytes(packed)
             except OSError:
+                os._exit(0)
+            except MemoryError:
+                self._connection.send(Failed(NO_ROOM))
                 os._exit(0)
 
 

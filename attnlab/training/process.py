@@ -37,7 +37,7 @@ class TrainingProcess:
     """Trains a run in a process of its own: from its beginning, from a checkpoint, or with other weights.
 
     ``interval`` is how many steps lie between two moments to be recorded. All methods belong to one thread, and none
-    but :meth:`stop` ever waits.
+    but :meth:`stop` waits unasked.
     """
 
     def __init__(
@@ -93,9 +93,13 @@ class TrainingProcess:
         if self._sender is not None:
             self._sender.send(command)
 
-    def poll(self) -> tuple[Message, ...]:
-        """Return what came since the last time; the last of all is Ended or Failed."""
+    def poll(self, wait: float = 0.0) -> tuple[Message, ...]:
+        """Return what came since the last time; the last of all is Ended or Failed.
+
+        When nothing came, wait for it, if for so many seconds.
+        """
         with self._changed:
+            self._changed.wait_for(lambda: bool(self._messages), wait)
             messages = tuple(self._messages)
             self._messages.clear()
             self._changed.notify_all()
@@ -134,7 +138,7 @@ class TrainingProcess:
             try:
                 while True:
                     self._take(connection.recv())
-            except (EOFError, OSError):  # also when it is killed within a message
+            except (EOFError, OSError, MemoryError):  # also when it is killed within a message
                 code = _gone(popen)
             if self._killer is not None:
                 self._killer.cancel()
@@ -145,6 +149,7 @@ class TrainingProcess:
         with self._changed:
             self._changed.wait_for(lambda: self._ending or len(self._messages) < _MOST_WAITING)
             self._messages.append(message)
+            self._changed.notify_all()
         if isinstance(message, Progress):
             self._step = message.step
         elif isinstance(message, Checkpoint):

@@ -172,7 +172,9 @@ class Run:
     def _progress(self, message: Progress) -> None:
         self.step, self.seconds = message.step, message.seconds
         self.status = "paused" if message.paused else "running"
-        self._metrics += message.metrics
+        if message.metrics:
+            earlier = [metric for metric in self._metrics if metric.step < message.metrics[0].step]
+            self._metrics = [*earlier, *message.metrics]
         self._add(message.points)
         if message.weights is None or not all(np.isfinite(array).all() for array in message.weights.values()):
             return  # what is not finite is found out by the next step, which puts back what was good
@@ -184,12 +186,17 @@ class Run:
             self._marks = {step: mark for step, mark in self._marks.items() if step in self.recorder.marked}
 
     def _add(self, points: tuple[Point, ...]) -> None:
-        """Append to the curve, whose array doubles when it is full, so that every step costs the same."""
+        """Append to the curve, whose array doubles when it is full, so that every step costs the same.
+
+        Points of steps that are there already take their places: a process went on from before them.
+        """
+        if not points:
+            return
+        self._points = int(np.searchsorted(self._curve[: self._points, 0], points[0].step))
         end = self._points + len(points)
         if end > len(self._curve):
             longer = np.empty((max(1024, 2 * end), 3))
             longer[: self._points] = self._curve[: self._points]
             self._curve = longer
-        if points:
-            self._curve[self._points : end] = [(point.step, point.loss, point.rate) for point in points]
+        self._curve[self._points : end] = [(point.step, point.loss, point.rate) for point in points]
         self._points = end

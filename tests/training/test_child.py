@@ -1,0 +1,27 @@
+"""The program that trains loads no window, and neither does what starts it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import attnlab
+
+ROOT = Path(attnlab.__file__).parents[1]
+
+
+def loaded(line: str) -> set[str]:
+    """Return the modules that are there after a line of Python in a process of its own."""
+    command = [sys.executable, "-c", f"{line}\nimport sys\nprint(*sys.modules)"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return set(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split())
+
+
+def test_the_program_that_trains_knows_no_qt() -> None:
+    names = loaded("from attnlab.training import child, trainer")
+    assert "torch" in names
+    assert not {name for name in names if name.startswith(("PySide6", "attnlab.ui", "matplotlib", "pyqtgraph"))}
+
+
+def test_the_window_gets_a_process_without_loading_torch() -> None:
+    assert "torch" not in loaded("from attnlab.training import process, run, store, recorder, marks")

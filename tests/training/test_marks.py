@@ -1,0 +1,60 @@
+"""Marks suggest themselves where the loss falls at once or a head turns sharp, and nowhere else."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from attnlab.training.marks import loss_drops, sharp_heads
+
+
+def curve(*levels: float, each: int = 60, noise: float = 0.02) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    random = np.random.default_rng(0)
+    losses = np.repeat(levels, each) * (1 + noise * random.standard_normal(each * len(levels)))
+    return np.arange(len(losses)), losses
+
+
+def test_a_sudden_drop_is_marked_where_it_is() -> None:
+    (mark,) = loss_drops(*curve(2.0, 0.5))
+    assert abs(mark.step - 60) <= 2
+    assert mark.suggested
+    assert mark.title == "loss falls from 2 to 0.5"
+
+
+def test_two_drops_are_two_marks() -> None:
+    assert [round(mark.step, -1) for mark in loss_drops(*curve(2.0, 1.0, 0.2))] == [60, 120]
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.05, 0.5])
+def test_what_only_scatters_or_rises_has_no_drop(noise: float) -> None:
+    assert loss_drops(*curve(1.0, noise=noise)) == ()
+    assert loss_drops(*curve(0.5, 2.0, noise=min(noise, 0.05))) == ()
+
+
+def test_a_slow_fall_is_no_drop() -> None:
+    assert loss_drops(np.arange(400), np.linspace(3.0, 2.0, 400)) == ()
+
+
+def test_a_short_curve_has_no_drop() -> None:
+    assert loss_drops(np.arange(5), np.array([5.0, 4.0, 3.0, 2.0, 1.0])) == ()
+    assert loss_drops(np.arange(0), np.empty(0)) == ()
+
+
+def looks(*sharpness: tuple[float, float]) -> list[SimpleNamespace]:
+    """Return looks at one layer of two heads, whose rows have these largest weights."""
+    found = []
+    for at, pair in enumerate(sharpness):
+        weights = np.array([[[top, 1 - top], [1 - top, top]] for top in pair], np.float32)
+        found.append(SimpleNamespace(step=10 * at, maps=(SimpleNamespace(layer="decoder 1", weights=weights),)))
+    return found
+
+
+def test_a_head_that_turns_sharp_is_marked_when_it_stays_so() -> None:
+    found = sharp_heads(looks((0.5, 0.5), (0.95, 0.5), (0.7, 0.6), (0.95, 0.8), (0.99, 0.8)))  # type: ignore[arg-type]
+    assert [(mark.step, mark.title) for mark in found] == [(30, "decoder 1, head 0 turns sharp")]
+
+
+def test_a_head_that_always_was_sharp_or_never_is_does_not_turn() -> None:
+    assert sharp_heads(looks((0.95, 0.5), (0.99, 0.8))) == ()  # type: ignore[arg-type]
+    assert sharp_heads(looks((0.5, 0.5))) == ()  # type: ignore[arg-type]

@@ -1,0 +1,335 @@
+"""The process that trains: it obeys, is never waited for, and however it ends, a sentence says so and nothing stays."""
+
+import gc
+import math
+import os
+import resource
+import select
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from attnlab.training import process as process_module
+from attnlab.training.messages import (
+    Checkpoint,
+    Ended,
+    Failed,
+    Interval,
+    Message,
+    Pause,
+    Progress,
+    Put,
+    Resume,
+    Started,
+    Step,
+    Want,
+)
+from attnlab.training.process import TrainingProcess
+from attnlab.training.trainer import Trainer
+from tests.training.runs import all_of, points, started, tiny, wait_for
+
+ROOT = Path(process_module.__file__).parents[2]
+LONG = 10**6
+posix = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+linux = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="waits for a process by its descriptor")
+
+
+def last_checkpoint(messages: list[Message]) -> Checkpoint:
+    return [message for message in messages if isinstance(message, Checkpoint)][-1]
+
+
+def stopped(process: TrainingProcess) -> list[Message]:
+    """Stop a process, see that nothing of it is left, and return its last messages."""
+    process.stop()
+    assert not process.alive
+    with pytest.raises(ProcessLookupError):  # neither it nor a zombie
+        os.kill(process.pid, 0)
+    return list(process.poll())
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """Compute as the process does: sums of floating point numbers depend on how they are shared out."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def test_a_run_goes_to_its_end_as_it_would_without_a_process(one_thread: None) -> None:
+    process = started(tiny(steps=12))
+    messages = all_of(process)
+    assert stopped(process) == []
+    assert isinstance(messages[0], Started)
+    last = messages[-1]
+    assert isinstance(last, Ended)
+    assert (last.step, last.reason) == (12, "steps")
+    trainer = Trainer(tiny(steps=12))
+    assert points(messages) == [trainer.take() for _ in range(12)]  # bit for bit
+    metrics = [each for message in messages if isinstance(message, Progress) for each in message.metrics]
+    assert [each.step for each in metrics] == [0, 5, 10, 12]
+    moments = [each for each in messages if isinstance(each, Progress) and each.moment]
+    assert (moments[0].step, moments[-1].step) == (0, 12)
+    assert moments[-1].weights is not None
+    for name, array in trainer.weights().items():
+        np.testing.assert_array_equal(moments[-1].weights[name], array)
+
+
+def paused(steps: int, **options: object) -> TrainingProcess:
+    """Return a process that waits before its first step."""
+    process = TrainingProcess(tiny(steps), **options)  # type: ignore[arg-type]
+    process.start()
+    process.send(Pause())
+    return process
+
+
+def wait_until_paused(process: TrainingProcess, step: int) -> list[Message]:
+    """Return what came until the process has paused at a step and kept it."""
+    found: list[Message] = []
+    while not found or not (isinstance(found[-1], Checkpoint) and found[-1].step == step and _is_paused(found)):
+        found += wait_for(process, Checkpoint)
+    return found
+
+
+def _is_paused(messages: list[Message]) -> bool:
+    return [message for message in messages if isinstance(message, Progress)][-1].paused
+
+
+def test_one_step_is_one_step_and_what_goes_on_from_there_equals_what_never_stopped() -> None:
+    process = paused(14)
+    before = wait_until_paused(process, 0)
+    for step in range(1, 6):
+        process.send(Step())
+        came = wait_until_paused(process, step)
+        assert [point.step for point in points(came)] == [step - 1]
+        assert [m.weights is not None for m in came if isinstance(m, Progress)] == [True]
+        before += came
+    process.send(Resume())
+    messages = before + all_of(process)
+    stopped(process)
+    assert [point.step for point in points(messages)] == list(range(14))
+    other = started(tiny(14), checkpoint=last_checkpoint(before))
+    assert points(all_of(other)) == [point for point in points(messages) if point.step >= 5]
+    stopped(other)
+
+
+def test_stop_ends_it_and_keeps_the_step_that_it_ended_at() -> None:
+    process = started(tiny(LONG))
+    wait_for(process, Checkpoint)
+    process.end(60.0)
+    messages = all_of(process)
+    assert stopped(process) == []
+    last = messages[-1]
+    assert isinstance(last, Ended)
+    assert last.reason == "stopped"
+    assert last_checkpoint(messages).step == last.step
+
+
+@posix
+def test_a_process_that_hangs_is_stopped_all_the_same() -> None:
+    process = started(tiny(LONG))
+    wait_for(process, Checkpoint)
+    os.kill(process.pid, signal.SIGSTOP)
+    last = stopped(process)[-1]
+    assert isinstance(last, Ended)
+    assert last.reason == "stopped"
+    assert "is kept" in last.sentence
+
+
+def test_one_that_has_only_begun_to_start_is_stopped() -> None:
+    process = started(tiny(LONG))
+    assert isinstance(stopped(process)[-1], Ended)
+
+
+@posix
+@pytest.mark.parametrize(("number", "words"), [(signal.SIGKILL, "perhaps because memory ran out"), (6, "broke down")])
+def test_one_that_is_killed_or_breaks_down_is_told_in_a_sentence_and_can_go_on(number: int, words: str) -> None:
+    process = started(tiny(LONG))
+    messages = wait_for(process, Checkpoint)
+    os.kill(process.pid, number)
+    messages += all_of(process)
+    assert stopped(process) == []
+    failed = messages[-1]
+    assert isinstance(failed, Failed)
+    assert words in failed.sentence
+    assert f"signal {int(number)}" in failed.sentence
+    assert failed.sentence.count(". ") == 0
+    assert ("Abort" in failed.details) == (number == 6)  # where it was, for the log
+    kept = last_checkpoint(messages)
+    again = started(tiny(kept.step + 3), checkpoint=kept)
+    assert isinstance(all_of(again)[-1], Ended)
+    stopped(again)
+
+
+@linux
+def test_one_that_runs_out_of_memory_is_told_in_a_sentence() -> None:
+    process = paused(LONG)
+    wait_until_paused(process, 0)
+    held = int(Path(f"/proc/{process.pid}/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.prlimit(process.pid, resource.RLIMIT_AS, (held, held))
+    process.send(Put({"far too large": np.ones(50_000_000, np.float32)}))
+    failed = all_of(process)[-1]
+    stopped(process)
+    assert isinstance(failed, Failed)
+    assert "memory" in failed.sentence
+
+
+def test_numbers_that_grow_beyond_all_bounds_end_the_run_with_its_last_good_weights() -> None:
+    process = started(tiny(50, rate=1e6, warmup=0, clip=0.0, schedule="constant"))
+    messages = all_of(process)
+    stopped(process)
+    last = messages[-1]
+    assert isinstance(last, Ended)
+    assert last.reason == "nan"
+    assert "step" in last.sentence
+    weights = [message.weights for message in messages if isinstance(message, Progress)][-1]
+    assert weights is not None
+    assert all(np.isfinite(array).all() for array in weights.values())
+    assert all(math.isfinite(point.loss) for point in points(messages))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"), [({"device": "abacus"}, "abacus"), ({"rate": -1.0}, "rate"), ({"optimizer": "magic"}, "magic")]
+)
+def test_what_cannot_be_trained_is_refused_in_a_sentence(change: dict[str, float | str], words: str) -> None:
+    process = started(tiny(5, **change))
+    (failed,) = all_of(process)
+    stopped(process)
+    assert isinstance(failed, Failed)
+    assert words in failed.sentence
+
+
+def test_weights_are_sent_when_asked_for_and_never_more_than_asked() -> None:
+    process = paused(60, interval=LONG)
+    process.send(Want())
+    wait_until_paused(process, 0)
+    process.send(Resume())
+    messages = all_of(process)
+    stopped(process)
+    given = [message for message in messages if isinstance(message, Progress) and message.weights is not None]
+    assert sum(not message.moment for message in given) <= 1
+    assert [message.step for message in given if message.moment] == [60]
+
+
+def test_moments_are_recorded_at_the_interval_that_is_asked_for() -> None:
+    process = paused(40)
+    process.send(Interval(8))
+    wait_until_paused(process, 0)
+    for _ in range(17):
+        process.send(Step())
+    process.send(Resume())
+    moments = [m.step for m in all_of(process) if isinstance(m, Progress) and m.moment]
+    stopped(process)
+    assert moments == sorted(set(moments))
+    assert moments[-1] == 40
+    assert len(moments) <= 1 + 40 // 8
+
+
+def test_other_weights_are_put_in_and_seen() -> None:
+    process = paused(LONG)
+    before = wait_until_paused(process, 0)
+    weights = next(m.weights for m in before if isinstance(m, Progress) and m.weights is not None)
+    name = next(iter(weights))
+    process.send(Put({name: np.zeros_like(weights[name])}))
+    found = wait_for(process, Progress)
+    put = next(m.weights for m in found if isinstance(m, Progress))
+    assert put is not None
+    assert not put[name].any()
+    process.send(Put({name: np.zeros(3, np.float32)}))
+    failed = all_of(process)[-1]
+    stopped(process)
+    assert isinstance(failed, Failed)
+    assert name in failed.sentence
+
+
+def test_training_does_not_wait_for_a_window_that_is_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process_module, "_MOST_WAITING", 2)
+    busy = started(tiny(200))
+    before = wait_for(busy, Started)
+    clock = started(tiny(200))
+    all_of(clock)
+    stopped(clock)
+    messages = before + all_of(busy)
+    stopped(busy)
+    assert [point.step for point in points(messages)] == list(range(200))
+    assert max(len(m.points) for m in messages if isinstance(m, Progress)) >= 50  # told at once, as it was not read
+
+
+@linux
+def test_a_parent_that_dies_takes_it_along() -> None:
+    script = (
+        "import os; from tests.training.runs import *; p = started(tiny(10**6)); wait_for(p, Checkpoint);"
+        "print(p.pid, flush=True); os.kill(os.getpid(), 9)"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, env=environment())
+    assert parent.stdout is not None
+    child = os.pidfd_open(int(parent.stdout.readline()))
+    assert parent.wait() == -signal.SIGKILL
+    assert select.select([child], [], [], 60.0)[0]
+    os.close(child)
+    parent.stdout.close()
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+def test_a_script_without_a_guard_runs_once_and_leaves_nothing_to_warn_of(tmp_path: Path) -> None:
+    script = tmp_path / "lesson.py"
+    script.write_text(
+        "print('once')\nfrom tests.training.runs import *\n"
+        "p = started(tiny(5))\nprint(all_of(p)[-1].reason)\np.stop()\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-W", "error", "-X", "dev", str(script)], env=environment(), capture_output=True, text=True
+    )
+    assert (ran.stdout, ran.stderr) == ("once\nsteps\n", "")
+
+
+def test_a_script_that_forgets_to_stop_it_ends_all_the_same(tmp_path: Path) -> None:
+    script = "from tests.training.runs import *\np = started(tiny(10**6))\nwait_for(p, Started)"
+    ran = subprocess.run([sys.executable, "-c", script], env=environment(), capture_output=True, text=True, timeout=120)
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
+@posix
+def test_the_frozen_program_trains_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "attnlab"
+    program.write_text(f"#!{sys.executable}\nimport sys\nfrom attnlab.cli import main\nsys.exit(main())\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    monkeypatch.setattr(sys, "executable", str(program))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    process = started(tiny(5))
+    messages = all_of(process)
+    stopped(process)
+    assert isinstance(messages[-1], Ended)
+    assert len(points(messages)) == 5
+
+
+def test_a_program_that_is_not_there_is_told_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "none"))
+    process = started(tiny(5))
+    (failed,) = process.poll()
+    process.stop()
+    assert isinstance(failed, Failed)
+    assert failed.sentence == "The training process cannot be started: No such file or directory."
+
+
+@linux
+def test_nothing_is_left_of_processes_that_came_and_went() -> None:
+    all_of(first := started(tiny(3)))
+    stopped(first)
+    gc.collect()
+    files, threads = sorted(os.listdir("/proc/self/fd")), threading.active_count()
+    all_of(second := started(tiny(3)))
+    stopped(second)
+    assert sorted(os.listdir("/proc/self/fd")) == files
+    assert threading.active_count() == threads

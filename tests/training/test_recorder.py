@@ -1,0 +1,110 @@
+"""The recorder never takes more memory than it may, and keeps what it has to: first, last, marked."""
+
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnlab.training.recorder import Moment, Recorder
+
+
+def moment(step: int, numbers: int = 100) -> Moment:
+    return Moment(step, {"w": np.full(numbers, step, np.float32)}, 1.0)
+
+
+SIZE = moment(0).bytes
+
+ACTIONS = st.lists(
+    st.one_of(
+        st.tuples(st.just("add"), st.integers(0, 300), st.integers(0, 400)),
+        st.tuples(st.just("mark"), st.integers(0, 300), st.just(0)),
+        st.tuples(st.just("unmark"), st.integers(0, 300), st.just(0)),
+        st.tuples(st.just("forget"), st.integers(0, 300), st.just(0)),
+    ),
+    max_size=80,
+)
+
+
+@given(ACTIONS, st.integers(1, 20))
+def test_whatever_is_added_and_marked_the_limit_holds(actions: list[tuple[str, int, int]], moments: int) -> None:
+    recorder = Recorder(moments * SIZE)
+    for action, step, numbers in actions:
+        if action == "add":
+            latest = step > max((each.step for each in recorder.moments), default=-1)
+            recorder.add(moment(step, numbers))
+            if latest and moment(step, numbers).bytes <= recorder.limit:
+                assert recorder.moments[-1].step == step
+        elif action == "mark":
+            recorder.mark(step)
+        elif action == "unmark":
+            recorder.unmark(step)
+        else:
+            recorder.forget_after(step)
+        kept = [each.step for each in recorder.moments]
+        assert kept == sorted(set(kept))
+        assert recorder.marked <= set(kept)
+        assert recorder.bytes == sum(each.bytes for each in recorder.moments) <= recorder.limit
+
+
+@given(st.lists(st.integers(0, 400), min_size=3, max_size=60, unique=True), st.integers(4, 12), st.data())
+def test_first_last_and_marked_stay(steps: list[int], moments: int, data: st.DataObject) -> None:
+    steps = sorted(steps)
+    recorder = Recorder(moments * SIZE)
+    marked = set[int]()
+    for step in steps:
+        recorder.add(moment(step))
+        if len(marked) < moments - 3 and data.draw(st.booleans()):
+            recorder.mark(step)
+            marked.add(step)
+        kept = {each.step for each in recorder.moments}
+        assert {steps[0], step, *marked} <= kept
+        assert recorder.marked == marked
+
+
+def test_ten_thousand_steps_are_spread_evenly_over_the_limit() -> None:
+    recorder = Recorder(64 * SIZE)
+    for step in range(10_001):
+        if step % recorder.interval == 0:
+            recorder.add(moment(step))
+    kept = [each.step for each in recorder.moments]
+    assert (kept[0], kept[-1]) == (0, 9984)
+    assert recorder.interval == 256
+    assert set(np.diff(kept)) == {256}
+    assert recorder.bytes <= recorder.limit
+
+
+def test_the_bytes_counted_are_those_that_python_holds() -> None:
+    recorder = Recorder(10 * SIZE)
+    large = np.zeros(10**6, np.float32)
+    recorder.add(Moment(1, {"w": large[:10], "v": np.ones((3, 3), np.float32)}, 1.0))
+    weights = recorder.moments[0].weights
+    assert all(array.base is None for array in weights.values())  # nothing holds on to the large one
+    held = sum(sys.getsizeof(array) + sys.getsizeof(name) for name, array in weights.items())
+    assert held <= recorder.bytes
+
+
+@pytest.mark.parametrize(("step", "nearest"), [(-5, 0), (0, 0), (14, 10), (15, 10), (16, 20), (99, 20)])
+def test_the_moment_nearest_to_a_step(step: int, nearest: int) -> None:
+    recorder = Recorder()
+    assert recorder.nearest(step) is None
+    for each in (0, 10, 20):
+        recorder.add(moment(each))
+    assert recorder.nearest(step).step == nearest  # type: ignore[union-attr]
+
+
+def test_when_marks_alone_are_too_much_the_oldest_goes() -> None:
+    recorder = Recorder(4 * SIZE)
+    for step in range(6):
+        recorder.add(moment(step))
+        recorder.mark(step)
+    assert [each.step for each in recorder.moments] == [0, 3, 4, 5]
+    assert recorder.marked == {0, 3, 4, 5}
+
+
+def test_what_is_larger_than_the_limit_is_not_kept_and_costs_nothing_else() -> None:
+    recorder = Recorder(2 * SIZE)
+    recorder.add(moment(0))
+    recorder.add(moment(1, numbers=1000))
+    assert [each.step for each in recorder.moments] == [0]

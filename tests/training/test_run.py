@@ -1,0 +1,157 @@
+"""A run is what its messages told: its curve, its moments, how it stands; and it goes on from where it was kept."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from attnlab.training.marks import Mark
+from attnlab.training.messages import Checkpoint, Ended, Failed, Metric, Point, Progress, Started
+from attnlab.training.process import resume
+from attnlab.training.recorder import Moment
+from attnlab.training.run import Run
+from attnlab.training.specs import RunSpec
+from tests.training.runs import all_of, made_up_run, started, tiny
+
+
+def progress(step: int, first: int = 0, *, moment: bool = True, size: int = 10) -> Progress:
+    points = tuple(Point(each, 1 / (each + 1), 0.1) for each in range(first, step))
+    return Progress(step, step / 10, points, (), {"w": np.full(size, step, np.float32)}, moment)
+
+
+def test_a_run_that_was_trained_is_told_whole() -> None:
+    process = started(tiny(12))
+    run = Run(tiny(12), "copy")
+    for message in all_of(process):
+        run.take(message)
+    process.stop()
+    assert (run.status, run.step, run.device) == ("ended", 12, "cpu")
+    assert run.parameters == run.trainable > 0
+    np.testing.assert_array_equal(run.steps, np.arange(12))
+    assert run.losses.shape == run.rates.shape == (12,)
+    assert [metric.step for metric in run.metrics] == [0, 5, 10, 12]
+    first, last = run.recorder.moments[0], run.recorder.moments[-1]
+    assert (first.step, last.step) == (0, 12)
+    assert math.isnan(first.loss)  # no batch was seen yet
+    assert last.loss == run.losses[-1]
+    assert last.metric == run.metrics[-1]
+    assert run.checkpoint is not None
+    assert run.checkpoint.step == 12
+
+
+def test_a_long_curve_keeps_every_point_in_order() -> None:
+    run = Run(RunSpec(), "long")
+    for step in range(500, 5001, 500):
+        run.take(progress(step, step - 500))
+    np.testing.assert_array_equal(run.steps, np.arange(5000))
+    np.testing.assert_allclose(run.losses, 1 / np.arange(1, 5001))
+
+
+def test_the_process_is_told_when_moments_are_to_be_further_apart() -> None:
+    run = Run(RunSpec(), "small", limit=4 * Moment(0, {"w": np.zeros(10, np.float32)}, 0.0).bytes)
+    assert [run.take(progress(step)) for step in range(5)] == [False, False, False, False, True]
+    assert run.recorder.interval == 2
+
+
+def test_pictures_between_moments_are_not_recorded() -> None:
+    run = Run(RunSpec(), "few")
+    run.take(progress(3, moment=False))
+    assert run.recorder.moments == ()
+    assert run.weights is not None
+    assert run.weights_step == 3
+
+
+def test_weights_that_are_not_finite_are_never_kept() -> None:
+    run = Run(RunSpec(), "bad")
+    run.take(progress(1))
+    bad = replace(progress(2, 1), weights={"w": np.array([1, np.nan], np.float32)})
+    run.take(bad)
+    assert [moment.step for moment in run.recorder.moments] == [1]
+    assert run.weights_step == 1
+
+
+@pytest.mark.parametrize(
+    ("message", "status", "sentence"),
+    [
+        (Started(1, 1, "cpu"), "running", ""),
+        (Progress(5, 1.0), "running", ""),
+        (Progress(5, 1.0, paused=True), "paused", ""),
+        (Ended(5, "stopped", "Stopped."), "ended", "Stopped."),
+        (Failed("It broke."), "failed", "It broke."),
+    ],
+)
+def test_how_it_stands(message: Progress, status: str, sentence: str) -> None:
+    run = Run(RunSpec(), "a")
+    assert run.status == "new"
+    run.take(message)
+    assert (run.status, run.sentence) == (status, sentence)
+
+
+def test_a_mark_stands_at_the_moment_nearest_to_it() -> None:
+    run = made_up_run(3)
+    assert run.mark(Mark(99, "the end")) == Mark(2, "the end")
+    assert run.marks == (Mark(1, "here it begins"), Mark(2, "the end"))
+    run.unmark(1)
+    assert run.marks == (Mark(2, "the end"),)
+    assert run.recorder.marked == {2}
+    assert Run(RunSpec(), "empty").mark(Mark(1, "nowhere")) is None
+
+
+def test_a_run_goes_on_from_where_it_was_kept_as_if_it_had_never_stopped() -> None:
+    run = Run(tiny(16), "broken off")
+    kept = []
+    for message in all_of(process := started(run.spec)):
+        run.take(message)
+        if isinstance(message, Checkpoint):
+            kept.append(message)
+    process.stop()
+    losses, metrics = run.losses.copy(), run.metrics
+    run.checkpoint = kept[0]
+    process = resume(run)
+    assert (kept[0].step, len(run.losses)) == (0, 0)
+    assert [moment.step for moment in run.recorder.moments] == [0]
+    process.start()
+    for message in all_of(process):
+        run.take(message)
+    process.stop()
+    np.testing.assert_array_equal(run.losses, losses)
+    assert run.metrics == metrics
+
+
+def test_a_process_that_begins_anew_begins_the_curve_anew() -> None:
+    run = made_up_run(5)
+    run.take(Progress(2, 0.1, (Point(1, 9.0, 0.1),), (Metric(2, 9.0, 0.5, 0.5),)))
+    assert run.steps.tolist() == [0, 1]
+    assert run.losses[-1] == 9.0
+    assert [metric.step for metric in run.metrics] == [0, 1, 2]
+    assert run.metrics[-1].loss == 9.0
+
+
+def test_going_back_forgets_what_came_after() -> None:
+    run = made_up_run(5)
+    run.take(Failed("It broke."))
+    run.mark(Mark(4, "late"))
+    run.rewind(3)
+    assert (run.step, run.status, run.sentence) == (3, "new", "")
+    assert run.steps.tolist() == [0, 1, 2]
+    assert [metric.step for metric in run.metrics] == [0, 1, 2, 3]
+    assert [moment.step for moment in run.recorder.moments] == [0, 1, 2, 3]
+    assert run.marks == (Mark(1, "here it begins"),)
+    run.rewind(-1)
+    assert (run.step, len(run.steps), run.metrics, run.recorder.moments, run.marks) == (0, 0, (), (), ())
+
+
+def test_a_state_is_what_it_was_while_the_run_goes_on() -> None:
+    run = made_up_run(3)
+    state = run.state()
+    losses = state.curve.losses.copy()
+    run.take(Progress(9, 1.0, (Point(2, 7.0, 0.1),), (Metric(9, 1.0, 1.0, 1.0),)))
+    run.rewind(0)
+    np.testing.assert_array_equal(state.curve.losses, losses)
+    assert len(state.metrics) == len(state.moments) == 3
+    again = Run.of(state)
+    assert again.state().metrics == state.metrics
+    assert again.marks == state.marks
+    assert again.recorder.marked == {1}
+    np.testing.assert_array_equal(again.steps, state.curve.steps)

@@ -1,0 +1,83 @@
+"""What a run is made from comes back from JSON as it was, and nothing else is taken for it."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnlab.errors import TrainingError
+from attnlab.training.spec_json import as_json, from_json
+from attnlab.training.specs import ModelSpec, RunSpec, TrainSpec
+
+NUMBERS = st.integers(-(2**53), 2**53)
+FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+MODELS = st.builds(ModelSpec, st.text(), NUMBERS, NUMBERS, NUMBERS, NUMBERS, st.text(), st.text(), FLOATS)
+TRAINS = st.builds(TrainSpec, rate=FLOATS, steps=NUMBERS, seed=NUMBERS, device=st.text(), stop_right=FLOATS)
+OPTIONS = st.dictionaries(st.text(), NUMBERS | FLOATS | st.text(), max_size=5)
+
+
+@given(st.builds(RunSpec, st.text(), OPTIONS, MODELS, TRAINS))
+def test_it_comes_back_as_it_was(spec: RunSpec) -> None:
+    assert from_json(json.loads(json.dumps(as_json(spec)))) == spec
+
+
+def test_whole_numbers_do_for_numbers() -> None:
+    value = as_json(RunSpec())
+    value["train"]["rate"] = 1
+    assert from_json(value).train.rate == 1.0
+    assert type(from_json(value).train.rate) is float
+
+
+def changed(path: str, value: Any) -> Any:
+    found = as_json(RunSpec("copy", {"longest": 8}))
+    *places, last = path.split(".")
+    place = found
+    for name in places:
+        place = place[name]
+    if value is ...:
+        del place[last]
+    else:
+        place[last] = value
+    return found
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        ("task", 3, "task is 3"),
+        ("task", ..., "need task, options, model and train"),
+        ("extra", 1, "nothing else"),
+        ("options", [1], "options needs"),
+        ("options", {str(i): i for i in range(65)}, "at most 64"),
+        ("options.longest", None, "options.longest is None"),
+        ("options.longest", True, "options.longest is True"),
+        ("options.longest", 2**60, "too large"),
+        ("options.longest", float("inf"), "options.longest is inf"),
+        ("options.longest", "x" * 5000, "at most 4,096 letters"),
+        ("model", "large", "model needs values by name"),
+        ("model.layers", 1.5, "model.layers is 1.5; it needs a whole number"),
+        ("model.layers", "2", "it needs a whole number"),
+        ("model.kind", 1, "model.kind is 1; it needs text"),
+        ("model.size", 1, "model.size is unknown"),
+        ("train.rate", "fast", "train.rate is 'fast'; it needs a number"),
+        ("train.seed", False, "train.seed is False"),
+        ("train.a\x1b[31mb", 1, r"train.a\x1b[31mb is unknown"),
+    ],
+)
+def test_what_is_wrong_is_named(path: str, value: Any, words: str) -> None:
+    with pytest.raises(TrainingError) as refused:
+        from_json(changed(path, value))
+    assert words in str(refused.value)
+    assert str(refused.value).isprintable()
+
+
+NAMES = st.text() | st.sampled_from(["task", "options", "model", "train"])
+LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
+
+
+@given(st.recursive(LEAVES, lambda inner: st.lists(inner) | st.dictionaries(NAMES, inner), max_leaves=12))
+def test_any_other_json_is_refused(value: Any) -> None:
+    with pytest.raises(TrainingError):
+        from_json(value)
