@@ -55,7 +55,9 @@ def _project(t: "Trace", x: Tensor, weight: Tensor | None, bias: Tensor | None) 
 
 
 def _split(x: Tensor, heads: int) -> Tensor:
-    return x.view(*x.shape[:-1], heads, -1).transpose(-3, -2)  # [T, h·d] -> [h, T, d]
+    if x.ndim == 2:
+        return x.view(x.shape[0], heads, -1).transpose(0, 1)  # [T, h·d] -> [h, T, d]
+    return x.view(*x.shape[:-1], heads, -1).transpose(-3, -2)
 
 
 def _of_heads(x: Tensor) -> Tensor:
@@ -125,8 +127,9 @@ def scores(t: "Trace") -> Tensor:
     """Return how well each query fits each key, [h, T_q, T_k]."""
     score = SCORES[t.experiment.config.score]
     queries, keys = _before(t, "scores"), _before(t, "scores", 1)
-    made = score.apply(_of_heads(queries), _of_heads(keys), t.parameters(score))
-    return made if queries.ndim == 3 else made.view(*queries.shape[:-1], -1)
+    if queries.ndim == 3:
+        return score.apply(queries, keys, t.parameters(score))
+    return score.apply(_of_heads(queries), _of_heads(keys), t.parameters(score)).view(*queries.shape[:-1], -1)
 
 
 def scaled(t: "Trace") -> Tensor:

@@ -111,18 +111,20 @@ def _picked(
     return torch.multinomial(shares, 1, generator=generator).view(logits.shape[:-1])
 
 
-def hidden_keys(keys: Tensor | None, t_q: int, t_k: int, causal: bool) -> Hidden | None:
-    """Return what is masked: what is ahead, if causal, and PAD among the keys [B, T_k]; None where nothing is.
+def hidden_keys(keys: Tensor, t_q: int, causal: bool) -> Hidden | None:
+    """Return what is masked of keys [B, T_k] for so many queries: what is ahead, if causal, and PAD; None for nothing.
 
-    [T_q, T_k], or with PAD [B, 1, T_q, T_k].
+    [T_q, T_k], or with PAD [B, 1, T_q, T_k]. Numbers [B, T_k, d] have no PAD.
     """
-    ahead = masks.hidden(t_q, t_k, causal, NOTHING, None)
-    pad = None if keys is None else keys == PAD
+    ahead = masks.hidden(t_q, keys.shape[1], causal, NOTHING, None)
+    if ahead is not None and keys.device.type != "cpu":
+        ahead = Hidden(ahead.cells.to(keys.device), ahead.has_empty_rows)
+    pad = None if keys.is_floating_point() else keys == PAD
     if pad is None or not bool(pad.any()):
-        return ahead if ahead is None or keys is None else Hidden(ahead.cells.to(keys.device), ahead.has_empty_rows)
+        return ahead
     cells = pad[:, None, None].expand(-1, 1, t_q, -1)
     if ahead is not None:
-        cells = cells | ahead.cells.to(cells.device)
+        cells = cells | ahead.cells
     return Hidden(cells, bool(cells.all(-1).any()))
 
 

@@ -38,7 +38,7 @@ class Recurrent(Model):
         made, last = self.encoder(packed)
         states, _ = nn.utils.rnn.pad_packed_sequence(made, batch_first=True, total_length=source.shape[1])
         summary = torch.tanh(self.bridge(torch.cat([last[-2], last[-1]], -1)))
-        return Memory(states, hidden_keys(source, 1, source.shape[1], False), summary)
+        return Memory(states, hidden_keys(source, 1, False), summary)
 
     def decode(self, inputs: Tensor, memory: Memory | None) -> Tensor:
         """Return logits [B, T, V]."""

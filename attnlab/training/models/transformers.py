@@ -33,8 +33,7 @@ class OneStack(Model):
 
     def decode(self, inputs: Tensor, memory: Memory | None) -> Tensor:
         """Return logits [B, T, V]."""
-        length = inputs.shape[1]
-        hidden = hidden_keys(inputs, length, length, self._causal)
+        hidden = hidden_keys(inputs, inputs.shape[1], self._causal)
         x = self.embedding(inputs)
         for block in self.blocks:
             x = block(x, hidden)
@@ -57,8 +56,7 @@ class OnNumbers(Model):
 
     def decode(self, inputs: Tensor, memory: Memory | None) -> Tensor:
         """Return numbers [B, T, d]."""
-        length = inputs.shape[1]
-        hidden = hidden_keys(None, length, length, self._causal)
+        hidden = hidden_keys(inputs, inputs.shape[1], self._causal)
         x: Tensor = self.positions(inputs)
         for layer in self.blocks:
             x = layer(x, None, hidden)
@@ -91,7 +89,7 @@ class EncoderDecoder(Model):
 
     def encode(self, source: Tensor) -> Memory:
         """Return a row for each token of the source [B, S]."""
-        hidden = hidden_keys(source, 1, source.shape[1], False)
+        hidden = hidden_keys(source, 1, False)
         x = self.source_embedding(source)
         for block in self.encoder:
             x = block(x, hidden)
@@ -100,7 +98,7 @@ class EncoderDecoder(Model):
     def decode(self, inputs: Tensor, memory: Memory | None) -> Tensor:
         """Return logits [B, T, V]."""
         assert memory is not None
-        hidden = hidden_keys(inputs, inputs.shape[1], inputs.shape[1], True)
+        hidden = hidden_keys(inputs, inputs.shape[1], True)
         x = self.embedding(inputs)
         for block in self.decoder:
             x = block(x, hidden, memory.states, memory.hidden)
