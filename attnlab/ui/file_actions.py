@@ -75,6 +75,7 @@ def code_actions(w: "MainWindow") -> list[Action]:
     def do(method: str, *arguments: str) -> Callable[[], None]:
         def call() -> None:
             if w.playground is not None:
+                w.show_workspace(0)  # the playground, whose bar says what was copied
                 getattr(w.playground.code, method)(*arguments)
 
         return call

@@ -8,7 +8,7 @@ import torch
 import attnlab
 from attnlab.errors import FileError, UnknownPresetError
 from attnlab.files.session import save_scene
-from attnlab.files.source import Source, load_source, parse_source
+from attnlab.files.source import Source, found, is_several, load_source, parse_source
 
 
 def test_a_preset_is_named_with_a_prefix_and_all_else_is_a_path() -> None:
@@ -30,6 +30,48 @@ def test_a_session_is_called_as_it_was_saved_else_as_its_file(tmp_path: Path) ->
     assert (title, name) == ("monday", "")
     save_scene(e, tmp_path / "monday.attnlab", {"title": "For Monday", "preset": "journey"})
     assert load_source(Source(path=tmp_path / "monday.attnlab"))[1:] == ("For Monday", "journey")
+
+
+def names(text: str) -> list[str]:
+    return [str(source.path or source.preset) for source in found(text)]
+
+
+def test_a_folder_is_the_sessions_in_it_in_order(tmp_path: Path) -> None:
+    for name in ("b.attnlab", "a.ATTNLAB", "._a.attnlab", "a.txt"):  # the third is what a Mac leaves on foreign disks
+        (tmp_path / name).touch()
+    (tmp_path / "deeper.attnlab").mkdir()
+    (tmp_path / "deeper.attnlab" / "c.attnlab").touch()
+    assert is_several(str(tmp_path))
+    assert names(str(tmp_path)) == [str(tmp_path / name) for name in ("a.ATTNLAB", "b.attnlab")]
+    assert len(names(f"{tmp_path}/**")) == 3
+    assert names(f"{tmp_path}/*.txt") == [str(tmp_path / "a.txt")]
+
+
+def test_a_folder_with_signs_of_a_pattern_in_its_name_is_itself(tmp_path: Path) -> None:
+    (tmp_path / "[ab]").mkdir()
+    (tmp_path / "a").mkdir()
+    (tmp_path / "[ab]" / "x.attnlab").touch()
+    (tmp_path / "a" / "y.attnlab").touch()
+    assert names(str(tmp_path / "[ab]")) == [str(tmp_path / "[ab]" / "x.attnlab")]
+
+
+def test_one_name_is_one_source_whether_it_exists_or_not() -> None:
+    assert not is_several("nope.attnlab")
+    assert names("nope.attnlab") == ["nope.attnlab"]
+    assert names("preset:journey") == ["journey"]
+
+
+def test_a_pattern_of_presets_is_those_that_fit() -> None:
+    assert names("preset:journey*") == [name for name in attnlab.presets() if name.startswith("journey")]
+
+
+def test_what_fits_nothing_says_where_one_may_look(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"There is no session \(\.attnlab\) in the folder .* looks into the folders"):
+        found(str(tmp_path))
+    with pytest.raises(FileError, match=r"No file fits '.*x\*'\."):
+        found(str(tmp_path / "x*"))
+    with pytest.raises(FileError, match=r"No preset fits 'preset:x\*'; attnlab presets lists them\."):
+        found("preset:x*")
 
 
 def test_what_does_not_exist_is_named() -> None:
