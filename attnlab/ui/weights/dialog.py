@@ -27,11 +27,10 @@ _Found = tuple[WeightsSource, tuple[Proposal, ...]]
 
 class WeightsDialog(WeightsFrame):
     """Brings weights into one playground. ``read`` when a source is there or refused, ``previewed`` when what is chosen
-    has been tried, ``applied`` when it is in the document."""
+    has been tried."""
 
     read = Signal()
     previewed = Signal()
-    applied = Signal()
 
     def __init__(self, playground: "Playground", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -81,7 +80,7 @@ class WeightsDialog(WeightsFrame):
         self.arrays.show_arrays(self.source.arrays.values())
         self.form.show_source(self.source.arrays, proposals, self._playground.document.experiment)
         self.pages.setCurrentWidget(self._body)
-        self.form.n_heads.setFocus()
+        (self.form.n_heads if proposals else self.form.rows["W_q"].array).setFocus()
 
     # What it does
 
@@ -98,7 +97,6 @@ class WeightsDialog(WeightsFrame):
                 document.show(head="all")
             heads = f"{made.n_heads} head{'s' if made.n_heads > 1 else ''}"
             self._playground.step_bar.show_note(f"Weights from {source.name}: {heads}, d_model {made.d_model}")
-            self.applied.emit()
             self.accept()
 
     @Slot()
@@ -233,7 +231,7 @@ def open_weights_dialog(window: "MainWindow", paths: Sequence[Path] = (), text: 
     if window.playground is None:
         return None
     window.show_workspace(0)
-    dialog = window.findChild(WeightsDialog)
+    dialog = next((each for each in window.findChildren(WeightsDialog) if each.isVisible()), None)
     if dialog is None:
         dialog = WeightsDialog(window.playground, window)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

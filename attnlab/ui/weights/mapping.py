@@ -81,23 +81,16 @@ class MappingForm(QWidget):
 
     def _proposal(self) -> Proposal:
         chosen = {field: part for field, row in self.rows.items() if (part := row.part_chosen()) is not None}
-        return replace(self._guess, parts=chosen, refused=self._guess.refused if self._is_guess(chosen) else "")
-
-    def _is_guess(self, chosen: Mapping[str, object]) -> bool:
-        return {field: part.array for field, part in self._guess.parts.items()} == {
-            field: getattr(part, "array", "") for field, part in chosen.items()
-        }
+        return replace(self._guess, parts=chosen)
 
     def _show_guess(self, proposal: Proposal) -> None:
         self._guess = proposal
         usable = [array for array in self._arrays.values() if not array.reason]
-        before, self._choices = (
-            self._choices,
-            {
-                "W": ArrayChoice([array for array in usable if len(array.shape) > 1], proposal.name, self),
-                "b": ArrayChoice([array for array in usable if len(array.shape) < 3], proposal.name, self),
-            },
-        )
+        before = self._choices
+        self._choices = {
+            "W": ArrayChoice([array for array in usable if len(array.shape) > 1], proposal.name, self),
+            "b": ArrayChoice([array for array in usable if len(array.shape) < 3], proposal.name, self),
+        }
         for field, row in self.rows.items():
             row.offer(self._arrays, self._choices[field[0]])
             row.show_part(proposal.parts.get(field))
@@ -122,9 +115,7 @@ class MappingForm(QWidget):
             return
         e, proposal = self._experiment, self._proposal()
         self._offer_heads(proposal, e)
-        wish = self.wish()
-        known = replace(proposal.heads, n_heads=wish.n_heads, n_kv_heads=wish.n_kv_heads) if wish.n_heads else None
-        proposal = replace(proposal, heads=known or proposal.heads)
+        proposal = replace(proposal, heads=self.wish().heads)
         sizes = shapes(proposal, self._arrays)
         for field, row in self.rows.items():
             row.show_shape(sizes.get(field), _kept(field, proposal, e))
@@ -135,7 +126,7 @@ class MappingForm(QWidget):
         before, shared = self.n_heads.currentData(), self.n_kv_heads.currentData()
         wanted = before or proposal.heads.n_heads
         inner = {field: part for field, part in proposal.parts.items() if field != "W_o"}  # if that is odd, it is said
-        known = replace(proposal.heads, n_kv_heads=shared)
+        known = proposal.heads if shared is None else replace(proposal.heads, n_kv_heads=shared)
         fitting = fitting_heads(replace(proposal, parts=inner, heads=known), self._arrays)
         fitting = fitting or ((before,) if before else ())  # or the choice is lost while something else is mended
         self.n_heads.clear()

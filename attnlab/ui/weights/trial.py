@@ -1,7 +1,7 @@
 """What a mapping would give: the experiment, its matrices and weights as maps, or the sentence that says why not."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,6 +34,13 @@ class Wish:
     n_heads: int | None = None
     n_kv_heads: int | None = None
     embeddings: Embeddings = "keep"
+
+    @property
+    def heads(self) -> Heads:
+        """The numbers of heads as far as they are known: those chosen, else those of the file that go with them."""
+        told = self.proposal.heads
+        shared = told.n_kv_heads if self.n_heads in (None, told.n_heads) else None
+        return Heads(self.n_heads or told.n_heads, self.n_kv_heads or shared, told.source)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,18 +109,12 @@ def _matrices(wish: Wish, arrays: Mapping[str, NamedArray], progress: Progress) 
     """Return each field as it would be taken; what cannot be is left out, and said by what follows."""
     parts, found = wish.proposal.parts, []
     rows = rows_of(parts, arrays)
-    heads = _heads(wish)
     for field, part in parts.items():
         progress.step()
-        tensor = _laid_out(field, part, arrays, rows, heads)
+        tensor = _laid_out(field, part, arrays, rows, wish.heads)
         if tensor is not None:
             found.append(_small(field, tensor))
     return found
-
-
-def _heads(wish: Wish) -> Heads:
-    known = wish.proposal.heads
-    return replace(known, n_heads=wish.n_heads or known.n_heads, n_kv_heads=wish.n_kv_heads or known.n_kv_heads)
 
 
 def _laid_out(field: str, part: Part, arrays: Mapping[str, NamedArray], rows: int, heads: Heads) -> "Tensor | None":

@@ -116,6 +116,28 @@ def test_linear_layers_are_turned_and_a_config_tells_the_heads(person: "Person",
     same(person, truth)
 
 
+def test_one_array_of_grouped_heads_is_taken_apart_as_a_config_tells(person: "Person", tmp_path: Path) -> None:
+    truth = layer(h=6, h_kv=3, d=2, d_model=20)
+    path = write(LIBRARIES["Phi-3"](truth), tmp_path / "model.pt")
+    (tmp_path / "config.json").write_text('{"num_attention_heads": 6, "num_key_value_heads": 3}')
+    desk = sit(person, [path])
+    assert "20 × 12" in desk.texts()
+    assert "20 × 6" in desk.texts()
+    desk.press("Draw new embeddings")
+    desk.bring_in()
+    same(person, truth)
+
+
+def test_a_layer_that_adds_keys_is_refused_whatever_else_is_chosen(person: "Person", tmp_path: Path) -> None:
+    state = nn.MultiheadAttention(12, 4, add_bias_kv=True).state_dict()
+    desk = sit(person, [write(dict(state), tmp_path / "added.pt")])
+    desk.choose("b_o array", "none")
+    desk.choose("Heads", "4")
+    assert desk.message().startswith("bias_k [1, 1, 12] is a key or value that the layer adds")
+    assert not desk.button("Bring in").isEnabled()
+    desk.close()
+
+
 def test_an_axis_of_heads_is_taken_apart(person: "Person", tmp_path: Path) -> None:
     truth = layer()
     desk = sit(person, [write(LIBRARIES["TransformerLens"](truth), tmp_path / "lens.pt")])
