@@ -1,6 +1,7 @@
 """A whole canvas in a figure: a card for each stage, as many in a row as can be read, and wires for what flows."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
 
 from attnlab.figures.figure_panel import Panel, panel
 from attnlab.figures.figure_spec import FigureSpec
-from attnlab.figures.figure_wires import PLAIN, TRACK, Link, Routes, Span, Wire, lanes_of
+from attnlab.figures.figure_wires import PLAIN, TRACK, Link, Point, Routes, Span, Wire, lanes_of
 from attnlab.figures.palette import Palette
 
 if TYPE_CHECKING:
@@ -97,9 +98,9 @@ def draw_flow(painter: QPainter, cards: tuple[Rect, ...], wires: tuple[Wire, ...
     for role, start in dict.fromkeys((wire.role, wire.points[0]) for wire in wires):
         colour = QColor(palette.role(role) if role != "neutral" else palette.muted)
         bundle = [wire.points for wire in wires if wire.points[0] == start]
-        line = QPainterPath()  # one for all that leaves a card there, or what they share would be drawn twice as dark
-        for points in bundle:
-            line.addPath(_path(points))
+        line = QPainterPath()
+        for i, points in enumerate(bundle):
+            line.addPath(_path(_own_part(points, bundle[:i])))
         painter.setPen(QPen(colour, _LINE, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawPath(line)
@@ -110,7 +111,28 @@ def draw_flow(painter: QPainter, cards: tuple[Rect, ...], wires: tuple[Wire, ...
     painter.setBrush(Qt.BrushStyle.NoBrush)
 
 
-def _path(points: tuple[tuple[float, float], ...]) -> QPainterPath:
+def _own_part(points: tuple[Point, ...], drawn: Sequence[tuple[Point, ...]]) -> tuple[Point, ...]:
+    """Return a wire from where it leaves those that are drawn: what they share would be twice as dark at its edges."""
+    best = points
+    for other in drawn:
+        same = next((i for i, (a, b) in enumerate(zip(points, other, strict=False)) if a != b), 0)
+        if same == 0:
+            continue
+        fork, ours, theirs = points[same - 1], points[same], other[same]
+        together = _towards(fork, ours, 1.0) == _towards(fork, theirs, 1.0)
+        last = min(ours, theirs, key=lambda end: math.dist(fork, end)) if together else fork
+        before = fork if together else points[max(same - 2, 0)]
+        if math.dist(last, before) > _BEND:
+            rest = points[same:] if together else points[same - 1 :]
+            best = min(best, (_towards(last, before, _BEND), *rest), key=_length)
+    return best
+
+
+def _length(points: Sequence[Point]) -> float:
+    return sum(math.dist(a, b) for a, b in pairwise(points))
+
+
+def _path(points: tuple[Point, ...]) -> QPainterPath:
     """Return a line with round bends, which ends within the arrow's head."""
     path = QPainterPath(QPointF(*points[0]))
     for before, at, after in zip(points, points[1:], points[2:], strict=False):
@@ -121,13 +143,13 @@ def _path(points: tuple[tuple[float, float], ...]) -> QPainterPath:
     return path
 
 
-def _head(before: tuple[float, float], tip: tuple[float, float]) -> QPolygonF:
+def _head(before: Point, tip: Point) -> QPolygonF:
     x, y = _towards(tip, before, _HEAD[0])
     across = (y - tip[1]) / _HEAD[0] * _HEAD[1], (tip[0] - x) / _HEAD[0] * _HEAD[1]
     return QPolygonF([QPointF(*tip), QPointF(x + across[0], y + across[1]), QPointF(x - across[0], y - across[1])])
 
 
-def _towards(start: tuple[float, float], end: tuple[float, float], length: float) -> tuple[float, float]:
+def _towards(start: Point, end: Point, length: float) -> Point:
     part = length / math.dist(start, end)
     return start[0] + (end[0] - start[0]) * part, start[1] + (end[1] - start[1]) * part
 

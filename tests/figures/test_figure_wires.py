@@ -132,6 +132,17 @@ def test_png_has_the_wire_where_the_page_has_it() -> None:
         assert colour.name() == LIGHT.role(role).lower()
 
 
+def test_what_wires_share_is_as_thin_as_the_rest() -> None:
+    """Lines of less than a dot let what is behind them through, and would not where two lie on one another."""
+    trace, spec = trace_of("journey"), FigureSpec(canvas=True, width_mm=180, dpi=48, ground="transparent")
+    page, image = lay_out_page(trace, spec), figure_image(trace, spec)
+    y = page.wires[0].points[1][1]
+    middles = [(a + b) / 2 for a, b in pairwise(card[0] + card[2] / 2 for card in page.cards[:4])]
+    column = [[image.pixelColor(round(m * page.ratio), row).alpha() for row in range(int(y) + 3)] for m in middles]
+    assert max(column[0]) > 0
+    assert column[0] == column[1] == column[2]
+
+
 def test_what_passes_rows_goes_right_of_them() -> None:
     cards = {name: Span(i, 0, 0.0, 100.0) for i, name in enumerate("abcd")}
     links = [Link("a", "b", "query"), Link("a", "d", "query"), Link("b", "c", "key"), Link("b", "d", "key")]
