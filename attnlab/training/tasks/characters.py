@@ -125,8 +125,8 @@ def check(spec: RunSpec) -> str:
 def settings(kind: str) -> RunSpec:
     """Return what it learns with in about three minutes."""
     options = {option.name: option.default for option in OPTIONS}
-    model = ModelSpec(kind, layers=2, heads=4, d_model=64, d_ff=256)
-    return RunSpec(NAME, options, model, TrainSpec(rate=3e-3, batch=16, steps=4000, warmup=100, evaluate_every=200))
+    model = ModelSpec(kind, layers=2, heads=4, d_model=64, d_ff=256, dropout=0.1)
+    return RunSpec(NAME, options, model, TrainSpec(rate=3e-3, batch=16, steps=3000, warmup=100, evaluate_every=200))
 
 
 TASK = Task(

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from attnlab.attention.entries import Option
 from attnlab.errors import TrainingError
-from attnlab.training.batch import IGNORED, SPECIAL, Batch
+from attnlab.training.batch import IGNORED, PAD, SPECIAL, Batch
 from attnlab.training.specs import ModelSpec, RunSpec, TrainSpec
 from attnlab.training.tasks.data import Data
 from attnlab.training.tasks.letters import FIRST, alphabet
@@ -15,20 +15,21 @@ from attnlab.training.tasks.rows import held_out
 from attnlab.training.tasks.task import Task
 
 NAME = "induction"
-LEAST = 5
-"""Letters before the first comes again, at least; and letters in what comes again."""
+JUMPS = 0.2
+"""How often a row goes on from any of its letters: else it would go in a circle, and the letter that has not been for
+longest would be right without looking at what followed.
+"""
 HELD_OUT, SEED = 256, 20
 OPTIONS = (
     Option("symbols", "Letters", "How many different letters there are", "whole", 16, 8, 26),
-    Option("length", "Length", "How many letters a row has", "whole", 24, 12, 128),
+    Option("length", "Length", "How many letters a row has", "whole", 32, 8, 128),
 )
 
 
 class InductionData:
-    """Different letters, then the last few of them over and over; see :class:`attnlab.training.tasks.data.Data`.
+    """Different letters, then stretches of them; see :class:`attnlab.training.tasks.data.Data`.
 
-    How many letters come first and how many come again differs from row to row, so that no place tells what follows:
-    only the letter's own last time does. Asked is every place whose letter has been before.
+    Asked is what followed each letter last time, where it follows again.
     """
 
     features = 0
@@ -38,7 +39,6 @@ class InductionData:
 
     def __init__(self, symbols: int, length: int) -> None:
         self._symbols, self.longest = symbols, length
-        self._most = min(symbols, length // 2)
         self.vocabulary = (*SPECIAL, *alphabet(symbols))
         g = torch.Generator().manual_seed(SEED)
         self.held_out = self._drawn(g, HELD_OUT, True)
@@ -47,7 +47,7 @@ class InductionData:
         self.baselines: Mapping[str, float] = {"any letter": float(torch.tensor(float(symbols)).log())}
 
     def batch(self, g: torch.Generator, n: int) -> Batch:
-        """Return ``n`` rows, each letter's successor asked from where one has been before."""
+        """Return ``n`` rows, asked what followed each letter last time, where it does so again."""
         return self._drawn(g, n, False)
 
     def probe(self, text: str) -> Batch:
@@ -58,35 +58,40 @@ class InductionData:
             raise TrainingError(f"{strange!r} is no letter of this task; there are {letters[0]} to {letters[-1]}.")
         if not 1 <= len(written) <= self.longest:
             raise TrainingError(f"The row has {len(written)} letters; this task needs 1 to {self.longest}.")
-        followed: dict[str, str] = {}
-        asked = []
-        for i, letter in enumerate(written):
-            if i:
-                followed[written[i - 1]] = letter
-            asked.append(FIRST + letters.index(followed[letter]) if letter in followed else IGNORED)
-        return Batch(torch.tensor([[FIRST + letters.index(letter) for letter in written]]), torch.tensor([asked]))
+        row = torch.tensor([[FIRST + letters.index(letter) for letter in written]])
+        asked = followed(row)
+        return Batch(row, asked.masked_fill(asked == PAD, IGNORED))
 
     def tokens(self, row: Tensor) -> tuple[str, ...]:
         """Return how the tokens of a row are written, "" where nothing is asked."""
         return tuple("" if number == IGNORED else self.vocabulary[number] for number in row.tolist())
 
     def _drawn(self, g: torch.Generator, n: int, of_held_out: bool) -> Batch:
-        rows, first = self._rows(g, n)
+        rows = self._rows(g, n)
         wrong = (held_out(rows) != of_held_out).nonzero().squeeze(1)
         while len(wrong):
-            rows[wrong], first[wrong] = self._rows(g, len(wrong))
+            rows[wrong] = self._rows(g, len(wrong))
             wrong = wrong[held_out(rows[wrong]) != of_held_out]
-        asked = rows[:, 1:].masked_fill(torch.arange(self.longest) < first, IGNORED)
-        return Batch(rows[:, :-1], asked)
+        inputs, following = rows[:, :-1], rows[:, 1:]
+        return Batch(inputs, following.masked_fill(followed(inputs) != following, IGNORED))
 
-    def _rows(self, g: torch.Generator, n: int) -> tuple[Tensor, Tensor]:
-        """Return rows [n, length + 1] and how many letters of each are new [n, 1]."""
+    def _rows(self, g: torch.Generator, n: int) -> Tensor:
+        """Return rows [n, length + 1]."""
         letters = FIRST + torch.rand(n, self._symbols, generator=g).argsort(1)
-        first = torch.randint(LEAST, self._most + 1, (n, 1), generator=g)
-        period = LEAST + (torch.rand(n, 1, generator=g) * (first - LEAST + 1)).long()
-        place = torch.arange(self.longest + 1).expand(n, -1)
-        again = first - period + (place - first) % period
-        return letters.gather(1, torch.where(place < first, place, again)), first
+        new = torch.randint(self._symbols // 2, self._symbols + 1, (n, 1), generator=g).clamp(max=self.longest // 2)
+        place = torch.arange(self.longest + 1)
+        jumps = (torch.rand(n, self.longest + 1, generator=g) < JUMPS) | (place == new)
+        jumped = torch.where(jumps, place, 0).cummax(1).values  # where the stretch began that each place is in
+        begin = torch.randint(self._symbols, (n, self.longest + 1), generator=g).gather(1, jumped)
+        return letters.gather(1, torch.where(place < new, place, (begin + place - jumped) % new))
+
+
+def followed(rows: Tensor) -> Tensor:
+    """Return what followed each letter of rows [n, T] when it came last before, PAD where it is new."""
+    place = torch.arange(rows.shape[1])
+    alike = (rows[:, :, None] == rows[:, None, :]) & (place[:, None] > place)
+    last = torch.where(alike, place, -1).amax(2)
+    return rows.gather(1, (last + 1).clamp(max=rows.shape[1] - 1)).masked_fill(last < 0, PAD)
 
 
 def make(spec: RunSpec) -> Data:
@@ -98,8 +103,8 @@ def make(spec: RunSpec) -> Data:
 def settings(kind: str) -> RunSpec:
     """Return what it is learned with: two layers, for an induction head needs another one before it."""
     options = {option.name: option.default for option in OPTIONS}
-    model = ModelSpec(kind, layers=2, heads=2, d_model=48, d_ff=96, positions="rope")
-    return RunSpec(NAME, options, model, TrainSpec(rate=3e-3, batch=32, steps=2000))
+    model = ModelSpec(kind, layers=2, heads=2, d_model=48, d_ff=96, positions="learned")
+    return RunSpec(NAME, options, model, TrainSpec(rate=3e-3, batch=32, steps=2500))
 
 
 TASK = Task(
