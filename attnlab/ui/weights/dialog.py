@@ -1,6 +1,8 @@
 """The dialog of weights: reads a file beside the window, shows what it takes for what, and brings it in as one edit."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -92,7 +94,8 @@ class WeightsDialog(WeightsFrame):
         if trial is None or trial.experiment is None or source is None or trial.scene is not document.scene:
             return
         made = trial.experiment
-        if document.edit(f"Weights from {source.name}", lambda _: made):
+        change = partial(replace, experiment=made, preset="")  # what a preset tells of its numbers is no longer so
+        if document.edit_scene(f"Weights from {source.name}", change):
             if made.n_heads > 1:
                 document.show(head="all")
             heads = f"{made.n_heads} head{'s' if made.n_heads > 1 else ''}"

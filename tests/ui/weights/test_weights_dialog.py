@@ -171,6 +171,7 @@ def test_one_matrix_of_a_table_replaces_one_weight(person: "Person", tmp_path: P
     assert person.experiment.weights.W_q.tolist() == [[1.5, 2], [0.5, -1], [0, 0.25]]
     assert person.experiment.weights.W_k is before.weights.W_k
     assert person.experiment.embeddings is before.embeddings
+    assert "journey" not in person.document.scene.preset  # which would tell of numbers that are not there any more
 
 
 def test_files_that_come_together_are_one_source(person: "Person", tmp_path: Path) -> None:
