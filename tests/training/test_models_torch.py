@@ -143,3 +143,35 @@ def test_the_recurrent_model_is_torchs_units_on_unpadded_rows() -> None:
             begin = torch.tanh(model.bridge(last.flatten()))
             y, _ = model.decoder(model.embedding(target[i]), begin[None])
             torch.testing.assert_close(together[i], model.output(y), rtol=0, atol=1e-5)
+
+
+def test_on_numbers_the_first_loss_is_that_of_the_course() -> None:
+    torch.manual_seed(0)
+    model = models.build(ModelSpec("attention", 1, 8, 512, 0, "none", "none"), Letters((), 512, 10, 0, False))  # type: ignore[arg-type]
+    x = torch.randn(100, 10, 512)
+    target = x.clone()
+    for place in (2, 5, 8):
+        target[:, place] = x[:, place - 2] + x[:, place - 1]
+    with torch.no_grad():
+        assert float(models.loss(model(Batch(x, target)), target)) == pytest.approx(1.3141, abs=0.01)
+
+
+def attention_and_norm(d: int) -> int:
+    return 4 * (d * d + d) + 2 * d
+
+
+def feed_forward_and_norm(d: int, ff: int) -> int:
+    return d * ff + ff + ff * d + d + 2 * d
+
+
+def test_the_sizes_of_courses_count_as_by_hand() -> None:
+    words = tuple(map(str, range(1000)))
+    small = ModelSpec("decoder", 4, 4, 64, 256, "after", "learned")
+    layer = attention_and_norm(64) + feed_forward_and_norm(64, 256)
+    by_hand = 1000 * 64 + 128 * 64 + 4 * layer + 64 * 1000 + 1000
+    assert models.count(small, Letters(words, longest=128)) == (by_hand, by_hand)  # type: ignore[arg-type]
+    large = ModelSpec("encoder-decoder", 3, 8, 128, 512, "after", "sinusoidal")
+    encoder = attention_and_norm(128) + feed_forward_and_norm(128, 512)
+    decoder = 2 * attention_and_norm(128) + feed_forward_and_norm(128, 512)
+    by_hand = 2 * 1000 * 128 + 3 * encoder + 3 * decoder + 128 * 1000 + 1000
+    assert models.count(large, Letters(words, longest=50, longest_source=50)) == (by_hand, by_hand)  # type: ignore[arg-type]
