@@ -33,6 +33,7 @@ class ControlBar(QFrame):
         super().__init__(parent)
         self.setProperty("ground", "top")
         self._palette, self._share, self._icon = LIGHT, 0.0, ""
+        self._told: list[str] = []
         self.title, self.about, self.speed = QLabel(), ElidedLabel(), QLabel()
         self.settings = QToolButton()
         self.settings.setText("Settings")
@@ -57,8 +58,8 @@ class ControlBar(QFrame):
         self.row = QHBoxLayout(self)
         self.row.setContentsMargins(16, 8, 16, 8)
         self.row.setSpacing(8)
-        for widget in (self.settings, self.title):
-            self.row.addWidget(widget)
+        self.row.addWidget(self.settings)
+        self.row.addWidget(self.title)
         self.row.addWidget(self.about, 1)
         for widget in (self.main, self.step, self.stop, self.reset):
             self.row.addWidget(widget)
@@ -94,7 +95,8 @@ class ControlBar(QFrame):
         self.reset.setEnabled(run is not None)
         spec = run.spec if run is not None else session.spec
         self.reset.setText(f"Reset · seed {spec.train.seed}")
-        self.speed.setText(_progress(session))
+        self._told = _progress(session)
+        self._show_progress()
         self._share = run.step / run.spec.train.steps if run is not None else 0.0
         self.update()
 
@@ -118,9 +120,16 @@ class ControlBar(QFrame):
     def _on_main(self) -> None:
         (self.pause_requested if self.main.text() == "Pause" else self.start_requested).emit()
 
+    def _show_progress(self) -> None:
+        """Tell as much of the progress as there is room for; the line below the bar shows it too."""
+        self.speed.setText(
+            " · ".join(self._told if self.width() >= px(ROOMY) else self._told[-2:-1] or self._told[-1:])
+        )
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.about.setVisible(self.width() >= px(ROOMY))
+        self._show_progress()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
@@ -131,17 +140,20 @@ class ControlBar(QFrame):
             painter.end()
 
 
-def _progress(session: "TrainSession") -> str:
-    run = session.run
+def _progress(session: "TrainSession") -> list[str]:
+    """Return how it goes, in parts."""
+    run, device = session.run, session.spec.train.device
     if run is None:
-        return "CPU" if session.spec.train.device == "cpu" else session.spec.train.device
+        return ["CPU" if device == "cpu" else device]
+    if run.status == "new":
+        return ["starting…"]
     parts = [f"step {run.step:,} of {run.spec.train.steps:,}"]
     if session.alive and session.state == "running" and session.speed:
         parts.append(f"{session.speed:,.0f} steps/s" if session.speed >= 10 else f"{session.speed:.1f} steps/s")
         parts.append(f"{_duration(session.left_s or 0.0)} left")
     elif session.state == "paused":
-        parts.append("paused")
-    return " · ".join(parts)
+        parts += ["paused"]
+    return parts
 
 
 def _duration(seconds: float) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from attnlab.errors import TrainingError
 from attnlab.training.marks import Mark
 from attnlab.training.messages import Arrays
 from attnlab.training.recorder import Moment
@@ -29,18 +30,21 @@ class Checked:
     trainable: int = 0
     probe: str = ""
     writes_on: bool = False
+    numbers: bool = False
     baselines: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Seen:
-    """A moment for a probe: its maps, how sharp each head is [heads of all layers], and gradients where asked for."""
+    """A moment for a probe: its maps, how sharp each head is [heads of all layers], and gradients where asked for; the
+    ``note`` says why there are none."""
 
     spec: RunSpec
     probe: str
     look: "Look"
     entropies: NDArray[np.float64]
     gradients: "tuple[LayerMaps, ...]" = ()
+    note: str = ""
 
 
 class Eyes:
@@ -67,14 +71,14 @@ class Eyes:
         data = tasks.data(spec)
         total, trainable = models.count(spec.model, data)
         writes_on = bool(data.vocabulary) and data.causal and not data.longest_source
-        return Checked(spec, "", total, trainable, data.probe_text, writes_on, data.baselines)
+        return Checked(spec, "", total, trainable, data.probe_text, writes_on, not data.vocabulary, data.baselines)
 
     def look(self, spec: RunSpec, step: int, weights: Arrays | None, probe: str, gradients: bool = False) -> Seen:
         """Return what there is to see at a step; without weights at the first ones, as the seed has them."""
         viewer, weights = self._of(spec), weights if weights is not None else self.first(spec)
         look = viewer.look(step, weights, probe)
-        slopes = viewer.gradients(weights, probe) if gradients else ()
-        return Seen(spec, probe, look, entropies(look.maps), slopes)
+        slopes, note = _slopes(viewer, weights, probe) if gradients else ((), "")
+        return Seen(spec, probe, look, entropies(look.maps), slopes, note)
 
     def examples(self, spec: RunSpec, weights: Arrays | None, n: int) -> "tuple[Written, ...]":
         """Return what the model makes of some held-out examples."""
@@ -114,6 +118,14 @@ class Eyes:
         if self._viewer is None or self._viewer[0] != spec:
             self._viewer = spec, Viewer(spec)
         return self._viewer[1]
+
+
+def _slopes(viewer: "Viewer", weights: Arrays, probe: str) -> "tuple[tuple[LayerMaps, ...], str]":
+    """Return the gradients, or none and the reason: the maps can be seen all the same."""
+    try:
+        return viewer.gradients(weights, probe), ""
+    except TrainingError as error:
+        return (), str(error)
 
 
 Curve = tuple[NDArray[np.int64], NDArray[np.float64]]

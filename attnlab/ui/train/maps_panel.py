@@ -115,11 +115,11 @@ class MapsPanel(QWidget):
         return head
 
     def _all(self) -> QScrollArea:
-        self.scroll = QScrollArea()
-        self.scroll.setWidgetResizable(True)
-        self.scroll.setFrameShape(QFrame.Shape.NoFrame)
-        self.scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.area = QScrollArea()
+        self.area.setWidgetResizable(True)
+        self.area.setFrameShape(QFrame.Shape.NoFrame)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         inside = QWidget()
         inside.setProperty("ground", "ground")
         self.column = QVBoxLayout(inside)
@@ -127,10 +127,13 @@ class MapsPanel(QWidget):
         self.column.setSpacing(10)
         self.column.addWidget(self.none)
         self.column.addWidget(self.view)
-        self.column.addWidget(self.chart)
+        card = QVBoxLayout()
+        card.setContentsMargins(4, 0, 4, 0)  # under the cards, which leave as much to their shadows
+        card.addWidget(self.chart)
+        self.column.addLayout(card)
         self.column.addStretch(1)
-        self.scroll.setWidget(inside)
-        return self.scroll
+        self.area.setWidget(inside)
+        return self.area
 
     def _one(self) -> QWidget:
         page = QWidget()
@@ -166,20 +169,22 @@ class MapsPanel(QWidget):
         self.view.setVisible(bool(maps))
         self.gradients.setEnabled(bool(maps))
         self.step.setText(f"step {seen.look.step:,}")
-        self.say("")
-        if not self.probe.hasFocus() or not self.probe.isModified():
+        typing = self.probe.hasFocus() and self.probe.isModified()
+        if not typing and self.probe.text() != seen.probe:
             self.probe.setText(seen.probe)
+            self.probe.setCursorPosition(0)
+        if seen.note or self.probe.text() == seen.probe:  # what is half typed may still be wrong
+            self.say(seen.note)
         if self._large is not None:
             self._show_large()
 
-    def show_course(self, steps: NDArray[np.float64], entropies: NDArray[np.float64]) -> None:
-        """Show how sharp each head [n, heads] was at some steps [n]."""
+    def show_course(self, steps: NDArray[np.float64], entropies: NDArray[np.float64], end: float) -> None:
+        """Show how sharp each head [n, heads] was at some steps [n], of ``end`` in all."""
         names: Sequence[str] = self.view.titles
         if len(names) != entropies.shape[1]:
             names = [f"head {i}" for i in range(entropies.shape[1])]
-        self.chart.chart.show_lines([
-            Line(name, steps, entropies[:, i], HEADS[i % len(HEADS)], 1.5) for i, name in enumerate(names)
-        ])  # fmt: skip
+        lines = [Line(name, steps, entropies[:, i], HEADS[i % len(HEADS)], 1.5) for i, name in enumerate(names)]
+        self.chart.chart.show_lines(lines, x_end=end)
 
     def say(self, sentence: str) -> None:
         """Say what is wrong with the probe that is typed; "" if nothing is."""

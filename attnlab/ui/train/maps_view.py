@@ -5,7 +5,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPixmap
+from PySide6.QtGui import (
+    QColor,
+    QFocusEvent,
+    QFontMetricsF,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPixmap,
+)
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from attnlab.figures.map_painter import MapData, Outline, draw_cells, draw_labels, draw_outlines
@@ -40,7 +50,7 @@ class MapsView(QWidget):
         self._height = 0
         self._still: QPixmap | None = None
         self._pointed: tuple[int, int, int] | None = None
-        self._focus = 0
+        self._focus, self._ringed = 0, False
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setSizePolicy(policy)
         self.setMouseTracking(True)
@@ -73,8 +83,8 @@ class MapsView(QWidget):
         """Show the maps of some layers, all on one scale; only other tokens or sizes lay them out anew."""
         limit = max((limit_of(each.weights, kind, each.hidden) for each in layers), default=1.0)
         self._data = tuple(
-            MapData(each.weights[head : head + 1], kind, limit, each.hidden, each.query_tokens, each.key_tokens)
-            for each in layers
+            MapData(each.weights[head : head + 1], kind, limit, each.hidden, *tokens)
+            for each, tokens in zip(layers, map(_tokens, layers), strict=True)
             for head in range(len(each.weights))
         )
         self._titles = tuple(
@@ -179,13 +189,20 @@ class MapsView(QWidget):
         heads = max((shape.heads for shape in self._shapes), default=1)
         ways = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Up: -heads, Qt.Key.Key_Down: heads}
         way = ways.get(Qt.Key(event.key()))
-        if way is not None and 0 <= self._focus + way < len(self._data):
-            self._focus += way
+        if not self._ringed:  # the keys are the time line's until somebody comes by Tab
+            super().keyPressEvent(event)
+        elif way is not None:
+            self._focus = min(max(self._focus + way, 0), max(len(self._data) - 1, 0))
             self.update()
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
             self._open(self._focus)
         else:
             super().keyPressEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        self._ringed = event.reason() in (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
+        super().focusInEvent(event)
+        self.update()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         self._point_at(self.cell_at(event.position()))
@@ -211,7 +228,7 @@ class MapsView(QWidget):
         if self._pointed is not None:
             index, row, column = self._pointed
             draw_outlines(painter, self._cards[index].grid, [Outline(None, row, column, self._palette.ink, 1.5)])
-        if self.hasFocus() and self._focus < len(self._cards):
+        if self.hasFocus() and self._ringed and self._focus < len(self._cards):
             draw_focus_ring(painter, QRectF(self._cards[self._focus].rect), self._palette, 12)
         painter.end()
 
@@ -225,11 +242,19 @@ def _moved(card: Card, shift: QPoint) -> Card:
     return Card(card.layer, card.head, card.rect.translated(shift), grid)
 
 
+def _tokens(layer: "LayerMaps") -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the tokens of rows and columns; blanks and ends of lines as signs that can be seen."""
+    seen = {" ": "␣", "\n": "↵", "\t": "⇥"}
+    query, key = layer.query_tokens, layer.key_tokens
+    return tuple(seen.get(token, token) for token in query), tuple(seen.get(token, token) for token in key)
+
+
 def _shape(layer: "LayerMaps") -> Shape:
     """Return the sizes of a layer's maps, with as much room for tokens as they need and may have."""
     metrics = QFontMetricsF(font("tiny", 0.9))
     heads, rows, columns = layer.weights.shape
-    left = min(max(map(metrics.horizontalAdvance, layer.query_tokens), default=0.0), px(WIDEST_LABEL)) + px(8)
-    widest = max(map(metrics.horizontalAdvance, layer.key_tokens), default=0.0)
+    down, across = _tokens(layer)
+    left = min(max(map(metrics.horizontalAdvance, down), default=0.0), px(WIDEST_LABEL)) + px(8)
+    widest = max(map(metrics.horizontalAdvance, across), default=0.0)
     above = metrics.height() + px(4) if widest <= px(9) else min(widest, px(WIDEST_LABEL)) + px(8)
     return Shape(heads, rows, columns, round(left), round(above))

@@ -24,6 +24,9 @@ from attnlab.ui.widgets.form_parts import combo
 from attnlab.ui.widgets.option_controls import NumberEdit
 from attnlab.ui.widgets.option_field import Field
 
+WIDE = ("kind",)
+"""Settings without a title beside them: their choices need the room."""
+
 
 class SettingRow(QWidget):
     """One setting: ``changed`` carries its name and value, ``refused`` its name and what does not do."""
@@ -47,16 +50,18 @@ class SettingRow(QWidget):
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setVerticalSpacing(2)
+        wide = field.name in WIDE  # whose choices say what they are
+        self.title.setVisible(not wide)
         grid.addWidget(self.title, 0, 0)
-        grid.addWidget(self.editor, 0, 1)
+        grid.addWidget(self.editor, 0, 0 if wide else 1, 1, 2 if wide else 1)
         grid.addWidget(self.complaint, 1, 0, 1, 2)
-        grid.setColumnStretch(0, 2)
-        grid.setColumnStretch(1, 3)
+        grid.setColumnStretch(1, 1)
         self.show_field(field)
 
     def set_palette(self, palette: Palette) -> None:
         """Take a theme's colours, and the present size of type."""
         self.editor.setMinimumHeight(px(28))
+        self.title.setMinimumWidth(px(104))
 
     def show_field(self, field: Field) -> None:
         """Show the setting as it is now; what is half typed stays."""

@@ -39,6 +39,7 @@ class TrainWorkspace(QObject):
         super().__init__(parent)
         self._palette, self._frames, self._broken, self._shown = LIGHT, 0, False, False
         self._narrow: bool | None = None
+        self._width = 0
         self.session = TrainSession(spec, self)
         self.header, self.footer = ControlBar(), TimeBar()
         self.settings, self.maps = SettingsPanel(spec), MapsPanel()
@@ -147,6 +148,7 @@ class TrainWorkspace(QObject):
             widget.setVisible(shown)
         self.session.watch(shown)
         if shown:
+            self.maps.view.setFocus()
             self._show_moments()
             self._show_curves()
             self._show_course()
@@ -159,16 +161,17 @@ class TrainWorkspace(QObject):
             part.set_palette(palette)
         self.header.setMinimumHeight(px(50))
         self._narrow = None
-        self.arrange(self.body.width())
+        self.arrange(self._width)
 
     def arrange(self, width: int) -> None:
         """Lay the panels out for a width: where it is narrow, the curves lie below the maps."""
-        narrow = width < px(WIDE)
+        self._width, narrow = width, width < px(WIDE)
         if narrow == self._narrow:
             return
         self._narrow = narrow
         if narrow:
-            self.maps.column.insertWidget(self.maps.column.count() - 1, self._right.takeWidget() or self.side)
+            self._right.takeWidget()
+            self.maps.column.insertWidget(self.maps.column.count() - 1, self.side)
         else:
             self.maps.column.removeWidget(self.side)
             self._right.setWidget(self.side)
@@ -251,7 +254,8 @@ class TrainWorkspace(QObject):
 
     @Slot(object)
     def _on_wrote(self, rows: tuple[WrittenRow, ...]) -> None:
-        self.written.show_rows([WrittenRow(row.source, row.expected, row.predicted) for row in rows])
+        exact = self.session.valid is None or not self.session.valid.numbers
+        self.written.show_rows([WrittenRow(row.source, row.expected, row.predicted, exact) for row in rows])
 
     @Slot(int)
     def _on_moment_chosen(self, index: int) -> None:
@@ -310,7 +314,8 @@ class TrainWorkspace(QObject):
 
     @Slot()
     def _show_course(self) -> None:
-        self.maps.show_course(*self.session.looking.course_lines())
+        spec = self.session.run.spec if self.session.run is not None else self.session.spec
+        self.maps.show_course(*self.session.looking.course_lines(), float(spec.train.steps))
 
     def _show_curves(self) -> None:
         session, run = self.session, self.session.run

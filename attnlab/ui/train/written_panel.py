@@ -17,11 +17,20 @@ SPACE = 4
 
 @dataclass(frozen=True, slots=True)
 class WrittenRow:
-    """One example: what was read, what was expected and what was predicted, "" where nothing is asked."""
+    """One example: what was read, what was expected and what was predicted, "" where nothing is asked.
+
+    Where it is not ``exact``, as of numbers, nothing is right or wrong, but near or far.
+    """
 
     source: tuple[str, ...]
     expected: tuple[str, ...]
     predicted: tuple[str, ...]
+    exact: bool = True
+
+    @property
+    def gap(self) -> int:
+        """Pixels between two tokens: none within a text, whose blanks are tokens."""
+        return 0 if " " in self.expected else px(SPACE)
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -90,38 +99,38 @@ class WrittenPanel(QWidget):
         for index, row in enumerate(self._rows):
             middle = (index + 0.5) * self._height()
             expected, predicted = [e for e, _ in row.pairs], [p or "∅" for _, p in row.pairs]
-            shown, _ = _fitting(expected, half, pen)
+            shown, _ = _fitting(expected, half, row.gap, pen)
             x = 0.0
             painter.setPen(QColor(p.muted))
             for token in shown:
                 pen.draw(x, middle, token)
-                x += pen.width(token) + px(SPACE)
-            shown, wide = _fitting(predicted, half, pen)
+                x += pen.width(token) + row.gap
+            shown, wide = _fitting(predicted, half, row.gap, pen)
             x = self.width() - wide
             for place, token in enumerate(shown):
-                wrong = place < len(expected) and token != "…" and predicted[place] != expected[place]
+                wrong = row.exact and place < len(expected) and token != "…" and predicted[place] != expected[place]
                 painter.setPen(QColor(p.key_ink if wrong else p.ink))
                 pen.draw(x, middle, token)
                 if wrong:
                     under = middle + metrics.ascent() / 2 + px(2)
                     painter.setPen(QPen(QColor(p.key_ink), 1.5))
                     painter.drawLine(QPointF(x, under), QPointF(x + max(pen.width(token), px(5)), under))
-                x += pen.width(token) + px(SPACE)
+                x += pen.width(token) + row.gap
         if not self._rows:
             painter.setPen(QColor(p.muted))
             pen.draw(0, self._height() / 2, "Shown when the model has learned a little")
         painter.end()
 
 
-def _fitting(tokens: list[str], width: float, pen: Pen) -> tuple[list[str], float]:
+def _fitting(tokens: list[str], width: float, gap: int, pen: Pen) -> tuple[list[str], float]:
     """Return the tokens that fit, ended by … where not all of them do, and how wide they are."""
     shown: list[str] = []
     wide = 0.0
     for place, token in enumerate(tokens):
-        step = pen.width(token) + (px(SPACE) if shown else 0)
-        more = pen.width("…") + px(SPACE) if place < len(tokens) - 1 else 0
+        step = pen.width(token) + (gap if shown else 0)
+        more = pen.width("…") + gap if place < len(tokens) - 1 else 0
         if wide + step + more > width:
-            return [*shown, "…"], wide + pen.width("…") + px(SPACE)
+            return [*shown, "…"], wide + pen.width("…") + gap
         shown.append(token)
         wide += step
     return shown, wide
@@ -129,5 +138,6 @@ def _fitting(tokens: list[str], width: float, pen: Pen) -> tuple[list[str], floa
 
 def _told(row: WrittenRow) -> str:
     wrong = sum(e != p for e, p in row.pairs)
+    verdict = (f"{wrong} wrong" if wrong else "all right") if row.exact else ""
     expected, predicted = (" ".join(texts) for texts in zip(*row.pairs, strict=True)) if row.pairs else ("", "")
-    return f"expected: {expected}\npredicted: {predicted}\n{f'{wrong} wrong' if wrong else 'all right'}"
+    return f"expected: {expected}\npredicted: {predicted}\n{verdict}".rstrip()

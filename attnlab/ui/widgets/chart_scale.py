@@ -54,16 +54,17 @@ def decimated(
 
     ``x`` rises. Few points come back as they are; of a pixel without a finite y, one NaN stays as a gap.
     """
-    x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    if len(x) <= 2 * pixels or pixels < 1 or right <= left:
-        return x, y
-    y = np.where(np.isfinite(y), y, np.nan)
-    bins = np.clip(((x - left) / (right - left) * pixels).astype(np.int64), 0, pixels - 1)
+    at: Floats = np.asarray(x, dtype=np.float64)
+    all_y: Floats = np.asarray(y, dtype=np.float64)
+    if len(at) <= 2 * pixels or pixels < 1 or right <= left:
+        return at, all_y
+    all_y = np.where(np.isfinite(all_y), all_y, np.nan)
+    bins = np.clip(((at - left) / (right - left) * pixels).astype(np.int64), 0, pixels - 1)
     starts = np.flatnonzero(np.diff(bins, prepend=-1))
-    low, high = np.fmin.reduceat(y, starts), np.fmax.reduceat(y, starts)
-    falls = y[starts] > y[np.append(starts[1:], len(y)) - 1]
+    low, high = np.fmin.reduceat(all_y, starts), np.fmax.reduceat(all_y, starts)
+    falls = all_y[starts] > all_y[np.append(starts[1:], len(at)) - 1]
     first, second = np.where(falls, high, low), np.where(falls, low, high)
-    return np.repeat(x[starts], 2), np.stack([first, second], 1).reshape(-1)
+    return np.repeat(at[starts], 2), np.stack([first, second], 1).reshape(-1)
 
 
 def polylines(x: Floats, y: Floats, scale: Scale) -> Iterator[QPolygonF]:

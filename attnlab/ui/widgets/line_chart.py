@@ -49,7 +49,8 @@ class LineChart(QWidget):
         self._palette = LIGHT
         self._lines: tuple[Line, ...] = ()
         self._levels: tuple[Level, ...] = ()
-        self._x_end, self._y_range, self._log = 1.0, None, False
+        self._x_end, self._log = 1.0, False
+        self._y_range: tuple[float, float] | None = None
         self._cursor: float | None = None
         self._picture: QPixmap | None = None
         self.setAccessibleName(name)
