@@ -166,9 +166,11 @@ def try_films(trial: Trial, session: Path) -> None:
 
 
 def try_training(trial: Trial) -> None:
-    """Try what training stands on: a child process of the frozen program that computes."""
+    """Try training, and what it stands on: a child process of the frozen program that computes."""
     trial.check("ended with 0" in trial.run("-c", _STEP), "a child process does not end well")
     trial.check(_begins(trial.folder / "step.txt", b"stepped"), "a child process does not take a step")
+    trial.run("train", "copy", "--steps", "3", "-o", "run")
+    trial.check((trial.folder / "run" / "run.json").is_file(), "a run of training was not saved")
 
 
 def try_window(trial: Trial, session: Path) -> None:
