@@ -108,7 +108,7 @@ class Shown:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._terminal = sys.stderr.isatty()
-        self._due = time.monotonic() + (0 if self._terminal else QUIET_S)
+        self._due = 0.0
         self._course: deque[tuple[float, int]] = deque()
         self._open = False
 
@@ -117,6 +117,8 @@ class Shown:
         now = time.monotonic()
         if self._run.status != "running":
             return
+        if not self._course and not self._terminal:
+            self._due = now + QUIET_S
         self._course.append((now, self._run.step))
         while now - self._course[0][0] > _SPEED_S:
             self._course.popleft()

@@ -172,9 +172,9 @@ class Run:
     def _progress(self, message: Progress) -> None:
         self.step, self.seconds = message.step, message.seconds
         self.status = "paused" if message.paused else "running"
-        if message.metrics:
-            earlier = [metric for metric in self._metrics if metric.step < message.metrics[0].step]
-            self._metrics = [*earlier, *message.metrics]
+        while message.metrics and self._metrics and self._metrics[-1].step >= message.metrics[0].step:
+            self._metrics.pop()  # told once more, as a process went on from before it
+        self._metrics += message.metrics
         self._add(message.points)
         if message.weights is None or not all(np.isfinite(array).all() for array in message.weights.values()):
             return  # what is not finite is found out by the next step, which puts back what was good

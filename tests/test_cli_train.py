@@ -1,0 +1,217 @@
+"""``attnlab train`` trains without a window: it says how it goes, keeps the run, goes on with it, or says why not."""
+
+import math
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import attnlab
+from attnlab import cli_train_run
+from attnlab.cli import main
+from attnlab.cli_train_run import progress_text
+from attnlab.console import INTERRUPTED
+from attnlab.training.messages import Metric, Point, Progress
+from attnlab.training.run import Run
+from attnlab.training.store import list_runs, load, runs_folder
+from attnlab.training.tasks import TASKS
+from tests.training.runs import tiny
+
+SMALL = [
+    word
+    for name in ("layers=1", "heads=2", "d_model=16", "d_ff=16", "batch=4", "evaluate_every=5")
+    for word in ("--set", name)
+]
+ROOT = Path(attnlab.__file__).parents[1]
+posix = pytest.mark.skipif(os.name != "posix", reason="signals and limits of POSIX")
+
+
+@pytest.fixture(autouse=True)
+def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out the lines that depend on how quick a machine is."""
+    monkeypatch.setattr(cli_train_run, "QUIET_S", math.inf)
+
+
+def train(*words: str) -> int:
+    return main(["train", *words])
+
+
+def test_a_run_is_trained_kept_where_it_is_said_and_can_be_opened(capsys: pytest.CaptureFixture[str]) -> None:
+    assert train("copy", "--steps", "12", "--seed", "3", *SMALL) == 0
+    printed = capsys.readouterr()
+    folder = Path(printed.out.rstrip("\n"))
+    assert folder.parent == runs_folder()
+    assert re.fullmatch(r"copy-3-\d{8}-\d{6}", folder.name)
+    assert printed.err == "Done: all 12 steps are taken.\n"
+    state = load(folder)
+    assert (state.status, state.step, state.name) == ("ended", 12, folder.name)
+    assert (state.spec.train.seed, state.spec.model.d_model, state.spec.train.batch) == (3, 16, 4)
+    assert state.curve.steps.tolist() == list(range(12))
+    assert [state.moments[0].step, state.moments[-1].step] == [0, 12]  # the time line of the window
+    assert state.checkpoint is not None
+    assert [each.folder for each in list_runs()] == [folder]
+
+
+def test_going_on_equals_never_having_stopped(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    short, long = str(tmp_path / "short"), str(tmp_path / "long")
+    constant = (*SMALL, "--set", "schedule=constant")  # others are stretched when steps are added
+    assert train("copy", "--steps", "20", "-o", long, *constant) == 0
+    assert train("copy", "--steps", "8", "-o", short, *constant) == 0
+    assert train("--resume", short, "--steps", "20") == 0
+    assert capsys.readouterr().out.splitlines() == [long, short, short]
+    once, twice = load(long), load(short)
+    np.testing.assert_array_equal(once.curve.losses, twice.curve.losses)
+    for name, array in once.moments[-1].weights.items():
+        np.testing.assert_array_equal(array, twice.moments[-1].weights[name])
+
+
+def test_a_kept_run_is_found_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+    assert train("copy", "--steps", "3", "-o", str(runs_folder() / "mine"), *SMALL) == 0
+    assert train("--resume", "mine", "--steps", "6") == 0
+    assert load(runs_folder() / "mine").step == 6
+    assert capsys.readouterr().out.count("mine") == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["copi"], "There is no task 'copi'; there are"),
+        ([], "attnlab train --list names the tasks"),
+        (["copy", "--resume", "x"], "TASK says what to train, or --resume"),
+        (["copy", "--steps", "0"], "The number of steps is 0"),
+        (["copy", "--steps", "-5"], "no whole number"),
+        (["copy", "--steps", "many"], "'many' is no whole number"),
+        (["copy", "--device", "abacus"], "abacus"),
+        (["copy", "--model", "huge"], "'huge' does not go with the task copy"),
+        (["copy", "--set", "heads=7"], "heads is 7"),
+        (["copy", "--set", "rate=fast"], "rate is 'fast'; it needs a number."),
+        (["copy", "--set", "rate=nan"], "The rate is nan"),
+        (["copy", "--set", "layers=1.5"], "it needs a whole number"),
+        (["copy", "--set", "layers"], "needs a name and a value"),
+        (["copy", "--set", "colour=red"], "There is no setting 'colour'; there are symbols"),
+        (["copy", "--set", "symbols=1"], "symbols is 1"),
+        (["--resume", "nothing"], "run.json cannot be read: No such file or directory."),
+        (["--resume", "x", "--seed", "1"], "--seed is for a new one"),
+        (["--resume", "x", "--set", "rate=1"], "--set is for a new one"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_sentence(
+    words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert train(*words) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert sentence in printed.err
+    assert printed.err.count("\n") == 1
+    assert not runs_folder().exists()
+
+
+def test_what_is_there_is_never_overwritten(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "mine.txt").write_text("mine")
+    assert train("copy", "--steps", "3", "-o", str(tmp_path / "work"), *SMALL) == 2
+    assert "exists already" in capsys.readouterr().err
+    assert [path.name for path in (tmp_path / "work").iterdir()] == ["mine.txt"]
+
+
+def test_a_place_that_cannot_be_written_ends_it_at_once(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert train("copy", "--steps", "1000000", "-o", str(tmp_path / "file" / "run"), *SMALL) == 2
+    assert "cannot be written" in capsys.readouterr().err
+
+
+def test_a_rate_that_is_far_too_high_ends_with_a_sentence_and_a_run_to_look_at(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    folder = str(tmp_path / "run")
+    settings = (*SMALL, "--set", "rate=1e6", "--set", "warmup=0", "--set", "clip=0")
+    assert train("copy", "--steps", "50", "-o", folder, *settings) == 2
+    printed = capsys.readouterr()
+    assert printed.out == f"{folder}\n"
+    assert re.fullmatch(r"attnlab: Training stopped itself at step \d+: .*\n", printed.err)
+    state = load(folder)
+    assert all(np.isfinite(array).all() for array in state.moments[-1].weights.values())
+
+
+@contextmanager
+def files_of_at_most(size: int) -> Iterator[None]:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@posix
+def test_a_disk_that_fills_up_is_told_once_while_the_training_goes_on(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cli_train_run, "SAVE_S", 0.0)
+    folder = tmp_path / "run"
+    with files_of_at_most(50_000):  # as much as the first moment and the first checkpoint take
+        assert train("copy", "--steps", "60", "-o", str(folder), *SMALL) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 2
+    assert lines[0].endswith("cannot be written: File too large; the training goes on.")
+    assert lines[1].endswith("cannot be written: File too large.")
+    kept = load(folder)
+    assert kept.status == "interrupted"
+    assert kept.checkpoint is not None
+    assert train("--resume", str(folder)) == 0
+    assert load(folder).curve.steps.tolist() == list(range(60))
+
+
+@posix
+def test_ctrl_c_keeps_the_run_and_it_goes_on(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    program = f"import sys; from attnlab import cli_train_run as r; r.QUIET_S = 0.0; from attnlab.cli import main; \
+        sys.exit(main(['train', 'copy', '--steps', '1000000', '-o', {str(folder)!r}, *{SMALL!r}]))"
+    process = subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        text=True,
+    )
+    assert process.stderr is not None
+    for line in process.stderr:
+        if re.match(r"step [1-9]", line):
+            break
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate()
+    assert process.returncode == INTERRUPTED
+    assert out == f"{folder}\n"
+    assert re.fullmatch(r"Stopped at step [\d,]+\.", err.splitlines()[-1])
+    assert "Traceback" not in err
+    state = load(folder)
+    assert (state.status, state.step > 0) == ("ended", True)
+    assert state.checkpoint is not None
+    assert state.checkpoint.step == state.step == len(state.curve.steps)
+
+
+def test_the_tasks_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert train("--list") == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(TASKS)
+
+
+def test_the_line_of_progress_says_what_is_known() -> None:
+    run = Run(tiny(2000), "x")
+    assert progress_text(run, 0.0) == "step 0 of 2,000"
+    points = tuple(Point(step, 0.25, 0.1) for step in range(1200))
+    run.take(Progress(1200, 3.0, points, (Metric(1200, 0.2, 0.987, 0.9),)))
+    assert progress_text(run, 200.0) == (
+        "step 1,200 of 2,000 · loss 0.25 · held-out 98.7% right · 200 steps/s · 4 s left"
+    )
+    assert progress_text(run, 5.0).endswith("5.0 steps/s · 2 min 40 s left")
+    assert progress_text(run, 0.1).endswith("2 h 13 min left")
+    run.take(Progress(1201, 3.0, (), (Metric(1201, 0.55, float("nan"), float("nan")),)))
+    assert progress_text(run, 0.0) == "step 1,201 of 2,000 · loss 0.25 · held-out loss 0.55"

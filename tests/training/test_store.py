@@ -1,0 +1,302 @@
+"""A run on disk comes back as it was; a folder that is damaged, made up or meant to harm is refused in one sentence."""
+
+import json
+import os
+import resource
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors.numpy import load as load_tensors
+from safetensors.numpy import save as tensors
+
+from attnlab.errors import FileError
+from attnlab.training.messages import Arrays, Checkpoint
+from attnlab.training.run import Run, RunState
+from attnlab.training.specs import RunSpec
+from attnlab.training.store import list_runs, load, new_folder, runs_folder, save, summary
+from attnlab.training.store_manifest import CHECKPOINT, CURVE, MANIFEST, MOMENTS
+from tests.training.runs import made_up_run
+
+FILES = (MANIFEST, CURVE, MOMENTS, CHECKPOINT)
+posix = pytest.mark.skipif(os.name != "posix", reason="limits, links and pipes of POSIX")
+
+
+def written() -> dict[str, bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        save(made_up_run().state(), folder)
+        return {name: (Path(folder) / name).read_bytes() for name in FILES}
+
+
+WHOLE = written()
+
+
+def rebuilt(folder: Path, changes: dict[str, bytes]) -> Path:
+    for name, data in {**WHOLE, **changes}.items():
+        (folder / name).write_bytes(data)
+    return folder
+
+
+def assert_same_arrays(a: Arrays, b: Arrays) -> None:
+    assert list(a) == list(b)
+    for name, array in a.items():
+        assert array.dtype == b[name].dtype
+        np.testing.assert_array_equal(array, b[name])
+
+
+def assert_same(a: RunState, b: RunState) -> None:
+    for name in ("spec", "name", "sentence", "step", "seconds", "parameters", "trainable", "device", "interval"):
+        assert getattr(a, name) == getattr(b, name)
+    assert a.marks == b.marks
+    assert repr(a.metrics) == repr(b.metrics)  # NaN is not equal to itself
+    for name in ("steps", "losses", "rates"):
+        np.testing.assert_array_equal(getattr(a.curve, name), getattr(b.curve, name))
+    assert [(m.step, repr(m.loss), repr(m.metric)) for m in a.moments] == [
+        (m.step, repr(m.loss), repr(m.metric)) for m in b.moments
+    ]
+    for mine, other in zip(a.moments, b.moments, strict=True):
+        assert_same_arrays(mine.weights, other.weights)
+    assert (a.checkpoint is None) == (b.checkpoint is None)
+    if a.checkpoint is not None and b.checkpoint is not None:
+        assert (a.checkpoint.step, a.checkpoint.seconds) == (b.checkpoint.step, b.checkpoint.seconds)
+        assert_same_arrays(a.checkpoint.state, b.checkpoint.state)
+
+
+def test_a_run_comes_back_as_it_was(tmp_path: Path) -> None:
+    state = made_up_run(4).state()
+    save(state, tmp_path / "new" / "run")
+    found = load(tmp_path / "new" / "run")
+    assert found.status == "interrupted"  # it ran when it was saved
+    assert_same(state, found)
+    assert_same(state, Run.of(found).state())
+
+
+def test_a_run_that_has_only_begun_comes_back(tmp_path: Path) -> None:
+    state = Run(RunSpec(), "new").state()
+    save(state, tmp_path / "run")
+    assert_same(state, load(tmp_path / "run"))
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [CURVE, MANIFEST]
+
+
+def test_the_library_of_safetensors_reads_what_is_written() -> None:
+    found = load_tensors(WHOLE[MOMENTS])
+    assert found["weights/a.b"].shape == (3, 2, 2)
+    np.testing.assert_array_equal(found["weights/c"], [0.5, 1.5, 2.5])
+    assert load_tensors(WHOLE[CHECKPOINT])["state/random 0"].tolist() == [0, 1, 2, 3, 4]
+
+
+def test_saved_twice_it_is_the_same_files(tmp_path: Path) -> None:
+    save(load(rebuilt(tmp_path, {})), tmp_path)
+    assert {name: (tmp_path / name).read_bytes() for name in FILES[1:]} == {n: WHOLE[n] for n in FILES[1:]}
+
+
+@contextmanager
+def files_of_at_most(size: int) -> Iterator[None]:
+    """Let the system refuse to write files longer than this, as a full disk does."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@posix
+def test_a_disk_that_is_full_is_told_in_a_sentence_and_harms_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    before = load(rebuilt(folder, {}))
+    state = replace(made_up_run(99).state(), curve=before.curve, metrics=before.metrics)
+    with files_of_at_most(2000), pytest.raises(FileError) as refused:
+        save(state, folder)
+    assert "moments.safetensors cannot be written: File too large." in str(refused.value)
+    after = load(folder)
+    assert [moment.step for moment in after.moments] == [moment.step for moment in before.moments]
+    assert after.checkpoint is not None
+    assert sorted(path.name for path in folder.iterdir()) == sorted(FILES)
+
+
+def test_a_folder_that_cannot_be_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FileError, match="cannot be written"):
+        save(made_up_run().state(), tmp_path / "file" / "run")
+    with pytest.raises(FileError, match="No such file"):
+        load(tmp_path / "none")
+
+
+def test_runs_are_listed_the_newest_first_and_the_damaged_with_a_reason(config_dir: Path) -> None:
+    assert list_runs() == ()
+    folder = new_folder(RunSpec("reverse"))
+    assert folder.parent == runs_folder() == config_dir / "runs"
+    assert folder.name.startswith("reverse-0-")
+    save(made_up_run().state(), folder)
+    assert new_folder(RunSpec("reverse")) != folder
+    os.utime(folder / MANIFEST, (1, 1))
+    save(replace(made_up_run().state(), status="ended", sentence="Done."), runs_folder() / "newer")
+    (runs_folder() / "broken").mkdir()
+    (runs_folder() / "broken" / MANIFEST).write_text("{")
+    (runs_folder() / "no run").mkdir()
+    newer, older, broken = list_runs()
+    assert (newer.name, newer.status, newer.step, newer.right) == ("made up", "ended", 2, 0.25)
+    assert newer.loss == 0.5
+    assert newer.spec is not None
+    assert newer.spec.task == "copy"
+    assert (older.folder, older.status, older.saved) == (folder, "interrupted", 1.0)
+    assert broken.spec is None
+    assert "broken/run.json cannot be read as part of a run" in broken.problem
+
+
+@settings(max_examples=300)
+@given(st.sampled_from(FILES), st.data())
+def test_a_flipped_bit_is_refused_or_gives_a_run(name: str, data: st.DataObject) -> None:
+    changed = bytearray(WHOLE[name])
+    bit = data.draw(st.integers(0, 8 * len(changed) - 1))
+    changed[bit // 8] ^= 1 << bit % 8
+    refused_or_whole({name: bytes(changed)})
+
+
+@settings(max_examples=100)
+@given(st.sampled_from(FILES), st.data())
+def test_a_file_cut_short_is_refused(name: str, data: st.DataObject) -> None:
+    length = data.draw(st.integers(0, len(WHOLE[name]) - 1))
+    with tempfile.TemporaryDirectory() as folder, pytest.raises(FileError, match=name):
+        load(rebuilt(Path(folder), {name: WHOLE[name][:length]}))
+
+
+@settings(max_examples=100)
+@given(st.sampled_from(FILES), st.binary(max_size=200))
+def test_any_other_bytes_are_refused(name: str, data: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder, pytest.raises(FileError, match=name):
+        load(rebuilt(Path(folder), {name: data}))
+
+
+JSON = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.integers(2**53, 2**70), st.floats(), st.text(max_size=9),
+    st.sampled_from([-1, 0, "", [], {}, [[1, "a", True]], [[-1, "a", True]], {"run.json": 1}]),
+)  # fmt: skip
+
+
+@settings(max_examples=200)
+@given(st.sampled_from(sorted(json.loads(WHOLE[MANIFEST]))), JSON)
+def test_any_value_in_the_settings_is_refused_or_gives_a_run(field: str, value: Any) -> None:
+    changed = {**json.loads(WHOLE[MANIFEST]), field: value}
+    refused_or_whole({MANIFEST: json.dumps(changed).encode("utf-8", "surrogatepass")})
+
+
+def refused_or_whole(changes: dict[str, bytes]) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = rebuilt(Path(name), changes)
+        try:
+            state = load(folder)
+        except FileError as error:
+            assert folder.name in str(error)  # noqa: PT017  # either is right, and both are checked
+            assert str(error).isprintable()  # noqa: PT017
+        else:
+            assert summary(folder).problem == ""
+            save(Run.of(state).state(), folder)
+            load(folder)
+
+
+def manifest(**changes: Any) -> dict[str, bytes]:
+    found = {**json.loads(WHOLE[MANIFEST]), **changes}
+    return {MANIFEST: json.dumps({k: v for k, v in found.items() if v is not ...}).encode()}
+
+
+def arrays(name: str, **changes: Any) -> dict[str, bytes]:
+    found = load_tensors(WHOLE[name])
+    found.update(changes)
+    return {name: tensors({key: array for key, array in found.items() if array is not ...})}
+
+
+HUGE = b'{"steps":{"dtype":"I64","shape":[1152921504606846976],"data_offsets":[0,9223372036854775808]}}'
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (manifest(format="other"), "it is no attnlab run"),
+        (manifest(version=2), "newer attnlab (version 2"),
+        (manifest(version="1"), "does not have the fields"),
+        (manifest(step=...), "does not have the fields"),
+        (manifest(extra=1), "does not have the fields"),
+        (manifest(step=-1), "its step needs"),
+        (manifest(step=1.5), "its step needs"),
+        (manifest(step=True), "its step needs"),
+        (manifest(interval=0), "its interval needs"),
+        (manifest(seconds=-1), "its seconds needs"),
+        (manifest(status="happy"), "its status needs"),
+        (manifest(name="x" * 3000), "its name needs"),
+        (manifest(marks=[[1, "a"]]), "its marks needs"),
+        (manifest(files={"run.json": 1}), "its files needs"),
+        (manifest(files={"../../etc/passwd": 1}), "its files needs"),
+        (manifest(spec={}), "settings of a run need task"),
+        ({MANIFEST: b"[" * 100_000}, "nested more than"),
+        ({MANIFEST: b'{"step":1e999}'}, "1e999"),
+        ({MANIFEST: b'{"step":NaN}'}, "NaN is not a number"),
+        ({MANIFEST: b'{"step":1,"step":2}'}, "key twice"),
+        ({MANIFEST: b" " * (1 << 21)}, "larger than the 1 MiB"),
+        (arrays(CURVE, steps=...), "its steps are missing"),
+        (arrays(CURVE, steps=np.array([1, 0])), "its steps need to grow"),
+        (arrays(CURVE, steps=np.array([0, 2**62])), "its steps need to grow"),
+        (arrays(CURVE, steps=np.array([0, 1, 2])), "lengths of its arrays disagree"),
+        (arrays(CURVE, losses=np.array([np.nan, 1.0])), "need to be finite"),
+        (arrays(CURVE, losses=np.array([1.0, 1.0], np.float32)), "its losses are missing or of the wrong kind"),
+        (arrays(CURVE, metrics=np.zeros((3, 3))), "lengths of its arrays disagree"),
+        (arrays(CURVE, by_length=np.array([[np.inf, 1.0, 1.0]])), "need to be finite"),
+        (arrays(MOMENTS, **{"weights/c": np.zeros(2, np.float32)}), "numbers of its moments disagree"),
+        (arrays(MOMENTS, **{"weights/c": np.full(3, np.nan, np.float32)}), "need to be finite"),
+        (arrays(MOMENTS, **{"weights/c": np.zeros(3)}), "need to be float32"),
+        (arrays(MOMENTS, **{"weights/c": np.zeros((), np.float32)}), "numbers of its moments disagree"),
+        (arrays(CHECKPOINT, step=np.array(-3)), "its steps need to grow"),
+        (arrays(CHECKPOINT, seconds=np.array(np.inf)), "need to be finite"),
+        (arrays(CHECKPOINT, **{"state/n": np.array(np.nan)}), "need to be finite"),
+        ({MOMENTS: len(HUGE).to_bytes(8, "little") + HUGE}, "not that of its bytes"),
+        ({MOMENTS: (2**63).to_bytes(8, "little")}, "cut off"),
+        ({MOMENTS: b"\x80\x04pickle!"}, "cut off"),
+        ({MOMENTS: WHOLE[MOMENTS] + b"more"}, "more bytes than its arrays have"),
+    ],
+)
+def test_what_is_wrong_is_named(changes: dict[str, bytes], words: str, tmp_path: Path) -> None:
+    with pytest.raises(FileError) as refused:
+        load(rebuilt(tmp_path, changes))
+    assert words in str(refused.value)
+    assert next(iter(changes)) in str(refused.value)
+    assert str(refused.value).isprintable()
+
+
+@posix
+@pytest.mark.parametrize("name", FILES)
+def test_a_pipe_is_never_waited_for_and_a_link_to_nowhere_is_refused(name: str, tmp_path: Path) -> None:
+    (tmp_path / "runs" / "a").mkdir(parents=True)
+    folder = rebuilt(tmp_path / "runs" / "a", {})
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    with pytest.raises(FileError, match="pipe or a device"):
+        load(folder)
+    (folder / name).unlink()
+    (folder / name).symlink_to("/dev/zero")
+    with pytest.raises(FileError, match="pipe or a device"):
+        load(folder)
+    (folder / name).unlink()
+    (folder / name).symlink_to(tmp_path / "nowhere")
+    with pytest.raises(FileError, match="No such file"):
+        load(folder)
+    assert len(list_runs(tmp_path / "runs")) == 1
+
+
+def test_marks_and_moments_of_different_times_still_make_a_run(tmp_path: Path) -> None:
+    later = tmp_path / "later"
+    save(made_up_run(9).state(), later)
+    shutil.copy(later / MOMENTS, rebuilt(tmp_path, {}) / MOMENTS)  # switched off between two files
+    run = Run.of(load(tmp_path))
+    assert len(run.recorder.moments) == 9
+    assert [mark.step for mark in run.marks] == [1]
+    assert isinstance(run.checkpoint, Checkpoint)
