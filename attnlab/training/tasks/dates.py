@@ -14,7 +14,7 @@ from attnlab.training.tasks import calendar_spellings as calendar
 from attnlab.training.tasks.data import Data
 from attnlab.training.tasks.pair_data import PairData, Pairs
 from attnlab.training.tasks.rows import HELD_OUT_SHARE, pad
-from attnlab.training.tasks.task import WITH_SOURCE, Task
+from attnlab.training.tasks.task import RECURRENT, WITH_SOURCE, Task
 
 NAME = "dates"
 HELD_OUT, SEED = 512, 21
@@ -78,8 +78,9 @@ def make(spec: RunSpec) -> Data:
 def settings(kind: str) -> RunSpec:
     """Return what it learns with in some minutes."""
     options = {option.name: option.default for option in OPTIONS}
-    model = ModelSpec(kind, layers=2, heads=4, d_model=64, d_ff=128, positions="learned")
-    train = TrainSpec(rate=2e-3, batch=32, steps=5000, warmup=200, evaluate_every=200)
+    recurrent = kind in RECURRENT
+    model = ModelSpec(kind, layers=1 if recurrent else 2, heads=1 if recurrent else 4, d_model=64, d_ff=128)
+    train = TrainSpec(rate=2e-3, batch=32, steps=3000, warmup=200, evaluate_every=200)
     return RunSpec(NAME, options, model, train)
 
 

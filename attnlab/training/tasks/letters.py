@@ -13,7 +13,7 @@ from attnlab.training.specs import ModelSpec, RunSpec, TrainSpec
 from attnlab.training.tasks.data import Data
 from attnlab.training.tasks.pair_data import PairData, Pairs
 from attnlab.training.tasks.rows import held_out
-from attnlab.training.tasks.task import SEQUENCES, Task
+from attnlab.training.tasks.task import RECURRENT, SEQUENCES, Task
 
 FIRST = len(SPECIAL)
 """The number of the letter a."""
@@ -110,7 +110,8 @@ def check(spec: RunSpec) -> str:
 def settings(name: str, kind: str) -> RunSpec:
     """Return what the tasks of letters learn with; an encoder, which sees no end of a row, needs longer."""
     options = {option.name: option.default for option in OPTIONS}
-    model = ModelSpec(kind, layers=2, heads=4, d_model=48, d_ff=96)
+    recurrent = kind in RECURRENT
+    model = ModelSpec(kind, layers=1 if recurrent else 2, heads=1 if recurrent else 4, d_model=48, d_ff=96)
     return RunSpec(name, options, model, TrainSpec(rate=2e-3, batch=32, steps=4000 if kind == "encoder" else 2000))
 
 

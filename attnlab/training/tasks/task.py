@@ -11,6 +11,8 @@ SEQUENCES = ("decoder", "attention", "encoder-decoder", "encoder", "bahdanau", "
 """Every kind of model: all of them can turn one row of tokens into another."""
 WITH_SOURCE = ("encoder-decoder", "bahdanau", "luong", "recurrent")
 """Those that read a source and write a target beside it."""
+RECURRENT = ("bahdanau", "luong", "recurrent")
+"""Those that read one token after the other: they have neither heads nor positions."""
 
 
 @dataclass(frozen=True, slots=True)

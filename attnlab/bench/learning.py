@@ -1,0 +1,177 @@
+"""What the tasks reach on the settings they come with: held-out shares, losses and maps, and the seconds until then.
+
+Each case is a seed of a task: ``ours`` is what it reached or how long that took, ``baseline`` what is aimed at.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+import torch
+from torch import Tensor
+
+from attnlab.bench.measure import Case, case
+from attnlab.training.batch import BEGIN, IGNORED
+from attnlab.training.messages import Metric, Point
+from attnlab.training.models import watched
+from attnlab.training.specs import RunSpec
+from attnlab.training.tasks import calendar_spellings as calendar
+from attnlab.training.tasks import task_spec
+from attnlab.training.trainer import Trainer
+
+SEEDS = (0, 1, 2)
+QUICK_STEPS = 2
+FIELDS = (("y", range(4)), ("m", range(5, 7)), ("d", range(8, 10)))
+"""Of an ISO date: where the year, the month and the day stand."""
+
+Figure = tuple[str, Callable[["Learned"], float], float, str, str]
+"""What is read of a run: its name, how, what is aimed at, the unit, the target in words."""
+
+
+@dataclass(slots=True)
+class Learned:
+    """A run that is over: its curve, its metrics, each with the seconds until then, and its trainer."""
+
+    trainer: Trainer
+    points: list[Point] = field(default_factory=list)
+    metrics: list[tuple[float, Metric]] = field(default_factory=list)
+
+    @property
+    def last(self) -> Metric:
+        """How well it does at the end."""
+        return self.metrics[-1][1]
+
+    def until(self, reached: Callable[[Metric], bool]) -> tuple[float, int] | None:
+        """Return the seconds and steps until a metric was there for the first time, None if it never was."""
+        return next(((seconds, metric.step) for seconds, metric in self.metrics if reached(metric)), None)
+
+
+def cases(quick: bool = False) -> Iterator[Case]:
+    """Yield the cases of all tasks with one thread, as they are trained; it takes about half an hour."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield from _shares(quick)
+        yield from _against_recurrent(quick)
+        yield from _losses(quick)
+    finally:
+        torch.set_num_threads(threads)
+
+
+def learn(spec: RunSpec, quick: bool = False) -> Learned:
+    """Train a run to its end, looking at the held-out examples as often as it says."""
+    if quick:
+        spec = replace(spec, train=replace(spec.train, steps=QUICK_STEPS))
+    done, start = Learned(Trainer(spec)), time.perf_counter()
+    while done.trainer.ended() is None:
+        done.points.append(done.trainer.take())
+        step = done.trainer.step
+        if step % spec.train.evaluate_every == 0 or step == spec.train.steps:
+            done.metrics.append((time.perf_counter() - start, done.trainer.evaluate()))
+    return done
+
+
+def _seeds(task: str, quick: bool, kind: str | None = None) -> Iterator[tuple[str, Learned]]:
+    for seed in SEEDS[:1] if quick else SEEDS:
+        spec = task_spec(task, kind)
+        yield (
+            f"{task}, {spec.model.kind}, seed {seed}",
+            learn(replace(spec, train=replace(spec.train, seed=seed)), quick),
+        )
+
+
+def _shares(quick: bool) -> Iterator[Case]:
+    """Yield what is right of the held-out examples, how long it took, and whether one sees it in a map."""
+    for task in ("copy", "reverse", "sort"):
+        for name, done in _seeds(task, quick):
+            yield from _share(name, done, "tokens", 0.99, 60)
+    for name, done in _seeds("induction", quick):
+        yield from _share(name, done, "tokens", 0.95, 60)
+        yield _above(f"{name}: weight on what followed", induction(done.trainer), 0.8, "", "some head > 0.8")
+    for name, done in _seeds("dates", quick):
+        yield from _share(name, done, "dates", 0.95, 300)
+        yield _above(f"{name}: weight on the part written", alignment(done.trainer), 0.5, "", "some head > 0.5")
+    for name, done in _seeds("masked", quick):
+        yield _above(f"{name}: words right", 100 * done.last.right, 50, "%", "≥ 50 %")
+
+
+def _share(name: str, done: Learned, of: str, needed: float, limit_s: float) -> Iterator[Case]:
+    """Yield the share at the end and, if what is needed was reached, the seconds until then."""
+    value = (lambda metric: metric.exact) if of == "dates" else (lambda metric: metric.right)
+    yield _above(f"{name}: {of} right", 100 * value(done.last), 100 * needed, "%", f"≥ {needed:.0%}")
+    reached = done.until(lambda metric: value(metric) >= needed)
+    if reached is not None:
+        seconds, steps = reached
+        yield case("learning", f"{name}: until then, {steps} steps", [seconds], [limit_s], "s", f"≤ {limit_s:g} s")
+
+
+def _against_recurrent(quick: bool) -> Iterator[Case]:
+    """Yield what recurrent models with and without attention get right of the longest third of dates."""
+    with_it, without = _seeds("dates", quick, "bahdanau"), _seeds("dates", quick, "recurrent")
+    for (name, done), (_, other) in zip(with_it, without, strict=True):
+        ours, baseline = 100 * longest_third(done), 100 * longest_third(other)
+        text = f"{name}, beside recurrent: longest third right"
+        yield case("learning", text, [ours], [baseline], "%", "20 points more", rate=True)
+
+
+def _losses(quick: bool) -> Iterator[Case]:
+    """Yield losses beside those of simpler ways, and that of the sum as courses have it."""
+    for name, done in _seeds("characters", quick):
+        bigram = done.trainer.data.baselines["bigram"]
+        yield case("learning", f"{name}: held-out loss, bigram beside", [done.last.loss], [bigram], "nats", "below")
+    for name, done in _seeds("sum", quick):
+        point = done.points[min(48, len(done.points) - 1)]
+        yield case("learning", f"{name}: loss at epoch {point.step}", [point.loss], [0.5448], "MSE", "0.5 to 0.6")
+        yield case("learning", f"{name}: held-out loss", [done.last.loss], [0.9548], "MSE", "high: no positions")
+
+
+def _above(name: str, ours: float, needed: float, unit: str, target: str) -> Case:
+    return case("learning", name, [ours], [needed], unit, target, rate=True)
+
+
+@torch.no_grad()
+def weights(trainer: Trainer) -> dict[str, Tensor]:
+    """Return the maps [B, h, T_q, T_k] of every layer on the held-out examples."""
+    trainer.model.eval()
+    with watched(trainer.model) as traces:
+        trainer.model(trainer.data.held_out)
+        return {name: trace.joined("weights") for name, trace in traces.items()}
+
+
+def induction(trainer: Trainer) -> float:
+    """Return the mean weight of the best head on what followed the present letter before, where that is asked."""
+    held_out = trainer.data.held_out
+    rows, asked = held_out.inputs, held_out.targets != IGNORED
+    after = torch.zeros(*rows.shape, rows.shape[1], dtype=torch.bool)
+    after[:, :, 1:] = rows[:, None, :-1] == rows[:, :, None]
+    after = after.tril()  # a place may be its own: what followed the letter before is the same letter
+    return max(
+        float((part[:, head] * after).sum(-1)[asked].mean())
+        for part in weights(trainer).values()
+        for head in range(part.shape[1])
+    )
+
+
+def alignment(trainer: Trainer) -> float:
+    """Return the mean weight of the best head on the characters that say what is written: year, month or day."""
+    data = trainer.data
+    held_out = data.held_out
+    assert held_out.source is not None
+    told = torch.zeros(len(held_out.inputs), held_out.inputs.shape[1], held_out.source.shape[1])
+    for row, numbers in zip(told, held_out.source, strict=True):
+        found = calendar.read("".join(data.tokens(numbers[numbers > BEGIN])))
+        assert found is not None
+        for name, places in FIELDS:
+            begin, end = found[1][name]
+            row[places.start : places.stop, begin:end] = 1
+    asked = told.sum(-1) > 0
+    maps = [part for name, part in weights(trainer).items() if name.startswith(("cross", "alignment"))]
+    return max(float((part[:, head] * told).sum(-1)[asked].mean()) for part in maps for head in range(part.shape[1]))
+
+
+def longest_third(done: Learned) -> float:
+    """Return the share of wholly right examples among the longest third of the held-out ones."""
+    lengths = sorted(done.trainer.data.held_out_lengths)
+    least = lengths[-len(lengths) // 3]
+    found = [(lengths.count(length), share) for length, share in done.last.by_length if length >= least]
+    return sum(count * share for count, share in found) / sum(count for count, _ in found)

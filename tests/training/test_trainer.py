@@ -1,0 +1,219 @@
+"""The loop: the same bit for bit from a seed or a checkpoint, ends as it says, and survives numbers that are none."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from attnlab.errors import DeviceError, TrainingError
+from attnlab.training.messages import Arrays
+from attnlab.training.specs import ModelSpec, RunSpec
+from attnlab.training.tasks import TASKS, task_spec
+from attnlab.training.trainer import Diverged, Trainer
+
+PAIRS = [(task, kind) for task in TASKS for kind in TASKS[task].kinds]
+
+
+def small(task: str, kind: str | None = None, **train: object) -> RunSpec:
+    """Return a run of a task that takes its steps in no time; dropout draws random numbers in each."""
+    spec = task_spec(task, kind)
+    d_model = 8
+    model = replace(spec.model, layers=1, heads=min(spec.model.heads, 2), d_model=d_model, d_ff=8, dropout=0.1)
+    options = dict(spec.options)
+    if task == "sum":
+        options |= {"columns": d_model, "sequences": 12}
+        model = replace(model, positions="none")
+    if task == "dates":
+        options |= {"pairs": 1000}
+    if task == "characters":
+        options |= {"context": 12}
+    settings: dict[str, object] = {"batch": 4, "steps": 6, "warmup": 2, **train}
+    return replace(spec, options=options, model=model, train=replace(spec.train, **settings))  # type: ignore[arg-type]
+
+
+def same(one: Arrays, other: Arrays) -> bool:
+    return one.keys() == other.keys() and all(np.array_equal(one[name], other[name]) for name in one)
+
+
+@pytest.mark.parametrize(("task", "kind"), PAIRS)
+def test_a_run_is_the_same_twice_and_from_a_checkpoint(task: str, kind: str) -> None:
+    spec = small(task, kind)
+    whole, again = Trainer(spec), Trainer(spec)
+    first = [whole.take() for _ in range(3)]
+    assert first == [again.take() for _ in range(3)]
+    kept = again.checkpoint()
+    torch.rand(7)  # what others draw meanwhile is nothing to it
+    resumed = Trainer(spec, kept.state)
+    assert (resumed.step, resumed.seconds) == (3, again.seconds)
+    rest = [whole.take() for _ in range(3)]
+    assert rest == [resumed.take() for _ in range(3)]
+    assert same(whole.weights(), resumed.weights())
+    assert whole.evaluate() == resumed.evaluate() or np.isnan(whole.evaluate().right)
+    assert [point.step for point in first + rest] == list(range(6))
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adam", "adamw"])
+def test_a_checkpoint_keeps_what_any_optimiser_has_gathered(optimizer: str) -> None:
+    spec = small("copy", optimizer=optimizer)
+    whole = Trainer(spec)
+    whole.take()
+    resumed = Trainer(spec, whole.checkpoint().state)
+    assert [whole.take() for _ in range(3)] == [resumed.take() for _ in range(3)]
+
+
+def test_a_checkpoint_before_the_first_step_and_at_the_last_one_goes_on_alike() -> None:
+    spec = small("reverse")
+    whole = Trainer(spec)
+    resumed = Trainer(spec, whole.checkpoint().state)
+    points = [whole.take() for _ in range(6)]
+    assert points == [resumed.take() for _ in range(6)]
+    assert Trainer(spec, whole.checkpoint().state).ended() == whole.ended() is not None
+
+
+def test_a_checkpoint_is_not_moved_by_steps_that_follow() -> None:
+    trainer = Trainer(small("copy"))
+    trainer.take()
+    kept = trainer.checkpoint()
+    before = {name: array.copy() for name, array in kept.state.items()}
+    trainer.take()
+    assert same(before, kept.state)
+
+
+def test_another_seed_gives_other_weights_and_other_examples() -> None:
+    one, other = Trainer(small("copy")), Trainer(small("copy", seed=1))
+    assert not same(one.weights(), other.weights())
+    other.put(one.weights())
+    assert one.take().loss != other.take().loss
+
+
+def test_random_numbers_of_the_caller_stay_as_they_were() -> None:
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    trainer = Trainer(small("copy"))
+    trainer.take()
+    trainer.evaluate()
+    Trainer(small("copy"), trainer.checkpoint().state)
+    assert torch.equal(torch.rand(3), expected)
+
+
+def test_a_rate_that_is_far_too_high_stops_with_the_last_good_weights() -> None:
+    trainer = Trainer(small("reverse", rate=1e6, steps=500, clip=0.0, optimizer="sgd", warmup=0))
+    good, found = trainer.weights(), None
+    while found is None and trainer.ended() is None:
+        good, step = trainer.weights(), trainer.step
+        try:
+            trainer.take()
+        except Diverged as error:
+            found = error
+    assert found is not None
+    assert found.step == step
+    assert f"step {found.step:,}" in str(found)
+    assert trainer.step <= step
+    assert all(np.isfinite(array).all() for array in trainer.weights().values())
+    assert np.isfinite(trainer.evaluate().loss)
+    assert all(np.isfinite(array).all() for array in trainer.checkpoint().state.values())
+    assert good.keys() == trainer.weights().keys()
+
+
+def test_weights_that_broke_are_replaced_by_those_before() -> None:
+    trainer = Trainer(small("copy"))
+    trainer.take()
+    good = trainer.weights()
+    trainer.take()  # good gave a finite loss in this step
+    with torch.no_grad():
+        next(trainer.model.parameters()).fill_(float("nan"))
+    with pytest.raises(Diverged, match=r"step 2: the loss is not a number"):
+        trainer.take()
+    assert same(trainer.weights(), good)
+    assert trainer.step == 1
+
+
+def test_put_changes_what_is_named_and_nothing_when_something_is_wrong() -> None:
+    trainer = Trainer(small("copy"))
+    trainer.take()
+    before = trainer.weights()
+    name, other = list(before)[:2]
+    trainer.put({name: np.ones_like(before[name])})
+    assert (trainer.weights()[name] == 1).all()
+    assert np.array_equal(trainer.weights()[other], before[other])
+    now = trainer.weights()
+    wrong: list[tuple[Arrays, str]] = [
+        ({name: before[name], "none.such": before[name]}, "none.such"),
+        ({name: before[name], other: np.zeros((3, 3, 3), np.float32)}, r"\[3, 3, 3\]"),
+        ({name: np.full_like(before[name], np.inf)}, "finite"),
+    ]
+    for arrays, message in wrong:
+        with pytest.raises(TrainingError, match=message):
+            trainer.put(arrays)
+        assert same(trainer.weights(), now)
+
+
+@pytest.mark.parametrize("name", ["step", "examples", "random 0"])
+def test_a_checkpoint_without_something_is_refused(name: str) -> None:
+    spec = small("copy")
+    state = dict(Trainer(spec).checkpoint().state)
+    del state[name]
+    with pytest.raises(TrainingError, match="checkpoint"):
+        Trainer(spec, state)
+
+
+def test_a_checkpoint_of_another_model_or_with_strange_numbers_is_refused() -> None:
+    spec = small("copy")
+    trainer = Trainer(spec)
+    trainer.take()
+    state = dict(trainer.checkpoint().state)
+    with pytest.raises(TrainingError, match="the model needs"):
+        Trainer(replace(spec, model=replace(spec.model, d_model=16)), state)
+    for changed in ({"optimizer/99/exp_avg": np.zeros(3)}, {"examples": np.zeros(3, np.uint8)}):
+        with pytest.raises(TrainingError, match=r"go on with|wrong"):
+            Trainer(spec, {**state, **changed})
+
+
+def test_a_run_ends_by_its_steps_its_share_or_its_loss() -> None:
+    trainer = Trainer(small("copy", steps=2))
+    assert trainer.ended() is None
+    trainer.take()
+    trainer.take()
+    ended = trainer.ended()
+    assert ended is not None
+    assert (ended.reason, ended.step) == ("steps", 2)
+    for condition, reason in (({"stop_right": 1e-9}, "right"), ({"stop_loss": 1e9}, "loss")):
+        trainer = Trainer(small("copy", **condition))
+        assert trainer.ended() is None  # nobody has looked yet
+        metric = trainer.evaluate()
+        ended = trainer.ended()
+        assert ended is not None or metric.right == 0
+        assert ended is None or ended.reason == reason
+
+
+def test_metrics_count_tokens_examples_and_lengths() -> None:
+    trainer = Trainer(replace(task_spec("reverse"), model=ModelSpec("decoder", 1, 2, 16, 16)))
+    metric = trainer.evaluate()
+    assert metric.step == 0
+    assert 0 <= metric.exact <= metric.right < 0.5
+    assert [length for length, _ in metric.by_length] == [4, 5, 6, 7, 8]
+    assert trainer.evaluate() == metric
+    assert np.isnan(Trainer(small("sum")).evaluate().right)
+
+
+def test_the_rate_of_a_point_is_that_of_its_step() -> None:
+    trainer = Trainer(small("copy", rate=0.01, warmup=2, schedule="constant"))
+    assert [trainer.take().rate for _ in range(3)] == pytest.approx([0.005, 0.01, 0.01])
+
+
+def test_a_run_that_cannot_be_says_why() -> None:
+    with pytest.raises(TrainingError, match="The rate is"):
+        Trainer(small("copy", rate=0.0))
+    with pytest.raises((TrainingError, DeviceError), match="nowhere"):
+        Trainer(small("copy", device="nowhere"))
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_a_run_on_a_gpu_learns_and_goes_on_from_a_checkpoint() -> None:
+    spec = small("copy", device="cuda")
+    trainer = Trainer(spec)
+    trainer.take()
+    resumed = Trainer(spec, trainer.checkpoint().state)
+    assert trainer.take() == resumed.take()
