@@ -17,7 +17,7 @@ from attnlab.display import has_display
 from attnlab.errors import AttnlabError
 from attnlab.files.source import Source, check_source, load_source, parse_source
 
-BENCHES = ("live", "engine", "start", "lesson", "export")
+BENCHES = ("live", "engine", "start", "lesson", "export", "train")
 SIZES = (64, 16384)
 """The smallest and the largest side of a screenshot, in pixels."""
 
@@ -29,7 +29,7 @@ commands:
   attnlab presets                the worked examples
   attnlab lesson NAME|FILE       opens a lesson; --pdf prints it, --check looks for mistakes
   attnlab train TASK             trains a tiny model; the run opens in the window
-  attnlab bench [live|engine|start|lesson|export]
+  attnlab bench [live|engine|start|lesson|export|train]
   attnlab doctor                 what is installed, what is missing
 SOURCE is a session file or preset:NAME; export and code take several, folders and patterns too.
 attnlab COMMAND --help says more.

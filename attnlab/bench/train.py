@@ -1,0 +1,209 @@
+"""Training that is watched, against a bare PyTorch loop; how soon it stops; what recording takes, and scrubbing."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import torch
+from torch.nn import functional as F
+
+from attnlab.bench.measure import Case, case, in_turns
+from attnlab.errors import TrainingError
+from attnlab.training import models, tasks
+from attnlab.training.batch import IGNORED, Batch
+from attnlab.training.look import Viewer
+from attnlab.training.messages import Ended, Failed, Interval, Message, Pause, Progress, Resume, Started, Want
+from attnlab.training.optimizers import rate
+from attnlab.training.process import TrainingProcess
+from attnlab.training.recorder import LIMIT
+from attnlab.training.run import Run
+from attnlab.training.specs import RunSpec
+from attnlab.training.store import save
+
+TASK, ENDLESS = "reverse", 10**6
+TURN_S, TURNS = 4.0, 5
+PICTURES = 30
+"""Pictures of the maps in a second, at most: those of the window."""
+STOPS, RECORDED = 5, 10_000
+STOP_MS, LATE_MS = 200.0, 33.0
+PATIENCE_S = 120.0
+
+
+def cases(quick: bool = False) -> Iterator[Case]:
+    """Yield the cases. A window's own, how late its timers are while a run is watched, has its place after the speed.
+
+    Raises:
+        AttnlabError: the training failed.
+    """
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # as in the process that trains, for both
+    try:
+        yield from speed_cases(0.3 if quick else TURN_S, 1 if quick else TURNS)
+        yield stop_case(1 if quick else STOPS)
+        yield from recording_cases(40 if quick else RECORDED)
+    finally:
+        torch.set_num_threads(threads)
+
+
+def speed_cases(turn_s: float, turns: int) -> Iterator[Case]:
+    """Yield the steps a second of a run whose maps are looked at 30 times a second, and how many looks there were."""
+    spec = _spec(ENDLESS)
+    watched, bare = Watched(spec), Bare(spec)
+    try:
+        ours, baseline = in_turns(turns, lambda: watched.steps_per_s(turn_s), lambda: bare.steps_per_s(turn_s))
+    finally:
+        watched.process.stop()
+    yield case("train", f"{TASK}, steps", ours, baseline, "1/s", "ratio ≥ 0.9", rate=True)
+    pictures = watched.pictures_per_s[1:]  # the first turn does not count
+    yield case("train", f"{TASK}, pictures", pictures, [PICTURES], "1/s", "about 30", rate=True)
+
+
+def stop_case(runs: int) -> Case:
+    """Return how long it takes until nothing is left of a process that trains."""
+    found = []
+    for _ in range(runs):
+        process = TrainingProcess(_spec(ENDLESS))
+        process.start()
+        _until(process, lambda message: isinstance(message, Progress) and message.step > 0)
+        start = time.perf_counter()
+        process.stop()
+        found.append((time.perf_counter() - start) * 1e3)
+    return case("train", "stop", found, [STOP_MS], "ms", f"p95 < {STOP_MS:g}")
+
+
+def recording_cases(steps: int) -> Iterator[Case]:
+    """Yield what a recorded run takes, how quickly one scrubs in it, and how long saving it holds up the window."""
+    run, most = recorded(steps)
+    moments = f"{steps:,} steps, {len(run.recorder.moments)} moments"
+    yield case("train", f"recording of {moments}", [most / 1e6], [LIMIT / 1e6], "MB", f"ours ≤ {LIMIT / 1e6:.0f}")
+    viewer = Viewer(run.spec)
+    probe = tasks.data(run.spec).probe_text
+    looks = []
+    for moment in run.recorder.moments:
+        start = time.perf_counter()
+        viewer.look(moment.step, moment.weights, probe)
+        looks.append(1 / (time.perf_counter() - start))
+    yield case("train", "scrubbing, looks", looks, [PICTURES], "1/s", "ours ≥ 30", rate=True)
+    yield case("train", "saving, longest hold-up", [hold_up_ms(run)], [LATE_MS], "ms", f"ours < {LATE_MS:g}")
+
+
+def recorded(steps: int) -> tuple[Run, int]:
+    """Return a run that was trained for so many steps, and the most bytes that its moments ever took."""
+    run, most = Run(_spec(steps), TASK), 0
+    process = TrainingProcess(run.spec, interval=run.recorder.interval)
+    process.start()
+    last: Message | None = None
+    while not isinstance(last, Ended | Failed):
+        for last in process.poll(1.0):
+            if run.take(last) or isinstance(last, Started):
+                process.send(Interval(run.recorder.interval))
+            most = max(most, run.recorder.bytes)
+    process.stop()
+    return run, most
+
+
+def hold_up_ms(run: Run) -> float:
+    """Return for how long another thread could not go on, at the worst, while a run was saved by a worker."""
+    state = run.state()
+    with TemporaryDirectory() as folder:
+        worker = threading.Thread(target=save, args=(state, Path(folder)), name="saving")
+        worker.start()
+        worst, before = 0.0, time.perf_counter()
+        while worker.is_alive():
+            time.sleep(0.001)
+            now = time.perf_counter()
+            worst, before = max(worst, now - before - 0.001), now
+        worker.join()
+    return worst * 1e3
+
+
+class Watched:
+    """A run in its process whose maps are looked at: as in the window, but for the painting."""
+
+    def __init__(self, spec: RunSpec) -> None:
+        self.pictures_per_s: list[float] = []
+        self._viewer, self._probe = Viewer(spec), tasks.data(spec).probe_text
+        self.process = TrainingProcess(spec, interval=ENDLESS)
+        self.process.start()
+        self.process.send(Pause())
+        self._step = _until(self.process, _is_paused).step
+
+    def steps_per_s(self, seconds: float) -> float:
+        """Return how many steps a second were taken, while a look followed the other, 30 a second at most."""
+        begun, looks, step = time.perf_counter(), 0, self._step
+        self.process.send(Resume())
+        self.process.send(Want())
+        while (now := time.perf_counter()) - begun < seconds:
+            for message in self.process.poll(begun + seconds - now):
+                if isinstance(message, Progress) and message.weights is not None:
+                    self._viewer.look(message.step, message.weights, self._probe)
+                    looks += 1
+                    self.process.send(Want())
+        self.process.send(Pause())
+        self._step = _until(self.process, _is_paused).step
+        took = time.perf_counter() - begun
+        self.pictures_per_s.append(looks / took)
+        return (self._step - step) / took
+
+
+class Bare:
+    """The loop that a script would have: the same model, examples and optimiser, and nothing around them.
+
+    It looks at the held-out examples as often as the run does.
+    """
+
+    def __init__(self, spec: RunSpec) -> None:
+        self._spec, self._data = spec.train, tasks.data(spec)
+        torch.manual_seed(spec.train.seed)
+        self._model = models.build(spec.model, self._data)
+        self._generator = torch.Generator().manual_seed(spec.train.seed)
+        self._optimizer = torch.optim.AdamW(self._model.parameters(), spec.train.rate, fused=True)
+        self._steps = 0
+
+    def steps_per_s(self, seconds: float) -> float:
+        """Return how many steps a second were taken."""
+        begun, step = time.perf_counter(), self._steps
+        while time.perf_counter() - begun < seconds:
+            self._optimizer.param_groups[0]["lr"] = rate(self._spec, self._steps)
+            loss = self._loss(self._data.batch(self._generator, self._spec.batch))
+            self._optimizer.zero_grad()
+            torch.autograd.backward(loss)
+            torch.nn.utils.clip_grad_norm_(self._model.parameters(), self._spec.clip)
+            self._optimizer.step()
+            self._steps += 1
+            if self._steps % self._spec.evaluate_every == 0:
+                self._model.eval()
+                with torch.no_grad():
+                    self._loss(self._data.held_out).item()
+                self._model.train()
+        return (self._steps - step) / (time.perf_counter() - begun)
+
+    def _loss(self, batch: Batch) -> torch.Tensor:
+        return F.cross_entropy(self._model(batch).flatten(0, 1), batch.targets.flatten(), ignore_index=IGNORED)
+
+
+def _spec(steps: int) -> RunSpec:
+    spec = tasks.task_spec(TASK)
+    return replace(spec, train=replace(spec.train, steps=steps))
+
+
+def _is_paused(message: Message) -> bool:
+    return isinstance(message, Progress) and message.paused
+
+
+def _until(process: TrainingProcess, right: Callable[[Message], bool]) -> Progress:
+    """Return the first message that is waited for.
+
+    Raises:
+        TrainingError: the run failed, or says nothing for too long.
+    """
+    while messages := process.poll(PATIENCE_S):
+        for message in messages:
+            if isinstance(message, Progress) and right(message):
+                return message
+            if isinstance(message, Failed):
+                raise TrainingError(message.sentence)
+    raise TrainingError("The process that trains says nothing.")
