@@ -59,7 +59,9 @@ class Recorder:
         moment = Moment(moment.step, _owned(moment.weights), moment.loss, moment.metric)
         if moment.bytes > self.limit:
             return
+        marked = self._marked & {moment.step}
         self._drop({moment.step})
+        self._marked |= marked
         self._moments.insert(self._place(moment.step), moment)
         self._bytes += moment.bytes
         while self._bytes > self.limit:

@@ -29,6 +29,10 @@ def train_actions(w: "MainWindow") -> list[Action]:
     def logarithmic() -> bool:
         return w.trainer is not None and w.trainer.curves.scale_button.isChecked()
 
+    def opened() -> bool:
+        tools = w.trainer.tools if w.trainer is not None else None
+        return tools is not None and tools.round_trip.origin is not None
+
     return [
         Action("train-start", lambda: "Pause the training" if running() else "Start or resume training", "Train",
                w.train("start"), ("Ctrl+Return",), loaded),
@@ -45,4 +49,8 @@ def train_actions(w: "MainWindow") -> list[Action]:
                loaded, gradients),
         Action("train-log", "Logarithmic loss", "Train", w.train("curves.scale_button.toggle"), (), loaded,
                logarithmic),
+        Action("train-open", "Open this layer in the playground", "Train", w.train("tools.round_trip.open_layer"), (),
+               loaded, hint="From the moment that is shown, with its real inputs, weights and tokens"),
+        Action("train-send-back", "Send the weights back to the training", "Train",
+               w.train("tools.round_trip.send_back"), (), opened),
     ]  # fmt: skip

@@ -140,7 +140,7 @@ class MapsPanel(QWidget):
         page.setProperty("ground", "surface")
         column = QVBoxLayout(page)
         column.setContentsMargins(18, 8, 18, 8)
-        row = QHBoxLayout()
+        self.large_row = row = QHBoxLayout()
         row.setSpacing(12)
         row.addWidget(self.back)
         row.addWidget(self._sheet_title)

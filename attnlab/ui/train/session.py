@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from attnlab.training.marks import Mark
 from attnlab.training.messages import (
+    Arrays,
     Checkpoint,
     Command,
     Ended,
@@ -16,6 +17,7 @@ from attnlab.training.messages import (
     Message,
     Pause,
     Progress,
+    Put,
     Resume,
     Step,
     Want,
@@ -97,7 +99,7 @@ class TrainSession(QObject):
         run = self.run
         if run is None or run.checkpoint is None or self.alive or run.spec != self.spec or self.reason == "nan":
             return False
-        return run.status in ("ended", "failed") and run.step < run.spec.train.steps
+        return run.status in ("ended", "failed", "interrupted") and run.step < run.spec.train.steps
 
     @property
     def speed(self) -> float:
@@ -167,7 +169,33 @@ class TrainSession(QObject):
         self.run, self.shown, self.reason = None, None, ""
         self.looking.follow(None)
         self.progressed.emit()
-        self.set_spec(self.spec)
+        if self.valid is not None:  # or it will be seen when that is known
+            self._on_checked(self.valid)
+
+    def open_run(self, run: Run) -> None:
+        """Show a run that was kept in the place of this one, which is kept to compare with."""
+        self._end_process()
+        if run is not self.run:
+            self._keep_run()
+        self.kept = tuple(other for other in self.kept if other is not run)
+        if (run.spec.task, dict(run.spec.options)) != (self.spec.task, dict(self.spec.options)):
+            self.looking.probe = ""
+        self.run, self.shown, self.reason = run, None, ""
+        self.looking.follow(run)
+        self.set_spec(run.spec)
+        self.look()
+        self.progressed.emit()
+
+    def put(self, weights: Arrays) -> None:
+        """Have the process go on with other weights; what its optimiser knows stays."""
+        self._send(Put(weights))
+
+    def go_on_from(self, run: Run, checkpoint: Checkpoint) -> None:
+        """Train a run on from an earlier moment of it; what came later is forgotten."""
+        self.open_run(run)
+        run.rewind(checkpoint.step)
+        run.checkpoint = checkpoint
+        self._begin(run, checkpoint)
 
     def close(self) -> None:
         """End process and worker at once; may be called twice."""
@@ -299,7 +327,7 @@ class TrainSession(QObject):
         if found.spec != self.spec:
             return
         self.valid = found
-        if not found.problem and self.run is None:
+        if not found.problem and (self.run is None or not self.looking.probe):
             if not (self.looking.own_probe and self.looking.probe):
                 self.looking.probe = found.probe
             self.look()

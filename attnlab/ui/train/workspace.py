@@ -1,6 +1,7 @@
 """The training's workspace: settings, maps and curves side by side, controls above, and the time line below."""
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QObject, Qt, Slot
@@ -21,6 +22,9 @@ from attnlab.ui.train.time_bar import TimeBar
 from attnlab.ui.train.written_panel import WrittenPanel, WrittenRow
 from attnlab.ui.widgets.timeline import TimeMark
 
+if TYPE_CHECKING:
+    from attnlab.ui.train.tools import TrainTools
+
 LEFT, RIGHT = 292, 330
 """Widths of the panels at the sides, in pixels at 100 %."""
 WIDE = 1000
@@ -40,6 +44,7 @@ class TrainWorkspace(QObject):
         self._palette, self._frames, self._broken, self._shown = LIGHT, 0, False, False
         self._narrow: bool | None = None
         self._width = 0
+        self.tools: TrainTools | None = None
         self.session = TrainSession(spec, self)
         self.header, self.footer = ControlBar(), TimeBar()
         self.settings, self.maps = SettingsPanel(spec), MapsPanel()
@@ -140,6 +145,8 @@ class TrainWorkspace(QObject):
         """End process, worker and timers; may be called twice."""
         self.footer.stop()
         self.session.close()
+        if self.tools is not None:
+            self.tools.close()
 
     def show_all(self, shown: bool) -> None:
         """Show or hide the whole workspace; hidden it goes on training, and draws nothing."""
@@ -159,6 +166,8 @@ class TrainWorkspace(QObject):
         self._palette = palette
         for part in (self.header, self.footer, self.settings, self.maps, self.curves, self.written, self.text):
             part.set_palette(palette)
+        if self.tools is not None:
+            self.tools.set_palette(palette)
         self.header.setMinimumHeight(px(50))
         self._narrow = None
         self.arrange(self._width)
@@ -245,6 +254,8 @@ class TrainWorkspace(QObject):
 
     @Slot(object)
     def _on_looked(self, seen: Seen) -> None:
+        if not self._shown:  # asked for before it was hidden
+            return
         self.maps.show_seen(seen)
         step = float(seen.look.step)
         self.curves.show_cursor(step if self.session.shown is not None else None)
@@ -331,11 +342,15 @@ class TrainWorkspace(QObject):
 def first_workspace(parent: QWidget, grid: QGridLayout) -> TrainWorkspace:
     """Return the workspace as it opens, in its place in the window: hidden, with the task that is quickest to see."""
     from attnlab.training.tasks import task_spec
+    from attnlab.ui.main_window import MainWindow
+    from attnlab.ui.train.tools import TrainTools
 
     made = TrainWorkspace(task_spec(FIRST), parent)
     for widget, place in ((made.header, (0, 0, 1, 2)), (made.body, (1, 1, 1, 1)), (made.footer, (2, 0, 1, 2))):
         widget.hide()
         grid.addWidget(widget, *place)
+    if isinstance(parent, MainWindow):
+        made.tools = TrainTools(made, parent)
     made.arrange(parent.width())
     return made
 

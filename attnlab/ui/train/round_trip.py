@@ -1,0 +1,323 @@
+"""The way of a layer from a training into the playground, and of its edited weights back into the training."""
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+from PySide6.QtCore import QObject, QPoint, Qt, Slot
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QToolButton, QVBoxLayout, QWidget
+
+from attnlab.figures.palette import Palette
+from attnlab.training.marks import Mark
+from attnlab.training.messages import Arrays, Checkpoint
+from attnlab.training.recorder import Moment
+from attnlab.training.run import Run
+from attnlab.training.specs import RunSpec
+from attnlab.ui.train.eyes import Eyes
+from attnlab.ui.train.sent_strip import SentStrip
+from attnlab.ui.train.worker import Refusal, Worker
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+    from attnlab.ui.main_window import MainWindow
+    from attnlab.ui.train.workspace import TrainWorkspace
+
+MORE_STEPS = 0.25
+"""How many more steps, of those it had, a run that is at its end is given to go on with edited weights."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Origin:
+    """Where what is open in the playground comes from: a layer of a run at a step, read for a probe.
+
+    ``weights`` are those of the whole model; ``head`` is the one in view, −1 for all.
+    """
+
+    run: Run | None
+    spec: RunSpec
+    step: int
+    weights: Arrays
+    probe: str
+    layer: str
+    head: int
+
+    @property
+    def title(self) -> str:
+        """What it is called in the playground."""
+        from attnlab.training.tasks import TASKS
+
+        return f"{TASKS[self.spec.task].title} · {self.layer} · step {self.step:,}"
+
+
+class RoundTrip(QObject):
+    """Opens the moment that is shown in the playground; opening pauses the training, sending back goes on."""
+
+    def __init__(self, workspace: "TrainWorkspace", window: "MainWindow") -> None:
+        super().__init__(workspace)
+        self._workspace, self._window = workspace, window
+        self._session = workspace.session
+        self._origins: dict[int, Origin] = {}
+        self._wanted: tuple[str, int] | None = None
+        self._layer = ""
+        self._worker = Worker(("open", "send"), Eyes.prepare, self)
+        self._worker.answered.connect(self._on_answered)
+        self.strip = SentStrip()
+        self.open_button, self.choose_button, self.large_button = QPushButton(), QToolButton(), QPushButton()
+        self._place()
+        self._session.progressed.connect(self._on_progressed)
+        self._session.looking.looked.connect(self._on_looked)
+        workspace.maps.view.map_opened.connect(self._on_map_opened)
+
+    def _place(self) -> None:
+        maps, playground = self._workspace.maps, self._window.playground
+        about = "The training pauses; what is opened has its real inputs, weights and tokens, and can be sent back"
+        for button in (self.open_button, self.choose_button, self.large_button):
+            button.setToolTip(about)
+        self.large_button.setText("Open in Playground")
+        self.choose_button.setText("▾")
+        self.choose_button.setAccessibleName("Choose a layer to open in the playground")
+        self.choose_button.setToolTip("Choose a layer")
+        self.open_button.clicked.connect(self.open_layer)
+        self.large_button.clicked.connect(self.open_large)
+        self.choose_button.clicked.connect(self._on_choose)
+        row = QHBoxLayout()
+        row.setContentsMargins(0, 8, 0, 0)
+        row.setSpacing(4)
+        for widget in (self.open_button, self.choose_button):
+            row.addWidget(widget)
+        row.addStretch(1)
+        self.row = QWidget()
+        self.row.setLayout(row)
+        column = cast(QVBoxLayout, self._workspace.side.layout())
+        column.insertWidget(column.indexOf(self._workspace.written) + 1, self.row)
+        maps.large_row.addWidget(self.large_button)
+        for view in (maps.view, maps.sheet):
+            view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+            view.customContextMenuRequested.connect(partial(self._on_menu_wanted, view))
+        assert playground is not None  # there is no training before
+        cast(QVBoxLayout, playground.lenses.layout()).insertWidget(0, self.strip)
+        self.strip.send_requested.connect(self.send_back)
+        self.strip.leave_requested.connect(self._on_leave)
+        playground.document.history_changed.connect(self._show_strip)
+        self._show_strip()
+        self._show_layer()
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours, and the present size of type."""
+        self.strip.set_palette(palette)
+
+    def close(self) -> None:
+        """End the thread; may be called twice."""
+        self._worker.stop()
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """The layers that are shown."""
+        seen = self._session.looking.seen
+        return tuple(each.layer for each in seen.look.maps) if seen is not None else ()
+
+    @property
+    def origin(self) -> Origin | None:
+        """Where what is open in the playground comes from; None when from nowhere in a training."""
+        playground = self._window.playground
+        return self._origins.get(playground.document.history.current.opening) if playground is not None else None
+
+    # There
+
+    @Slot()
+    def open_layer(self) -> None:
+        """Open the layer that was looked at last, all of its heads where none was chosen."""
+        large = self._workspace.maps.large
+        if large is not None:
+            self.open_large()
+        elif self._layer:
+            self.open(self._layer, -1)
+
+    @Slot()
+    def open_large(self) -> None:
+        """Open the head whose map is shown alone."""
+        cards, large = self._workspace.maps.view.cards, self._workspace.maps.large
+        if large is not None:
+            self.open(self.layers[cards[large].layer], cards[large].head)
+
+    def open(self, layer: str, head: int) -> None:
+        """Open a layer at the moment that is shown with a head of it in view, all of them with head −1.
+
+        A training that is followed pauses first, so that it goes on from the very weights that are opened.
+        """
+        session = self._session
+        self._wanted = layer, head
+        running = session.alive and session.state == "running"
+        if running:
+            session.pause()
+        if not running or session.shown is not None:
+            self._ask()
+
+    @Slot()
+    def _on_progressed(self) -> None:
+        if self._wanted is not None and self._session.state != "running":
+            self._ask()
+
+    def _ask(self) -> None:
+        (layer, head), self._wanted = self._wanted or ("", 0), None
+        spec, step, weights = self._session.at()
+        run, probe = self._session.run, self._session.looking.probe
+        made = partial(Origin, run, spec, step, probe=probe, layer=layer, head=head)
+        self._worker.ask("open", partial(_opened, made, weights))
+
+    def _take(self, origin: Origin, experiment: "Experiment") -> None:
+        from attnlab.document.document import View
+        from attnlab.document.scene import Scene
+        from attnlab.ui.main_window import PLAYGROUND
+
+        assert self._window.playground is not None
+        document = self._window.playground.document
+        head = "all" if origin.head < 0 and experiment.n_heads > 1 else max(origin.head, 0)
+        document.open(f"Open {origin.title}", Scene(experiment, origin.title), view=View(head=head))
+        self._origins[document.history.current.opening] = origin
+        self._window.show_workspace(PLAYGROUND)
+        self._show_strip()
+
+    # And back
+
+    @Slot()
+    def send_back(self) -> None:
+        """Have the training go on with the weights as they are in the playground now."""
+        origin, playground = self.origin, self._window.playground
+        if origin is not None and playground is not None:
+            job = partial(_sent, origin, playground.document.experiment, self._stands(origin))
+            self._worker.ask("send", job)
+
+    def _stands(self, origin: Origin) -> bool:
+        """Whether the process still waits at the very moment that was opened."""
+        run, session = origin.run, self._session
+        return run is not None and run is session.run and session.state == "paused" and run.step == origin.step
+
+    def _go_on(self, origin: Origin, weights: Arrays, checkpoint: Checkpoint | None) -> None:
+        from attnlab.ui.main_window import TRAIN
+
+        session = self._session
+        if checkpoint is None and not self._stands(origin):
+            self.send_back()  # it has gone on meanwhile
+            return
+        run = origin.run or Run(origin.spec, f"{origin.spec.task}, seed {origin.spec.train.seed}")
+        if checkpoint is not None:
+            run.spec = _longer(run.spec, origin.step)
+            session.go_on_from(run, checkpoint)
+            self._workspace.settings.show_spec(run.spec)
+        else:
+            session.put(weights)
+            session.look_at(None)
+            session.start()
+        self._record(run, origin, weights)
+        self._window.show_workspace(TRAIN)
+        self._workspace.footer.show_message(f"On from step {origin.step:,} with your {origin.layer}.", wrong=False)
+
+    def _record(self, run: Run, origin: Origin, weights: Arrays) -> None:
+        """Put the edited weights into the place of the moment, with a mark."""
+        loss = float(run.losses[-1]) if len(run.losses) else np.nan
+        run.recorder.add(Moment(origin.step, weights, loss))
+        run.weights, run.weights_step = weights, origin.step
+        run.mark(Mark(origin.step, f"edited: {origin.layer}"))
+        self._session.looking.follow(run)
+        self._session.marked.emit()
+        self._session.look()
+
+    # What is told
+
+    @Slot(str, object)
+    def _on_answered(self, kind: str, result: object) -> None:
+        match kind, result:
+            case "open", (Origin() as origin, experiment):
+                self._take(origin, experiment)
+            case "send", (Origin() as origin, weights, checkpoint):
+                self._go_on(origin, weights, checkpoint)
+            case "open", Refusal():
+                self._workspace.maps.say(result.sentence)
+            case "send", Refusal():
+                assert self._window.playground is not None
+                self._window.playground.step_bar.show_message(result.sentence)
+
+    @Slot()
+    def _show_strip(self) -> None:
+        self.strip.show_origin(self.origin)
+
+    @Slot(object)
+    def _on_looked(self, _seen: object) -> None:
+        if self._layer not in self.layers:
+            self._layer = (self.layers or ("",))[-1]
+            self._show_layer()
+
+    @Slot(int)
+    def _on_map_opened(self, index: int) -> None:
+        self._layer = self.layers[self._workspace.maps.view.cards[index].layer]
+        self._show_layer()
+
+    def _show_layer(self) -> None:
+        self.open_button.setText(f"Open {self._layer} in Playground" if self._layer else "Open in Playground")
+        self.row.setVisible(bool(self._layer))
+
+    @Slot()
+    def _on_choose(self) -> None:
+        below = self.choose_button.mapToGlobal(QPoint(0, self.choose_button.height()))
+        self._menu([(layer, -1) for layer in self.layers]).popup(below)
+
+    def _on_menu_wanted(self, view: QWidget, at: QPoint) -> None:
+        maps = self._workspace.maps
+        cards = maps.view.cards
+        index = (
+            maps.large if view is maps.sheet else next((i for i, c in enumerate(cards) if c.rect.contains(at)), None)
+        )
+        if index is not None:
+            layer = self.layers[cards[index].layer]
+            several = sum(card.layer == cards[index].layer for card in cards) > 1
+            self._menu([(layer, cards[index].head), *([(layer, -1)] if several else [])]).popup(view.mapToGlobal(at))
+
+    def _menu(self, places: list[tuple[str, int]]) -> QMenu:
+        menu = QMenu(self._window)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for layer, head in places:
+            what = layer if head < 0 else f"{layer}, head {head},"
+            menu.addAction(f"Open {what} in Playground", partial(self.open, layer, head))
+        return menu
+
+    @Slot()
+    def _on_leave(self) -> None:
+        from attnlab.ui.main_window import TRAIN
+
+        self._window.show_workspace(TRAIN)
+
+
+def _opened(made: "partial[Origin]", weights: Arrays | None) -> "tuple[Origin, Experiment]":
+    """Return where a layer comes from, with it as an experiment; without weights at the first ones."""
+    from attnlab.training.look import Viewer
+
+    spec: RunSpec = made.args[1]
+    origin = made(weights=weights if weights is not None else Eyes().first(spec))
+    return origin, Viewer(spec).experiment(origin.weights, origin.probe, origin.layer)
+
+
+def _sent(origin: Origin, experiment: "Experiment", stands: bool) -> tuple[Origin, Arrays, Checkpoint | None]:
+    """Return the weights with those of an experiment, and unless the process stands there, what goes on from them.
+
+    The optimiser begins anew then: what it knew at that step is not kept.
+    """
+    from attnlab.training.look import Viewer
+    from attnlab.training.trainer import Trainer
+
+    weights = Viewer(origin.spec).put(origin.weights, origin.layer, experiment)
+    if stands:
+        return origin, weights, None
+    trainer = Trainer(replace(origin.spec, train=replace(origin.spec.train, device="cpu")))
+    trainer.put(weights)
+    trainer.step, trainer.seconds = origin.step, origin.run.seconds if origin.run is not None else 0.0
+    return origin, weights, trainer.checkpoint()
+
+
+def _longer(spec: RunSpec, step: int) -> RunSpec:
+    """Return settings with steps left after one."""
+    steps = spec.train.steps
+    return (
+        spec if step < steps else replace(spec, train=replace(spec.train, steps=step + max(1, int(steps * MORE_STEPS))))
+    )

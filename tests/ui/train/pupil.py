@@ -1,0 +1,66 @@
+"""Owns the pupil, who walks between the workspace that trains and the playground, with a model that takes no time."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from attnlab.training.run import Run
+from attnlab.training.specs import RunSpec, TrainSpec
+from attnlab.training.tasks import task_spec
+from attnlab.ui.main_window import PLAYGROUND, TRAIN
+from attnlab.ui.train.tools import TrainTools
+from attnlab.ui.train.workspace import TrainWorkspace
+from tests.ui.conftest import Person
+
+PATIENCE_MS = 60_000
+
+
+def tiny(task: str = "reverse", steps: int = 100_000, kind: str | None = None) -> RunSpec:
+    """Return a run of a model of 16 numbers, which goes on until it is stopped."""
+    spec = task_spec(task, kind)
+    model = replace(spec.model, layers=1, heads=2, d_model=16, d_ff=16)
+    return replace(spec, model=model, train=TrainSpec(batch=4, steps=steps, evaluate_every=20))
+
+
+class Pupil(Person):
+    """Sits at the workspace that trains."""
+
+    @property
+    def trainer(self) -> TrainWorkspace:
+        assert self.window.trainer is not None
+        return self.window.trainer
+
+    @property
+    def tools(self) -> TrainTools:
+        assert self.trainer.tools is not None
+        return self.trainer.tools
+
+    @property
+    def run(self) -> Run:
+        assert self.trainer.session.run is not None
+        return self.trainer.session.run
+
+    @property
+    def shown_step(self) -> int:
+        seen = self.trainer.session.looking.seen
+        return seen.look.step if seen is not None else -1
+
+    def begin(self, spec: RunSpec) -> None:
+        self.window.show_workspace(TRAIN)
+        self.trainer.settings.show_spec(spec)
+        with self.qtbot.waitSignal(self.trainer.session.checked, timeout=PATIENCE_MS):
+            self.trainer.settings.spec_changed.emit(spec)
+        self.wait_for(lambda: self.trainer.session.looking.seen is not None)
+
+    def wait_for_step(self, step: int) -> None:
+        self.qtbot.waitUntil(lambda: self.run.step >= step, timeout=PATIENCE_MS)
+
+    def wait_for(self, condition: Callable[[], bool]) -> None:
+        self.qtbot.waitUntil(condition, timeout=PATIENCE_MS)
+
+    def wait_for_playground(self) -> None:
+        self.wait_for(lambda: self.window.rail.place == PLAYGROUND)
+        self.settle()
+
+    def train_to_the_end(self) -> None:
+        with self.qtbot.waitSignal(self.trainer.session.ended, timeout=PATIENCE_MS):
+            self.trainer.start()

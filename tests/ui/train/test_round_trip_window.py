@@ -1,0 +1,118 @@
+"""From a training into the playground and back: as a pupil does, with real weights of a tiny model."""
+
+import numpy as np
+import pytest
+from PySide6.QtWidgets import QLabel, QPushButton, QToolButton
+
+from attnlab.attention import edits
+from attnlab.ui.main_window import TRAIN
+from tests.ui.conftest import Person
+from tests.ui.train.pupil import Pupil, tiny
+
+
+@pytest.fixture
+def pupil(person: Person) -> Pupil:
+    return Pupil(person.window, person.qtbot)
+
+
+def shown_maps(pupil: Pupil, layer: str) -> np.ndarray:
+    seen = pupil.trainer.session.looking.seen
+    assert seen is not None
+    return next(each.weights for each in seen.look.maps if each.layer == layer)
+
+
+def test_a_head_goes_to_the_playground_loses_a_weight_and_goes_on_training(pupil: Pupil) -> None:
+    pupil.begin(tiny())
+    pupil.click(pupil.find(QPushButton, "Start"))
+    pupil.wait_for_step(40)
+    trainer = pupil.trainer
+    pupil.click(pupil.find(QPushButton, "Open decoder 1 in Playground"))
+    pupil.wait_for_playground()
+    origin = pupil.tools.round_trip.origin
+    assert origin is not None
+    assert pupil.run.step == origin.step
+    assert trainer.session.state == "paused"
+    assert pupil.document.scene.title == f"Reverse · decoder 1 · step {origin.step:,}"
+    weights = pupil.painted("weights")
+    pupil.wait_for(lambda: pupil.shown_step == origin.step)
+    np.testing.assert_allclose(weights, shown_maps(pupil, "decoder 1"), atol=1e-6)
+    assert pupil.find(QLabel, f"decoder 1 at step {origin.step:,}").isVisible()
+
+    pupil.open_table("W_q")
+    pupil.type_number(0, 0, "0")
+    pupil.settle()
+    pupil.click(pupil.find(QPushButton, "Send back"))
+    pupil.wait_for(lambda: pupil.window.rail.place == TRAIN)
+    pupil.wait_for_step(origin.step + 30)
+    run = trainer.session.run
+    assert run is not None
+    assert len(run.losses) >= origin.step + 30
+    assert np.isfinite(run.losses).all()
+    sent = run.recorder.nearest(origin.step)
+    assert sent is not None
+    assert any(array.shape == (16, 16) and array[0, 0] == 0 for array in sent.weights.values())
+    assert [mark.title for mark in run.marks if not mark.suggested] == ["edited: decoder 1"]
+    trainer.session.stop()
+
+
+def test_going_back_in_time_branches_the_run(pupil: Pupil) -> None:
+    pupil.begin(tiny(steps=60))
+    pupil.click(pupil.find(QPushButton, "Start"))
+    trainer = pupil.trainer
+    pupil.wait_for(lambda: trainer.session.run is not None and not trainer.session.alive)
+    assert pupil.run.step == 60
+    trainer.footer.go_first()
+    moments = pupil.run.recorder.moments
+    index = len(moments) // 2
+    step = moments[index].step
+    trainer.footer.line.moment_chosen.emit(index)
+    pupil.wait_for(lambda: pupil.shown_step == step)
+    pupil.tools.round_trip.open("decoder 1", 1)
+    pupil.wait_for_playground()
+    assert pupil.document.view.head == 1
+    pupil.open_table("W_o")
+    pupil.type_number(0, 0, "0")
+    pupil.settle()
+    pupil.click(pupil.find(QPushButton, "Send back"))
+    pupil.wait_for(lambda: trainer.session.alive)
+    pupil.wait_for(lambda: not trainer.session.alive)
+    run = trainer.session.run
+    assert run is not None
+    assert run.step == 60
+    assert run.steps.tolist() == list(range(60))
+    assert any(mark.title == "edited: decoder 1" and mark.step == step for mark in run.marks)
+
+
+def test_other_sizes_are_refused_in_a_sentence(pupil: Pupil) -> None:
+    pupil.begin(tiny())
+    pupil.tools.round_trip.open("decoder 1", -1)
+    pupil.wait_for_playground()
+    pupil.document.edit("causal", lambda e: edits.configured(e, causal=False))
+    pupil.settle()
+    pupil.click(pupil.find(QPushButton, "Send back"))
+    pupil.wait_for(lambda: "causal" in pupil.playground.step_bar.message)
+    assert pupil.window.rail.place == 0
+    assert not pupil.trainer.session.alive
+    pupil.undo()
+    pupil.undo()
+    pupil.settle()
+    assert pupil.tools.round_trip.origin is None
+    assert not pupil.tools.round_trip.strip.isVisible()
+
+
+@pytest.mark.parametrize(
+    ("task", "kind", "layer"),
+    [
+        ("dates", "encoder-decoder", "cross 1"),
+        ("dates", "encoder-decoder", "encoder 1"),
+        ("dates", "luong", "alignment"),
+    ],
+)
+def test_every_kind_of_layer_opens_with_the_maps_of_the_model(pupil: Pupil, task: str, kind: str, layer: str) -> None:
+    pupil.begin(tiny(task, kind=kind))
+    pupil.click(pupil.find(QToolButton, "Choose a layer"))
+    pupil.wait_for(lambda: pupil.tools.round_trip.layers != () and layer in pupil.tools.round_trip.layers)
+    maps = shown_maps(pupil, layer)
+    pupil.tools.round_trip.open(layer, -1)
+    pupil.wait_for_playground()
+    np.testing.assert_allclose(pupil.painted("weights"), maps, atol=1e-6)
