@@ -9,21 +9,26 @@ from attnlab import assets
 TITLE_PX, TEXT_PX, SMALL_PX, NUMBER_PX = 13, 10, 9, 10
 
 
-def figure_font(size_px: int, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
-    """Return a font of figures; its size is in units. A QGuiApplication must be there."""
+def figure_font(size_px: int, weight: QFont.Weight = QFont.Weight.Normal, *, still: bool = False) -> QFont:
+    """Return a font of figures; its size is in units. A QGuiApplication must be there.
+
+    ``still`` gives all digits one width, so that a number that changes in a film stands still. Those glyphs have no
+    characters: in a PDF what is written so could not be searched or copied.
+    """
     if "Inter" not in QFontDatabase.families():
         for name in assets.names("fonts"):
             if name.endswith(".ttf"):
                 QFontDatabase.addApplicationFontFromData(assets.read_bytes(name))
-    return QFont(_font(size_px, weight))
+    return QFont(_font(size_px, weight, still))
 
 
 @lru_cache(maxsize=32)
-def _font(size_px: int, weight: QFont.Weight) -> QFont:
+def _font(size_px: int, weight: QFont.Weight, still: bool) -> QFont:
     font = QFont(["Inter", QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont).family()])
     font.setPixelSize(size_px)
     font.setWeight(weight)
-    font.setFeature(QFont.Tag("tnum"), 1)
+    font.setFeature(QFont.Tag("tnum"), int(still))
+    font.setFeature(QFont.Tag("calt"), 0)  # which gives − and × between digits glyphs without characters too
     font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
     return font
 

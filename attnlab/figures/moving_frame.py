@@ -132,7 +132,7 @@ def film_colours(film: Film) -> tuple[tuple[int, int, int], ...]:
 
 
 def _draw_strip(painter: QPainter, width: float, palette: Palette, text: str, share: float) -> None:
-    pen = Pen(painter, figure_font(TITLE_PX, QFont.Weight.DemiBold))
+    pen = Pen(painter, figure_font(TITLE_PX, QFont.Weight.DemiBold, still=True))
     track = min(_TRACK, width / 4)
     left, middle = width - MARGIN - track, _STRIP / 2 + 2
     painter.setPen(QColor(palette.ink))

@@ -1,6 +1,8 @@
 """Figures are exactly as large as asked, show the right colours in the right places, and fit every sentence."""
 
 import re
+import shutil
+import subprocess
 import xml.etree.ElementTree as ET
 from base64 import b64decode
 from collections.abc import Callable
@@ -185,6 +187,18 @@ def test_heads_that_stand_too_close_are_not_all_numbered() -> None:
     numbers = [int(text) for text in texts(data) if text.isdecimal()]
     assert 8 < len(numbers) < 60
     assert len({b - a for a, b in pairwise(numbers[: len(numbers) // 2])}) == 1
+
+
+@pytest.mark.skipif(shutil.which("pdftotext") is None, reason="pdftotext is not there")
+def test_what_a_pdf_says_can_be_searched_and_copied(tmp_path: Path) -> None:
+    write_figure(tmp_path / "x.pdf", trace_of("random-4x8"), FigureSpec(stages=("scores",), decimals=2))
+    command = ["pdftotext", "-layout", "x.pdf", "-"]
+    text = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    scores = trace_of("random-4x8")["scores"][0]
+    assert [word for word in text.split() if re.fullmatch(r"−?\d+\.\d\d", word)][: scores.numel()] == [
+        f"{value:.2f}".replace("-", "−") for value in scores.flatten().tolist()
+    ]
+    assert "4×4" in text.replace(" ", "")
 
 
 @pytest.mark.parametrize("ending", [".svg", ".pdf"])
