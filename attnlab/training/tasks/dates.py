@@ -80,7 +80,7 @@ def settings(kind: str) -> RunSpec:
     options = {option.name: option.default for option in OPTIONS}
     recurrent = kind in RECURRENT
     model = ModelSpec(kind, layers=1 if recurrent else 2, heads=1 if recurrent else 4, d_model=64, d_ff=128)
-    train = TrainSpec(rate=2e-3, batch=32, steps=3000, warmup=200, evaluate_every=200)
+    train = TrainSpec(rate=2e-3, batch=32, steps=2000 if recurrent else 3000, warmup=200, evaluate_every=200)
     return RunSpec(NAME, options, model, train)
 
 

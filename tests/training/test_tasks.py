@@ -1,0 +1,403 @@
+"""Tasks: what is asked is right, nothing held out is learned from, probes are read or refused in one sentence."""
+
+import re
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor
+
+from attnlab import assets
+from attnlab.errors import TrainingError
+from attnlab.training.batch import BEGIN, END, IGNORED, PAD, SPECIAL, Batch
+from attnlab.training.models import KINDS
+from attnlab.training.specs import RunSpec
+from attnlab.training.tasks import TASKS, check, data, task_spec
+from attnlab.training.tasks import calendar_spellings as calendar
+from attnlab.training.tasks.induction import followed
+from attnlab.training.tasks.rows import arrange, held_out
+from attnlab.training.tasks.sums import summed
+from attnlab.training.tasks.task import WITH_SOURCE
+
+PAIRS = [(task, kind) for task in TASKS for kind in TASKS[task].kinds]
+OF_LETTERS = ("copy", "reverse", "sort")
+
+
+def with_options(task: str, **options: int | float | str) -> RunSpec:
+    spec = task_spec(task)
+    return replace(spec, options={**spec.options, **options})
+
+
+def drawn(spec: RunSpec, n: int, seed: int = 0) -> Batch:
+    return data(spec).batch(torch.Generator().manual_seed(seed), n)
+
+
+def written(spec: RunSpec, row: Tensor) -> str:
+    return "".join(data(spec).tokens(row[(row != PAD) & (row != IGNORED)]))
+
+
+def rows(batch: Batch) -> set[tuple[float, ...]]:
+    parts = [part.flatten(1) for part in (batch.source, batch.inputs) if part is not None]
+    return {tuple(row) for row in torch.cat(parts, 1).tolist()}
+
+
+@pytest.mark.parametrize(("task", "kind"), PAIRS)
+def test_the_settings_that_a_task_comes_with_can_be_trained(task: str, kind: str) -> None:
+    spec = task_spec(task, kind)
+    assert (spec.task, spec.model.kind) == (task, kind)
+    assert check(spec) == ""
+    assert set(spec.options) == {option.name for option in TASKS[task].options}
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_task_says_what_it_teaches_and_offers_only_kinds_that_there_are(task: str) -> None:
+    entry = TASKS[task]
+    assert entry.defaults == task_spec(task)
+    assert set(entry.kinds) <= set(KINDS)
+    for text in (entry.about, entry.look_for):
+        assert text.endswith(".")
+        assert len(text) < 260
+    for variant in entry.variants:
+        assert check(variant.spec) == ""
+
+
+@pytest.mark.parametrize(("task", "kind"), PAIRS)
+def test_batches_are_drawn_by_their_generator_and_fit_what_the_data_says(task: str, kind: str) -> None:
+    spec = task_spec(task, kind)
+    made = data(spec)
+    state = torch.get_rng_state()
+    one, same, other = (made.batch(torch.Generator().manual_seed(seed), 5) for seed in (1, 1, 2))
+    assert torch.equal(torch.get_rng_state(), state)
+    assert torch.equal(one.inputs, same.inputs)
+    assert torch.equal(one.targets, same.targets)
+    assert not torch.equal(one.inputs, other.inputs) or one.inputs.shape != other.inputs.shape
+    for batch in (one, made.held_out):
+        assert batch.inputs.shape[:2] == batch.targets.shape[:2]
+        assert batch.inputs.shape[1] <= made.longest
+        assert (batch.source is None) == (kind not in WITH_SOURCE)
+        assert batch.source is None or batch.source.shape[1] <= made.longest_source
+        if made.vocabulary:
+            assert made.vocabulary[:3] == SPECIAL
+            assert int(batch.inputs.max()) < len(made.vocabulary)
+            assert bool((batch.targets != IGNORED).any(1).all())  # every example asks something
+            assert bool((batch.inputs[:, 0] != PAD).all())
+    assert len(made.held_out_lengths) in (0, len(made.held_out.inputs))
+
+
+@pytest.mark.parametrize("task", [task for task in TASKS if task not in ("characters", "masked")])
+def test_nothing_that_is_held_out_is_ever_learned_from(task: str) -> None:
+    spec = task_spec(task) if task != "sum" else TASKS["sum"].variants[0].spec
+    away = rows(data(spec).held_out)
+    for seed in range(8):
+        assert not away & rows(drawn(spec, 500, seed))
+
+
+@pytest.mark.parametrize("task", OF_LETTERS)
+def test_of_all_rows_of_few_letters_each_is_held_out_or_learned(task: str) -> None:
+    spec = replace(with_options(task, symbols=4, shortest=3, longest=3), model=replace(task_spec(task).model))
+    learned = {written(spec, row[:3]) for row in drawn(spec, 4000).inputs}
+    away = {written(spec, row[:3]) for row in data(spec).held_out.inputs}
+    every = {a + b + c for a in "abcd" for b in "abcd" for c in "abcd"}
+    assert learned | away == every
+    assert not learned & away
+    assert len(away) > 1
+
+
+@given(st.lists(st.lists(st.integers(3, 12), min_size=1, max_size=9), min_size=1, max_size=6))
+def test_whether_a_row_is_held_out_depends_on_the_row_alone(lists: list[list[int]]) -> None:
+    padded = torch.tensor([row + [PAD] * (9 - len(row)) for row in lists])
+    together = held_out(padded)
+    assert together.tolist() == [bool(held_out(row[None])) for row in padded]
+
+
+def test_masked_sentences_that_are_held_out_are_so_with_any_words_hidden() -> None:
+    spec = task_spec("masked")
+
+    def sentences(batch: Batch) -> set[str]:
+        return {written(spec, row) for row in torch.where(batch.targets == IGNORED, batch.inputs, batch.targets)}
+
+    assert not sentences(data(spec).held_out) & sentences(drawn(spec, 5000))
+
+
+def test_the_last_tenth_of_a_text_is_held_out(tmp_path: Path) -> None:
+    text = "".join(chr(0x4E00 + i) for i in range(900))  # no character twice
+    (tmp_path / "text.txt").write_text(text, encoding="utf-8")
+    spec = with_options("characters", text=str(tmp_path / "text.txt"), context=8)
+    made = data(spec)
+    learned = drawn(spec, 5000)
+    seen = set(written(spec, torch.cat([learned.inputs.flatten(), learned.targets.flatten()])))
+    away = set(written(spec, torch.cat([made.held_out.inputs.flatten(), made.held_out.targets.flatten()])))
+    assert seen == set(text[:810])
+    assert away <= set(text[810:])
+    assert len(away) > 80
+    assert learned.targets[0].tolist() == [number + 1 for number in learned.inputs[0].tolist()]
+
+
+@pytest.mark.parametrize(
+    ("task", "answer"), [("copy", lambda row: row), ("reverse", lambda row: row[::-1]), ("sort", sorted)]
+)
+@pytest.mark.parametrize("kind", ["decoder", "encoder", "encoder-decoder"])
+def test_letters_become_what_the_task_says(task: str, answer: object, kind: str) -> None:
+    assert callable(answer)
+    spec = task_spec(task, kind)
+    batch = drawn(spec, 50)
+    for i in range(50):
+        inputs, asked = written(spec, batch.inputs[i]), written(spec, batch.targets[i])
+        if kind == "decoder":
+            source, begun = inputs.split("⟨")
+        else:
+            source = inputs if kind == "encoder" else written(spec, batch.source[i])  # type: ignore[index]
+            begun = inputs.removeprefix("⟨") if kind != "encoder" else asked
+        expected = "".join(answer(source))
+        assert begun == expected
+        assert asked == (expected if kind == "encoder" else expected + "⟩")
+        assert 4 <= len(source) <= 8
+
+
+def test_each_kind_of_model_reads_pairs_in_its_own_way() -> None:
+    source, target = torch.tensor([[5, 6, 0], [5, 6, 7]]), torch.tensor([[8, 9], [9, 0]])
+    decoder, both = arrange("decoder", source, target), arrange("bahdanau", source, target)
+    assert decoder.inputs.tolist() == [[5, 6, BEGIN, 8, 9, PAD], [5, 6, 7, BEGIN, 9, PAD]]
+    no = IGNORED
+    assert decoder.targets.tolist() == [[no, no, 8, 9, END, no], [no, no, no, 9, END, no]]
+    assert both.inputs.tolist() == [[BEGIN, 8, 9], [BEGIN, 9, PAD]]
+    assert both.targets.tolist() == [[8, 9, END], [9, END, no]]
+    assert both.source is source
+    encoder = arrange("encoder", source, source)
+    assert encoder.targets.tolist() == [[5, 6, no], [5, 6, 7]]
+
+
+@given(st.lists(st.integers(3, 7), min_size=1, max_size=20))
+def test_what_followed_last_time_is_found(row: list[int]) -> None:
+    expected = []
+    for i, letter in enumerate(row):
+        before = [j for j in range(i) if row[j] == letter]
+        expected.append(row[before[-1] + 1] if before else PAD)
+    assert followed(torch.tensor([row]))[0].tolist() == expected
+
+
+def test_induction_asks_only_what_followed_last_time() -> None:
+    batch = drawn(task_spec("induction"), 200)
+    asked = batch.targets != IGNORED
+    assert torch.equal(followed(batch.inputs)[asked], batch.targets[asked])
+    assert 0.3 < float(asked.float().mean()) < 0.7
+    assert torch.equal(batch.inputs[:, 1:][asked[:, :-1]], batch.targets[:, :-1][asked[:, :-1]])
+
+
+def test_every_third_number_is_to_become_the_sum_of_the_two_before() -> None:
+    x = torch.arange(20.0).reshape(1, 10, 2)
+    targets = summed(x)
+    for place in range(10):
+        expected = x[0, place - 1] + x[0, place - 2] if place in (2, 5, 8) else x[0, place]
+        assert torch.equal(targets[0, place], expected)
+    assert summed(torch.randn(2, 3, 4)).shape == (2, 3, 4)
+
+
+def test_the_sum_of_courses_learns_from_all_its_rows_at_once_in_order() -> None:
+    spec = task_spec("sum")
+    batch = drawn(spec, spec.train.batch)
+    assert batch.inputs.shape == (1000, 10, 512)
+    assert torch.equal(batch.inputs, drawn(spec, 1000, seed=1).inputs)
+    few = drawn(spec, 3)
+    assert rows(few) <= rows(batch)
+
+
+@given(st.dates(calendar.FIRST, calendar.LAST), st.sampled_from(calendar.SPELLINGS))
+def test_a_date_in_any_spelling_is_read_back(day: object, spelling: str) -> None:
+    text = calendar.spelled(day, spelling)  # type: ignore[arg-type]
+    found = calendar.read(text)
+    assert found is not None
+    assert found[0] == day
+    assert text[slice(*found[1]["y"])].isdecimal()
+
+
+@pytest.mark.parametrize(
+    ("text", "iso"),
+    [
+        ("the 3rd of March, 2019", "2019-03-03"),
+        ("3/31/19", "2019-03-31"),
+        ("31.3.99", "1999-03-31"),
+        ("1 jan '50", "1950-01-01"),
+        ("01-feb-49", "2049-02-01"),
+        ("Saturday, the 29th of february 2020", "2020-02-29"),
+    ],
+)
+def test_a_date_that_a_person_writes_becomes_iso(text: str, iso: str) -> None:
+    spec = task_spec("dates")
+    probe = data(spec).probe(text)
+    assert written(spec, probe.targets[0]) == iso + "⟩"
+    assert probe.source is not None
+    assert written(spec, probe.source[0]) == text.lower()
+
+
+def test_dates_come_in_many_lengths_and_each_day_is_held_out_in_all_spellings_or_in_none() -> None:
+    spec = task_spec("dates")
+    lengths = data(spec).held_out_lengths
+    assert max(lengths) > 2 * sorted(lengths)[len(lengths) // 3]
+    learned = {written(spec, row) for row in drawn(spec, 20_000).targets}
+    away = {written(spec, row) for row in data(spec).held_out.targets}
+    assert not learned & away
+
+
+@pytest.mark.parametrize(("task", "kind"), PAIRS)
+def test_the_probe_that_a_task_comes_with_is_read(task: str, kind: str) -> None:
+    made = data(task_spec(task, kind))
+    batch = made.probe(made.probe_text)
+    assert len(batch.inputs) == 1
+    assert batch.inputs.shape[1] <= made.longest
+    assert bool((batch.targets != IGNORED).any())
+    if kind == "decoder" and task in OF_LETTERS:
+        letters = made.tokens(batch.inputs[0])
+        assert " ".join(letters[: letters.index("⟨")]) == made.probe_text
+
+
+@pytest.mark.parametrize(
+    ("task", "text", "needs"),
+    [
+        ("reverse", "abz", "a to j"),
+        ("reverse", "", "1 to 8"),
+        ("reverse", "abcdefgha", "1 to 8"),
+        ("reverse", "ab·", "a to j"),
+        ("induction", "a?", "a to p"),
+        ("induction", "a" * 33, "1 to 32"),
+        ("dates", "yesterday", "3/31/19"),
+        ("dates", "30 feb 2019", "3/31/19"),
+        ("dates", "1 january 1800", "1950 to 2049"),
+        ("dates", "", "3/31/19"),
+        ("masked", "the unicorn sees itself .", "unicorn"),
+        ("masked", "", "1 to 12"),
+        ("masked", "the " * 13, "1 to 12"),
+        ("characters", "naïve", "'ï' does not occur"),
+        ("characters", "x" * 65, "1 to 64"),
+        ("characters", "", "1 to 64"),
+        ("characters", "a⟨b", "does not occur"),
+        ("sum", "200", "0 to 199"),
+        ("sum", "first", "0 to 199"),
+        ("sum", "²", "0 to 199"),
+    ],
+)
+def test_a_probe_that_cannot_be_read_says_what_would_do(task: str, text: str, needs: str) -> None:
+    with pytest.raises(TrainingError, match=re.escape(needs)) as caught:
+        data(task_spec(task)).probe(text)
+    assert str(caught.value).count(".") < 8
+
+
+@given(st.text(max_size=40))
+def test_no_probe_is_answered_by_anything_but_a_batch_or_a_sentence(text: str) -> None:
+    for task in TASKS:
+        with suppress(TrainingError):
+            assert len(data(task_spec(task)).probe(text).inputs) == 1
+
+
+def test_words_in_brackets_are_hidden_and_asked() -> None:
+    spec = task_spec("masked")
+    made = data(spec)
+    batch = made.probe("The girl [sees] ▢.")
+    assert made.tokens(batch.inputs[0]) == ("the", "girl", "▢", "▢", ".")
+    assert made.tokens(batch.targets[0]) == ("", "", "sees", "", "")
+
+
+def test_the_text_that_ships_is_all_sonnets_in_plain_letters() -> None:
+    text = assets.read_text("texts/sonnets.txt")
+    assert len(text.split("\n\n")) == 154
+    assert text.isascii()
+    baselines = data(task_spec("characters")).baselines
+    assert 2.0 < baselines["bigram"] < baselines["unigram"] < 3.5
+
+
+@pytest.mark.parametrize(
+    ("content", "needs"),
+    [
+        (b"", "is empty"),
+        (b" \n\n ", "is empty"),
+        (b"\x00\x01\x02" * 500, "is binary"),
+        (b"caf\xe9 " * 500, "is not UTF-8 at byte 3"),
+        (b"short", "has 5 characters, and a context of 64 needs 260"),
+        (b"x" * (2 << 20) + b"y", "up to 2 MB"),
+        ("".join(chr(0x4E00 + i) for i in range(1200)).encode(), "different characters"),
+    ],
+)
+def test_a_text_that_cannot_be_learned_from_says_why(tmp_path: Path, content: bytes, needs: str) -> None:
+    file = tmp_path / "mine.txt"
+    file.write_bytes(content)
+    spec = with_options("characters", text=str(file))
+    assert needs in check(spec)
+    assert str(file) in check(spec)
+    with pytest.raises(TrainingError, match=re.escape(needs)):
+        data(spec)
+
+
+def test_a_text_of_ones_own_is_learned_from_whatever_ends_its_lines(tmp_path: Path) -> None:
+    file = tmp_path / "mine.txt"
+    file.write_bytes(("\ufeff" + "One line ⟨of·mine⟩.\r\n" * 40).encode())
+    spec = with_options("characters", text=str(file), context=16)
+    assert check(spec) == ""
+    assert set(data(spec).vocabulary[3:]) == set("One line of mine.\n")
+    assert "no text file" in check(with_options("characters", text=str(tmp_path / "none.txt")))
+    assert "no text file" in check(with_options("characters", text=str(tmp_path)))
+
+
+@pytest.mark.parametrize(
+    ("spec", "needs"),
+    [
+        (RunSpec(task="dance"), "There is no task 'dance'; there are copy"),
+        (replace(task_spec("masked"), model=task_spec("copy").model), "encoder, attention do"),
+        (with_options("copy", colour=1), "no option 'colour'"),
+        (with_options("copy", symbols=2), "symbols is 2"),
+        (with_options("copy", symbols="many"), "symbols is 'many'"),
+        (with_options("copy", shortest=9, longest=5), "cannot be shorter"),
+        (with_options("sum", columns=100), "d_model is 512 and the rows have 100"),
+        (with_options("characters", text=3), "path of a file"),
+        (replace(task_spec("copy"), model=replace(task_spec("copy").model, heads=5)), "heads is 5"),
+    ],
+)
+def test_settings_that_cannot_be_get_one_sentence(spec: RunSpec, needs: str) -> None:
+    assert needs in check(spec)
+    assert check(spec).endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "needs"),
+    [
+        ("rate", 0.0, "above 0"),
+        ("rate", -1.0, "above 0"),
+        ("rate", float("nan"), "above 0"),
+        ("rate", float("inf"), "above 0"),
+        ("batch", 0, "The batch is 0"),
+        ("batch", 2.5, "whole number"),
+        ("steps", 0, "The number of steps is 0"),
+        ("steps", True, "whole number"),
+        ("warmup", -1, "The warm-up"),
+        ("evaluate_every", 0, "held-out"),
+        ("seed", -1, "The seed"),
+        ("weight_decay", -0.1, "weight decay"),
+        ("clip", float("inf"), "norm of the gradient"),
+        ("stop_right", 1.5, "0 to 1"),
+        ("stop_loss", -1.0, "loss to stop at"),
+        ("optimizer", "lion", "there are sgd, adam, adamw"),
+        ("schedule", "steep", "there are constant"),
+        ("device", "abacus", "abacus"),
+    ],
+)
+def test_a_training_that_cannot_be_gets_one_sentence(field: str, value: object, needs: str) -> None:
+    spec = task_spec("copy")
+    wrong = replace(spec, train=replace(spec.train, **{field: value}))  # type: ignore[arg-type]
+    assert needs in check(wrong)
+    assert check(wrong).endswith(".")
+
+
+def test_a_kind_that_does_not_go_with_a_task_is_refused_by_name() -> None:
+    with pytest.raises(TrainingError, match="no task 'dance'"):
+        task_spec("dance")
+    with pytest.raises(TrainingError, match="'recurrent' does not go with the task masked"):
+        task_spec("masked", "recurrent")
+
+
+def test_like_runs_share_their_examples() -> None:
+    spec = task_spec("reverse")
+    assert data(spec) is data(replace(spec, options={}, train=replace(spec.train, seed=3)))
+    assert data(spec) is not data(with_options("reverse", longest=7))
