@@ -16,8 +16,9 @@ import sys
 import tempfile
 import threading
 from collections import deque
+from contextlib import ExitStack
 from multiprocessing.connection import Connection, Pipe
-from typing import IO
+from typing import IO, Any
 
 from attnlab.training.child import Order
 from attnlab.training.messages import Arrays, Checkpoint, Command, Ended, Failed, Message, Progress, Stop
@@ -60,17 +61,17 @@ class TrainingProcess:
 
     def start(self) -> None:
         """Start the process; how that went comes as a message."""
-        ours, theirs = Pipe()
-        errors = tempfile.TemporaryFile()  # noqa: SIM115  # the reader's, who closes it
-        try:
-            self._popen = _started(theirs.fileno(), errors)
-        except OSError as error:
-            ours.close()
-            errors.close()
-            self._messages.append(Failed(f"The training process cannot be started: {error.strerror or error}."))
-            return
-        finally:
-            theirs.close()
+        with ExitStack() as passed, ExitStack() as kept:
+            try:
+                ours, theirs = Pipe()
+                kept.enter_context(ours)
+                passed.enter_context(theirs)
+                errors = kept.enter_context(tempfile.TemporaryFile())
+                self._popen = _started(theirs.fileno(), errors)
+            except OSError as error:
+                self._messages.append(Failed(f"The training process cannot be started: {error.strerror or error}."))
+                return
+            kept.pop_all()  # the thread that reads closes them
         self._sender = Sender(ours)
         self._sender.send(self._order)
         self._reader = threading.Thread(
@@ -178,21 +179,14 @@ def _started(end: int, errors: IO[bytes]) -> subprocess.Popen[bytes]:
     frozen = getattr(sys, "frozen", False)
     command = [sys.executable, *(("train", "--child", str(end)) if frozen else ("-c", _LINE, str(end), *sys.path))]
     environment = {**os.environ, "OMP_WAIT_POLICY": "PASSIVE"}  # threads that spin would starve the window
+    options: dict[str, Any] = {"pass_fds": (end,), "start_new_session": True}
     if sys.platform == "win32":
         os.set_handle_inheritable(end, True)
-        inherit = subprocess.STARTUPINFO(lpAttributeList={"handle_list": [end]})
         flags = subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP
-        return subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, env=environment, startupinfo=inherit, creationflags=flags
-        )
+        inherit = subprocess.STARTUPINFO(lpAttributeList={"handle_list": [end]})
+        options = {"startupinfo": inherit, "creationflags": flags}
     return subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=errors,
-        env=environment,
-        pass_fds=(end,),
-        start_new_session=True,
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors, env=environment, **options
     )
 
 
