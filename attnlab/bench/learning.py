@@ -99,7 +99,10 @@ def _shares(quick: bool) -> Iterator[Case]:
 
 def _share(name: str, done: Learned, of: str, needed: float, limit_s: float) -> Iterator[Case]:
     """Yield the share at the end and, if what is needed was reached, the seconds until then."""
-    value = (lambda metric: metric.exact) if of == "dates" else (lambda metric: metric.right)
+
+    def value(metric: Metric) -> float:
+        return metric.exact if of == "dates" else metric.right
+
     yield _above(f"{name}: {of} right", 100 * value(done.last), 100 * needed, "%", f"≥ {needed:.0%}")
     reached = done.until(lambda metric: value(metric) >= needed)
     if reached is not None:

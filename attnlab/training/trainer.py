@@ -89,7 +89,7 @@ class Trainer:
         if not math.isfinite(value):
             self._give_up(f"the loss is {value:g}".replace("inf", "∞").replace("nan", "not a number"))
         self._optimizer.zero_grad()
-        loss.backward()
+        torch.autograd.backward(loss)
         gradients = [parameter.grad for parameter in self._parameters if parameter.grad is not None]
         norm = get_total_norm(gradients)
         self._keep()

@@ -133,14 +133,14 @@ TASKS = tuple(
             "Copy",
             "Read a row of letters and write it again. The smallest task that needs attention: each letter is fetched "
             "from its place.",
-            "A diagonal below the bar: each letter that is written looks at its own place in the row.",
+            "A diagonal, for a decoder in the rows from ⟨ on: each letter is fetched from its own place in the row.",
             copied,
         ),
         (
             "reverse",
             "Reverse",
             "Read a row of letters and write it backwards. Which place to look at depends on the position alone.",
-            "An anti-diagonal below the bar: the first letter that is written looks at the last one read, and so on.",
+            "An anti-diagonal, for a decoder in the rows from ⟨ on: what is written first looks at what was read last.",
             reversed_,
         ),
         (
@@ -148,7 +148,7 @@ TASKS = tuple(
             "Sort",
             "Read a row of letters and write it in the order of the alphabet. Which place to look at depends on the "
             "letters, not on where they stand.",
-            "No fixed pattern: what is written looks at every place that holds the next letter, wherever it stands.",
+            "No fixed pattern: what is written looks at the places that hold the next letter, wherever they stand.",
             sorted_,
         ),
     )
