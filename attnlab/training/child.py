@@ -37,8 +37,9 @@ MESSAGE_S, CHECKPOINT_S = 1 / 30, 5.0
 """Seconds between messages, and between checkpoints, at least."""
 SHARE = 0.03
 """How much of the time may go into sending weights."""
-_OVERDRAWN = 3
-"""How many times what weights cost a moment may be ahead of its share, so that most are of the step that was asked."""
+_OVERDRAWN, _SAVED_S = 3, 0.1
+"""How many times what weights cost a moment may be ahead of its share, so that most are of the step that was asked; and
+how much of its share may be saved up while nobody asks, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +116,9 @@ class Loop:
         self._metrics: list[Metric] = []
         self._paused = self._single = self._wanted = False
         self._interval, self._moment_due = order.interval, self.trainer.step
-        self._begun = self._told = self._recorded = self._kept = time.monotonic()
+        self._told = self._recorded = self._kept = self._earned = time.monotonic()
         self._kept_for = CHECKPOINT_S
-        self._copying_s = self._cost = 0.0
+        self._copying_s = self._cost = self._spent = self._credit = 0.0
 
     def run(self) -> Ended:
         """Train to the end, and return which it was."""
@@ -190,16 +191,19 @@ class Loop:
         now = time.monotonic()
         if self._outbox.busy:  # what is told later tells more
             return
-        spent, earned = self._copying_s + self._outbox.packing_s, SHARE * (now - self._begun)
-        moment = (
-            self.trainer.step >= self._moment_due
-            and now - self._recorded >= MESSAGE_S
-            and spent <= earned + _OVERDRAWN * self._cost
-        )
+        self._earn(now)
+        due = self.trainer.step >= self._moment_due and now - self._recorded >= MESSAGE_S
+        moment = due and self._credit >= -_OVERDRAWN * self._cost
         if moment or now - self._told >= MESSAGE_S:
-            self._tell(weights=moment or (self._wanted and spent <= earned), moment=moment)
+            self._tell(weights=moment or (self._wanted and self._credit >= 0), moment=moment)
             if now - self._kept >= self._kept_for:
                 self._keep()
+
+    def _earn(self, now: float) -> None:
+        """Count the seconds that may go into sending weights: a share of those that passed, less those that did."""
+        spent = self._copying_s + self._outbox.packing_s
+        self._credit = min(_SAVED_S, self._credit + SHARE * (now - self._earned) - (spent - self._spent))
+        self._earned, self._spent = now, spent
 
     def _tell(self, weights: bool, moment: bool = False) -> None:
         begun = self._told = time.monotonic()
@@ -221,4 +225,4 @@ class Loop:
         begun = time.monotonic()
         self._outbox.post(self.trainer.checkpoint())
         self._kept = time.monotonic()
-        self._kept_for = max(CHECKPOINT_S, (self._kept - begun) / SHARE)
+        self._kept_for = max(CHECKPOINT_S, 2 * (self._kept - begun) / SHARE)  # packing takes as long again
