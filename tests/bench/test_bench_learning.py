@@ -1,0 +1,68 @@
+"""The bench of what is learned: its measures on runs whose answers are known, and that it runs at all."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from attnlab.bench import learning
+from attnlab.bench.learning import Learned
+from attnlab.training.messages import Metric
+from attnlab.training.tasks import task_spec
+from attnlab.training.trainer import Trainer
+
+
+def trainer(task: str, kind: str | None = None) -> Trainer:
+    spec = task_spec(task, kind)
+    return Trainer(replace(spec, model=replace(spec.model, d_model=8, heads=min(spec.model.heads, 2), d_ff=8)))
+
+
+def test_the_longest_third_counts_every_example_of_the_longest_lengths() -> None:
+    done = Learned(trainer("reverse"))
+    lengths = done.trainer.data.held_out_lengths
+    assert lengths.count(8) + lengths.count(7) > len(lengths) / 3
+    right = tuple((length, 1.0 if length == 8 else 0.0) for length in range(4, 9))
+    done.metrics.append((1.0, Metric(10, 0.1, 0.9, 0.5, right)))
+    assert learning.longest_third(done) == pytest.approx(lengths.count(8) / (lengths.count(8) + lengths.count(7)))
+
+
+def test_the_first_time_that_something_is_reached_counts() -> None:
+    done = Learned(trainer("copy"))
+    done.metrics += [(float(i), Metric(10 * i, 1.0, 0.25 * i, 0.0)) for i in range(4)]
+    assert done.until(lambda metric: metric.right >= 0.5) == (2.0, 20)
+    assert done.until(lambda metric: metric.right > 0.8) is None
+
+
+@pytest.mark.parametrize(
+    ("task", "kind", "measure"),
+    [
+        ("induction", None, learning.induction),
+        ("dates", None, learning.alignment),
+        ("dates", "luong", learning.alignment),
+        ("masked", None, learning.subject),
+    ],
+)
+def test_weights_that_look_everywhere_alike_are_far_from_what_is_aimed_at(
+    task: str, kind: str | None, measure: object
+) -> None:
+    assert callable(measure)
+    made = trainer(task, kind)
+    with torch.no_grad():
+        for parameter in made.model.parameters():
+            parameter.zero_()
+    value = measure(made)
+    assert 0.01 < value < 0.5
+    if task == "masked":  # one word of the sentence
+        assert 1 / 12 < value < 1 / 4
+
+
+def test_a_quick_bench_yields_cases_and_leaves_the_threads_as_they_were() -> None:
+    threads = torch.get_num_threads()
+    found = learning.cases(quick=True)
+    case = next(found)
+    assert (case.bench, case.runs) == ("learning", 1)
+    assert case.case.startswith("copy, decoder, seed 0")
+    assert 0 <= case.ours < 100
+    assert torch.get_num_threads() == 1
+    found.close()  # type: ignore[attr-defined]
+    assert torch.get_num_threads() == threads
