@@ -60,6 +60,8 @@ def _spec(place: str, given: Any, kind: type[Spec]) -> Spec:
 def _scalar(place: str, value: Any) -> int | float | str:
     if isinstance(value, str):
         return _text(place, value)
+    if isinstance(value, bool):  # of a switch among a task's options
+        return value
     if type(value) is int and abs(value) <= MOST:
         return value
     if type(value) is float and math.isfinite(value):

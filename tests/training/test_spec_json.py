@@ -10,17 +10,26 @@ from hypothesis import strategies as st
 from attnlab.errors import TrainingError
 from attnlab.training.spec_json import as_json, from_json
 from attnlab.training.specs import ModelSpec, RunSpec, TrainSpec
+from attnlab.training.tasks import TASKS
 
 NUMBERS = st.integers(-(2**53), 2**53)
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 MODELS = st.builds(ModelSpec, st.text(), NUMBERS, NUMBERS, NUMBERS, NUMBERS, st.text(), st.text(), FLOATS)
 TRAINS = st.builds(TrainSpec, rate=FLOATS, steps=NUMBERS, seed=NUMBERS, device=st.text(), stop_right=FLOATS)
-OPTIONS = st.dictionaries(st.text(), NUMBERS | FLOATS | st.text(), max_size=5)
+OPTIONS = st.dictionaries(st.text(), NUMBERS | FLOATS | st.text() | st.booleans(), max_size=5)
 
 
 @given(st.builds(RunSpec, st.text(), OPTIONS, MODELS, TRAINS))
 def test_it_comes_back_as_it_was(spec: RunSpec) -> None:
     assert from_json(json.loads(json.dumps(as_json(spec)))) == spec
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_settings_of_every_task_come_back_as_they_were(task: str) -> None:
+    for spec in (*map(TASKS[task].settings, TASKS[task].kinds), *(variant.spec for variant in TASKS[task].variants)):
+        found = from_json(json.loads(json.dumps(as_json(spec))))
+        assert found == spec
+        assert list(map(type, found.options.values())) == list(map(type, spec.options.values()))
 
 
 def test_whole_numbers_do_for_numbers() -> None:
@@ -52,7 +61,8 @@ def changed(path: str, value: Any) -> Any:
         ("options", [1], "options needs"),
         ("options", {str(i): i for i in range(65)}, "at most 64"),
         ("options.longest", None, "options.longest is None"),
-        ("options.longest", True, "options.longest is True"),
+        ("options.longest", [1], "options.longest is [1]"),
+        ("model.layers", True, "model.layers is True; it needs a whole number"),
         ("options.longest", 2**60, "too large"),
         ("options.longest", float("inf"), "options.longest is inf"),
         ("options.longest", "x" * 5000, "at most 4,096 letters"),
