@@ -51,8 +51,8 @@ class SettingRow(QWidget):
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setVerticalSpacing(2)
         wide = field.name in WIDE  # whose choices say what they are
-        self.title.setVisible(not wide)
         grid.addWidget(self.title, 0, 0)
+        self.title.setVisible(not wide)  # now that it has a parent, or it would be a window for a moment
         grid.addWidget(self.editor, 0, 0 if wide else 1, 1, 2 if wide else 1)
         grid.addWidget(self.complaint, 1, 0, 1, 2)
         grid.setColumnStretch(1, 1)

@@ -1,0 +1,104 @@
+"""Owns the student who trains: a window with the workspace open and a model so small that steps take no time."""
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QComboBox, QPushButton, QWidget
+from pytestqt.qtbot import QtBot
+
+from attnlab.document.settings import Settings
+from attnlab.files.source import Source
+from attnlab.ui.main_window import MainWindow
+from attnlab.ui.train.setting_rows import ChoiceRow, NumberRow
+from attnlab.ui.train.workspace import TrainWorkspace
+from attnlab.ui.widgets.option_controls import NumberEdit
+
+PATIENCE_MS = 60_000
+SMALL = {"layers": "1", "heads": "2", "d_model": "8", "d_ff": "8", "batch": "4", "steps": "60"}
+"""What is typed so that a step takes no time."""
+
+
+class Student:
+    """Sits at the workspace: types into fields, presses buttons, and reads what is shown."""
+
+    def __init__(self, window: MainWindow, qtbot: QtBot) -> None:
+        self.window, self.qtbot = window, qtbot
+
+    @property
+    def ws(self) -> TrainWorkspace:
+        assert self.window.trainer is not None
+        return self.window.trainer
+
+    def wait_for(self, condition: object) -> None:
+        self.qtbot.waitUntil(condition, timeout=PATIENCE_MS)  # type: ignore[arg-type]
+
+    def type(self, name: str, text: str) -> None:
+        """Type into the field of a setting, wherever it stands."""
+        edit = self.field(name)
+        edit.setFocus()
+        edit.lineEdit().selectAll()
+        QTest.keyClicks(edit.lineEdit(), text)
+
+    def field(self, name: str) -> NumberEdit:
+        row = self.row(name)
+        assert isinstance(row, NumberRow)
+        return row.edit
+
+    def row(self, name: str) -> "NumberRow | ChoiceRow":
+        panel = self.ws.settings
+        found = next(row for rows in (panel.options, panel.model, panel.train, panel.more) if (row := rows.row(name)))
+        assert isinstance(found, NumberRow | ChoiceRow)
+        return found
+
+    def choose(self, box: QComboBox, title: str) -> None:
+        """Choose from a list by the keyboard."""
+        index = box.findText(title)
+        assert index >= 0, f"{title!r} is not offered"
+        box.setFocus()
+        QTest.keyClick(box, Qt.Key.Key_Home)
+        box.setCurrentIndex(index)
+        box.activated.emit(index)
+
+    def press(self, button: QPushButton) -> None:
+        assert button.isEnabled(), f"{button.text()} cannot be pressed"
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+    def ready(self) -> None:
+        """Wait until the settings are checked and the first maps are seen."""
+        self.wait_for(lambda: self.ws.header.main.isEnabled() and bool(self.ws.maps.view.data))
+
+    def small(self) -> None:
+        """Type the settings of a model that trains at once."""
+        for name, text in SMALL.items():
+            self.type(name, text)
+        self.ready()
+
+    def train_to_the_end(self) -> None:
+        with self.qtbot.waitSignal(self.ws.session.ended, timeout=PATIENCE_MS):
+            self.press(self.ws.header.main)
+
+    def curve(self) -> list[float]:
+        assert self.ws.session.run is not None
+        return [float(loss) for loss in self.ws.session.run.losses]
+
+    def key(self, key: Qt.Key, at: QWidget | None = None) -> None:
+        QTest.keyClick(at or self.window, key)
+
+
+@pytest.fixture
+def student(qtbot: QtBot) -> Iterator[Student]:
+    window = MainWindow(Settings(), Source(preset="journey"), remember=False)
+    qtbot.addWidget(window)
+    window.resize(1440, 900)
+    window.show()
+    with qtbot.waitSignal(window.ready, timeout=PATIENCE_MS):
+        window.load()
+    QTest.keySequence(window, QKeySequence("Ctrl+3"))
+    person = Student(window, qtbot)
+    assert window.trainer is not None
+    person.ready()
+    yield person
+    window.close()

@@ -1,0 +1,111 @@
+"""The maps: exact values under the pointer, one of them large, another probe, gradients, and what is written."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+
+if TYPE_CHECKING:
+    from tests.ui.train.conftest import Student
+
+Left = Qt.MouseButton.LeftButton
+
+
+def _cell(student: "Student", index: int, row: int, column: int) -> QPoint:
+    x, y, width, height = student.ws.maps.view.cards[index].grid.rect(0, row, column)
+    return QPoint(round(x + width / 2), round(y + height / 2))
+
+
+def test_pointing_at_a_cell_tells_its_exact_number_and_a_masked_one_says_so(student: "Student") -> None:
+    view, seen = student.ws.maps.view, student.ws.session.looking.seen
+    assert seen is not None
+    layer = seen.look.maps[0]
+    value = layer.weights[1, 3, 2]
+    told = view.tool_tip(_cell(student, 1, 3, 2).toPointF())
+    assert told == f"Decoder 1 · head 1\n{layer.query_tokens[3]} → {layer.key_tokens[2]}: {value}"
+    assert view.tool_tip(_cell(student, 0, 0, 5).toPointF()).endswith(": masked")
+
+
+def test_every_layer_and_head_has_a_card_with_its_numbers(student: "Student") -> None:
+    view, seen = student.ws.maps.view, student.ws.session.looking.seen
+    assert seen is not None
+    assert [t.split(" · ")[0] for t in view.titles] == ["Decoder 1"] * 4 + ["Decoder 2"] * 4
+    flat = [head for layer in seen.look.maps for head in layer.weights]
+    for data, head in zip(view.data, flat, strict=True):
+        np.testing.assert_array_equal(data.values[0], head)
+
+
+def test_a_click_shows_one_map_large_and_escape_all_again(student: "Student") -> None:
+    maps = student.ws.maps
+    QTest.mouseClick(maps.view, Left, pos=_cell(student, 5, 1, 1))
+    assert maps.large == 5
+    assert maps.sheet.isVisible()
+    assert maps.sheet.data is not None
+    np.testing.assert_array_equal(maps.sheet.data.values, maps.view.data[5].values)
+    cell = maps.sheet.cell_rect(0, 2, 1).center().toPoint()
+    QTest.mouseMove(maps.sheet, cell)
+    QTest.mouseClick(maps.sheet, Left, pos=cell)
+    assert maps.told == maps.view.cell_text((5, 2, 1))
+    QTest.mouseMove(maps.sheet, QPoint(2, 2))
+    assert maps.told == maps.view.cell_text((5, 2, 1))
+    student.key(Qt.Key.Key_Escape, maps.sheet)
+    assert maps.large is None
+    assert maps.view.isVisible()
+
+
+def test_another_probe_is_looked_at_and_one_that_cannot_be_read_is_said(student: "Student") -> None:
+    maps = student.ws.maps
+    maps.focus_probe()
+    QTest.keyClicks(maps.probe, "a b c d")
+    student.wait_for(lambda: maps.view.data[0].row_labels[:4] == ("a", "b", "c", "d"))
+    before = maps.view.data[0].values.copy()
+    QTest.keyClicks(maps.probe, " ?")
+    student.wait_for(lambda: "'?'" in maps.wrong.text())
+    assert maps.wrong.isVisible()
+    np.testing.assert_array_equal(maps.view.data[0].values, before)
+    QTest.keyClick(maps.probe, Qt.Key.Key_Backspace)
+    student.wait_for(lambda: not maps.wrong.isVisible())
+
+
+def test_gradients_are_signed_maps_of_the_same_tokens(student: "Student") -> None:
+    maps = student.ws.maps
+    QTest.mouseClick(maps.gradients, Left)
+    student.wait_for(lambda: maps.view.data[0].kind == "signed")
+    assert (maps.view.data[0].values < 0).any()
+    assert len(maps.view.data) == 8
+    QTest.mouseClick(maps.gradients, Left)
+    student.wait_for(lambda: maps.view.data[0].kind == "probability")
+
+
+def test_what_is_written_and_the_course_of_heads_come_with_a_training(student: "Student") -> None:
+    ws = student.ws
+    student.small()
+    student.train_to_the_end()
+    student.wait_for(lambda: len(ws.written.rows) == 4)
+    student.wait_for(lambda: len(ws.maps.chart.chart.lines) == 2 and len(ws.maps.chart.chart.lines[0].x) > 1)
+    assert ws.maps.chart.chart.lines[0].name == "Decoder 1 · head 0"
+    student.wait_for(lambda: bool(ws.text.text.text()))
+    for row in ws.written.rows:
+        assert len(row.pairs) == len(row.expected)
+
+
+def test_a_small_window_and_large_type_show_it_all_by_scrolling(student: "Student") -> None:
+    ws, window = student.ws, student.window
+    for size, type_size in (((720, 480), 100), ((1280, 800), 150), ((1440, 900), 100)):
+        window.change_settings(type_size=type_size)
+        window.resize(*size)
+        student.wait_for(lambda wide=size[0]: window.width() == wide)  # type: ignore[misc]
+        assert ws.curves.loss.isVisibleTo(window)
+        assert ws.header.main.isVisible()
+        assert ws.header.reset.geometry().right() <= window.width()
+        assert ws.maps.view.cards[-1].rect.right() <= ws.maps.view.width()
+        window.grab()
+
+
+def test_themes_reach_every_part(student: "Student") -> None:
+    for theme in ("dark", "contrast-light", "light"):
+        student.window.change_settings(theme=theme)
+        assert student.ws.maps.view._palette.name == theme
+        assert student.ws.footer.line._palette.name == theme
+        student.window.grab()

@@ -1,0 +1,94 @@
+"""The settings: what they come to is said as one types, and so is what cannot be, at the field."""
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.ui.train.conftest import Student
+
+
+def _count(student: "Student") -> int:
+    return int(student.ws.settings.count.text().split()[0].replace(",", ""))
+
+
+def test_the_number_of_parameters_follows_what_is_typed(student: "Student") -> None:
+    before = _count(student)
+    student.type("layers", "4")
+    student.wait_for(lambda: _count(student) > before)
+    words = student.ws.settings.count.text()
+    assert words == f"{_count(student):,} parameters, {_count(student):,} trainable"
+    assert f"4 layers × 4 heads · {_count(student):,} parameters" in student.ws.header.about.text()
+
+
+def test_heads_that_do_not_divide_are_said_at_the_field_and_nothing_starts(student: "Student") -> None:
+    start = student.ws.header.main
+    student.type("heads", "5")
+    row = student.row("heads")
+    student.wait_for(lambda: "divide d_model" in row.complaint.text())
+    assert row.complaint.isVisible()
+    assert not start.isEnabled()
+    student.type("heads", "2")
+    student.wait_for(start.isEnabled)
+    assert not row.complaint.isVisible()
+
+
+@pytest.mark.parametrize(
+    ("name", "typed", "said"),
+    [("layers", "two", "is not a number"), ("rate", "0", "needs a number above 0"), ("batch", "-1", "from 1 to")],
+)
+def test_what_is_no_number_is_said_while_it_is_typed(student: "Student", name: str, typed: str, said: str) -> None:
+    student.type(name, typed)
+    assert said in student.row(name).complaint.text()
+    assert not student.ws.header.main.isEnabled()
+    assert student.field(name).lineEdit().text() == typed
+
+
+def test_a_model_shows_the_settings_that_it_uses_and_no_others(student: "Student") -> None:
+    panel = student.ws.settings
+    box = student.row("kind").editor
+    student.choose(box, "Recurrent, no attention")  # type: ignore[arg-type]
+    assert [row.field.name for row in panel.model.rows()] == ["kind", "layers", "d_model", "dropout"]
+    student.wait_for(student.ws.maps.none.isVisible)
+    student.choose(box, "BERT-style encoder")  # type: ignore[arg-type]
+    names = {row.field.name for row in panel.model.rows()}
+    assert {"heads", "positions", "norm", "d_ff"} <= names
+    student.wait_for(
+        lambda: bool(student.ws.maps.view.titles) and student.ws.maps.view.titles[0] == "Encoder 1 · head 0"
+    )
+
+
+def test_another_task_brings_its_own_settings_words_and_probe(student: "Student") -> None:
+    ws = student.ws
+    student.choose(ws.settings.task, "Dates")
+    assert "Look for:" in ws.settings.about.text()
+    student.wait_for(lambda: ws.session.looking.seen is not None and ws.session.looking.seen.spec.task == "dates")
+    assert ws.maps.probe.text() == ws.session.looking.probe
+    assert ws.header.title.text() == "Dates"
+
+
+def test_a_text_that_cannot_be_read_is_said(student: "Student", tmp_path: object) -> None:
+    from pathlib import Path
+
+    ws = student.ws
+    student.choose(ws.settings.task, "Characters of a text")
+    student.ready()
+    assert isinstance(tmp_path, Path)
+    empty = tmp_path / "empty.txt"
+    empty.write_text("")
+    row = next(row for row in ws.settings.options.rows() if row.field.name not in ("context",))
+    row.changed.emit(row.field.name, str(empty))
+    student.wait_for(lambda: bool(ws.settings.complaint()))
+    assert "empty.txt" in ws.settings.complaint()
+    assert not ws.header.main.isEnabled()
+
+
+def test_settings_that_show_something_are_offered_with_the_task(student: "Student") -> None:
+    ws = student.ws
+    student.choose(ws.settings.task, "Sum of the previous two")
+    assert ws.settings.variant.isVisible()
+    before = ws.session.spec
+    student.choose(ws.settings.variant, ws.settings.variant.itemText(1))
+    assert ws.session.spec != before
+    student.choose(ws.settings.variant, "as recommended")
+    assert ws.session.spec == before

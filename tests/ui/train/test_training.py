@@ -1,0 +1,198 @@
+"""A training in the window, as a student does it: pick a task, start, pause, step, go back in time, reset, stop."""
+
+import os
+import signal
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QKeySequence
+from PySide6.QtTest import QTest
+
+if TYPE_CHECKING:
+    from tests.ui.train.conftest import Student
+
+Key = Qt.Key
+LONG = "1000000"
+
+
+def test_the_student_trains_pauses_steps_goes_back_and_resets_to_the_same_curve(student: "Student") -> None:
+    ws, session = student.ws, student.ws.session
+    first = ws.maps.view.data[0].values.copy()
+    student.small()
+    student.train_to_the_end()
+    assert session.run is not None
+    assert session.run.step == 60
+    assert "all 60 steps" in ws.footer.message.text()
+    student.wait_for(lambda: ws.maps.step.text() == "step 60")
+    last = ws.maps.view.data[0].values.copy()
+    assert not np.array_equal(first, last)
+    curve = student.curve()
+    assert len(curve) == 60
+
+    student.key(Key.Key_Home)
+    student.wait_for(lambda: ws.maps.step.text() == "step 0")
+    assert ws.curves.loss.cursor_x == 0
+    assert not np.array_equal(ws.maps.view.data[0].values, last)
+    student.key(Key.Key_End)
+    student.wait_for(lambda: ws.maps.step.text() == "step 60")
+    np.testing.assert_array_equal(ws.maps.view.data[0].values, last)
+
+    assert ws.header.reset.text() == "Reset · seed 0"
+    student.press(ws.header.reset)
+    student.ready()
+    assert not len(ws.footer.line.steps)
+    student.train_to_the_end()
+    assert student.curve() == curve
+    assert ws.curves.loss.lines[0].name.startswith("seed 0")
+
+
+def test_a_running_training_pauses_takes_one_step_and_goes_on(student: "Student") -> None:
+    ws, session = student.ws, student.ws.session
+    student.type("steps", LONG)
+    student.small()
+    student.type("steps", LONG)
+    student.ready()
+    student.press(ws.header.main)
+    student.wait_for(lambda: session.run is not None and session.run.step > 5)
+    assert ws.header.main.text() == "Pause"
+    assert not ws.settings.task.isEnabled()
+    student.press(ws.header.main)
+    student.wait_for(lambda: session.state == "paused")
+    run = session.run
+    assert run is not None
+    paused = run.step
+    assert ws.header.main.text() == "Resume"
+    student.press(ws.header.step)
+    student.wait_for(lambda: run.step == paused + 1 and session.state == "paused")
+    student.press(ws.header.main)
+    student.wait_for(lambda: run.step > paused + 5)
+    with student.qtbot.waitSignal(session.ended, timeout=20_000):
+        student.press(ws.header.stop)
+    assert "Stopped" in ws.footer.message.text()
+    assert session.can_go_on
+    assert ws.header.main.text() == "Resume"
+    stopped = run.step
+    student.press(ws.header.main)
+    student.wait_for(lambda: run.step > stopped)
+    assert session.run is run
+
+
+def test_a_step_begins_a_training(student: "Student") -> None:
+    student.small()
+    student.press(student.ws.header.step)
+    session = student.ws.session
+    student.wait_for(lambda: session.state == "paused" and session.run is not None and session.run.step == 1)
+    student.wait_for(lambda: student.ws.maps.step.text() == "step 1")
+
+
+def test_maps_follow_the_training_while_one_looks_and_only_then(student: "Student") -> None:
+    ws, session = student.ws, student.ws.session
+    student.small()
+    student.type("steps", LONG)
+    student.ready()
+    student.press(ws.header.main)
+    steps: set[str] = set()
+    session.looking.looked.connect(lambda _: steps.add(ws.maps.step.text()))
+    student.wait_for(lambda: len(steps) > 4)
+    QTest.keySequence(student.window, QKeySequence("Ctrl+1"))
+    assert student.window.rail.place == 0
+    assert not ws.body.isVisible()
+    assert session.run is not None
+    seen, step, run = ws.maps.step.text(), session.run.step, session.run
+    student.wait_for(lambda: run.step > step + 20)
+    assert ws.maps.step.text() == seen
+    QTest.keySequence(student.window, QKeySequence("Ctrl+3"))
+    student.wait_for(lambda: ws.maps.step.text() != seen)
+
+
+def test_the_time_line_is_dragged_while_it_trains_and_let_go_at_its_end(student: "Student") -> None:
+    ws, session = student.ws, student.ws.session
+    student.small()
+    student.type("steps", LONG)
+    student.ready()
+    student.press(ws.header.main)
+    student.wait_for(lambda: len(ws.footer.line.steps) > 6)
+    line = ws.footer.line
+    QTest.mouseClick(line, Qt.MouseButton.LeftButton, pos=QPoint(round(line.place_of(1).x()), line.height() // 2))
+    assert session.shown is not None
+    shown = session.shown
+    student.wait_for(lambda: session.looking.seen is not None and session.looking.seen.look.step == shown)
+    run = session.run
+    assert run is not None
+    step = run.step
+    student.wait_for(lambda: run.step > step + 20)
+    assert ws.maps.step.text() == f"step {shown:,}"
+    student.key(Key.Key_End)
+    assert session.shown is None
+    student.wait_for(lambda: ws.maps.step.text() != f"step {shown:,}")
+
+
+def test_a_moment_is_marked_and_unmarked_by_a_key(student: "Student") -> None:
+    student.small()
+    student.train_to_the_end()
+    ws = student.ws
+    student.wait_for(lambda: len(ws.footer.line.steps) > 1)
+    student.key(Key.Key_Home)
+    student.key(Key.Key_M, ws.footer.line)
+    assert [(mark.step, mark.own) for mark in ws.footer.line.marks if mark.own] == [(0, True)]
+    student.key(Key.Key_M, ws.footer.line)
+    assert not [mark for mark in ws.footer.line.marks if mark.own]
+
+
+def test_what_was_recorded_is_played(student: "Student") -> None:
+    student.small()
+    student.train_to_the_end()
+    ws = student.ws
+    student.wait_for(lambda: len(ws.footer.line.steps) > 1)
+    shown: list[int] = []
+    ws.footer.moment_chosen.connect(shown.append)
+    student.key(Key.Key_Space, ws.footer.line)
+    assert ws.footer.playing
+    student.wait_for(lambda: not ws.footer.playing)
+    assert shown == sorted(shown)
+    assert shown[-1] == len(ws.footer.line.steps) - 1
+
+
+def test_a_process_that_is_killed_is_said_and_what_it_learned_stays(student: "Student") -> None:
+    ws, session = student.ws, student.ws.session
+    student.small()
+    student.type("steps", LONG)
+    student.ready()
+    student.press(ws.header.main)
+    student.wait_for(lambda: session.run is not None and session.run.step > 10)
+    assert session.process is not None
+    with student.qtbot.waitSignal(session.failed, timeout=20_000):
+        os.kill(session.process.pid, signal.SIGKILL)
+    assert "killed (signal 9)" in ws.footer.message.text()
+    assert len(ws.footer.line.steps) > 1
+    assert ws.maps.view.data
+    assert ws.header.main.text() == "Resume"
+    student.press(ws.header.main)
+    student.wait_for(lambda: session.state == "running")
+    assert not ws.footer.message.text()
+
+
+def test_a_rate_that_explodes_ends_with_a_sentence(student: "Student") -> None:
+    ws = student.ws
+    student.small()
+    student.type("rate", "1e30")
+    student.ready()
+    student.train_to_the_end()
+    assert "stopped itself at step" in ws.footer.message.text()
+    assert not ws.session.can_go_on
+    assert ws.header.main.text() == "Start"
+
+
+def test_closing_the_window_ends_the_process_at_once(student: "Student") -> None:
+    ws = student.ws
+    student.small()
+    student.type("steps", LONG)
+    student.ready()
+    student.press(ws.header.main)
+    student.wait_for(lambda: ws.session.run is not None and ws.session.run.step > 1)
+    process = ws.session.process
+    assert process is not None
+    student.window.close()
+    assert not process.alive
+    assert ws.session.process is None
