@@ -128,6 +128,9 @@ class TrainSession(QObject):
 
     def set_spec(self, spec: RunSpec) -> None:
         """Take settings for the next run; what they come to arrives as ``checked``."""
+        if spec == self.spec and self.valid is not None:  # a field that is left tells again what was typed
+            self.checked.emit(self.valid)
+            return
         if spec.task != self.spec.task or dict(spec.options) != dict(self.spec.options):
             self.looking.own_probe = False
         self.spec, self.valid = spec, None
