@@ -12,7 +12,7 @@ from attnlab.attention.experiment import Experiment
 from attnlab.attention.explanation import Cell
 from attnlab.attention.stages import BY_NAME
 from attnlab.attention.walk import Place
-from attnlab.document.history import History
+from attnlab.document.history import Entry, History
 from attnlab.document.scene import Scene
 from attnlab.errors import AttnlabError
 
@@ -124,9 +124,10 @@ class Document(QObject):
         """Tell whether what was opened with that number lies in a file, as it was then or later."""
         return self._saved[opening][1] is not None
 
-    def mark_saved(self, path: Path) -> None:
-        """Remember that the current scene lies in a file."""
-        self._saved[self._history.current.opening] = path, self.scene
+    def mark_saved(self, path: Path, entry: Entry | None = None) -> None:
+        """Remember that the scene of an entry lies in a file, that of the current one without any."""
+        entry = entry or self._history.current
+        self._saved[entry.opening] = path, entry.scene
         self.history_changed.emit()
 
     def undo(self) -> None:

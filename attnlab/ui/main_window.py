@@ -77,9 +77,7 @@ class MainWindow(QMainWindow):
         self._build()
         self.apply_theme()
         restore_place(self, remember)
-        app = QApplication.instance()
-        assert isinstance(app, QApplication)
-        app.styleHints().colorSchemeChanged.connect(self._on_scheme_changed)
+        QApplication.styleHints().colorSchemeChanged.connect(self._on_scheme_changed)
         self._loader = Loader(self)
         self._loader.loaded.connect(self._on_loaded)
 
@@ -339,6 +337,8 @@ class MainWindow(QMainWindow):
         """End the threads; may be called twice."""
         self._stopped = True
         self._loader.stop()
+        if self.playground is not None:
+            self.playground.files.finish()
         if self.trainer is not None:
             self.trainer.close()
         if self._service is not None:

@@ -1,8 +1,10 @@
 """Sessions saved, opened, dropped; what is on screen exported. What goes wrong is one sentence and loses nothing."""
 
 import csv
+import os
 from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,11 +36,16 @@ def dialog_of(person: "Person") -> QFileDialog:
     return found[0]
 
 
+def field_of(person: "Person") -> QLineEdit:
+    """Return where the dialog that is open names a file."""
+    field = dialog_of(person).findChild(QLineEdit, "fileNameEdit")
+    assert isinstance(field, QLineEdit)
+    return field
+
+
 def name_in_dialog(person: "Person", path: Path) -> None:
     """Type a path into the file dialog that is open and press Enter."""
-    dialog = dialog_of(person)
-    field = dialog.findChild(QLineEdit, "fileNameEdit")
-    assert isinstance(field, QLineEdit)
+    dialog, field = dialog_of(person), field_of(person)
     field.setText(str(path))
     QTest.keyClick(field, Key.Key_Return)
     person.wait_for(lambda: not dialog.isVisible())
@@ -77,6 +84,7 @@ def test_what_was_saved_comes_back_to_the_last_bit(sit_down: Callable[..., "Pers
     person.choose("Device and number format", "CPU float64")
     person.key(Key.Key_S, CTRL)
     name_in_dialog(person, tmp_path / "mine")
+    person.playground.files.finish()
     path = tmp_path / "mine.attnlab"
     assert path.exists()
     assert person.window.windowTitle() == "mine — attnlab"
@@ -96,6 +104,54 @@ def test_what_was_saved_comes_back_to_the_last_bit(sit_down: Callable[..., "Pers
     assert other.experiment.tokens == ("The", "cat", "sat")
 
 
+def saved_where_nobody_reads(person: "Person", folder: Path) -> Path:
+    """Save, change something, and put a pipe in the file's place: whoever writes to it waits for a reader."""
+    slow = folder / "slow.attnlab"
+    assert person.playground.files.save_to(slow)
+    person.press("Causal")
+    slow.unlink()
+    os.mkfifo(slow)
+    return slow
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+def test_the_window_goes_on_while_a_file_is_written(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
+    person, copy = sit_down(), tmp_path / "copy.attnlab"
+    slow = saved_where_nobody_reads(person, tmp_path)
+    person.key(Key.Key_S, CTRL)
+    assert person.message() == f"Saving {slow}…"
+    person.press("Causal")
+    person.settle()
+    assert not person.experiment.config.causal
+    assert person.window.windowTitle() == "slow • — attnlab"
+    copy.write_bytes(slow.read_bytes())
+    person.wait_for(lambda: person.message() == f"Saved {slow}")
+    assert attnlab.load(copy).config.causal
+    assert person.window.windowTitle() == "slow • — attnlab"  # what came after the key is not in the file
+    person.undo()
+    assert person.window.windowTitle() == "slow — attnlab"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+def test_a_window_closes_once_all_is_written(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
+    person, read = sit_down(remember=True), list[bytes]()
+    slow = saved_where_nobody_reads(person, tmp_path)
+    person.key(Key.Key_S, CTRL)
+    reader = Thread(target=lambda: read.append(slow.read_bytes()))
+    reader.start()
+    person.window.close()
+    reader.join()
+    (tmp_path / "copy.attnlab").write_bytes(read[0])
+    assert attnlab.load(tmp_path / "copy.attnlab").config.causal
+    assert not sit_down(remember=True).message()
+
+
+def test_a_name_is_offered_where_there_is_none(person: "Person") -> None:
+    person.key(Key.Key_S, CTRL)
+    assert field_of(person).text() == "your-journey-starts.attnlab"
+    dialog_of(person).reject()
+
+
 def test_a_session_given_on_the_command_line_is_what_opens(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
     path = tmp_path / "given.attnlab"
     attnlab.save(Experiment(("a", "b"), [[1.0, 2.0], [3.0, 4.0]]), path)
@@ -105,6 +161,7 @@ def test_a_session_given_on_the_command_line_is_what_opens(sit_down: Callable[..
     assert person.history() == ["Open given.attnlab"]
     person.press("Causal")
     person.key(Key.Key_S, CTRL)
+    person.playground.files.finish()
     assert attnlab.load(path).config.causal
 
 
@@ -112,11 +169,15 @@ def test_saving_again_does_not_ask_and_save_as_does(person: "Person", tmp_path: 
     first, second = tmp_path / "one.attnlab", tmp_path / "two.attnlab"
     person.key(Key.Key_S, CTRL)
     name_in_dialog(person, first)
+    person.playground.files.finish()
     person.press("Causal")
     person.key(Key.Key_S, CTRL)
+    person.playground.files.finish()
     assert attnlab.load(first).config.causal
     person.key(Key.Key_S, CTRL | Mod.ShiftModifier)
+    assert Path(field_of(person).text()).name == "one-2.attnlab"
     name_in_dialog(person, second)
+    person.playground.files.finish()
     assert person.window.windowTitle() == "two — attnlab"
     assert attnlab.load(second).config.causal
 

@@ -107,6 +107,7 @@ def test_the_work_of_a_killed_program_is_offered_and_its_file_is_as_it_was(
     assert person.document.view.depth == "row"
     assert person.window.windowTitle() == "mine • — attnlab"
     person.key(Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+    person.playground.files.finish()
     assert attnlab.load(path).config.causal
     assert person.window.windowTitle() == "mine — attnlab"
     person.window.close()
@@ -167,6 +168,7 @@ def test_a_save_that_fails_keeps_the_work_and_says_so(
     (tmp_path / "folder" / "mine.attnlab").unlink()
     (tmp_path / "folder").rmdir()
     person.key(Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+    person.playground.files.finish()
     assert person.message().endswith(
         f"there is no folder {tmp_path / 'folder'}; the work is kept all the same, and offered at the next start."
     )
@@ -190,6 +192,7 @@ def test_a_full_disk_leaves_the_file_as_it_was(
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
     try:
         person.key(Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+        person.playground.files.finish()
         assert "mine.attnlab cannot be written: " in person.message()
         assert person.message().endswith("; nor can it be kept beside the settings.")
         assert person.window.windowTitle() == "mine • — attnlab"
@@ -201,6 +204,7 @@ def test_a_full_disk_leaves_the_file_as_it_was(
     assert (tmp_path / "mine.attnlab").read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["config", "mine.attnlab"]
     person.key(Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+    person.playground.files.finish()
     assert attnlab.load(tmp_path / "mine.attnlab").config.causal
     person.window.close()
     assert not person.window.isVisible()

@@ -265,6 +265,7 @@ def test_undoing_an_opening_never_saves_over_the_other_file(person: "Person", tm
     person.undo()
     person.press("Causal")
     person.key(Key.Key_S, Mod.ControlModifier)
+    person.playground.files.finish()
     assert second.read_bytes() == before
     assert attnlab.load(first).config.causal
     assert person.window.windowTitle() == "first — attnlab"

@@ -1,6 +1,8 @@
 """What leaves the playground and comes back: sessions opened and saved, pictures and tables exported."""
 
+import re
 from dataclasses import dataclass, replace
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,9 +14,10 @@ from attnlab.document.saved_view import sentence
 from attnlab.document.scene import Scene
 from attnlab.errors import AttnlabError
 from attnlab.files.atomic import shown
-from attnlab.files.session import Session, save_session
+from attnlab.files.session import Session
 from attnlab.files.source import Source
 from attnlab.ui.playground.export import export_stage
+from attnlab.ui.playground.saver import Saver, Saving
 from attnlab.ui.playground.session_state import Opened, SessionState, find_lesson, read
 from attnlab.ui.theme import worn
 
@@ -41,6 +44,9 @@ class FileKeeper(QObject):
         self._state = SessionState(playground)
         self._unfinished: Opened | None = None
         self._unsaid = (0, "")
+        self._failed = False
+        self._saver = Saver(self)
+        self._saver.ended.connect(self._on_save_ended)
         playground.computed.connect(self._on_computed)
 
     def begin(self, first: "First", ready: SignalInstance) -> None:
@@ -132,19 +138,33 @@ class FileKeeper(QObject):
         if path is None:
             self.ask_save()
         else:
-            self.save_to(path)
+            self._save(path)
 
     def save_to(self, path: Path) -> bool:
-        """Write the session to a file."""
-        try:
-            save_session(self.session(path.parent), path)
-        except AttnlabError as error:
-            self._say(str(error))
-            self.save_failed.emit(str(error))
-            return False
-        self._playground.document.mark_saved(path)
-        self.opened.emit(path)
-        return True
+        """Write the session to a file, and wait for it; False where that cannot be done."""
+        self._save(path)
+        self.finish()
+        return not self._failed
+
+    def finish(self) -> None:
+        """Wait until all that is being saved is written."""
+        self._saver.finish()
+
+    def _save(self, path: Path) -> None:
+        saving = Saving(self.session(path.parent), path, self._playground.document.history.current)
+        if not self._saver.save(saving):
+            self._playground.step_bar.show_note(f"Saving {shown(path)}…")
+
+    @Slot(object, str)
+    def _on_save_ended(self, saving: Saving, problem: str) -> None:
+        self._failed = bool(problem)
+        if problem:
+            self._say(problem)
+            self.save_failed.emit(problem)
+            return
+        self._playground.document.mark_saved(saving.path, saving.entry)
+        self.opened.emit(saving.path)
+        self._playground.step_bar.show_note(f"Saved {shown(saving.path)}")
 
     def session(self, folder: Path) -> Session:
         """Return what is open and how it is looked at, for a file in a folder."""
@@ -175,6 +195,7 @@ class FileKeeper(QObject):
     def ask_save(self) -> None:
         """Ask for a file and save to it."""
         dialog = self._dialog("Save the session", FILTER, "attnlab")
+        dialog.selectFile(self._proposed())
         dialog.fileSelected.connect(self._on_save_selected)
         dialog.open()
 
@@ -194,6 +215,14 @@ class FileKeeper(QObject):
         dialog.exported.connect(self._on_exported)
         dialog.open()
 
+    def _proposed(self) -> str:
+        """Return a name that no file has yet: beside where the session lies, else after its title."""
+        document = self._playground.document
+        words = re.findall(r"\w+", document.scene.title.lower())
+        first = document.path or Path(f"{'-'.join(words)[:60] or 'attention'}.attnlab")
+        others = (first.with_stem(f"{first.stem}-{number}") for number in count(2))
+        return str(next(path for path in chain((first,), others) if not path.exists()))
+
     def _dialog(self, title: str, name_filter: str, suffix: str = "") -> QFileDialog:
         dialog = QFileDialog(self._window, title)
         dialog.setNameFilter(name_filter)
@@ -209,7 +238,7 @@ class FileKeeper(QObject):
 
     @Slot(str)
     def _on_save_selected(self, path: str) -> None:
-        self.save_to(Path(path))
+        self._save(Path(path))
 
     @Slot(object)
     def _on_exported(self, path: object) -> None:

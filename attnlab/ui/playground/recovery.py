@@ -68,6 +68,7 @@ class Recovery(QObject):
         self._timer.stop()
         if self._writer is not None:
             self._writer.join()
+        self._playground.files.finish()
         if self._forget_saved():
             return True
         problem = self._write(self._session())
