@@ -90,7 +90,8 @@ def map_data(trace: "Trace", stage: str, head: int | str) -> MapData:
     elif isinstance(head, int) and 0 <= head < len(array):
         values, titles = array[head : head + 1], [f"head {head} of {len(array)}"]
     else:
-        raise AttnlabError(f"There is no head {head}; there are heads 0 to {len(array) - 1}, all and mean.")
+        heads = "head 0" if len(array) == 1 else f"heads 0 to {len(array) - 1}"
+        raise AttnlabError(f"There is no head {head}; there are {heads}, all and mean.")
     rows, columns = (labels(e, axis, n) for axis, n in zip(entry.axes[-2:], values.shape[1:], strict=True))
     kind, masked = kind_of(entry, e), trace.shown_mask(stage)
     return MapData(values, kind, limit_of(array, kind, masked), masked, rows, columns, titles)

@@ -2,6 +2,7 @@
 
 import glob
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 PREFIX = "preset:"
 SESSION = ".attnlab"
 """The ending of session files."""
+
+RUN = "run.json"
+"""The file that says that a folder is a run of a training."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,12 @@ def parse_source(text: str) -> Source:
     if text.startswith(PREFIX):
         return Source(preset=text.removeprefix(PREFIX))
     return Source(path=Path(text))
+
+
+def run_folder(path: str | os.PathLike[str]) -> Path | None:
+    """Return the folder of a run, of which either it or its ``run.json`` is named; None where it is something else."""
+    folder = Path(path).parent if Path(path).name == RUN else Path(path)
+    return folder if (folder / RUN).is_file() else None
 
 
 def is_several(text: str) -> bool:
@@ -68,8 +78,30 @@ def _presets(pattern: str) -> tuple[Source, ...]:
 def _files(text: str) -> list[str]:
     pattern = os.path.join(glob.escape(text), "*") if os.path.isdir(text) else text
     ending = os.path.splitext(pattern)[1] or SESSION
-    paths = (path for path in glob.iglob(pattern, recursive=True) if not os.path.isdir(path))
+    paths = {path for path in _fitting(pattern) if not os.path.isdir(path)}
     return sorted(path for path in paths if ending != SESSION or path.lower().endswith(SESSION))
+
+
+def _fitting(pattern: str) -> Iterator[str]:
+    """Yield the paths that fit; unlike those of glob they end where links lead in circles."""
+    parts = Path(pattern).parts
+    if "**" not in parts:
+        yield from glob.iglob(pattern)
+        return
+    at = parts.index("**")
+    for top in glob.iglob(str(Path(*parts[:at]))) if at else (os.curdir,):
+        for folder in _folders(top):
+            yield from _fitting(os.path.join(glob.escape(folder), *(parts[at + 1 :] or "*")))
+
+
+def _folders(top: str) -> Iterator[str]:
+    """Yield a folder and all in it that are not hidden, each once."""
+    seen = {os.path.realpath(top)}
+    for folder, inside, _ in os.walk(top, followlinks=True):
+        yield folder
+        real = {name: os.path.realpath(os.path.join(folder, name)) for name in inside if not name.startswith(".")}
+        inside[:] = [name for name, place in real.items() if place not in seen]
+        seen.update(real.values())
 
 
 def _nothing(text: str) -> str:

@@ -79,3 +79,15 @@ def test_what_does_not_exist_is_named() -> None:
         load_source("preset:nope")
     with pytest.raises(FileError, match=r"There is no file nope\.attnlab"):
         load_source("nope.attnlab")
+
+
+def test_links_that_lead_in_circles_are_followed_once(tmp_path: Path) -> None:
+    inner = tmp_path / "runs" / "one"
+    inner.mkdir(parents=True)
+    (inner / "a.attnlab").touch()
+    (tmp_path / "runs" / ".hidden").mkdir()
+    (tmp_path / "runs" / ".hidden" / "b.attnlab").touch()
+    for number in range(8):
+        (inner / f"back{number}").symlink_to(tmp_path / "runs", target_is_directory=True)
+    for pattern in ("runs/**/*.attnlab", "runs/**", "**/one/*", "**/**/a.*b"):
+        assert found(str(tmp_path / pattern)) == (Source(inner / "a.attnlab"),)
