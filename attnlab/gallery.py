@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
-from attnlab import gallery_lessons, gallery_weights
+from attnlab import gallery_lessons, gallery_train, gallery_weights
 from attnlab.console import TO_MEND
 from attnlab.document.settings import Settings
 from attnlab.files.source import Source
@@ -249,6 +249,8 @@ def shots() -> Iterator[Shot]:
     for name, preset, prepare in states:
         yield Shot(name, preset, usual, prepare)
     for name, size, prepare in gallery_lessons.states((1000, 640), usual):
+        yield Shot(name, "journey", size, prepare)
+    for name, size, prepare in gallery_train.states((720, 480), usual):
         yield Shot(name, "journey", size, prepare)
     for name, prepare in gallery_weights.states():
         yield Shot(name, "the-cat-sat", usual, prepare)
