@@ -21,8 +21,10 @@ from attnlab.training.run_state import MODEL, OPTIMIZER, below, named
 from attnlab.training.specs import RunSpec
 from attnlab.training.tasks import check, data
 
-DATA_SEED = 1 << 32
-"""Added to the seed for the generator of examples, so that they and the first weights are drawn apart."""
+DATA_SEED = 0x9E3779B9
+"""Makes another seed of a run's for its examples, so that they and the first weights are drawn apart. torch's generator
+knows but the lower 32 bits of a seed, and these are what differs.
+"""
 
 
 class Diverged(Exception):  # noqa: N818 - it is an end of training, not a mistake of somebody
@@ -53,7 +55,7 @@ class Trainer:
         self.device = resolve_device(spec.train.device)
         self.data = data(spec)
         self.step, self.seconds = 0, 0.0
-        self._generator = torch.Generator().manual_seed(DATA_SEED + spec.train.seed)
+        self._generator = torch.Generator().manual_seed(DATA_SEED ^ spec.train.seed)
         self._random = OwnRandom(spec.train.seed, self.device)
         with self._random.lent():
             self.model = models.build(spec.model, self.data).to(self.device)
@@ -87,7 +89,7 @@ class Trainer:
         loss = models.loss(self.model(batch), batch.targets)
         value = loss.item()
         if not math.isfinite(value):
-            self._give_up(f"the loss is {value:g}".replace("inf", "∞").replace("nan", "not a number"))
+            self._give_up(f"the loss is {_strange(value)}")
         self._optimizer.zero_grad()
         torch.autograd.backward(loss)
         gradients = [parameter.grad for parameter in self._parameters if parameter.grad is not None]
@@ -119,10 +121,18 @@ class Trainer:
         raise Diverged(found, what)
 
     def evaluate(self) -> Metric:
-        """Return how well the model does on the held-out examples."""
+        """Return how well the model does on the held-out examples.
+
+        Raises:
+            Diverged: their loss is no finite number; the last weights that were good are put back.
+            TrainingError: the device failed or its memory is full.
+        """
         with self._device_watched():
-            self._metric = metric(self.model, self._held_out, self.data.held_out_lengths, self.step)
-        return self._metric
+            found = metric(self.model, self._held_out, self.data.held_out_lengths, self.step)
+        if not math.isfinite(found.loss):
+            self._give_up(f"the held-out loss is {_strange(found.loss)}")
+        self._metric = found
+        return found
 
     def weights(self) -> dict[str, NDArray[np.generic]]:
         """Return copies of the weights by name, float32."""
@@ -197,3 +207,8 @@ class Trainer:
         if isinstance(error, torch.OutOfMemoryError) or "out of memory" in str(error):
             return f"{where} ran out of memory at step {self.step:,}; a smaller batch or model would do."
         return f"{where} failed at step {self.step:,}: {str(error).splitlines()[0]} The CPU would do."
+
+
+def _strange(value: float) -> str:
+    """Return how a number that is not finite is told."""
+    return f"{value:g}".replace("inf", "∞").replace("nan", "not a number").replace("-", "−")

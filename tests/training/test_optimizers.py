@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 import torch
@@ -19,7 +20,7 @@ def test_the_rate_rises_evenly_to_its_top_and_never_goes_above(schedule: str) ->
     rates = [rate(train, step) for step in range(train.steps)]
     assert rates[:10] == pytest.approx([0.05 * (i + 1) for i in range(10)])
     assert rates[10] == pytest.approx(0.5)
-    assert all(later <= earlier for earlier, later in zip(rates[10:], rates[11:], strict=False))
+    assert all(later <= earlier for earlier, later in pairwise(rates[10:]))
     assert min(rates) > 0
 
 

@@ -351,6 +351,7 @@ def test_a_text_of_ones_own_is_learned_from_whatever_ends_its_lines(tmp_path: Pa
         (with_options("copy", symbols="many"), "symbols is 'many'"),
         (with_options("copy", shortest=9, longest=5), "cannot be shorter"),
         (with_options("sum", columns=100), "d_model is 512 and the rows have 100"),
+        (with_options("sum", sequences=10_000), "6,553 rows would do"),
         (with_options("characters", text=3), "path of a file"),
         (replace(task_spec("copy"), model=replace(task_spec("copy").model, heads=5)), "heads is 5"),
     ],
@@ -395,6 +396,29 @@ def test_a_kind_that_does_not_go_with_a_task_is_refused_by_name() -> None:
         task_spec("dance")
     with pytest.raises(TrainingError, match="'recurrent' does not go with the task masked"):
         task_spec("masked", "recurrent")
+
+
+def test_a_text_that_was_written_anew_is_read_anew(tmp_path: Path) -> None:
+    file = tmp_path / "mine.txt"
+    spec = with_options("characters", text=str(file), context=16)
+    for content in ("abcd" * 100, "wxyz" * 200):
+        file.write_text(content, encoding="utf-8")
+        assert set(data(spec).vocabulary[3:]) == set(content)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_options_at_their_bounds_make_batches_or_a_sentence(task: str) -> None:
+    for option in (each for each in TASKS[task].options if each.kind in ("whole", "number")):
+        for value in (option.least, option.most):
+            spec = with_options(task, **{option.name: value})
+            if task == "sum" and option.name == "columns":
+                spec = replace(spec, model=replace(spec.model, d_model=int(value)))
+            problem = check(spec)
+            if problem:
+                assert problem.endswith(".")
+            else:
+                batch = drawn(spec, 3)
+                assert bool((batch.targets != IGNORED).any())
 
 
 def test_like_runs_share_their_examples() -> None:

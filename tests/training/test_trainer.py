@@ -87,6 +87,15 @@ def test_another_seed_gives_other_weights_and_other_examples() -> None:
     assert one.take().loss != other.take().loss
 
 
+def test_examples_and_first_weights_are_drawn_apart() -> None:
+    trainer = Trainer(small("copy"))
+    state = trainer.checkpoint().state
+    assert not np.array_equal(state["examples"], Trainer(small("copy", seed=1)).checkpoint().state["examples"])
+    for seed in range(3):
+        began = torch.Generator().manual_seed(seed).get_state().numpy()
+        assert not np.array_equal(state["examples"], began)
+
+
 def test_random_numbers_of_the_caller_stay_as_they_were() -> None:
     torch.manual_seed(5)
     expected = torch.rand(3)
@@ -128,6 +137,18 @@ def test_weights_that_broke_are_replaced_by_those_before() -> None:
         trainer.take()
     assert same(trainer.weights(), good)
     assert trainer.step == 1
+
+
+@pytest.mark.parametrize("steps", [1, 20])
+def test_a_held_out_loss_that_is_no_number_stops_with_the_last_good_weights(steps: int) -> None:
+    trainer = Trainer(small("reverse", rate=1e6, warmup=0, clip=0.0, steps=steps))
+    good = trainer.weights()
+    trainer.take()  # gives weights that are finite, and so large that nothing else is
+    with pytest.raises(Diverged, match=r"at step 1: the held-out loss is not a number"):
+        trainer.evaluate()
+    assert same(trainer.weights(), good)
+    assert trainer.step == 0
+    assert np.isfinite(trainer.evaluate().loss)
 
 
 def test_put_changes_what_is_named_and_nothing_when_something_is_wrong() -> None:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from attnlab.attention.entries import Option
 from attnlab.errors import ExperimentError, TrainingError
 from attnlab.training.specs import ModelSpec, RunSpec
-from attnlab.training.tasks import characters, dates, induction, letters, masked, sums
+from attnlab.training.tasks import characters, dates, induction, letters, masked, sums, texts
 from attnlab.training.tasks.data import Data
 from attnlab.training.tasks.task import Task, Variant
 
@@ -41,12 +41,16 @@ def data(spec: RunSpec) -> Data:
     problem = check_options(spec)
     if problem:
         raise TrainingError(problem)
-    chosen = {option.name: spec.options.get(option.name, option.default) for option in TASKS[spec.task].options}
-    return _made(spec.task, tuple(sorted(chosen.items())), spec.model.kind)
+    options = TASKS[spec.task].options
+    chosen = {option.name: spec.options.get(option.name, option.default) for option in options}
+    stamps = tuple(texts.stamp(str(chosen[option.name])) for option in options if option.kind == "file")
+    return _made(spec.task, tuple(sorted(chosen.items())), spec.model.kind, stamps)
 
 
 @lru_cache(maxsize=8)
-def _made(task: str, options: tuple[tuple[str, int | float | str], ...], kind: str) -> Data:
+def _made(
+    task: str, options: tuple[tuple[str, int | float | str], ...], kind: str, stamps: tuple[tuple[int, int], ...]
+) -> Data:
     return TASKS[task].make(RunSpec(task, dict(options), ModelSpec(kind=kind)))
 
 

@@ -30,6 +30,15 @@ def read(path: str) -> str:
     return _decoded(path, raw)
 
 
+def stamp(path: str) -> tuple[int, int]:
+    """Return what changes when a file does: its size and the time it was written."""
+    try:
+        found = Path(path).expanduser().stat()
+    except OSError:
+        return 0, 0
+    return found.st_size, found.st_mtime_ns
+
+
 def _decoded(path: str, raw: bytes) -> str:
     try:
         text = raw.decode("utf-8-sig")
