@@ -16,7 +16,7 @@ from attnlab.ui.train.setting_rows import ChoiceRow, NumberRow
 from attnlab.ui.train.workspace import TrainWorkspace
 from attnlab.ui.widgets.option_controls import NumberEdit
 
-PATIENCE_MS = 60_000
+PATIENCE_MS = 40_000
 SMALL = {"layers": "1", "heads": "2", "d_model": "8", "d_ff": "8", "batch": "4", "steps": "60"}
 """What is typed so that a step takes no time."""
 
