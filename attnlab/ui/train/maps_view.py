@@ -157,7 +157,9 @@ class MapsView(QWidget):
             painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
             painter.setPen(QColor(p.ink))
             pen, left = Pen(painter, font("caption_strong")), card.rect.x() + px(PAD) + px(14)
-            pen.draw(left, middle, pen.elided(title, card.rect.right() - left - px(6)))
+            room = card.rect.right() - left - px(6)
+            short = title if pen.width(title) <= room else title.replace("head ", "")  # the number says which
+            pen.draw(left, middle, pen.elided(short, room))
             draw_labels(painter, card.grid, data, p, font("tiny", 0.9), (None, None))
         painter.end()
         return picture

@@ -18,8 +18,8 @@ FRAME_MS = 33
 PER_SECOND = 15
 """Moments a second that are played at speed 1."""
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
-ROOMY = 720
-"""From this width on, in pixels at 100 %, memory is told beside the line."""
+ROOMY, ROOMY_FOR_BOTH = 680, 1200
+"""From these widths on, in pixels at 100 %, memory is told beside the line, and beside a message too."""
 BUTTONS = (
     ("first", "step-first", "First moment (Home)"),
     ("play", "play", "Play the moments (Space)"),
@@ -40,6 +40,7 @@ class TimeBar(QFrame):
         self.setProperty("ground", "bottom")
         self._palette = LIGHT
         self._speed, self._at = 1.0, 0.0
+        self._buttons_show: tuple[object, ...] = ()
         self.line = Timeline()
         self.line.moment_chosen.connect(self._on_moment_chosen)
         self.line.play_requested.connect(self.toggle_playing)
@@ -114,7 +115,11 @@ class TimeBar(QFrame):
         self.message.setText(sentence)
         self.message.setToolTip(sentence)
         self.message.setVisible(bool(sentence))
-        self.memory.setVisible(not sentence and self.width() >= px(ROOMY))
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """Leave memory out where there is no room for it, or none beside the message."""
+        self.memory.setVisible(self.width() >= px(ROOMY if not self.message.text() else ROOMY_FOR_BOTH))
 
     @property
     def playing(self) -> bool:
@@ -141,6 +146,10 @@ class TimeBar(QFrame):
 
     def _show_buttons(self) -> None:
         there = len(self.line.steps) > 0
+        state = (there, self.playing, self._palette, px(100))
+        if state == self._buttons_show:  # icons take longer to draw than all else here
+            return
+        self._buttons_show = state
         for name, icon_name, tip in BUTTONS:
             button = self.buttons[name]
             button.setEnabled(there)
@@ -201,4 +210,4 @@ class TimeBar(QFrame):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.memory.setVisible(not self.message.text() and self.width() >= px(ROOMY))
+        self._make_room()
