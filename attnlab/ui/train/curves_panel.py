@@ -54,6 +54,8 @@ class CurvesPanel(QWidget):
         for chart in (self.loss, self.right):
             chart.x_chosen.connect(self.step_chosen)
         self._headings = [_heading("Loss"), _heading("Held-out tokens right")]
+        self._key = QLabel("thin: training · thick: held-out")
+        self._key.setProperty("role", "caption")
         self._lay_out()
 
     def _lay_out(self) -> None:
@@ -61,7 +63,9 @@ class CurvesPanel(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(6)
         head = QHBoxLayout()
-        head.addWidget(self._headings[0], 1)
+        head.addWidget(self._headings[0])
+        head.addSpacing(8)
+        head.addWidget(self._key, 1)
         head.addWidget(self.scale_button)
         column.addLayout(head)
         column.addWidget(self.loss, 3)

@@ -16,7 +16,7 @@ from attnlab.training.specs import RunSpec
 if TYPE_CHECKING:
     from attnlab.training.look import LayerMaps, Look, Viewer, Written
 
-MOST_LOOKS = 60
+MOST_LOOKS = 40
 """Moments that are looked at to find heads that turn sharp."""
 
 

@@ -77,12 +77,13 @@ class Looking(QObject):
             job = partial(self.eyes.course, run.spec, missing[:AT_ONCE], self.probe)
             self.worker.ask("course", partial(_with, (run, self.probe), job))
 
-    def suggest(self) -> None:
-        """Ask which moments are worth a mark."""
+    def suggest(self, live: bool = False) -> None:
+        """Ask which moments are worth a mark; ``live`` leaves out what takes so long that the maps would stand still."""
         run = self._run
         if run is not None and self.probe and len(run.recorder.moments) > 2 and not self.worker.waits("marks"):
             curve = run.steps.copy(), run.losses.copy()
-            job = partial(self.eyes.marks, run.spec, run.recorder.moments, self.probe, curve)
+            moments = () if live else run.recorder.moments
+            job = partial(self.eyes.marks, run.spec, moments, self.probe, curve)
             self.worker.ask("marks", partial(_with, (run, self.probe), job))
 
     def stop(self) -> None:

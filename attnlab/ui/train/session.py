@@ -292,8 +292,8 @@ class TrainSession(QObject):
             self._frames += 1
             if self._frames % EXAMPLES_EVERY == 0 and self.watched:
                 self.looking.examples(self.at())
-            if self._frames % MARKS_EVERY == 0:
-                self.looking.suggest()
+            if self._frames % MARKS_EVERY == 0 and self.watched:
+                self.looking.suggest(live=True)
             self.progressed.emit()
 
     def _take(self, message: Message) -> bool:

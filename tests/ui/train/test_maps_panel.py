@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit
 
 if TYPE_CHECKING:
     from tests.ui.train.conftest import Student
@@ -109,3 +110,16 @@ def test_themes_reach_every_part(student: "Student") -> None:
         assert student.ws.maps.view._palette.name == theme
         assert student.ws.footer.line._palette.name == theme
         student.window.grab()
+
+
+def test_everything_that_is_used_has_a_name_and_a_tool_tip(student: "Student") -> None:
+    ws = student.ws
+    ws.settings.fold.setChecked(True)
+    kinds = (QAbstractButton, QLineEdit, QComboBox, QAbstractSpinBox)
+    parts = [part for area in (ws.header, ws.body, ws.footer) for kind in kinds for part in area.findChildren(kind)]
+    ours = [part for part in parts if part.isVisible() and part.objectName() not in ("qt_spinbox_lineedit",)]
+    assert len(ours) > 30
+    for part in ours:
+        name = part.accessibleName() or getattr(part, "text", str)()
+        assert name, f"{type(part).__name__} {part.objectName()!r} has no name"
+        assert part.toolTip(), f"{name} has no tool tip"
