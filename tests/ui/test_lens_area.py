@@ -2,13 +2,15 @@
 
 import re
 from collections.abc import Callable
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLabel, QListWidget, QPushButton, QRadioButton
+from pytestqt.qtbot import QtBot
 
 import attnlab
 from attnlab.attention.arithmetic import number
@@ -16,7 +18,7 @@ from attnlab.attention.explain import Cell
 from attnlab.attention.positions import sinusoidal
 from attnlab.compute import cost
 from attnlab.compute.precision import precision, summary
-from attnlab.ui.playground.lens_area import CANVAS, LENSES
+from attnlab.ui.playground.lens_area import CANVAS, LENSES, LensArea
 from attnlab.ui.playground.lenses.cost_lens import CostLens
 from attnlab.ui.playground.lenses.lens import Lens
 from attnlab.ui.playground.lenses.positions_lens import PositionsLens
@@ -106,6 +108,20 @@ def test_each_tab_opens_its_lens_and_leads_back(person: "Person", name: str) -> 
     open_tab(person, TITLES[name])
     assert lens(person, Lens) is shown
     open_tab(person, "Canvas")
+
+
+def test_where_the_middle_is_narrow_the_tabs_stand_in_several_lines(qtbot: QtBot) -> None:
+    area = LensArea(lambda *_: None)
+    qtbot.addWidget(area)
+    area.show_pin(True, "present")
+    area.resize(240, 500)
+    area.show()
+    shown = [area.strips, area.pin, *area.tabs.buttons(), *area.looks.buttons()]
+    qtbot.waitUntil(lambda: area.tabs.height() > 40 and area.canvas.mapTo(area, QPoint()).y() > 100)
+    places = [QRect(widget.mapTo(area, QPoint()), widget.size()) for widget in shown]
+    assert all(place.left() >= 0 and place.right() < 240 for place in places)
+    assert all(place.bottom() <= area.canvas.mapTo(area, QPoint()).y() for place in places)
+    assert all(not one.intersects(other) for one, other in combinations(places, 2))
 
 
 def test_the_tabs_are_walked_with_the_keyboard(person: "Person") -> None:

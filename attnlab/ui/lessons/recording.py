@@ -57,12 +57,8 @@ def _depth(view: "View") -> str | None:
 
 
 def _lens(playground: "Playground") -> str | None:
-    name = playground.lenses.current
-    if name == "canvas":
-        return None
-    tabs = getattr(playground.lenses.stack.currentWidget(), "tabs", {})
-    page = next((page for page, tab in tabs.items() if tab.isChecked()), "")
-    return f"{name}/{page}" if page else name
+    place = playground.lenses.place
+    return None if place == "canvas" else place
 
 
 def fresh() -> Lesson:

@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QAbstractButton, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractButton, QPushButton, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.playground.canvas import Canvas
@@ -26,6 +26,7 @@ LENSES = (
     ("precision", "Precision", "The same layer in four number formats", "PrecisionLens"),
     ("cost", "Cost", "Time and memory, measured on this machine", "CostLens"),
 )
+_LEAST = 240
 LOOKS = (
     Choice("present", "Present", "The cards show the present state"),
     Choice("pinned", "Pinned", "The cards show the pinned state, on the same scale of colours"),
@@ -57,11 +58,12 @@ class LensArea(QWidget):
         column.setSpacing(0)
         column.addWidget(self._make_bar())
         column.addWidget(self.stack, 1)
-        self.setMinimumSize(240, 200)
+        self.setMinimumSize(_LEAST, 200)
 
     def _make_bar(self) -> QWidget:
         bar = QWidget()
         bar.setProperty("ground", "lenses")
+        bar.setMinimumWidth(_LEAST)  # else it is as tall as it would be with room for all the tabs in one line
         row = FlowLayout()
         bar.setLayout(row)
         row.setContentsMargins(16, 6, 16, 0)
@@ -80,6 +82,8 @@ class LensArea(QWidget):
         self.looks = Segments("Which state the cards show")
         self.looks.set_choices(LOOKS)
         self.looks.chosen.connect(self.look_chosen)
+        for segments in (self.tabs, self.looks):  # which stand in several lines where the middle is narrow
+            segments.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Minimum)
         row.addWidget(self.tabs)
         for widget in (self.strips, self.looks, self.pin):
             row.addWidget(widget)

@@ -40,7 +40,10 @@ class FlowLayout(QLayout):
     def _places(self, width: int) -> list[tuple[QLayoutItem, QRect]]:
         shown = [item for item in self._items if not item.isEmpty()]
         inside = width - self.contentsMargins().left() - self.contentsMargins().right()
-        sizes = (item.sizeHint().toTuple() for item in shown)
+        sizes = [item.sizeHint().toTuple() for item in shown]
+        for i, item in enumerate(shown):
+            if sizes[i][0] > inside and item.hasHeightForWidth():  # it has rows of its own
+                sizes[i] = inside, item.heightForWidth(inside)
         return list(zip(shown, flow(sizes, inside, self._gap), strict=True))
 
     def addItem(self, item: QLayoutItem) -> None:

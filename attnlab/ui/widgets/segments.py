@@ -5,11 +5,12 @@ from itertools import zip_longest
 
 from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QEnterEvent, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QRadioButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QRadioButton, QSizePolicy, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.theme import disabled_ink, draw_focus_ring, font, mixed, plain_tip, px
 from attnlab.ui.widgets.choice import Choice, same
+from attnlab.ui.widgets.flow_layout import FlowLayout
 from attnlab.ui.widgets.subscripts import draw_text, text_width
 
 _STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Up: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Down: 1}
@@ -19,7 +20,7 @@ class Segments(QWidget):
     """Shows one of a few values and asks for another: ``chosen`` says which a person took.
 
     It is one stop of the Tab key; the arrows choose the neighbour and pass over what cannot be chosen. With less room
-    than it asks for it is written smaller and closer, before anything is cut off.
+    than it asks for it is written smaller and closer, and then in several lines.
     """
 
     chosen = Signal(object)
@@ -32,9 +33,7 @@ class Segments(QWidget):
         self._buttons: list[_Segment] = []
         self._value: object = None
         self._tight = False
-        self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(px(2))
+        self._row = FlowLayout(self, gap=px(2))
         self.setAccessibleName(name)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 

@@ -141,7 +141,7 @@ def test_with_less_room_segments_are_smaller_and_do_not_overlap(qtbot: QtBot) ->
     assert not segments.tight
     segments.setFixedWidth(round(wide * 0.8))
     qtbot.waitUntil(lambda: segments.tight)
-    row.window.grab()  # which lays out what was asked for
+    qtbot.waitUntil(lambda: segments.buttons()[-1].y() == 0)  # until what was asked for is laid out
     places = [button.geometry() for button in segments.buttons()]
     assert all(left.right() < right.left() for left, right in pairwise(places))
     assert places[-1].right() < segments.width()
