@@ -197,7 +197,7 @@ def test_closing_it_twice_is_closing_it(sit_down: "Callable[..., Person]") -> No
 
 def test_the_rail_shows_the_workspaces_that_work_and_no_others(person: "Person") -> None:
     buttons = [button for button in person.window.rail.findChildren(QToolButton) if button.text()]
-    assert [button.text() for button in buttons] == ["Play", "Lessons"]
+    assert [button.text() for button in buttons] == ["Play", "Lessons", "Train"]
     assert buttons[0].isChecked()
     person.click(buttons[0])
     person.key(Qt.Key.Key_1, Qt.KeyboardModifier.ControlModifier)

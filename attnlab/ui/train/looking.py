@@ -78,7 +78,7 @@ class Looking(QObject):
             self.worker.ask("course", partial(_with, (run, self.probe), job))
 
     def suggest(self, live: bool = False) -> None:
-        """Ask which moments are worth a mark; ``live`` leaves out what takes so long that the maps would stand still."""
+        """Ask which moments are worth a mark; ``live`` leaves out what would hold the maps up."""
         run = self._run
         if run is not None and self.probe and len(run.recorder.moments) > 2 and not self.worker.waits("marks"):
             curve = run.steps.copy(), run.losses.copy()
