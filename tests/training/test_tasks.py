@@ -351,7 +351,7 @@ def test_a_text_of_ones_own_is_learned_from_whatever_ends_its_lines(tmp_path: Pa
         (with_options("copy", symbols="many"), "symbols is 'many'"),
         (with_options("copy", shortest=9, longest=5), "cannot be shorter"),
         (with_options("sum", columns=100), "d_model is 512 and the rows have 100"),
-        (with_options("sum", sequences=10_000), "6,553 rows would do"),
+        (with_options("sum", sequences=10_000), "3,276 rows would do"),
         (with_options("characters", text=3), "path of a file"),
         (replace(task_spec("copy"), model=replace(task_spec("copy").model, heads=5)), "heads is 5"),
     ],

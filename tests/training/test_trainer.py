@@ -231,6 +231,14 @@ def test_a_run_that_cannot_be_says_why() -> None:
         Trainer(small("copy", device="nowhere"))
 
 
+def test_a_device_that_fails_is_named_in_a_sentence() -> None:
+    trainer = Trainer(small("copy"))
+    trainer.take()
+    trainer.device = torch.device("meta")  # where the weights are not
+    with pytest.raises(TrainingError, match=r"failed at step 1: .* The CPU would do"):
+        trainer.take()
+
+
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_a_run_on_a_gpu_learns_and_goes_on_from_a_checkpoint() -> None:
     spec = small("copy", device="cuda")

@@ -18,7 +18,7 @@ from attnlab.training.tasks.task import RECURRENT, WITH_SOURCE, Task
 
 NAME = "dates"
 HELD_OUT, SEED = 512, 21
-OPTIONS = (Option("pairs", "Pairs", "How many spelled dates there are to learn from", "whole", 20_000, 1000, 100_000),)
+OPTIONS = (Option("pairs", "Pairs", "How many spelled dates there are to learn from", "whole", 20_000, 1000, 50_000),)
 CHARACTERS = "0123456789abcdefghijklmnopqrstuvwxyz ,-./'"
 LONGEST, TARGET = 37, len("2024-12-31")
 PROBE = "the 3rd of march, 2019"

@@ -17,8 +17,8 @@ NAME = "sum"
 SEEDS = (0xA11E57ED, 0xA11E57EE)
 """Of the generators of the rows to learn from and of those held out; no run that draws fresh rows begins with them."""
 HELD_OUT = 200
-MOST_NUMBERS = 1 << 25
-"""In all rows together: 128 MiB."""
+MOST_NUMBERS = 1 << 24
+"""In all rows together: 64 MiB."""
 OPTIONS = (
     Option("sequences", "Rows", "How many rows there are to learn from", "whole", 1000, 1, 10_000),
     Option("fresh", "Fresh rows", "New rows at every step, so that none can be learned by heart", "switch", False),
