@@ -1,4 +1,4 @@
-"""Opens what is handed to the window, by its ending: sessions, lessons, weights. Drops and the system's wishes too."""
+"""Opens what is handed to the window, by its ending: sessions, lessons, weights, runs; drops and system wishes."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attnlab.files.atomic import shown
+from attnlab.files.source import run_folder
 
 if TYPE_CHECKING:
     from attnlab.ui.main_window import MainWindow
@@ -34,12 +35,25 @@ def open_paths(window: "MainWindow", paths: Sequence[Path]) -> None:
 
 
 def _open_one(window: "MainWindow", path: Path) -> bool:
-    """Open a lesson, or a session: what is neither is refused in its own words."""
+    """Open a lesson, a run, or a session: what is none of them is refused in its own words."""
     if path.suffix.lower() in LESSONS:
         desk = window.lessons()
         return desk is not None and desk.open(path)
+    if (folder := run_folder(path)) is not None:
+        return _open_run(window, folder)
     window.show_workspace(0)
     return window.playground is not None and window.playground.files.open(path)
+
+
+def _open_run(window: "MainWindow", folder: Path) -> bool:
+    """Show a run of a training where it was trained."""
+    from attnlab.ui.main_window import TRAIN
+
+    window.show_workspace(TRAIN)
+    if window.trainer is None or window.trainer.tools is None:
+        return False
+    window.trainer.tools.open_run(folder)
+    return True
 
 
 def _open_weights(window: "MainWindow", paths: Sequence[Path]) -> None:

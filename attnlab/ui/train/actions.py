@@ -53,4 +53,6 @@ def train_actions(w: "MainWindow") -> list[Action]:
                loaded, hint="From the moment that is shown, with its real inputs, weights and tokens"),
         Action("train-send-back", "Send the weights back to the training", "Train",
                w.train("tools.round_trip.send_back"), (), opened),
+        Action("train-runs", "All runs…", "Train", w.train("tools.show_runs"), (), loaded,
+               hint="Compare, open, rename and delete runs that are kept"),
     ]  # fmt: skip

@@ -1,6 +1,5 @@
 """The way of a layer from a training into the playground, and of its edited weights back into the training."""
 
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
@@ -10,11 +9,11 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QToolButton, QVBo
 
 from attnlab.figures.palette import Palette
 from attnlab.training.marks import Mark
-from attnlab.training.messages import Arrays, Checkpoint
+from attnlab.training.messages import Arrays
 from attnlab.training.recorder import Moment
 from attnlab.training.run import Run
-from attnlab.training.specs import RunSpec
 from attnlab.ui.train.eyes import Eyes
+from attnlab.ui.train.sent import Opened, Origin, Sent, longer, opened, sent
 from attnlab.ui.train.sent_strip import SentStrip
 from attnlab.ui.train.worker import Refusal, Worker
 
@@ -22,32 +21,6 @@ if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
     from attnlab.ui.main_window import MainWindow
     from attnlab.ui.train.workspace import TrainWorkspace
-
-MORE_STEPS = 0.25
-"""How many more steps, of those it had, a run that is at its end is given to go on with edited weights."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Origin:
-    """Where what is open in the playground comes from: a layer of a run at a step, read for a probe.
-
-    ``weights`` are those of the whole model; ``head`` is the one in view, −1 for all.
-    """
-
-    run: Run | None
-    spec: RunSpec
-    step: int
-    weights: Arrays
-    probe: str
-    layer: str
-    head: int
-
-    @property
-    def title(self) -> str:
-        """What it is called in the playground."""
-        from attnlab.training.tasks import TASKS
-
-        return f"{TASKS[self.spec.task].title} · {self.layer} · step {self.step:,}"
 
 
 class RoundTrip(QObject):
@@ -163,8 +136,11 @@ class RoundTrip(QObject):
         (layer, head), self._wanted = self._wanted or ("", 0), None
         spec, step, weights = self._session.at()
         run, probe = self._session.run, self._session.looking.probe
-        made = partial(Origin, run, spec, step, probe=probe, layer=layer, head=head)
-        self._worker.ask("open", partial(_opened, made, weights))
+
+        def made(found: Arrays) -> Origin:
+            return Origin(run, spec, step, found, probe, layer, head)
+
+        self._worker.ask("open", partial(opened, made, spec, weights))
 
     def _take(self, origin: Origin, experiment: "Experiment") -> None:
         from attnlab.document.document import View
@@ -186,7 +162,7 @@ class RoundTrip(QObject):
         """Have the training go on with the weights as they are in the playground now."""
         origin, playground = self.origin, self._window.playground
         if origin is not None and playground is not None:
-            job = partial(_sent, origin, playground.document.experiment, self._stands(origin))
+            job = partial(sent, origin, playground.document.experiment, self._stands(origin))
             self._worker.ask("send", job)
 
     def _stands(self, origin: Origin) -> bool:
@@ -194,16 +170,17 @@ class RoundTrip(QObject):
         run, session = origin.run, self._session
         return run is not None and run is session.run and session.state == "paused" and run.step == origin.step
 
-    def _go_on(self, origin: Origin, weights: Arrays, checkpoint: Checkpoint | None) -> None:
+    def _go_on(self, found: Sent) -> None:
         from attnlab.ui.main_window import TRAIN
 
+        origin, weights, checkpoint = found.origin, found.weights, found.checkpoint
         session = self._session
         if checkpoint is None and not self._stands(origin):
             self.send_back()  # it has gone on meanwhile
             return
         run = origin.run or Run(origin.spec, f"{origin.spec.task}, seed {origin.spec.train.seed}")
         if checkpoint is not None:
-            run.spec = _longer(run.spec, origin.step)
+            run.spec = longer(run.spec, origin.step)
             session.go_on_from(run, checkpoint)
             self._workspace.settings.show_spec(run.spec)
         else:
@@ -229,10 +206,10 @@ class RoundTrip(QObject):
     @Slot(str, object)
     def _on_answered(self, kind: str, result: object) -> None:
         match kind, result:
-            case "open", (Origin() as origin, experiment):
-                self._take(origin, experiment)
-            case "send", (Origin() as origin, weights, checkpoint):
-                self._go_on(origin, weights, checkpoint)
+            case "open", Opened():
+                self._take(result.origin, result.experiment)
+            case "send", Sent():
+                self._go_on(result)
             case "open", Refusal():
                 self._workspace.maps.say(result.sentence)
             case "send", Refusal():
@@ -287,37 +264,3 @@ class RoundTrip(QObject):
         from attnlab.ui.main_window import TRAIN
 
         self._window.show_workspace(TRAIN)
-
-
-def _opened(made: "partial[Origin]", weights: Arrays | None) -> "tuple[Origin, Experiment]":
-    """Return where a layer comes from, with it as an experiment; without weights at the first ones."""
-    from attnlab.training.look import Viewer
-
-    spec: RunSpec = made.args[1]
-    origin = made(weights=weights if weights is not None else Eyes().first(spec))
-    return origin, Viewer(spec).experiment(origin.weights, origin.probe, origin.layer)
-
-
-def _sent(origin: Origin, experiment: "Experiment", stands: bool) -> tuple[Origin, Arrays, Checkpoint | None]:
-    """Return the weights with those of an experiment, and unless the process stands there, what goes on from them.
-
-    The optimiser begins anew then: what it knew at that step is not kept.
-    """
-    from attnlab.training.look import Viewer
-    from attnlab.training.trainer import Trainer
-
-    weights = Viewer(origin.spec).put(origin.weights, origin.layer, experiment)
-    if stands:
-        return origin, weights, None
-    trainer = Trainer(replace(origin.spec, train=replace(origin.spec.train, device="cpu")))
-    trainer.put(weights)
-    trainer.step, trainer.seconds = origin.step, origin.run.seconds if origin.run is not None else 0.0
-    return origin, weights, trainer.checkpoint()
-
-
-def _longer(spec: RunSpec, step: int) -> RunSpec:
-    """Return settings with steps left after one."""
-    steps = spec.train.steps
-    return (
-        spec if step < steps else replace(spec, train=replace(spec.train, steps=step + max(1, int(steps * MORE_STEPS))))
-    )

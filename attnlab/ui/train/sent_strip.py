@@ -10,7 +10,7 @@ from attnlab.ui.theme import mixed, restyle
 from attnlab.ui.widgets.elided_label import ElidedLabel
 
 if TYPE_CHECKING:
-    from attnlab.ui.train.round_trip import Origin
+    from attnlab.ui.train.sent import Origin
 
 ABOUT = (
     "The numbers of this layer's weights and biases go back; tokens, embeddings and a mask drawn by hand belong to the "

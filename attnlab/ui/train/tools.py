@@ -1,11 +1,14 @@
-"""What one does with a training beside watching it: the way into the playground and back."""
+"""What one does with a training beside watching it: the playground and back, runs that are kept."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Slot
 
 from attnlab.figures.palette import Palette
 from attnlab.ui.train.round_trip import RoundTrip
+from attnlab.ui.train.run_keeper import RunKeeper
+from attnlab.ui.train.runs_panel import RunsPanel
 
 if TYPE_CHECKING:
     from attnlab.ui.main_window import MainWindow
@@ -17,12 +20,31 @@ class TrainTools(QObject):
 
     def __init__(self, workspace: "TrainWorkspace", window: "MainWindow") -> None:
         super().__init__(workspace)
+        self._workspace, self._window = workspace, window
         self.round_trip = RoundTrip(workspace, window)
+        self.keeper = RunKeeper(workspace.session)
+        self.runs = RunsPanel(workspace, self.keeper)
+        workspace.settings.add_section(self.runs)
+        self.keeper.failed.connect(workspace.footer.show_message)
+        self.runs.table_requested.connect(self.show_runs)
+
+    def open_run(self, folder: Path) -> None:
+        """Show a run of any folder."""
+        self.runs.open(folder)
+
+    @Slot()
+    def show_runs(self) -> None:
+        """Show the table of all runs."""
+        from attnlab.ui.train.runs_dialog import RunsDialog
+
+        RunsDialog(self.runs, self._window).open()
 
     def set_palette(self, palette: Palette) -> None:
         """Paint in other colours, and the present size of type."""
         self.round_trip.set_palette(palette)
+        self.runs.set_palette(palette)
 
     def close(self) -> None:
         """End the threads; may be called twice."""
         self.round_trip.close()
+        self.keeper.close()

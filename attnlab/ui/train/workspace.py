@@ -1,6 +1,5 @@
 """The training's workspace: settings, maps and curves side by side, controls above, and the time line below."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +14,7 @@ from attnlab.ui.train.control_bar import ControlBar
 from attnlab.ui.train.curves_panel import CurvesPanel, RunCurves
 from attnlab.ui.train.eyes import Checked, Seen
 from attnlab.ui.train.maps_panel import MapsPanel
+from attnlab.ui.train.run_words import difference
 from attnlab.ui.train.session import TrainSession
 from attnlab.ui.train.settings_panel import SettingsPanel
 from attnlab.ui.train.text_panel import LENGTH, TextPanel
@@ -131,8 +131,16 @@ class TrainWorkspace(QObject):
         self.footer.show_message("")
         self.session.reset()
         self._show_moments()
-        self._show_curves()
+        self.show_curves()
         self._show_course()
+
+    def open_run(self, run: Run) -> None:
+        """Show a run that was kept, with its settings, curves and moments."""
+        self._broken = False
+        self.footer.stop()
+        self.footer.show_message("")
+        self.session.open_run(run)
+        self.settings.show_spec(run.spec)
 
     def take_key(self, key: int) -> bool:
         """Walk the moments by the keys of the time line, wherever the keyboard is; False when the key is not one."""
@@ -148,6 +156,11 @@ class TrainWorkspace(QObject):
         if self.tools is not None:
             self.tools.close()
 
+    @property
+    def shown(self) -> bool:
+        """Whether the workspace is the one that is seen."""
+        return self._shown
+
     def show_all(self, shown: bool) -> None:
         """Show or hide the whole workspace; hidden it goes on training, and draws nothing."""
         self._shown = shown
@@ -157,7 +170,7 @@ class TrainWorkspace(QObject):
         if shown:
             self.maps.view.setFocus()
             self._show_moments()
-            self._show_curves()
+            self.show_curves()
             self._show_course()
             self._show_state()
 
@@ -220,7 +233,7 @@ class TrainWorkspace(QObject):
             if not self.text.prompt.isModified():
                 self.text.prompt.setText(found.probe)
             self._ask_text()
-            self._show_curves()
+            self.show_curves()
         self._show_state()
 
     @Slot()
@@ -239,7 +252,7 @@ class TrainWorkspace(QObject):
         resting = not self.session.alive or self.session.state != "running"
         if resting or self._frames % CURVES_EVERY == 0:
             self._show_moments()
-            self._show_curves()
+            self.show_curves()
         if resting or self._frames % TEXT_EVERY == 0:
             self._ask_text()
         self._show_state()
@@ -328,12 +341,17 @@ class TrainWorkspace(QObject):
         spec = self.session.run.spec if self.session.run is not None else self.session.spec
         self.maps.show_course(*self.session.looking.course_lines(), float(spec.train.steps))
 
-    def _show_curves(self) -> None:
+    def laid_over(self) -> tuple[Run, ...]:
+        """Return the runs whose curves are laid over those of this one: others of its task."""
+        session, run = self.session, self.session.run
+        task = (run.spec if run is not None else session.spec).task
+        return tuple(other for other in session.kept if other.spec.task == task)
+
+    def show_curves(self) -> None:
+        """Show the curves, with those that are laid over."""
         session, run = self.session, self.session.run
         spec = run.spec if run is not None else session.spec
-        others = [
-            _curves(other, difference(spec, other.spec)) for other in session.kept if other.spec.task == spec.task
-        ]
+        others = [_curves(other, difference(spec, other.spec)) for other in self.laid_over()]
         baselines = session.valid.baselines if session.valid is not None else {}
         mine = _curves(run, "this run") if run is not None else RunCurves("this run")
         self.curves.show_curves(mine, others, end=float(spec.train.steps), baselines=baselines)
@@ -353,19 +371,6 @@ def first_workspace(parent: QWidget, grid: QGridLayout) -> TrainWorkspace:
         made.tools = TrainTools(made, parent)
     made.arrange(parent.width())
     return made
-
-
-def difference(spec: RunSpec, other: RunSpec) -> str:
-    """Return in what another run differs, in few words: "seed 1", "positions none"."""
-    if spec.model.kind != other.model.kind:
-        return f"{other.model.kind}, seed {other.train.seed}"
-    found = [
-        f"{name.replace('_', ' ')} {getattr(theirs, name)}"
-        for mine, theirs in ((spec.model, other.model), (replace(spec.train, seed=0), replace(other.train, seed=0)))
-        for name in mine.__dataclass_fields__
-        if getattr(mine, name) != getattr(theirs, name)
-    ]
-    return ", ".join(found[:2]) or f"seed {other.train.seed}"
 
 
 def _curves(run: Run, name: str) -> RunCurves:

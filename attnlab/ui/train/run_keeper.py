@@ -1,0 +1,169 @@
+"""Keeps the runs of a window on disk: saved beside the training by a thread of its own, listed, opened, deleted."""
+
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from attnlab.errors import AttnlabError
+from attnlab.training import store
+from attnlab.training.run import Run, RunState
+from attnlab.training.store_manifest import CHECKPOINT, CURVE, MANIFEST, MOMENTS
+from attnlab.ui.train.session import TrainSession
+
+SAVE_MS = 30_000
+"""How often a run is saved while it goes on."""
+
+
+class RunKeeper(QObject):
+    """Saves the run of a session by itself, when it pauses or ends and now and then; tells what ``listed`` runs are."""
+
+    listed = Signal(object)
+    failed = Signal(str)
+    _posted = Signal()
+
+    def __init__(self, session: TrainSession) -> None:
+        super().__init__(session)
+        self._session = session
+        self._folders: WeakKeyDictionary[Run, Path] = WeakKeyDictionary()
+        self._last: Run | None = None
+        self._saved: tuple[Run, int, str] | None = None
+        self._done: deque[tuple[Callable[[Any], None], Future[Any]]] = deque()
+        self._thread = ThreadPoolExecutor(1, "attnlab-runs")
+        self._closed = False
+        self.timer = QTimer(self)
+        self.timer.setInterval(SAVE_MS)
+        self.timer.timeout.connect(self._on_time_to_save)
+        self._posted.connect(self._on_posted)
+        session.started.connect(self._on_started)
+        session.progressed.connect(self._on_progressed)
+        for over in (session.ended, session.failed):
+            over.connect(self._on_over)
+
+    def folder(self, run: Run) -> Path | None:
+        """Return where a run is kept; None when it is not yet."""
+        return self._folders.get(run)
+
+    def close(self) -> None:
+        """Save what there is and end the thread; may be called twice."""
+        if not self._closed:
+            self.timer.stop()
+            self._save(self._session.run)
+            self._closed = True
+            self._thread.shutdown()
+
+    # What is asked
+
+    def refresh(self) -> None:
+        """Find out which runs there are; ``listed`` follows."""
+        self._do(store.list_runs, self.listed.emit)
+
+    def load(self, folder: Path, then: Callable[[Run], None], *, whole: bool = True) -> None:
+        """Read a run, without its moments where it is not wanted whole, and go on with it."""
+
+        def read() -> Run:
+            state = store.load(folder)
+            return Run.of(state if whole else replace(state, moments=(), marks=(), checkpoint=None))
+
+        def take(run: Run) -> None:
+            self._folders[run] = folder
+            then(run)
+
+        self._do(read, take)
+
+    def rename(self, folder: Path, name: str) -> None:
+        """Give a run another name."""
+        for run in [run for run, at in self._folders.items() if at == folder]:
+            run.name = name
+        self._do(partial(_renamed, folder, name), lambda _: self.refresh())
+
+    def delete(self, folder: Path) -> None:
+        """Delete a run for good."""
+        for run in [run for run, at in self._folders.items() if at == folder]:
+            del self._folders[run]
+        self._do(partial(_deleted, folder), lambda _: self.refresh())
+
+    # What is kept by itself
+
+    def _save(self, run: Run | None) -> None:
+        """Save a run that has taken a step since it was saved."""
+        now = (run, run.step, run.status) if run is not None else None
+        if run is None or now == self._saved or len(run.steps) < 1:
+            return
+        folder = self._folders.get(run) or store.new_folder(run.spec)
+        if run not in self._folders:
+            self._folders[run] = folder
+            with suppress(OSError):  # which saving says in a sentence
+                folder.mkdir(parents=True)  # the name is taken from now on
+        self._saved = now
+        self._do(partial(store.save, run.state(), folder), lambda _: self.refresh())
+
+    @Slot()
+    def _on_started(self) -> None:
+        self._last = self._session.run
+        self.timer.start()
+
+    @Slot()
+    def _on_progressed(self) -> None:
+        run = self._session.run
+        if run is not self._last:
+            self._save(self._last)
+            self._last, self._saved = run, None
+            if run is not None and run in self._folders:
+                self._saved = (run, run.step, run.status)
+            self.refresh()
+        elif self._session.state == "paused":
+            self._save(run)
+
+    @Slot()
+    def _on_time_to_save(self) -> None:
+        if self._session.alive:
+            self._save(self._session.run)
+        else:
+            self.timer.stop()
+
+    @Slot()
+    def _on_over(self) -> None:
+        self.timer.stop()
+        self._save(self._session.run)
+
+    # The thread
+
+    def _do(self, job: Callable[[], Any], then: Callable[[Any], None]) -> None:
+        if not self._closed:
+            self._thread.submit(job).add_done_callback(partial(self._post, then))
+
+    def _post(self, then: Callable[[Any], None], future: "Future[Any]") -> None:
+        self._done.append((then, future))
+        self._posted.emit()
+
+    @Slot()
+    def _on_posted(self) -> None:
+        then, future = self._done.popleft()
+        try:
+            found = future.result()
+        except AttnlabError as error:
+            self.failed.emit(str(error))
+        except OSError as error:
+            self.failed.emit(f"The run cannot be deleted: {error.strerror or error}.")
+        else:
+            then(found)
+
+
+def _renamed(folder: Path, name: str) -> None:
+    state: RunState = store.load(folder)
+    store.save(replace(state, name=name), folder)
+
+
+def _deleted(folder: Path) -> None:
+    for name in (MANIFEST, CURVE, MOMENTS, CHECKPOINT):
+        (folder / name).unlink(missing_ok=True)
+    if not any(folder.iterdir()):
+        folder.rmdir()

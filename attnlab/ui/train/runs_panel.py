@@ -1,0 +1,206 @@
+"""The runs that are kept: a short list under the settings, whose curves are laid over, and what is done with them."""
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPoint, Qt, QUrl, Signal, Slot
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QMessageBox, QPushButton, QVBoxLayout, QWidget
+
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.training.run import Run
+from attnlab.training.store import Summary
+from attnlab.ui.train.curves_panel import OTHERS
+from attnlab.ui.train.run_keeper import RunKeeper
+from attnlab.ui.train.run_row import RunRow
+from attnlab.ui.train.run_words import line, loss_of
+
+if TYPE_CHECKING:
+    from attnlab.ui.train.workspace import TrainWorkspace
+
+MOST = 6
+"""Runs that are listed besides those whose curves are shown; all of them stand in the table."""
+
+
+class RunsPanel(QWidget):
+    """Lists runs; ``compare_requested`` carries the folder of one that is to stand beside this."""
+
+    compare_requested = Signal(object)
+    table_requested = Signal()
+    changed = Signal()
+
+    def __init__(self, workspace: "TrainWorkspace", keeper: RunKeeper) -> None:
+        super().__init__()
+        self._workspace, self._session, self.keeper = workspace, workspace.session, keeper
+        self._palette = LIGHT
+        self.found: tuple[Summary, ...] = ()
+        self.rows: dict[Path | None, RunRow] = {}
+        self._told: object = None
+        heading = QLabel("Runs")
+        heading.setProperty("role", "section")
+        self.all_button = QPushButton("All runs")
+        self.all_button.setToolTip("A table of all runs that are kept: compare, open, rename, delete")
+        self.all_button.clicked.connect(self.table_requested)
+        head = QHBoxLayout()
+        head.addWidget(heading, 1)
+        head.addWidget(self.all_button)
+        self._lines = QVBoxLayout()
+        self._lines.setSpacing(0)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        column.addLayout(head)
+        column.addLayout(self._lines)
+        keeper.listed.connect(self._on_listed)
+        self._session.progressed.connect(self._on_progressed)
+        keeper.refresh()
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours, and the present size of type."""
+        self._palette = palette
+        for row in self.rows.values():
+            row.set_palette(palette)
+
+    def is_open(self, folder: Path) -> bool:
+        """Whether a run is the one that the workspace shows."""
+        run = self._session.run
+        return run is not None and self.keeper.folder(run) == folder
+
+    def laid_over(self, folder: Path) -> Run | None:
+        """Return the run of a folder whose curves are laid over those of this run, if it is one."""
+        return next((run for run in self._session.kept if self.keeper.folder(run) == folder), None)
+
+    # What is done
+
+    def toggle(self, folder: Path) -> None:
+        """Lay the curves of a run over those of this one, or no longer."""
+        run = self.laid_over(folder)
+        if run is None and self._of_other_task(folder):
+            self._workspace.footer.show_message("Losses of different tasks cannot be compared; open that run instead.")
+            self._show()
+        elif run is None:
+            self.keeper.load(folder, self._lay_over, whole=False)
+        else:
+            self._session.kept = tuple(other for other in self._session.kept if other is not run)
+            self._show_over()
+
+    def _of_other_task(self, folder: Path) -> bool:
+        run = self._session.run
+        task = (run.spec if run is not None else self._session.spec).task
+        return any(each.spec.task != task for each in self.found if each.folder == folder and each.spec is not None)
+
+    def open(self, folder: Path) -> None:
+        """Show a run as it was kept; it can go on where it has steps left."""
+        if not self.is_open(folder):
+            self.keeper.load(folder, self._open)
+
+    def delete(self, folder: Path) -> None:
+        """Ask whether a run is to be deleted, and do so."""
+        name = next((each.name for each in self.found if each.folder == folder), folder.name)
+        box = QMessageBox(self.window())
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setText(f"Delete the run “{name}” for good?")
+        yes = box.addButton("Delete", QMessageBox.ButtonRole.DestructiveRole)
+        box.addButton(QMessageBox.StandardButton.Cancel)
+        yes.clicked.connect(partial(self._delete, folder))
+        box.open()
+
+    def reveal(self, folder: Path) -> None:
+        """Show the folder of a run in the system's file manager."""
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
+
+    def _delete(self, folder: Path) -> None:
+        run = self.laid_over(folder)
+        if run is not None:
+            self.toggle(folder)
+        self.keeper.delete(folder)
+
+    def _lay_over(self, run: Run) -> None:
+        self._session.kept = (*self._session.kept, run)
+        self._show_over()
+
+    def _open(self, run: Run) -> None:
+        folder = self.keeper.folder(run)
+        self._session.kept = tuple(other for other in self._session.kept if self.keeper.folder(other) != folder)
+        self._workspace.open_run(run)
+        self._show_over()
+
+    def _show_over(self) -> None:
+        self._workspace.show_curves()
+        self._show()
+        self.changed.emit()
+
+    # What is shown
+
+    @Slot(object)
+    def _on_listed(self, found: tuple[Summary, ...]) -> None:
+        self.found = tuple(each for each in found if not each.problem)
+        self._show()
+        self.changed.emit()
+
+    @Slot()
+    def _on_progressed(self) -> None:
+        run = self._session.run
+        row = self.rows.get(None)
+        if row is not None and run is not None and self._workspace.shown:
+            row.show_loss(loss_of(run))
+        told = (run, self._session.kept)
+        if told != self._told:
+            self._told = told
+            self._show()
+            self.changed.emit()
+
+    def _show(self) -> None:
+        focus = next((folder for folder, row in self.rows.items() if row.hasFocus()), None)
+        while (item := self._lines.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.hide()
+                widget.deleteLater()
+        self.rows = {}
+        run = self._session.run
+        if run is not None:
+            mine = RunRow("this run", loss_of(run), "accent", "The run that is shown")
+            mine.setChecked(True)
+            mine.setEnabled(False)
+            self._add(None, mine)
+        spec = run.spec if run is not None else self._session.spec
+        colours = self.colours()
+        others = [each for each in self.found if not self.is_open(each.folder)]
+        recent = [each for each in others if each.folder not in colours][:MOST]
+        for each in [each for each in others if each in recent or each.folder in colours]:
+            name, tip = line(each, spec)
+            row = RunRow(name, each.loss, colours.get(each.folder, "muted"), tip)
+            row.setChecked(each.folder in colours)
+            row.clicked.connect(partial(self.toggle, each.folder))
+            row.opened.connect(partial(self.open, each.folder))
+            row.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+            row.customContextMenuRequested.connect(partial(self._on_menu_wanted, each.folder))
+            self._add(each.folder, row)
+            if each.folder == focus:
+                row.setFocus()
+        self.setVisible(bool(self.rows))
+
+    def _add(self, folder: Path | None, row: RunRow) -> None:
+        row.set_palette(self._palette)
+        self.rows[folder] = row
+        self._lines.addWidget(row)
+
+    def colours(self) -> dict[Path, str]:
+        """Return in which colour each run is laid over, by its folder."""
+        shown = self._workspace.laid_over()
+        folders = [self.keeper.folder(run) for run in shown]
+        return {at: OTHERS[i % len(OTHERS)] for i, at in enumerate(folders) if at is not None}
+
+    def _on_menu_wanted(self, folder: Path, at: QPoint) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        over = self.laid_over(folder) is not None
+        menu.addAction("Open", partial(self.open, folder))
+        menu.addAction("Hide its curves" if over else "Lay its curves over", partial(self.toggle, folder))
+        menu.addAction("Side by side with this run", partial(self.compare_requested.emit, folder))
+        menu.addAction("Show its folder", partial(self.reveal, folder))
+        menu.addSeparator()
+        menu.addAction("Delete…", partial(self.delete, folder))
+        menu.popup(self.rows[folder].mapToGlobal(at))

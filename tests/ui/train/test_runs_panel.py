@@ -1,0 +1,125 @@
+"""Runs that are kept: saved by themselves, listed, laid over, opened again and gone on with, renamed and deleted."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QMessageBox, QPushButton
+
+from attnlab.training import store
+from attnlab.ui.main_window import PLAYGROUND, TRAIN, MainWindow
+from attnlab.ui.open_file import open_path
+from attnlab.ui.train.runs_dialog import NAME, RunsDialog
+from tests.training.runs import made_up_run
+from tests.ui.conftest import Person
+from tests.ui.train.pupil import Pupil, tiny
+
+
+@pytest.fixture
+def pupil(person: Person) -> Pupil:
+    return Pupil(person.window, person.qtbot)
+
+
+def trained(pupil: Pupil, seed: int) -> Path:
+    """Train a run to its end and return where it is kept."""
+    spec = tiny(steps=30)
+    pupil.begin(replace(spec, train=replace(spec.train, seed=seed)))
+    pupil.train_to_the_end()
+    keeper = pupil.tools.keeper
+    pupil.wait_for(lambda: any(each.folder == keeper.folder(pupil.run) for each in pupil.tools.runs.found))
+    folder = keeper.folder(pupil.run)
+    assert folder is not None
+    return folder
+
+
+def test_a_run_is_kept_by_itself_and_compared_with_the_next(pupil: Pupil) -> None:
+    first = trained(pupil, 0)
+    assert store.load(first).step == 30
+    assert first.parent == store.runs_folder()
+    second = trained(pupil, 1)
+    runs = pupil.tools.runs
+    pupil.wait_for(lambda: first in runs.rows)
+    assert second != first
+    row = runs.rows[first]
+    assert row.text() == "seed 0"
+    assert row.isChecked()
+    assert any(line.name == "seed 0, held-out" for line in pupil.trainer.curves.loss.lines)
+    pupil.click(row)
+    assert not any("seed 0" in line.name for line in pupil.trainer.curves.loss.lines)
+    pupil.click(runs.rows[first])
+    pupil.wait_for(lambda: any("seed 0" in line.name for line in pupil.trainer.curves.loss.lines))
+
+
+def test_a_kept_run_opens_with_its_moments_and_an_interrupted_one_goes_on(pupil: Pupil) -> None:
+    first = trained(pupil, 0)
+    state = store.load(first)
+    early = next(each for each in state.moments if 0 < each.step < 30)
+    spec = replace(state.spec, train=replace(state.spec.train, steps=60))
+    store.save(replace(state, spec=spec, status="running"), first)
+    trained(pupil, 1)
+    runs = pupil.tools.runs
+    pupil.wait_for(lambda: first in runs.rows)
+    QTest.mouseDClick(runs.rows[first], Qt.MouseButton.LeftButton)
+    pupil.wait_for(lambda: pupil.run.spec == spec)
+    assert pupil.run.status == "interrupted"
+    assert early.step in pupil.trainer.footer.line.steps
+    assert pupil.trainer.settings.complaint() == ""
+    pupil.wait_for(lambda: pupil.shown_step == 30)
+    pupil.click(pupil.find(QPushButton, "Resume"))
+    pupil.wait_for(lambda: pupil.run.step == 60 and not pupil.trainer.session.alive)
+    assert pupil.run.steps.tolist() == list(range(60))
+    pupil.wait_for(lambda: store.load(first).step == 60)
+
+
+def test_the_table_renames_and_deletes(pupil: Pupil) -> None:
+    first = trained(pupil, 0)
+    trained(pupil, 1)
+    pupil.tools.show_runs()
+    dialog = pupil.window.findChild(RunsDialog)
+    assert dialog is not None
+    table = dialog.table
+    rows = [table.item(row, NAME).text() for row in range(table.rowCount())]
+    assert rows == ["reverse, seed 1", "reverse, seed 0"]
+    table.item(1, NAME).setText("the first one")
+    pupil.wait_for(lambda: store.summary(first).name == "the first one")
+    pupil.wait_for(lambda: "the first one" in [each.name for each in pupil.tools.runs.found])
+    place = next(row for row in range(2) if table.item(row, NAME).text() == "the first one")
+    table.selectRow(place)
+    pupil.click(dialog.delete_button)
+    box = pupil.window.findChild(QMessageBox)
+    assert box is not None
+    assert "the first one" in box.text()
+    pupil.click(next(each for each in box.buttons() if each.text() == "Delete"))
+    pupil.wait_for(lambda: table.rowCount() == 1)
+    assert not first.exists()
+    dialog.reject()
+
+
+def test_a_folder_that_is_handed_to_the_window_opens_as_a_run(pupil: Pupil, tmp_path: Path) -> None:
+    run = made_up_run()
+    trained(pupil, 0)
+    other = replace(store.load(store.list_runs()[0].folder), name="from elsewhere")
+    store.save(other, tmp_path / "elsewhere")
+    for path in (tmp_path / "elsewhere", tmp_path / "elsewhere" / "run.json"):
+        pupil.window.show_workspace(PLAYGROUND)
+        open_path(pupil.window, path)
+        assert pupil.window.rail.place == TRAIN
+        pupil.wait_for(lambda: pupil.run.name == "from elsewhere")
+    store.save(run.state(), tmp_path / "broken")
+    (tmp_path / "broken" / "curve.safetensors").write_bytes(b"nothing")
+    open_path(pupil.window, tmp_path / "broken")
+    pupil.wait_for(lambda: "broken" in pupil.trainer.footer.message.text())
+    assert pupil.run.name == "from elsewhere"
+
+
+def test_a_run_that_still_goes_on_is_kept_when_the_window_closes(pupil: Pupil) -> None:
+    pupil.begin(tiny())
+    pupil.trainer.start()
+    pupil.wait_for_step(20)
+    window: MainWindow = pupil.window
+    window.close()
+    (kept,) = store.list_runs()
+    assert kept.step >= 20
+    assert not kept.problem
