@@ -10,7 +10,7 @@ from attnlab.ui.theme import px
 
 GAP, PAD, HEAD = 14, 10, 28
 """Pixels at 100 % between cards, inside of them, and of the line with their titles."""
-LEAST, MOST, LARGEST_CELL = 128, 380, 26
+LEAST, MOST, LARGEST_CELL = 128, 520, 26
 """Narrowest and widest card, and the largest cell, in pixels at 100 %."""
 
 

@@ -91,6 +91,7 @@ class MapsPanel(QWidget):
         self.wrong.setAccessibleName("What is wrong with the probe")
         self.wrong.hide()
         self.none.setWordWrap(True)
+        self.none.setContentsMargins(4, 0, 4, 0)
         self.none.setProperty("role", "muted")
         self.none.hide()
         self.back.setToolTip("Back to all maps (Esc)")

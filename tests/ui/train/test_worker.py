@@ -1,0 +1,77 @@
+"""The thread that looks: the newest of each kind is done, the most urgent first, and a fault ends nothing."""
+
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from attnlab.errors import TrainingError
+from attnlab.ui.train.worker import Refusal, Worker
+
+KINDS = ("look", "text")
+
+
+@pytest.fixture
+def worker(qtbot: QtBot) -> Iterator[Worker]:
+    worker = Worker(KINDS, lambda: None)
+    yield worker
+    worker.stop()
+
+
+def _held(worker: Worker) -> Callable[[], None]:
+    """Keep the thread busy until the returned function is called."""
+    begun, go_on = threading.Event(), threading.Event()
+
+    def hold() -> str:
+        begun.set()
+        go_on.wait(10)
+        return "held"
+
+    worker.ask("text", hold)
+    assert begun.wait(10)
+    return go_on.set
+
+
+def test_of_each_kind_only_the_newest_is_done_and_the_most_urgent_first(worker: Worker, qtbot: QtBot) -> None:
+    found: list[object] = []
+    worker.answered.connect(lambda kind, result: found.append((kind, result)))
+    let_go = _held(worker)
+    for number in range(5):
+        worker.ask("text", lambda number=number: number)  # type: ignore[misc]
+        worker.ask("look", lambda number=number: 10 * number)  # type: ignore[misc]
+    let_go()
+    qtbot.waitUntil(lambda: len(found) == 3)
+    assert found == [("text", "held"), ("look", 40), ("text", 4)]
+
+
+def test_what_cannot_be_done_is_told_in_a_sentence(worker: Worker, qtbot: QtBot) -> None:
+    def refuse() -> None:
+        raise TrainingError("The row has 9 letters; this task needs 1 to 8.")
+
+    with qtbot.waitSignal(worker.answered) as answered:
+        worker.ask("look", refuse)
+    assert answered.args is not None
+    assert isinstance(answered.args[1], Refusal)
+    assert answered.args[1].sentence == "The row has 9 letters; this task needs 1 to 8."
+
+
+def test_a_fault_is_told_and_the_thread_goes_on(
+    worker: Worker, qtbot: QtBot, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with qtbot.waitSignal(worker.answered) as answered:
+        worker.ask("look", lambda: 1 // 0)
+    assert answered.args is not None
+    assert "ZeroDivisionError" in answered.args[1].sentence
+    assert "ZeroDivisionError" in capsys.readouterr().err
+    with qtbot.waitSignal(worker.answered) as answered:
+        worker.ask("look", lambda: 7)
+    assert answered.args == ["look", 7]
+
+
+def test_it_ends_while_work_waits(worker: Worker) -> None:
+    let_go = _held(worker)
+    worker.ask("look", lambda: pytest.fail("done after the end"))
+    threading.Timer(0, let_go).start()
+    worker.stop()
+    worker.stop()
