@@ -179,7 +179,7 @@ def _chosen(
         tried += [(font, form, 1.25) for font in fonts if largest >= least]
     for font, form, room in tried:
         pen = Pen(painter, font)
-        texts = [re.sub("[0-9]", "0", form(value)) for value in ends] + odd  # 0 is as wide as any digit
+        texts = [re.sub("[0-9]", "4", form(value)) for value in ends] + odd  # 4 is as wide as any digit
         if max(map(pen.width, texts)) <= grid.cell_width - room:
             return pen, form
     return None

@@ -11,7 +11,7 @@ from attnlab.document.history import Entry
 from attnlab.errors import AttnlabError
 from attnlab.files.session import Session, save_session
 
-PATIENCE_S = 0.05
+PATIENCE_S = 0.03
 """So long the window waits for a file: what is small is saved when the key comes up, what is large soon after."""
 
 
