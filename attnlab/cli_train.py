@@ -99,6 +99,10 @@ def _go_on(options: argparse.Namespace) -> int:
         folder = runs_folder() / folder
     state = load(folder)
     if options.steps is not None:
+        if options.steps < state.step:
+            raise MisuseError(
+                f"The run {options.resume} has taken {state.step:,} steps; --steps {options.steps} needs to be more."
+            )
         state = replace(state, spec=replace(state.spec, train=replace(state.spec.train, steps=options.steps)))
     if problem := check(state.spec):
         raise TrainingError(problem)

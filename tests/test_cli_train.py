@@ -141,6 +141,29 @@ def test_a_rate_that_is_far_too_high_ends_with_a_sentence_and_a_run_to_look_at(
     assert all(np.isfinite(array).all() for array in state.moments[-1].weights.values())
 
 
+def test_a_run_whose_very_last_step_breaks_it_says_so_and_can_be_opened(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    folder = str(tmp_path / "run")
+    settings = (*SMALL, "--set", "rate=1e6", "--set", "warmup=0", "--set", "clip=0")
+    assert train("copy", "--steps", "1", "-o", folder, *settings) == 2
+    assert "stopped itself at step 1: the held-out loss is not a number" in capsys.readouterr().err
+    state = load(folder)
+    assert state.step == 0
+    assert [metric.step for metric in state.metrics] == [0]
+
+
+def test_the_sum_is_kept_and_goes_on_but_never_backwards(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    folder = str(tmp_path / "run")
+    small = (word for name in ("columns=8", "d_model=8", "heads=2", "sequences=20") for word in ("--set", name))
+    assert train("sum", "--steps", "3", "-o", folder, *small) == 0
+    assert train("--resume", folder, "--steps", "5") == 0
+    capsys.readouterr()
+    assert train("--resume", folder, "--steps", "4") == 2
+    assert "has taken 5 steps; --steps 4 needs to be more" in capsys.readouterr().err
+    assert (load(folder).step, load(folder).spec.train.steps) == (5, 5)
+
+
 @contextmanager
 def files_of_at_most(size: int) -> Iterator[None]:
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)

@@ -125,11 +125,9 @@ class Loop:
         parameters = list(self.trainer.model.parameters())
         total, learning = (sum(p.numel() for p in parameters if p.requires_grad or all_) for all_ in (True, False))
         self._outbox.post(Started(total, learning, self._spec.train.device))
-        if self.trainer.step == 0:
-            self._metrics.append(self.trainer.evaluate())
+        ended = self._looked_at() if self.trainer.step == 0 else self.trainer.ended()  # which goes on may be at its end
         self._tell(weights=True, moment=True)
         self._keep()
-        ended = self.trainer.ended()  # one that goes on may be at its end already
         while ended is None:
             if not self._single:  # one step tells when it has paused again
                 self._tell_when_due()
@@ -150,8 +148,17 @@ class Loop:
         except Diverged as error:
             return Ended(self.trainer.step, "nan", str(error))
         step = self.trainer.step
-        if step % self._spec.train.evaluate_every == 0 or step == self._spec.train.steps:
+        due = step % self._spec.train.evaluate_every == 0 or step == self._spec.train.steps
+        return self._looked_at() if due else self.trainer.ended()
+
+    def _looked_at(self) -> Ended | None:
+        """Look at the held-out examples, and return whether that ends the run."""
+        from attnlab.training.trainer import Diverged
+
+        try:
             self._metrics.append(self.trainer.evaluate())
+        except Diverged as error:
+            return Ended(self.trainer.step, "nan", str(error))
         return self.trainer.ended()
 
     def _obey(self) -> Ended | None:
@@ -171,8 +178,10 @@ class Loop:
                     self._single, self._paused = True, False
                     return None
                 case Put(weights):
-                    self._keep()  # in case they do not fit, which ends the run
-                    self.trainer.put(weights)
+                    try:
+                        self.trainer.put(weights)
+                    finally:
+                        self._keep()  # them, or what there was before if they do not fit, which ends the run
                     self._tell(weights=True)
                 case Interval(steps):
                     self._interval = max(1, steps)

@@ -181,7 +181,10 @@ class Run:
         self.weights, self.weights_step = message.weights, message.step
         if message.moment:
             metric = self._metrics[-1] if self._metrics and self._metrics[-1].step == message.step else None
-            loss = float(self.losses[-1]) if self._points else math.nan
+            before = (
+                np.searchsorted(self._curve[: self._points, 0], message.step) - 1
+            )  # a step that failed may have been taken back
+            loss = float(self.losses[before]) if before >= 0 else math.nan
             self.recorder.add(Moment(message.step, message.weights, loss, metric))
             self._marks = {step: mark for step, mark in self._marks.items() if step in self.recorder.marked}
 

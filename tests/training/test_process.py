@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -181,14 +182,18 @@ def test_one_that_runs_out_of_memory_is_told_in_a_sentence() -> None:
     assert "memory" in failed.sentence
 
 
-def test_numbers_that_grow_beyond_all_bounds_end_the_run_with_its_last_good_weights() -> None:
-    process = started(tiny(50, rate=1e6, warmup=0, clip=0.0, schedule="constant"))
+@pytest.mark.parametrize("steps", [1, 50])
+def test_numbers_that_grow_beyond_all_bounds_end_the_run_with_its_last_good_weights(steps: int) -> None:
+    spec = tiny(steps, rate=1e6, warmup=0, clip=0.0, schedule="constant")
+    process = started(replace(spec, train=replace(spec.train, evaluate_every=1)))
     messages = all_of(process)
     stopped(process)
     last = messages[-1]
     assert isinstance(last, Ended)
     assert last.reason == "nan"
     assert "step" in last.sentence
+    metrics = [metric for message in messages if isinstance(message, Progress) for metric in message.metrics]
+    assert [metric.step for metric in metrics if math.isfinite(metric.loss)] == [metric.step for metric in metrics]
     weights = [message.weights for message in messages if isinstance(message, Progress)][-1]
     assert weights is not None
     assert all(np.isfinite(array).all() for array in weights.values())
@@ -242,6 +247,9 @@ def test_other_weights_are_put_in_and_seen() -> None:
     put = next(m.weights for m in found if isinstance(m, Progress))
     assert put is not None
     assert not put[name].any()
+    kept = [*found, *wait_for(process, Checkpoint)] if not any(isinstance(m, Checkpoint) for m in found) else found
+    state = next(m.state for m in kept if isinstance(m, Checkpoint))  # so that a process that is killed loses nothing
+    assert not state[f"model/{name}"].any()
     process.send(Put({name: np.zeros(3, np.float32)}))
     failed = all_of(process)[-1]
     stopped(process)

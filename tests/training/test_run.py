@@ -71,6 +71,15 @@ def test_weights_that_are_not_finite_are_never_kept() -> None:
     assert run.weights_step == 1
 
 
+def test_a_moment_after_steps_that_were_taken_back_has_the_loss_of_the_step_before_it() -> None:
+    run = Run(RunSpec(), "diverged")
+    run.take(progress(0))
+    points = (Point(0, 2.0, 0.1), Point(1, 1e9, 0.1))
+    run.take(replace(progress(1), points=points))  # step 2 was taken back
+    assert run.recorder.moments[-1].step == 1
+    assert run.recorder.moments[-1].loss == 2.0
+
+
 @pytest.mark.parametrize(
     ("message", "status", "sentence"),
     [
