@@ -62,9 +62,9 @@ def take(field: str, array: Any, ndim: int) -> Tensor:
         raise ExperimentError(f"{field} has {tensor.ndim} dimensions, shape {shape}; it needs {ndim}, {_AXES[ndim]}.")
     if 0 in tensor.shape:
         raise ExperimentError(f"{field} is empty, shape {list(tensor.shape)}; it needs at least one number.")
-    finite = torch.isfinite(tensor)
-    if not bool(finite.all()):
-        cell = [int(i) for i in (~finite).nonzero()[0]]
+    least, largest = tensor.aminmax()  # NaN where there is one; many times as fast as asking each number
+    if not bool(least.isfinite() & largest.isfinite()):
+        cell = [int(i) for i in (~torch.isfinite(tensor)).nonzero()[0]]
         value = float(tensor[tuple(cell)])
         raise ExperimentError(f"{field}{cell} is {value}; every number given must be finite.")
     return own(tensor)
