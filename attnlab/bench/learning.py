@@ -1,6 +1,7 @@
 """What the tasks reach on the settings they come with: held-out shares, losses and maps, and the seconds until then.
 
 Each case is a seed of a task: ``ours`` is what it reached or how long that took, ``baseline`` what is aimed at.
+Seconds are those of one core, which are seconds of the clock where nothing else runs.
 """
 
 import time
@@ -30,7 +31,7 @@ FIELDS = (("y", range(4)), ("m", range(5, 7)), ("d", range(8, 10)))
 
 @dataclass(slots=True)
 class Learned:
-    """A run that is over: its curve, its metrics, each with the seconds until then, and its trainer."""
+    """A run that is over: its curve, its metrics, each with the seconds of one core until then, and its trainer."""
 
     trainer: Trainer
     points: list[Point] = field(default_factory=list)
@@ -62,12 +63,12 @@ def learn(spec: RunSpec, quick: bool = False) -> Learned:
     """Train a run to its end, looking at the held-out examples as often as it says."""
     if quick:
         spec = replace(spec, train=replace(spec.train, steps=QUICK_STEPS))
-    done, start = Learned(Trainer(spec)), time.perf_counter()
+    done, start = Learned(Trainer(spec)), time.process_time()
     while done.trainer.ended() is None:
         done.points.append(done.trainer.take())
         step = done.trainer.step
         if step % spec.train.evaluate_every == 0 or step == spec.train.steps:
-            done.metrics.append((time.perf_counter() - start, done.trainer.evaluate()))
+            done.metrics.append((time.process_time() - start, done.trainer.evaluate()))
     return done
 
 
