@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QPoint, QRect
-from PySide6.QtWidgets import QAbstractButton, QWidget
+from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
 
+FIGURES = ("heads, queries, keys", "The mathematics alone, from the inputs to the output")
 SIZES = [(1440, 900), (1280, 800), (1100, 700), (960, 620)]
 
 
@@ -109,3 +110,17 @@ def test_titles_of_heads_end_before_the_card_does(person: "Person", size: tuple[
         middle = range(picture.height() // 4, picture.height() * 3 // 4)
         rim = {picture.pixelColor(picture.width() - 3, y).name() for y in middle}
         assert len(rim) == 1, f"something of {stage} runs into its edge"
+
+
+@pytest.mark.parametrize(("width", "told"), [(1100, 3), (760, 1)])
+def test_what_the_bar_below_tells_of_the_last_computation_is_not_cut_off(
+    person: "Person", width: int, told: int
+) -> None:
+    person.window.resize(width, 560)
+    bar = person.playground.step_bar
+    person.wait_for(lambda: bar.width() == width)
+    figures = [label for label in bar.findChildren(QLabel) if "rows sum" in label.text() or label.toolTip() in FIGURES]
+    shown = [label for label in figures if label.isVisible()]
+    person.wait_for(lambda: all(label.width() >= label.sizeHint().width() for label in shown))
+    assert len(shown) == told
+    assert shown[-1].text() == "✓ rows sum to 1"

@@ -43,6 +43,8 @@ SPEEDS = (Choice(2000, "slow"), Choice(USUAL_MS, "usual"), Choice(400, "fast"))
 NOTE_MS = 8000
 ROOMY = 1240
 """From this width on, in pixels at 100 %, there is room for a step and for the figures of the last computation."""
+NARROW = 900
+"""Below this width there is room for whether the rows sum to 1 alone."""
 TOLERANCE = {"float64": 1e-9, "float32": 1e-5, "bfloat16": 2e-2, "float16": 4e-3}
 
 
@@ -191,8 +193,9 @@ class StepBar(QFrame):
     def _make_room(self) -> None:
         """Leave the room to what a step does, where there is not enough for the last computation's figures too."""
         room = self._at is None or self.width() >= px(ROOMY)
-        for label in (self._shape, self._time, self._sums):
-            label.setVisible(room)
+        self._sums.setVisible(room)
+        for label in (self._shape, self._time):
+            label.setVisible(room and self.width() >= px(NARROW))
 
     def _show_place(self, trace: "Trace", view: "View", at: walk.Place) -> bool:
         """Say which step a place is, or is in the midst of, and what it does; return whether one is before it."""
