@@ -1,0 +1,59 @@
+"""The page on training: its commands ask for runs that can be, its Python runs, and it names every task and model."""
+
+import re
+import shlex
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from attnlab.cli_train import with_settings
+from attnlab.training.models import KINDS
+from attnlab.training.tasks import TASKS, check, task_spec
+
+PAGES = Path(__file__).parents[2] / "docs" / "training.md", Path(__file__).parents[2] / "README.md"
+TEXT = PAGES[0].read_text(encoding="utf-8")
+PYTHON = re.findall(r"^```python\n(.*?)^```", TEXT, re.DOTALL | re.MULTILINE)
+COMMAND = re.compile(r"^attnlab train [^#\n]+", re.MULTILINE)
+COMMANDS = [line for page in PAGES for line in COMMAND.findall(page.read_text(encoding="utf-8"))]
+
+
+def attnlab(command: str, folder: Path) -> None:
+    """Run a command as a person does, and hold it to end well."""
+    words = shlex.split(command)[1:]
+    done = subprocess.run(
+        [sys.executable, "-m", "attnlab", *words], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("command", [line for line in COMMANDS if "--resume" not in line and "--list" not in line])
+def test_a_command_of_the_page_asks_for_a_run_that_can_be(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("my-novel.txt").write_text("It was a dark and stormy night. " * 100)
+    words = shlex.split(command)[2:]
+    given = dict(zip(words[1::2], words[2::2], strict=True))
+    assert set(given) <= {"--model", "--steps", "--seed", "--set", "-o"}
+    spec = task_spec(words[0], given.get("--model"))
+    spec = replace(spec, train=replace(spec.train, steps=int(given.get("--steps", spec.train.steps))))
+    settings = [value for name, value in zip(words[1::2], words[2::2], strict=True) if name == "--set"]
+    assert check(with_settings(spec, settings)) == ""
+
+
+def test_a_run_is_made_resumed_and_read_as_the_page_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = next(line for line in COMMANDS if "-o runs/copy" in line)
+    resumed = next(line for line in COMMANDS if "--resume runs/copy" in line)
+    for command in (made, resumed):
+        attnlab(re.sub(r"--steps (\d)00", r"--steps \1", command), tmp_path)  # as many steps as need be
+    for block in PYTHON:
+        exec(compile(block, "training.md", "exec"), {})
+
+
+def test_the_page_names_every_task_and_every_model() -> None:
+    missing = [name for name in (*TASKS, *KINDS) if f"`{name}`" not in TEXT]
+    assert missing == []
