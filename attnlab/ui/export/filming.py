@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, Full, Queue
 from threading import Event
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from PySide6.QtGui import QImage
 
@@ -66,11 +66,29 @@ class Scenario:
         return frame_image(film, trace, self.sweep.text(frame), frame / (self.count - 1))
 
 
+class Filmed(Protocol):
+    """Anything that has frames: what a film shows, where that is no sweep."""
+
+    @property
+    def count(self) -> int:
+        """How many frames there are."""
+
+    @property
+    def fps(self) -> int:
+        """How many of them are shown in a second."""
+
+    def trace(self, frame: int) -> Any:
+        """Return what a frame is drawn from; any thread may ask."""
+
+    def image(self, film: Film, trace: Any, frame: int) -> QImage:
+        """Return a frame; in the thread of the window only."""
+
+
 class Filming:
     """One film on its way into a file. ``done`` of ``total`` steps are done; :meth:`steps` are its slices."""
 
-    def __init__(self, scenario: Scenario, path: Path, film: Film | None = None) -> None:
-        """``film`` is what all frames share, where the scenario has been surveyed before."""
+    def __init__(self, scenario: Scenario | Filmed, path: Path, film: Film | None = None) -> None:
+        """``film`` is what all frames share, where the scenario has been surveyed before; what is no sweep has it."""
         self._scenario, self._path, self._film = scenario, path, film
         self._ending = path.suffix.lower()
         self.done, self.total = 0, scenario.count * (2 if film is None else 1) + 1
@@ -84,7 +102,10 @@ class Filming:
         from attnlab.files.atomic import write_bytes
 
         with ThreadPoolExecutor(1) as worker:
-            film = self._film or (yield from surveyed(self._scenario, worker, self._step))
+            film = self._film
+            if film is None:
+                assert isinstance(self._scenario, Scenario)
+                film = yield from surveyed(self._scenario, worker, self._step)
             data = yield from self._filmed(worker, film)
             yield from waited(worker.submit(write_bytes, self._path, data))
         self.done = self.total

@@ -53,6 +53,8 @@ def train_actions(w: "MainWindow") -> list[Action]:
                loaded, hint="From the moment that is shown, with its real inputs, weights and tokens"),
         Action("train-send-back", "Send the weights back to the training", "Train",
                w.train("tools.round_trip.send_back"), (), opened),
+        Action("train-film", "Export a film of the training…", "Train", w.train("tools.export_film"), (), there,
+               hint="The maps of the recorded moments as GIF, APNG, MP4 or a folder of PNGs"),
         Action("train-runs", "All runs…", "Train", w.train("tools.show_runs"), (), loaded,
                hint="Compare, open, rename and delete runs that are kept"),
     ]  # fmt: skip

@@ -4,8 +4,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
+from PySide6.QtWidgets import QPushButton
 
 from attnlab.figures.palette import Palette
+from attnlab.ui.train.comparing import Comparing
 from attnlab.ui.train.round_trip import RoundTrip
 from attnlab.ui.train.run_keeper import RunKeeper
 from attnlab.ui.train.runs_panel import RunsPanel
@@ -24,13 +26,31 @@ class TrainTools(QObject):
         self.round_trip = RoundTrip(workspace, window)
         self.keeper = RunKeeper(workspace.session)
         self.runs = RunsPanel(workspace, self.keeper)
+        self.comparing = Comparing(workspace, self.keeper)
+        self.runs.compare_requested.connect(self.comparing.compare)
         workspace.settings.add_section(self.runs)
         self.keeper.failed.connect(workspace.footer.show_message)
+        self.film_button = QPushButton("Export film")
+        self.film_button.setToolTip("Save how the maps change as GIF, APNG, MP4 or pictures")
+        self.film_button.clicked.connect(self.export_film)
+        workspace.header.add_tool(self.film_button)
         self.runs.table_requested.connect(self.show_runs)
 
     def open_run(self, folder: Path) -> None:
         """Show a run of any folder."""
         self.runs.open(folder)
+
+    @Slot()
+    def export_film(self) -> None:
+        """Ask what film is to be made of the recorded moments."""
+        from attnlab.training.tasks import TASKS
+        from attnlab.ui.train.film_dialog import FilmDialog
+
+        run, seen = self._workspace.session.run, self._workspace.session.looking.seen
+        if run is None or seen is None or not seen.look.maps or not run.recorder.moments:
+            self._workspace.footer.show_message("A film shows how maps change; train a model with attention first.")
+            return
+        FilmDialog(run, seen, f"{TASKS[run.spec.task].title}, seed {run.spec.train.seed}", self._window).open()
 
     @Slot()
     def show_runs(self) -> None:
@@ -43,8 +63,10 @@ class TrainTools(QObject):
         """Paint in other colours, and the present size of type."""
         self.round_trip.set_palette(palette)
         self.runs.set_palette(palette)
+        self.comparing.set_palette(palette)
 
     def close(self) -> None:
         """End the threads; may be called twice."""
         self.round_trip.close()
         self.keeper.close()
+        self.comparing.close()

@@ -1,0 +1,114 @@
+"""A second run beside the one that is shown: the maps of its moment nearest to the same step, for the same probe."""
+
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QToolButton, QVBoxLayout, QWidget
+
+from attnlab.figures.palette import Palette
+from attnlab.training.run import Run
+from attnlab.ui.icons import icon
+from attnlab.ui.theme import font, px
+from attnlab.ui.train.eyes import Eyes, Seen
+from attnlab.ui.train.maps_view import MapsView
+from attnlab.ui.train.worker import Refusal, Worker
+from attnlab.ui.widgets.elided_label import ElidedLabel
+
+
+class SecondRun(QWidget):
+    """Shows a run beside another; it looks where the other does. ``closed`` when it is no longer wanted."""
+
+    closed = Signal()
+    shown = Signal()
+
+    def __init__(self, run: Run, name: str) -> None:
+        super().__init__()
+        self.run = run
+        self.seen: Seen | None = None
+        self._eyes = Eyes()
+        self._worker = Worker(("look",), self._eyes.prepare, self)
+        self._worker.answered.connect(self._on_answered)
+        self.setProperty("ground", "ground")
+        self.setAccessibleName(f"Side by side: {name}")
+        self.title, self.step, self.wrong = ElidedLabel(), QLabel(), QLabel()
+        self.title.setText(name)
+        self.title.setProperty("role", "title")
+        self.step.setProperty("role", "muted")
+        self.step.setAccessibleName("Step of the second run")
+        self.wrong.setTextFormat(Qt.TextFormat.PlainText)
+        self.wrong.setProperty("role", "error")
+        self.wrong.setWordWrap(True)
+        self.wrong.hide()
+        self.close_button = QToolButton()
+        self.close_button.setAccessibleName("Close the second run")
+        self.close_button.setToolTip("Show one run alone again")
+        self.close_button.clicked.connect(self.closed)
+        self.view = MapsView()
+        self.view.cell_pointed.connect(self._on_pointed)
+        self.scroll = QScrollArea()
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(self.title, 1)
+        row.addWidget(self.step)
+        row.addWidget(self.close_button)
+        inside = QWidget()
+        inside.setProperty("ground", "ground")
+        within = QVBoxLayout(inside)
+        within.setContentsMargins(14, 4, 14, 14)
+        within.addWidget(self.view)
+        within.addStretch(1)
+        self.scroll.setWidgetResizable(True)
+        self.scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self.scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.scroll.setWidget(inside)
+        head = QVBoxLayout()
+        head.setContentsMargins(18, 12, 18, 4)
+        head.setSpacing(4)
+        head.addLayout(row)
+        head.addWidget(self.wrong)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(head)
+        column.addWidget(self.scroll, 1)
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours, and the present size of type."""
+        self.view.set_palette(palette)
+        self.title.setFont(font("title"))
+        self.step.setFont(font("number"))
+        self.close_button.setIcon(icon("close", palette, px(14)))
+        self.setMinimumWidth(px(200))
+
+    def look(self, step: int, probe: str) -> None:
+        """Look at the moment nearest to a step with a probe."""
+        moment = self.run.recorder.nearest(step)
+        if moment is not None:
+            self._worker.ask("look", partial(self._eyes.look, self.run.spec, moment.step, moment.weights, probe))
+
+    def stop(self) -> None:
+        """End the thread; may be called twice."""
+        self._worker.stop()
+
+    @Slot(str, object)
+    def _on_answered(self, _kind: str, result: object) -> None:
+        refused = result.sentence if isinstance(result, Refusal) else ""
+        self.wrong.setText(refused)
+        self.wrong.setVisible(bool(refused))
+        if isinstance(result, Seen):
+            self.seen = result
+            self.view.show_maps(result.look.maps)
+            self._tell("")
+            self.shown.emit()
+
+    def _tell(self, cell: str) -> None:
+        step = f"step {self.seen.look.step:,}" if self.seen is not None else ""
+        self.step.setText(f"{cell} · {step}" if cell else step)
+
+    @Slot(object)
+    def _on_pointed(self, cell: tuple[int, int, int] | None) -> None:
+        self._tell(self.view.cell_text(cell) if cell is not None else "")

@@ -1,0 +1,105 @@
+"""The film of a training: written as a person does, and its frames looked at."""
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image, ImageSequence
+from PySide6.QtWidgets import QPushButton
+
+from attnlab.errors import AttnlabError
+from attnlab.figures.moving import ffmpeg
+from attnlab.ui.train.film_dialog import FOLDER, FilmDialog
+from tests.ui.conftest import Person
+from tests.ui.train.pupil import PATIENCE_MS, Pupil, tiny
+
+
+@pytest.fixture
+def pupil(person: Person) -> Pupil:
+    return Pupil(person.window, person.qtbot)
+
+
+@pytest.fixture
+def dialog(pupil: Pupil) -> Iterator[FilmDialog]:
+    """The dialog over a run of 30 steps."""
+    pupil.begin(tiny(steps=30))
+    pupil.train_to_the_end()
+    pupil.click(pupil.find(QPushButton, "Export film"))
+    found = pupil.window.findChild(FilmDialog)
+    assert found is not None
+    with pupil.qtbot.waitSignal(found.previewed, timeout=PATIENCE_MS):
+        pass
+    yield found
+    found.reject()
+
+
+def write(pupil: Pupil, dialog: FilmDialog, path: Path) -> None:
+    with pupil.qtbot.waitSignal(dialog.saved, timeout=PATIENCE_MS):
+        dialog.write_film(path)
+
+
+def choose(dialog: FilmDialog, ending: str) -> None:
+    dialog.format.setCurrentIndex(dialog.format.findData(ending))
+    dialog._on_soon()
+
+
+@pytest.mark.parametrize("ending", [".gif", ".apng"])
+def test_the_frames_of_a_film_are_the_moments(pupil: Pupil, dialog: FilmDialog, tmp_path: Path, ending: str) -> None:
+    dialog.frames.setValue(6)
+    dialog.breadth.setValue(320)
+    choose(dialog, ending)
+    write(pupil, dialog, tmp_path / f"film{ending}")
+    with Image.open(tmp_path / f"film{ending}") as film:
+        frames = [np.array(each.convert("RGB")) for each in ImageSequence.Iterator(film)]
+        assert film.size[0] == 320
+    count = min(6, len(pupil.run.recorder.moments))
+    assert len(frames) == count
+    assert all((a != b).any() for a, b in itertools.pairwise(frames))
+    assert f"{count} frames" in dialog.info.text()
+    assert "Saved" in dialog.message.text()
+
+
+def test_a_folder_has_a_picture_for_each_moment_between_two_steps(
+    pupil: Pupil, dialog: FilmDialog, tmp_path: Path
+) -> None:
+    dialog.first.setValue(10)
+    dialog.unit.setCurrentIndex(1)
+    dialog.breadth.setValue(80)
+    dialog.dpi.setValue(127)
+    dialog.maps.setCurrentIndex(1)
+    choose(dialog, FOLDER)
+    write(pupil, dialog, tmp_path / "frames")
+    steps = [each.step for each in pupil.run.recorder.moments if each.step >= 10]
+    pictures = sorted((tmp_path / "frames").iterdir())
+    assert [path.stem.rsplit("-", 1)[1] for path in pictures] == [str(step) for step in steps]
+    with Image.open(pictures[0]) as picture:
+        assert picture.size[0] == 400
+
+
+def test_an_mp4_is_written_where_there_is_ffmpeg(pupil: Pupil, dialog: FilmDialog, tmp_path: Path) -> None:
+    try:
+        ffmpeg()
+    except AttnlabError:
+        choose(dialog, ".mp4")
+        assert "ffmpeg" in dialog.message.text()
+        return
+    choose(dialog, ".mp4")
+    write(pupil, dialog, tmp_path / "film.mp4")
+    assert (tmp_path / "film.mp4").read_bytes()[4:8] == b"ftyp"
+
+
+def test_a_film_that_is_cancelled_leaves_nothing_and_steps_without_moments_are_refused(
+    pupil: Pupil, dialog: FilmDialog, tmp_path: Path
+) -> None:
+    choose(dialog, ".gif")
+    dialog.write_film(tmp_path / "film.gif")
+    pupil.click(dialog.cancel_button)
+    assert dialog.message.text() == "Cancelled; nothing was written."
+    assert not list(tmp_path.glob("film*"))
+    dialog.first.setValue(30)
+    dialog.last.setValue(29)
+    dialog._on_soon()
+    assert "No moment is recorded" in dialog.message.text()
+    assert not dialog.save_button.isEnabled()
