@@ -139,7 +139,7 @@ TASK = Task(
         Variant(
             "positions",
             "With positions and fresh rows",
-            "Each place has its own learned vector and no row comes twice: now the sum is learned, not the rows.",
+            "Each place has its own learned vector and no row comes twice: where to look is learned, not the rows.",
             mended(),
         ),
         Variant(
