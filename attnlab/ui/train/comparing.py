@@ -55,10 +55,11 @@ class Comparing(QObject):
         second.set_palette(self._palette)
         second.closed.connect(self.close)
         maps.close_map()
+        right = body.sizes()[-1]
         body.insertWidget(body.indexOf(maps) + 1, second)
         self._workspace.settings.hide()
-        _share_evenly(body, body.indexOf(maps))
-        bar, other = maps.scroll.verticalScrollBar(), second.scroll.verticalScrollBar()
+        _share_evenly(body, body.indexOf(maps), right)
+        bar, other = maps.area.verticalScrollBar(), second.area.verticalScrollBar()
         bar.valueChanged.connect(other.setValue)
         other.valueChanged.connect(bar.setValue)
         seen = self._workspace.session.looking.seen
@@ -71,9 +72,8 @@ class Comparing(QObject):
             self.second.look(seen.look.step, seen.probe)
 
 
-def _share_evenly(body: QSplitter, place: int) -> None:
-    """Give a part and the one after it the same width, and leave the last what it has."""
-    sizes = body.sizes()
-    free = body.width() - sizes[-1]
-    sizes[place] = sizes[place + 1] = free // 2
-    body.setSizes([0 if i < place else size for i, size in enumerate(sizes)])
+def _share_evenly(body: QSplitter, place: int, right: int) -> None:
+    """Give a part and the one after it the same width, and the last what it had before there were so many."""
+    whole = body.width() - (2 if right else 1) * body.handleWidth()
+    half = (whole - right) // 2
+    body.setSizes([0] * place + [half, half, whole - 2 * half])

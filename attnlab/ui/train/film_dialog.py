@@ -63,6 +63,7 @@ class FilmDialog(QDialog):
         self._connect()
         self.resize(min(px(900), parent.width() - px(20)), min(px(600), parent.height() - px(20)))
         self._on_soon()
+        self.place.setValue(self.place.maximum())
 
     def _make_fields(self) -> None:
         layers = self._seen.look.maps

@@ -3,15 +3,18 @@
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton
 
 from attnlab.figures.palette import Palette
-from attnlab.ui.theme import mixed, restyle
+from attnlab.ui.theme import mixed, px, restyle
 from attnlab.ui.widgets.elided_label import ElidedLabel
 
 if TYPE_CHECKING:
     from attnlab.ui.train.sent import Origin
 
+ROOMY = 440
+"""From this width on, in pixels at 100 %, there is room for words and for the way back without sending."""
 ABOUT = (
     "The numbers of this layer's weights and biases go back; tokens, embeddings and a mask drawn by hand belong to the "
     "sentence and stay here, and sizes and switches such as causal cannot be changed in a model that is trained"
@@ -55,4 +58,16 @@ class SentStrip(QFrame):
         self.setVisible(origin is not None)
         if origin is not None:
             self.label.setText(f"{origin.layer} at step {origin.step:,}")
-            self._rest.setText("Edit its weights, then send them back: the training goes on with them")
+            self._make_room()
+
+    def _make_room(self) -> None:
+        """Say as much as there is room for; what sends back always has its place."""
+        roomy = self.width() >= px(ROOMY)
+        self.label.setVisible(roomy)
+        self.leave.setVisible(roomy)
+        about = "Edit its weights, then send them back: the training goes on with them"
+        self._rest.setText(about if roomy else self.label.text())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._make_room()

@@ -45,7 +45,7 @@ class SecondRun(QWidget):
         self.close_button.clicked.connect(self.closed)
         self.view = MapsView()
         self.view.cell_pointed.connect(self._on_pointed)
-        self.scroll = QScrollArea()
+        self.area = QScrollArea()
         self._lay_out()
 
     def _lay_out(self) -> None:
@@ -60,11 +60,11 @@ class SecondRun(QWidget):
         within.setContentsMargins(14, 4, 14, 14)
         within.addWidget(self.view)
         within.addStretch(1)
-        self.scroll.setWidgetResizable(True)
-        self.scroll.setFrameShape(QFrame.Shape.NoFrame)
-        self.scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.scroll.setWidget(inside)
+        self.area.setWidgetResizable(True)
+        self.area.setFrameShape(QFrame.Shape.NoFrame)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.area.setWidget(inside)
         head = QVBoxLayout()
         head.setContentsMargins(18, 12, 18, 4)
         head.setSpacing(4)
@@ -74,7 +74,7 @@ class SecondRun(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addLayout(head)
-        column.addWidget(self.scroll, 1)
+        column.addWidget(self.area, 1)
 
     def set_palette(self, palette: Palette) -> None:
         """Paint in other colours, and the present size of type."""

@@ -1,0 +1,52 @@
+"""Two runs side by side: the same probe, the same step, one time line."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint
+from PySide6.QtWidgets import QToolButton
+
+from attnlab.training.look import Viewer
+from attnlab.ui.train.side_by_side import SecondRun
+from tests.ui.conftest import Person
+from tests.ui.train.pupil import Pupil, tiny
+
+
+@pytest.fixture
+def pupil(person: Person) -> Pupil:
+    return Pupil(person.window, person.qtbot)
+
+
+def test_a_second_run_shows_its_own_maps_at_the_step_that_is_scrubbed_to(pupil: Pupil) -> None:
+    spec = tiny(steps=30)
+    pupil.begin(spec)
+    pupil.train_to_the_end()
+    first, folder = pupil.run, pupil.tools.keeper.folder(pupil.run)
+    assert folder is not None
+    pupil.begin(replace(spec, train=replace(spec.train, seed=1)))
+    pupil.train_to_the_end()
+    pupil.wait_for(lambda: folder in pupil.tools.runs.rows)
+    pupil.tools.runs.compare_requested.emit(folder)
+    comparing = pupil.tools.comparing
+    pupil.wait_for(lambda: comparing.second is not None and comparing.second.seen is not None)
+    second: SecondRun | None = comparing.second
+    assert second is not None
+    assert second.title.text() == "seed 0"
+    moments = pupil.run.recorder.moments
+    index = len(moments) // 2
+    pupil.trainer.footer.line.moment_chosen.emit(index)
+    nearest = first.recorder.nearest(moments[index].step)
+    assert nearest is not None
+    pupil.wait_for(lambda: pupil.shown_step == moments[index].step and second.step.text() == f"step {nearest.step:,}")
+    assert second.seen is not None
+    own = Viewer(first.spec).look(nearest.step, nearest.weights, second.seen.probe)
+    for data, weights in zip(second.view.data, own.maps[0].weights, strict=True):
+        np.testing.assert_allclose(data.values[0], weights, atol=1e-6)
+    places = [[(card.layer, card.head) for card in view.cards] for view in (second.view, pupil.trainer.maps.view)]
+    assert places[0] == places[1] != []
+    assert abs(second.view.width() - pupil.trainer.maps.view.width()) <= 2
+    assert second.mapTo(pupil.window, QPoint()).x() > pupil.trainer.maps.mapTo(pupil.window, QPoint()).x()
+    pupil.click(pupil.find(QToolButton, "Close the second run"))
+    assert comparing.second is None
+    assert pupil.trainer.settings.isVisible()
