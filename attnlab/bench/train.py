@@ -33,11 +33,19 @@ PATIENCE_S = 120.0
 
 
 def cases(quick: bool = False) -> Iterator[Case]:
-    """Yield the cases. A window's own, how late its timers are while a run is watched, has its place after the speed.
+    """Yield the cases of a run alone with whoever looks at it, then those of one in the program's window.
 
     Raises:
         AttnlabError: the training failed.
     """
+    from attnlab.bench import train_window
+
+    yield from process_cases(quick)
+    yield from train_window.cases(quick)
+
+
+def process_cases(quick: bool = False) -> Iterator[Case]:
+    """Yield the cases of a run without a window."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # as in the process that trains, for both
     try:
@@ -50,7 +58,7 @@ def cases(quick: bool = False) -> Iterator[Case]:
 
 def speed_cases(turn_s: float, turns: int) -> Iterator[Case]:
     """Yield the steps a second of a run whose maps are looked at 30 times a second, and how many looks there were."""
-    spec = _spec(ENDLESS)
+    spec = task(ENDLESS)
     watched, bare = Watched(spec), Bare(spec)
     try:
         ours, baseline = in_turns(turns, lambda: watched.steps_per_s(turn_s), lambda: bare.steps_per_s(turn_s))
@@ -65,7 +73,7 @@ def stop_case(runs: int) -> Case:
     """Return how long it takes until nothing is left of a process that trains."""
     found = []
     for _ in range(runs):
-        process = TrainingProcess(_spec(ENDLESS))
+        process = TrainingProcess(task(ENDLESS))
         process.start()
         _until(process, lambda message: isinstance(message, Progress) and message.step > 0)
         start = time.perf_counter()
@@ -92,7 +100,7 @@ def recording_cases(steps: int) -> Iterator[Case]:
 
 def recorded(steps: int) -> tuple[Run, int]:
     """Return a run that was trained for so many steps, and the most bytes that its moments ever took."""
-    run, most = Run(_spec(steps), TASK), 0
+    run, most = Run(task(steps), TASK), 0
     process = TrainingProcess(run.spec, interval=run.recorder.interval)
     process.start()
     last: Message | None = None
@@ -185,7 +193,8 @@ class Bare:
         return F.cross_entropy(self._model(batch).flatten(0, 1), batch.targets.flatten(), ignore_index=IGNORED)
 
 
-def _spec(steps: int) -> RunSpec:
+def task(steps: int) -> RunSpec:
+    """Return the settings of the run that is measured, for so many steps."""
     spec = tasks.task_spec(TASK)
     return replace(spec, train=replace(spec.train, steps=steps))
 

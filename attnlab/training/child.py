@@ -115,7 +115,7 @@ class Loop:
         self._points: list[Point] = []
         self._metrics: list[Metric] = []
         self._paused = self._single = self._wanted = False
-        self._interval, self._moment_due = order.interval, self.trainer.step
+        self._interval, self._moment_due = max(1, order.interval), self.trainer.step
         self._told = self._recorded = self._kept = self._earned = time.monotonic()
         self._kept_for = CHECKPOINT_S
         self._copying_s = self._cost = self._spent = self._credit = 0.0
@@ -215,14 +215,15 @@ class Loop:
         self._earned, self._spent = now, spent
 
     def _tell(self, weights: bool, moment: bool = False) -> None:
-        begun = self._told = time.monotonic()
+        begun = time.monotonic()
+        self._told = min(begun, max(self._told + MESSAGE_S, begun - MESSAGE_S))  # a long step delays but one message
         arrays = self.trainer.weights() if weights else None
         if weights:
             self._wanted = False
             self._cost = 2 * (time.monotonic() - begun)  # packing takes as long again
             self._copying_s += time.monotonic() - begun
         if moment:
-            self._recorded, self._moment_due = begun, self._next_moment()
+            self._recorded, self._moment_due = self._told, self._next_moment()
         told = (tuple(self._points), tuple(self._metrics))
         self._points, self._metrics = [], []
         self._outbox.post(Progress(self.trainer.step, self.trainer.seconds, *told, arrays, moment, self._paused))

@@ -2,29 +2,54 @@
 
 import json
 import threading
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
-from attnlab.bench import main, train
+from attnlab.bench import main, train, train_window
+from attnlab.bench.measure import case
 from attnlab.training.trainer import Trainer
 
 
-def test_it_prints_its_cases_and_leaves_nothing_behind(capsys: pytest.CaptureFixture[str]) -> None:
-    threads, running = torch.get_num_threads(), set(threading.enumerate())
-    assert main(["train"], True, quick=True) == 0
-    cases = {case["case"].split(",")[-1].strip(): case for case in json.loads(capsys.readouterr().out)}
-    names = [name for name in cases if not name.endswith("moments")]
-    assert names == ["steps", "pictures", "stop", "looks", "longest hold-up"]
-    assert all(case["bench"] == "train" and case["ours"] > 0 for case in cases.values())
-    assert torch.get_num_threads() == threads
+@pytest.fixture
+def nothing_left() -> Iterator[None]:
+    running = set(threading.enumerate())
+    yield
     assert set(threading.enumerate()) == running
 
 
+@pytest.mark.usefixtures("nothing_left")
+def test_a_run_is_measured_alone() -> None:
+    threads = torch.get_num_threads()
+    cases = list(train.process_cases(quick=True))
+    assert torch.get_num_threads() == threads
+    names = [case.case for case in cases if not case.case.endswith("moments")]
+    assert names == ["reverse, steps", "reverse, pictures", "stop", "scrubbing, looks", "saving, longest hold-up"]
+    assert all(case.bench == "train" and case.ours > 0 for case in cases)
+
+
+@pytest.mark.usefixtures("nothing_left", "qapp")
+def test_a_run_is_measured_in_the_window() -> None:
+    cases = list(train_window.cases(quick=True))
+    assert [case.case.removeprefix("window: ") for case in cases] == [
+        "reverse, steps", "pictures of the maps", "lateness of a timer, p50", "lateness of a timer, p99",
+        "lateness of a timer, longest", "stop, until it says so", "scrubbing, pictures",
+    ]  # fmt: skip
+    assert all(case.ours > 0 for case in cases if case.unit == "1/s")
+
+
+def test_both_are_the_bench_of_training(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    for module, name in ((train, "process_cases"), (train_window, "cases")):
+        monkeypatch.setattr(module, name, lambda _, name=name: iter([case("train", name, [1.0], [1.0], "ms")]))
+    assert main(["train"], True, quick=True) == 0
+    assert [each["case"] for each in json.loads(capsys.readouterr().out)] == ["process_cases", "cases"]
+
+
 def test_the_bare_loop_takes_the_steps_of_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    spec = train._spec(100)
+    spec = train.task(100)
     bare, trainer = train.Bare(spec), Trainer(spec)
     model = dict(trainer.model.state_dict())
     for name, value in bare._model.state_dict().items():

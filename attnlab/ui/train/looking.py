@@ -16,6 +16,8 @@ from attnlab.ui.train.worker import Refusal, Worker
 EXAMPLES, MOST_COURSE, AT_ONCE = 4, 240, 8
 """Held-out examples shown, moments that the course of the heads goes through at most, and how many in one request."""
 KINDS = ("look", "check", "text", "examples", "marks", "course")
+PATIENT = KINDS[2:]
+"""What waits a little while the maps follow a training, or a hand on the time line."""
 
 At = tuple[RunSpec, int, Arrays | None]
 """Settings, step and weights of a moment; without weights, the first ones."""
@@ -41,7 +43,7 @@ class Looking(QObject):
         self.course: dict[int, NDArray[np.float64]] = {}
         self._run: Run | None = None
         self.eyes = Eyes()
-        self.worker = Worker(KINDS, self.eyes.prepare, self)
+        self.worker = Worker(KINDS, self.eyes.prepare, self, PATIENT)
         self.worker.answered.connect(self._on_answered)
 
     def follow(self, run: Run | None) -> None:

@@ -31,8 +31,9 @@ from attnlab.ui.train.looking import At, Looking
 if TYPE_CHECKING:
     from attnlab.training.process import TrainingProcess
 
-FRAME_MS, HIDDEN_MS = 33, 200
-"""How often the process is listened to: while one looks, and while the workspace is hidden."""
+FRAME_MS, HIDDEN_MS = 16, 200
+"""How often the process is listened to: while one looks, twice as often as it tells anything, so that no two pictures
+come at once; and while the workspace is hidden."""
 SPEED_OVER = 60
 """Frames over which the speed is measured."""
 EXAMPLES_EVERY, MARKS_EVERY = 8, 90
@@ -284,7 +285,10 @@ class TrainSession(QObject):
         messages = process.poll()
         news = [self._take(message) for message in messages]
         if any(news) and self.shown is None and self.watched:
+            keeps_up = not self.looking.worker.waits("look")
             self.looking.look(self.at())
+            if keeps_up:  # the next weights may be on their way while one looks at these; else when that is done
+                self._want()
         over = [message for message in messages if isinstance(message, Ended | Failed)]
         if over or not alive:
             self._over(over[-1] if over else None)

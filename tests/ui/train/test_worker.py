@@ -75,3 +75,31 @@ def test_it_ends_while_work_waits(worker: Worker) -> None:
     threading.Timer(0, let_go).start()
     worker.stop()
     worker.stop()
+
+
+def test_patient_work_waits_while_other_work_keeps_coming(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("attnlab.ui.train.worker.SHARE", 1e-9)
+    monkeypatch.setattr("attnlab.ui.train.worker.REST_S", 60.0)
+    worker = Worker(KINDS, lambda: None, patient=("text",))
+    found: list[object] = []
+    worker.answered.connect(lambda _, result: found.append(result))
+    _held(worker)()
+    for number in range(3):
+        worker.ask("look", lambda number=number: number)  # type: ignore[misc]
+        worker.ask("text", lambda: "later")
+        qtbot.waitUntil(lambda number=number: number in found)  # type: ignore[misc]
+    assert found == ["held", 0, 1, 2]
+    assert worker.waits("text")
+    worker.stop()
+
+
+def test_patient_work_is_done_at_once_where_no_other_comes(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("attnlab.ui.train.worker.SHARE", 1e-9)
+    worker = Worker(KINDS, lambda: None, patient=("text",))
+    found: list[object] = []
+    worker.answered.connect(lambda _, result: found.append(result))
+    for number in range(3):
+        worker.ask("text", lambda number=number: number)  # type: ignore[misc]
+        qtbot.waitUntil(lambda number=number: number in found)  # type: ignore[misc]
+    assert found == [0, 1, 2]
+    worker.stop()

@@ -1,0 +1,174 @@
+"""Training in the program's own window: what watching costs, how late the window is, how soon it stops, scrubbing."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+
+from PySide6.QtCore import QEvent, QObject, QPointF, Qt, QTimer
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QApplication
+
+from attnlab.bench.measure import Case, case, garbage_as_in_the_program, in_turns, percentile
+from attnlab.bench.train import ENDLESS, LATE_MS, PICTURES, STOP_MS, STOPS, TASK, TURN_S, TURNS, Bare, task
+from attnlab.bench.window import Driver, wait_until, window
+from attnlab.ui.main_window import TRAIN
+from attnlab.ui.train.workspace import TrainWorkspace
+
+TICK_MS = 5
+"""A timer of the window's thread that is to be on time."""
+MOVE_MS = 8
+"""Between two moves of the mouse along the time line."""
+_LINE = "import sys; sys.path[:] = sys.argv[1:]; from attnlab.bench.train_window import serve; serve()"
+
+
+def cases(quick: bool = False) -> Iterator[Case]:
+    """Yield the cases of a run that is trained and looked at in the window.
+
+    Raises:
+        AttnlabError: the training does not begin or end.
+    """
+    turn_s, turns, stops = (0.3, 1, 1) if quick else (TURN_S, TURNS, STOPS)
+    with watching() as watched:
+        with bare_process() as bare:
+            ours, baseline = in_turns(turns, lambda: watched.steps_per_s(turn_s), lambda: bare(turn_s))
+        yield case("train", f"window: {TASK}, steps", ours, baseline, "1/s", "ratio ≥ 0.9", rate=True)
+        pictures = watched.pictures_per_s[1:]  # the first turn does not count
+        yield case("train", "window: pictures of the maps", pictures, [PICTURES], "1/s", "about 30", rate=True)
+        for name, share in (("p50", 50), ("p99", 99), ("longest", 100)):
+            late = percentile(watched.late_ms, share)
+            target = f"ours < {LATE_MS:g}" if share == 99 else ""
+            yield case("train", f"window: lateness of a timer, {name}", [late], [LATE_MS], "ms", target)
+        found = [watched.stop_ms() for _ in range(stops)]
+        yield case("train", "window: stop, until it says so", found, [STOP_MS], "ms", f"p95 < {STOP_MS:g}")
+        scrubbed = [watched.scrubbed_per_s(turn_s) for _ in range(turns)]
+        yield case("train", "window: scrubbing, pictures", scrubbed, [PICTURES], "1/s", "ours ≥ 30", rate=True)
+
+
+class Watched(QObject):
+    """The default run in the window's workspace, and what is painted of it; it is paused between two measurements."""
+
+    def __init__(self, driver: Driver) -> None:
+        super().__init__(driver)
+        self.pictures_per_s: list[float] = []
+        self.late_ms: list[float] = []
+        driver.window.show_workspace(TRAIN)
+        assert driver.window.trainer is not None
+        self.workspace: TrainWorkspace = driver.window.trainer
+        self.session, self._view = self.workspace.session, self.workspace.maps.view
+        self._painted, self._pictures, self._before = self._view.data, 0, 0.0
+        self._view.installEventFilter(self)
+        self._timer = QTimer(self)
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.timeout.connect(self._on_time)
+        self._timer.start(TICK_MS)
+        self.session.set_spec(task(ENDLESS))
+        wait_until(lambda: self.session.can_start)
+        self._go()
+        self._pause()
+
+    def steps_per_s(self, seconds: float) -> float:
+        """Return how many steps a second were taken while the maps were painted."""
+        run = self.session.run
+        assert run is not None
+        self._before, begun, step, pictures = 0.0, time.perf_counter(), run.step, self._pictures
+        self._go()
+        wait_until(lambda: time.perf_counter() - begun >= seconds)
+        self._pause()
+        took = time.perf_counter() - begun
+        self.pictures_per_s.append((self._pictures - pictures) / took)
+        return (run.step - step) / took
+
+    def stop_ms(self) -> float:
+        """Return how long it took from the press on Stop until the process is gone and the window says so."""
+        self._go()
+        begun = time.perf_counter()
+        self.workspace.header.stop.click()
+        wait_until(lambda: not self.session.alive)
+        return (time.perf_counter() - begun) * 1e3
+
+    def scrubbed_per_s(self, seconds: float) -> float:
+        """Return how many pictures a second were painted while the time line was dragged to and fro."""
+        line = self.workspace.footer.line
+        pictures, begun = self._pictures, time.perf_counter()
+        self._press(QEvent.Type.MouseButtonPress, 0.0)
+        while (passed := time.perf_counter() - begun) < seconds:
+            share = passed / seconds * 2 % 2
+            self._press(QEvent.Type.MouseMove, line.width() * (share if share < 1 else 2 - share))
+            wait_until(partial(_past, time.perf_counter() + MOVE_MS / 1e3))
+        self._press(QEvent.Type.MouseButtonRelease, 0.0)
+        return (self._pictures - pictures) / (time.perf_counter() - begun)
+
+    def _go(self) -> None:
+        """Press the button until steps are taken."""
+        run, step = self.session.run, self.session.run.step if self.session.run is not None else 0
+        self.workspace.header.main.click()
+        wait_until(lambda: self.session.run is not None and self.session.state == "running" and self._moved(run, step))
+
+    def _moved(self, run: object, step: int) -> bool:
+        now = self.session.run
+        return now is not None and (now is not run or now.step != step) and now.step > 0
+
+    def _pause(self) -> None:
+        self.workspace.header.main.click()
+        wait_until(lambda: self.session.state == "paused")
+
+    def _press(self, kind: QEvent.Type, x: float) -> None:
+        line = self.workspace.footer.line
+        at, button = QPointF(x, line.height() / 2), Qt.MouseButton.LeftButton
+        held = Qt.MouseButton.NoButton if kind == QEvent.Type.MouseButtonRelease else button
+        now = Qt.MouseButton.NoButton if kind == QEvent.Type.MouseMove else button
+        event = QMouseEvent(kind, at, line.mapToGlobal(at), now, held, Qt.KeyboardModifier.NoModifier)
+        QApplication.sendEvent(line, event)
+
+    def _on_time(self) -> None:
+        now = time.perf_counter()
+        if self._before and self.session.state == "running":
+            self.late_ms.append(max(0.0, (now - self._before) * 1e3 - TICK_MS))
+        self._before = now
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Paint and self._view.data is not self._painted:
+            self._painted = self._view.data
+            self._pictures += 1
+        return False
+
+
+@contextmanager
+def watching() -> Iterator[Watched]:
+    """Open the window with the default run in it, paused, and leave nothing of it behind."""
+    with window() as driver, garbage_as_in_the_program(driver.window):
+        yield Watched(driver)
+
+
+@contextmanager
+def bare_process() -> Iterator[Callable[[float], float]]:
+    """Return what gives the steps a second of the bare loop, in a process of its own as the window's training is."""
+    command = [sys.executable, "-c", _LINE, *sys.path]
+    with ExitStack() as stack:
+        bare = stack.enter_context(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
+        assert bare.stdin is not None
+        assert bare.stdout is not None
+        asked, told = bare.stdin, bare.stdout
+
+        def steps_per_s(seconds: float) -> float:
+            print(seconds, file=asked, flush=True)
+            return float(told.readline())
+
+        yield steps_per_s
+
+
+def serve() -> None:
+    """Take steps for as many seconds as each line of the input says, and print how many a second they were."""
+    import torch
+
+    torch.set_num_threads(1)
+    bare = Bare(task(ENDLESS))
+    for line in sys.stdin:
+        print(bare.steps_per_s(float(line)), flush=True)
+
+
+def _past(end: float) -> bool:
+    return time.perf_counter() >= end
