@@ -31,7 +31,8 @@ END_S = 0.15
 _MOST_WAITING = 64
 """Messages that wait to be polled; then the child waits too, and says more in one."""
 _LINE = "import sys; sys.path[:] = sys.argv[2:]; from attnlab.training.child import main; main(int(sys.argv[1]))"
-_DETAILS = 4000
+_DETAILS = 1 << 15
+"""Bytes of its last words that are kept: a crash begins with its cause, and goes on with where every thread was."""
 
 
 class TrainingProcess:

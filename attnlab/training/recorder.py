@@ -9,6 +9,8 @@ LIMIT = 64 << 20
 """Bytes that the moments of a run may take."""
 _PER_ARRAY, _PER_MOMENT = 256, 512
 """Bytes beside the numbers: what Python holds of an array and its name, and of a moment."""
+MOST = LIMIT // _PER_MOMENT
+"""Moments that there can be within the limit."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,10 +61,10 @@ class Recorder:
         moment = Moment(moment.step, _owned(moment.weights), moment.loss, moment.metric)
         if moment.bytes > self.limit:
             return
-        marked = self._marked & {moment.step}
-        self._drop({moment.step})
-        self._marked |= marked
-        self._moments.insert(self._place(moment.step), moment)
+        place = self._place(moment.step)
+        if self._moments[place : place + 1] and self._moments[place].step == moment.step:
+            self._bytes -= self._moments.pop(place).bytes
+        self._moments.insert(place, moment)
         self._bytes += moment.bytes
         while self._bytes > self.limit:
             self._thin()

@@ -181,9 +181,8 @@ class Run:
         self.weights, self.weights_step = message.weights, message.step
         if message.moment:
             metric = self._metrics[-1] if self._metrics and self._metrics[-1].step == message.step else None
-            before = (
-                np.searchsorted(self._curve[: self._points, 0], message.step) - 1
-            )  # a step that failed may have been taken back
+            curve = self._curve[: self._points, 0]
+            before = np.searchsorted(curve, message.step) - 1  # the last step of all may have been taken back
             loss = float(self.losses[before]) if before >= 0 else math.nan
             self.recorder.add(Moment(message.step, message.weights, loss, metric))
             self._marks = {step: mark for step, mark in self._marks.items() if step in self.recorder.marked}

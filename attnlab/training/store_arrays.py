@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnlab.training.messages import Arrays, Checkpoint, Metric
+from attnlab.training.recorder import MOST as MOST_MOMENTS
 from attnlab.training.recorder import Moment
 from attnlab.training.run import Curve, RunState
 from attnlab.training.spec_json import MOST
@@ -35,6 +36,7 @@ def read_curve(arrays: Arrays) -> tuple[Curve, tuple[Metric, ...]]:
     _check_steps(steps)
     _check_steps(metrics[:, 0])
     _check_finite("its numbers", losses, rates, metrics[:, 1], lengths)
+    _check_shares(metrics, lengths)
     by_length: dict[int, list[tuple[int, float]]] = {}
     for at, length, share in lengths.tolist():
         by_length.setdefault(int(at), []).append((int(length), share))
@@ -67,6 +69,8 @@ def read_moments(arrays: Arrays, metrics: dict[int, Metric]) -> tuple[Moment, ..
         raise ValueError("the numbers of its moments disagree")
     if any(array.dtype != np.float32 for array in weights.values()):
         raise ValueError("its weights need to be float32")
+    if len(steps) > MOST_MOMENTS:
+        raise ValueError(f"it has {len(steps):,} moments, of at most {MOST_MOMENTS:,}")
     _check_steps(steps)
     _check_finite("its weights", *weights.values())
     return tuple(
@@ -84,6 +88,8 @@ def read_checkpoint(arrays: Arrays) -> Checkpoint:
     step, seconds = _taken(arrays, "step", np.int64, 0), _taken(arrays, "seconds", np.float64, 0)
     state = {name.removeprefix("state/"): array.copy() for name, array in arrays.items() if name.startswith("state/")}
     _check_steps(step.reshape(1))
+    if seconds < 0:
+        raise ValueError("its seconds need to be 0 or more")
     _check_finite("its numbers", seconds, *(array for array in state.values() if array.dtype.kind == "f"))
     return Checkpoint(step.item(), seconds.item(), state)
 
@@ -103,3 +109,11 @@ def _check_steps(steps: NDArray[Any]) -> None:
 def _check_finite(what: str, *arrays: NDArray[Any]) -> None:
     if not all(np.isfinite(array).all() for array in arrays):
         raise ValueError(f"{what} need to be finite")
+
+
+def _check_shares(metrics: NDArray[Any], lengths: NDArray[Any]) -> None:
+    shares = np.concatenate([metrics[:, 2:].ravel(), lengths[:, 2]])
+    if not (((shares >= 0) & (shares <= 1)) | np.isnan(shares)).all():
+        raise ValueError("its shares of what is right need to be from 0 to 1")
+    if len(lengths) and not (lengths.min() >= 0 and lengths[:, 0].max() < len(metrics) and lengths[:, 1].max() <= MOST):
+        raise ValueError("its shares by length need to be those of its metrics")

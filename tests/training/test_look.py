@@ -81,6 +81,14 @@ def test_text_goes_on_from_the_prompt_and_repeats_for_its_seed() -> None:
     assert viewer.text(weights, "the ", 6) == "".join(alone)
 
 
+def test_nothing_is_drawn_from_numbers_that_are_none() -> None:
+    spec = tasks.task_spec("reverse", "decoder")
+    _, weights = first_weights(spec)
+    huge = {name: np.full_like(array, 3e38) for name, array in weights.items()}
+    with pytest.raises(TrainingError, match="no finite numbers to draw from"):
+        Viewer(spec).text(huge, "cadb", 4, 1.0)
+
+
 def test_text_of_a_task_with_an_answer_reads_what_stands_before_it() -> None:
     spec = tasks.task_spec("reverse", "decoder")
     _, weights = first_weights(spec, 1)

@@ -223,6 +223,14 @@ def test_weights_are_sent_when_asked_for_and_never_more_than_asked() -> None:
     assert [message.step for message in given if message.moment] == [60]
 
 
+def test_an_interval_of_nothing_is_every_step() -> None:
+    process = started(tiny(3), interval=0)
+    messages = all_of(process)
+    stopped(process)
+    assert isinstance(messages[-1], Ended)
+    assert points(messages)[-1].step == 2
+
+
 def test_moments_are_recorded_at_the_interval_that_is_asked_for() -> None:
     process = paused(40)
     process.send(Interval(8))

@@ -23,6 +23,8 @@ OF_RECURRENT = ("layers", "d_model", "dropout")
 NORM = ("before", "after", "none")
 MOST = {"layers": 12, "heads": 64, "d_model": 1024, "d_ff": 4096}
 """The largest sizes: what is beyond does not train on a computer of one's own while one watches."""
+MOST_NUMBERS = 80_000_000
+"""How many numbers a model may have: with two more for each, which optimisers keep, a checkpoint stays within 1 GiB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +150,7 @@ def check(spec: ModelSpec, data: Data) -> str:
     """Return "", or one sentence: which setting of a model cannot be, what it is, and what would do."""
     if spec.kind not in KINDS:
         return f"kind is {spec.kind!r}; it needs one of {', '.join(KINDS)}."
-    return _sizes(spec) or _for_data(spec, data) or _attention(spec)
+    return _sizes(spec) or _for_data(spec, data) or _attention(spec) or _whole(spec, data)
 
 
 def _sizes(spec: ModelSpec) -> str:
@@ -176,6 +178,13 @@ def _for_data(spec: ModelSpec, data: Data) -> str:
     if not kind.source and data.longest_source:
         return f"kind is {spec.kind!r}, which reads no source, and this task has one; it needs 'encoder-decoder'."
     return ""
+
+
+def _whole(spec: ModelSpec, data: Data) -> str:
+    total, _ = count(spec, data)
+    if total <= MOST_NUMBERS:
+        return ""
+    return f"The model has {total:,} numbers; fewer layers or a smaller d_model, up to {MOST_NUMBERS:,}, would do."
 
 
 def _attention(spec: ModelSpec) -> str:

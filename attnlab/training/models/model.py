@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from attnlab.attention import masks
 from attnlab.attention.frozen import NOTHING
 from attnlab.attention.masks import Hidden
+from attnlab.errors import TrainingError
 from attnlab.training.batch import BEGIN, END, IGNORED, PAD, Batch
 from attnlab.training.models.attention import Attention, LayerTrace
 
@@ -100,7 +101,11 @@ class Model(nn.Module):
 def _picked(
     logits: Tensor, generator: torch.Generator | None = None, temperature: float = 0.0, top_k: int = 0
 ) -> Tensor:
-    """Return a token for each row of logits [..., V]; never PAD, which is no word."""
+    """Return a token for each row of logits [..., V]; never PAD, which is no word.
+
+    Raises:
+        TrainingError: the logits are no finite numbers, of which none can be drawn.
+    """
     logits = logits.clone()
     logits[..., PAD] = -torch.inf
     if temperature <= 0:
@@ -108,6 +113,8 @@ def _picked(
     if 0 < top_k < logits.shape[-1]:
         logits = logits.masked_fill(logits < logits.topk(top_k, -1).values[..., -1:], -torch.inf)
     shares = (logits / temperature).softmax(-1).flatten(0, -2)
+    if not bool(shares.isfinite().all()):
+        raise TrainingError("With these weights the model gives no finite numbers to draw from; earlier ones would do.")
     return torch.multinomial(shares, 1, generator=generator).view(logits.shape[:-1])
 
 
