@@ -22,6 +22,7 @@ from attnlab.files.bounded import read_bytes
 from attnlab.folders import config_folder
 from attnlab.training.marks import Mark
 from attnlab.training.messages import Arrays
+from attnlab.training.recorder import LIMIT
 from attnlab.training.run import RunState
 from attnlab.training.spec_json import from_json
 from attnlab.training.specs import RunSpec
@@ -38,8 +39,8 @@ from attnlab.training.tensors import unpack
 
 Part = TypeVar("Part")
 
-LIMITS = {MANIFEST: 1 << 20, CURVE: 256 << 20, MOMENTS: 1 << 30, CHECKPOINT: 1 << 30}
-"""Bytes that each file may have."""
+LIMITS = {MANIFEST: 1 << 20, CURVE: 256 << 20, MOMENTS: 2 * LIMIT, CHECKPOINT: 1 << 30}
+"""Bytes that each file may have; of moments a recorder keeps no more than its own limit."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -280,6 +280,13 @@ def test_what_is_wrong_is_named(changes: dict[str, bytes], words: str, tmp_path:
     assert str(refused.value).isprintable()
 
 
+def test_a_file_far_larger_than_what_is_recorded_is_not_read_whole(tmp_path: Path) -> None:
+    folder = rebuilt(tmp_path, {})
+    os.truncate(folder / MOMENTS, 300 << 20)
+    with pytest.raises(FileError, match="larger than the 128 MiB"):
+        load(folder)
+
+
 @posix
 @pytest.mark.parametrize("name", FILES)
 def test_a_pipe_is_never_waited_for_and_a_link_to_nowhere_is_refused(name: str, tmp_path: Path) -> None:
