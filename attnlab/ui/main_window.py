@@ -81,6 +81,11 @@ class MainWindow(QMainWindow):
         self._loader = Loader(self)
         self._loader.loaded.connect(self._on_loaded)
 
+    @property
+    def remembers(self) -> bool:
+        """Whether settings, unsaved work and runs are kept in the person's folder."""
+        return self._remember
+
     def _build(self) -> None:
         centre = QWidget()
         self._grid = QGridLayout(centre)

@@ -23,15 +23,18 @@ SAVE_MS = 30_000
 
 
 class RunKeeper(QObject):
-    """Saves the run of a session by itself, when it pauses or ends and now and then; tells what ``listed`` runs are."""
+    """Saves the run of a session by itself, when it pauses or ends and now and then; tells what ``listed`` runs are.
+
+    One that does not keep runs leaves the person's folder alone, and lists nothing.
+    """
 
     listed = Signal(object)
     failed = Signal(str)
     _posted = Signal()
 
-    def __init__(self, session: TrainSession) -> None:
+    def __init__(self, session: TrainSession, *, keeps: bool = True) -> None:
         super().__init__(session)
-        self._session = session
+        self._session, self._keeps = session, keeps
         self._folders: WeakKeyDictionary[Run, Path] = WeakKeyDictionary()
         self._last: Run | None = None
         self._saved: tuple[Run, int, str] | None = None
@@ -63,7 +66,8 @@ class RunKeeper(QObject):
 
     def refresh(self) -> None:
         """Find out which runs there are; ``listed`` follows."""
-        self._do(store.list_runs, self.listed.emit)
+        if self._keeps:
+            self._do(store.list_runs, self.listed.emit)
 
     def load(self, folder: Path, then: Callable[[Run], None], *, whole: bool = True) -> None:
         """Read a run, without its moments where it is not wanted whole, and go on with it."""
@@ -95,7 +99,7 @@ class RunKeeper(QObject):
     def _save(self, run: Run | None) -> None:
         """Save a run that has taken a step since it was saved."""
         now = (run, run.step, run.status) if run is not None else None
-        if run is None or now == self._saved or len(run.steps) < 1:
+        if not self._keeps or run is None or now == self._saved or len(run.steps) < 1:
             return
         folder = self._folders.get(run) or store.new_folder(run.spec)
         if run not in self._folders:

@@ -24,7 +24,7 @@ class TrainTools(QObject):
         super().__init__(workspace)
         self._workspace, self._window = workspace, window
         self.round_trip = RoundTrip(workspace, window)
-        self.keeper = RunKeeper(workspace.session)
+        self.keeper = RunKeeper(workspace.session, keeps=window.remembers)
         self.runs = RunsPanel(workspace, self.keeper)
         self.comparing = Comparing(workspace, self.keeper)
         self.runs.compare_requested.connect(self.comparing.compare)

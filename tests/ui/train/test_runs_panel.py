@@ -1,5 +1,6 @@
 """Runs that are kept: saved by themselves, listed, laid over, opened again and gone on with, renamed and deleted."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +19,9 @@ from tests.ui.train.pupil import Pupil, tiny
 
 
 @pytest.fixture
-def pupil(person: Person) -> Pupil:
+def pupil(sit_down: Callable[..., Person]) -> Pupil:
+    person = sit_down(remember=True)
+    person.window.resize(1440, 900)
     return Pupil(person.window, person.qtbot)
 
 
@@ -123,3 +126,12 @@ def test_a_run_that_still_goes_on_is_kept_when_the_window_closes(pupil: Pupil) -
     (kept,) = store.list_runs()
     assert kept.step >= 20
     assert not kept.problem
+
+
+def test_a_window_that_remembers_nothing_leaves_the_folder_of_runs_alone(person: Person) -> None:
+    pupil = Pupil(person.window, person.qtbot)
+    pupil.begin(tiny(steps=30))
+    pupil.train_to_the_end()
+    pupil.tools.close()  # which saves what there is
+    assert not store.runs_folder().parent.exists() or not list(store.runs_folder().parent.rglob("*"))
+    assert not pupil.tools.runs.found

@@ -1,5 +1,6 @@
 """Two runs side by side: the same probe, the same step, one time line."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +15,9 @@ from tests.ui.train.pupil import Pupil, tiny
 
 
 @pytest.fixture
-def pupil(person: Person) -> Pupil:
+def pupil(sit_down: Callable[..., Person]) -> Pupil:
+    person = sit_down(remember=True)
+    person.window.resize(1440, 900)
     return Pupil(person.window, person.qtbot)
 
 
