@@ -84,6 +84,12 @@ class Outbox:
             self._changed.wait_for(lambda: not self.busy)
 
     def _write(self) -> None:
+        try:
+            self._write_all()
+        finally:
+            os._exit(1)  # whatever ended this thread: a process of which nobody hears any more would stay for ever
+
+    def _write_all(self) -> None:
         while True:
             with self._changed:
                 self._writing = False
@@ -100,7 +106,7 @@ class Outbox:
                 os._exit(0)
             except MemoryError:
                 self._connection.send(Failed(NO_ROOM))
-                os._exit(0)
+                return
 
 
 class Sender:

@@ -23,5 +23,20 @@ def test_the_program_that_trains_knows_no_qt() -> None:
     assert not {name for name in names if name.startswith(("PySide6", "attnlab.ui", "matplotlib", "pyqtgraph"))}
 
 
+def test_a_process_that_can_tell_nothing_any_more_ends() -> None:
+    code = (
+        "from multiprocessing.connection import Pipe\n"
+        "from attnlab.training.pipe import Outbox\n"
+        "ours, theirs = Pipe()\n"
+        "outbox = Outbox(theirs)\n"
+        "outbox.post(lambda: 'no message')\n"  # cannot be made bytes of
+        "outbox.drain()\n"
+        "print('it went on')"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, timeout=60)
+    assert (done.returncode, done.stdout) == (1, b"")
+
+
 def test_the_window_gets_a_process_without_loading_torch() -> None:
     assert "torch" not in loaded("from attnlab.training import process, run, store, recorder, marks")
