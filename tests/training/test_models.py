@@ -13,6 +13,7 @@ from attnlab.errors import TrainingError
 from attnlab.training import models
 from attnlab.training.batch import BEGIN, END, IGNORED, PAD, Batch
 from attnlab.training.models import KINDS, Model, watched
+from attnlab.training.models.model import Memory
 from attnlab.training.specs import ModelSpec
 
 V = 9
@@ -132,6 +133,19 @@ def test_it_writes_the_likeliest_token_and_goes_on_from_it(kind: str) -> None:
             assert torch.equal(written[:, i], torch.where(done, PAD, best))
             done |= best == END
             tokens = torch.cat([tokens, written[:, i : i + 1]], 1)
+
+
+def test_it_reads_no_more_when_all_rows_have_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, b = built(SMALL).eval(), batch("decoder", 4, 4)
+    reads, decode = list[int](), model.decode
+
+    def counted(inputs: Tensor, memory: Memory | None) -> Tensor:
+        reads.append(inputs.shape[1])
+        return decode(inputs, memory)
+
+    monkeypatch.setattr(model, "decode", counted)
+    assert model.write(b, 20).tolist() == [[END, *[PAD] * 19]] * 2
+    assert len(reads) == 1
 
 
 def test_it_writes_beyond_the_length_of_its_positions() -> None:

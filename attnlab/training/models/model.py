@@ -76,7 +76,10 @@ class Model(nn.Module):
             logits = self.decode(tokens[:, -self.longest :], memory)[:, -1]
             new = _picked(logits, generator, temperature, top_k).masked_fill(done, PAD)
             tokens, done = torch.cat([tokens, new[:, None]], 1), done | (new == END)
-        return tokens[:, start.shape[1] :]
+            if bool(done.all()):
+                break
+        written = tokens[:, start.shape[1] :]
+        return nn.functional.pad(written, (0, n - written.shape[1]), value=PAD)
 
     @torch.no_grad()
     def answers(self, batch: Batch) -> Tensor:
