@@ -90,8 +90,7 @@ class NumberRow(SettingRow):
 
     def _made(self) -> QWidget:
         self.edit = NumberEdit()
-        self.edit.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.edit.setMinimumWidth(0)
+        self.edit.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)  # as narrow as the panel
         self.edit.taken.connect(self._on_taken)
         self.edit.refused.connect(self._on_refused)
         self.edit.lineEdit().textEdited.connect(self._on_typed)
@@ -101,6 +100,7 @@ class NumberRow(SettingRow):
     def set_palette(self, palette: Palette) -> None:
         super().set_palette(palette)
         self.edit.set_palette(palette)
+        self.edit.setMinimumWidth(px(76))
 
     def _show(self) -> None:
         value = self.field.value
@@ -134,8 +134,13 @@ class ChoiceRow(SettingRow):
     def _made(self) -> QWidget:
         self.box = combo([(choice.title, choice.value) for choice in self.field.choices])
         self.box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.box.activated.connect(self._on_activated)
         return self.box
+
+    def set_palette(self, palette: Palette) -> None:
+        super().set_palette(palette)
+        self.box.setMinimumWidth(px(76))
 
     def _show(self) -> None:
         choices = self.field.choices

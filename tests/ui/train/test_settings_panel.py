@@ -92,3 +92,16 @@ def test_settings_that_show_something_are_offered_with_the_task(student: "Studen
     assert ws.session.spec != before
     student.choose(ws.settings.variant, "as recommended")
     assert ws.session.spec == before
+
+
+@pytest.mark.parametrize("task", ["reverse", "sum", "characters", "dates"])
+def test_no_setting_is_cut_off_in_a_small_window(student: "Student", task: str) -> None:
+    panel, window = student.ws.settings, student.window
+    window.resize(720, 480)
+    student.wait_for(lambda: student.ws.header.settings.isVisible())
+    student.choose(panel.task, panel.task.itemText(panel.task.findData(task)))
+    panel.fold.setChecked(True)
+    student.wait_for(lambda: panel.isVisible() and panel.widget().width() <= panel.viewport().width())
+    for rows in (panel.options, panel.model, panel.train, panel.more):
+        for row in rows.rows():
+            assert row.mapTo(panel.viewport(), row.rect().bottomRight()).x() < panel.viewport().width()
