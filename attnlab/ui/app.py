@@ -154,13 +154,19 @@ class Screenshot(QObject):
 
     @Slot()
     def _on_idle(self) -> None:
-        if self._rounds and self._window.playground is not None and self._window.playground.service.busy:
-            self._rounds -= 1  # a pinned state or a lens is still to come
+        if self._rounds and self._busy():
+            self._rounds -= 1  # a pinned state, a lens or a run is still to come
             QTimer.singleShot(WAIT_MS, self, self._on_idle)
             return
         if not self._window.grab().save(str(self._path)):
             self.problem = f"{self._path} cannot be written; it needs an existing folder and an ending such as .png."
         self._end()
+
+    def _busy(self) -> bool:
+        playground, trainer = self._window.playground, self._window.trainer
+        if trainer is not None and trainer.shown:
+            return trainer.busy
+        return playground is not None and playground.service.busy
 
     @Slot()
     def _end(self) -> None:

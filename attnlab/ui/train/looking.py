@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QObject, Signal, Slot
 
 from attnlab.training.messages import Arrays
+from attnlab.training.recorder import Moment
 from attnlab.training.run import Run
 from attnlab.training.specs import RunSpec
 from attnlab.ui.train.eyes import Checked, Eyes, Seen, spread
@@ -18,6 +19,8 @@ EXAMPLES, MOST_COURSE, AT_ONCE = 4, 240, 8
 KINDS = ("look", "check", "text", "examples", "marks", "course")
 PATIENT = KINDS[2:]
 """What waits a little while the maps follow a training, or a hand on the time line."""
+FIRST = KINDS[:4]
+"""What there is to see at once; what is left is found little by little."""
 
 At = tuple[RunSpec, int, Arrays | None]
 """Settings, step and weights of a moment; without weights, the first ones."""
@@ -46,9 +49,16 @@ class Looking(QObject):
         self.worker = Worker(KINDS, self.eyes.prepare, self, PATIENT)
         self.worker.answered.connect(self._on_answered)
 
+    @property
+    def busy(self) -> bool:
+        """Whether something that is to be seen at once is still to come."""
+        return any(map(self.worker.waits, FIRST))
+
     def follow(self, run: Run | None) -> None:
-        """Look at another run from now on; its course is found anew."""
-        self._run, self.course = run, {}
+        """Look at a run from now on; its course is found anew, or if it is the same, kept as far as its weights go."""
+        same = run is not None and run is self._run
+        self.course = {step: row for step, row in self.course.items() if same and run and step < run.weights_step}
+        self._run = run
 
     def check(self, spec: RunSpec) -> None:
         """Ask what settings come to."""
@@ -74,10 +84,14 @@ class Looking(QObject):
         run = self._run
         if run is None or not self.probe or self.worker.waits("course"):
             return
-        missing = [m for m in spread(run.recorder.moments, MOST_COURSE) if m.step not in self.course]
+        missing = [m for m in spread(run.recorder.moments, MOST_COURSE) if m.step not in self.course][:AT_ONCE]
         if missing:
-            job = partial(self.eyes.course, run.spec, missing[:AT_ONCE], self.probe)
+            job = partial(self._course, run, missing, self.probe)
             self.worker.ask("course", partial(_with, (run, self.probe), job))
+
+    def _course(self, run: Run, moments: Sequence[Moment], probe: str) -> "dict[Moment, NDArray[np.float64]]":
+        found = self.eyes.course(run.spec, moments, probe)
+        return {moment: found[moment.step] for moment in moments}
 
     def suggest(self, live: bool = False) -> None:
         """Ask which moments are worth a mark; ``live`` leaves out what would hold the maps up."""
@@ -119,8 +133,9 @@ class Looking(QObject):
     def _take_found(self, kind: str, found: object) -> None:
         if kind == "marks":
             self.suggested.emit(self._run, found)
-        elif isinstance(found, dict):
-            self.course |= found
+        elif isinstance(found, dict) and self._run is not None:
+            there = self._run.recorder.moments  # the run may have gone on from before some of those
+            self.course |= {moment.step: found[moment] for moment in there if moment in found}
             self.course_grown.emit()
             self.fill_course()
 

@@ -40,7 +40,7 @@ class RunKeeper(QObject):
         self._saved: tuple[Run, int, str] | None = None
         self._done: deque[tuple[Callable[[Any], None], Future[Any]]] = deque()
         self._thread = ThreadPoolExecutor(1, "attnlab-runs")
-        self._closed = False
+        self._closed, self._under_way = False, 0
         self.timer = QTimer(self)
         self.timer.setInterval(SAVE_MS)
         self.timer.timeout.connect(self._on_time_to_save)
@@ -53,6 +53,11 @@ class RunKeeper(QObject):
     def folder(self, run: Run) -> Path | None:
         """Return where a run is kept; None when it is not yet."""
         return self._folders.get(run)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a run is being read or written."""
+        return self._under_way > 0
 
     def close(self) -> None:
         """Save what there is and end the thread; may be called twice."""
@@ -142,6 +147,7 @@ class RunKeeper(QObject):
 
     def _do(self, job: Callable[[], Any], then: Callable[[Any], None]) -> None:
         if not self._closed:
+            self._under_way += 1
             self._thread.submit(job).add_done_callback(partial(self._post, then))
 
     def _post(self, then: Callable[[Any], None], future: "Future[Any]") -> None:
@@ -159,6 +165,7 @@ class RunKeeper(QObject):
             self.failed.emit(f"The run cannot be deleted: {error.strerror or error}.")
         else:
             then(found)
+        self._under_way -= 1
 
 
 def _renamed(folder: Path, name: str) -> None:

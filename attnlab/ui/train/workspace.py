@@ -161,6 +161,11 @@ class TrainWorkspace(QObject):
         """Whether the workspace is the one that is seen."""
         return self._shown
 
+    @property
+    def busy(self) -> bool:
+        """Whether something that is to be seen at once is still to come: a run, its first maps."""
+        return self.session.looking.busy or (self.tools is not None and self.tools.keeper.busy)
+
     def show_all(self, shown: bool) -> None:
         """Show or hide the whole workspace; hidden it goes on training, and draws nothing."""
         self._shown = shown
@@ -319,7 +324,7 @@ class TrainWorkspace(QObject):
         told = ""
         if run is not None:
             size, limit = run.recorder.bytes / MIB, run.recorder.limit / MIB
-            told = f"{len(moments):,} moment{'s' if len(moments) != 1 else ''} · {size:.0f} MB of {limit:.0f} MB"
+            told = f"{len(moments):,} moment{'s' if len(moments) != 1 else ''} · {size:.0f} of {limit:.0f} MiB"
         self.footer.show_moments([m.step for m in moments], [m.loss for m in moments], told)
         self._show_marks()
         self._show_current()
