@@ -15,6 +15,7 @@ from attnlab.ui.widgets.elided_label import ElidedLabel
 if TYPE_CHECKING:
     from attnlab.ui.train.session import TrainSession
 
+AGAIN = "A new run from the first weights; with a larger “stop at step” this one goes on instead."
 ROOMY = 980
 """From this width on, in pixels at 100 %, there is room for what is trained in words."""
 
@@ -89,7 +90,8 @@ class ControlBar(QFrame):
             self.main.setIcon(_on_accent(name, self._palette))
         can = session.alive or session.can_go_on or ready
         self.main.setEnabled(can)
-        self.main.setToolTip(f"{text} (Ctrl+Return)" if can else "The settings cannot be trained so; see the left")
+        tip = f"{text} (Ctrl+Return)" + (f"\n{AGAIN}" if text == "Start again" else "")
+        self.main.setToolTip(tip if can else "The settings cannot be trained so; see the left")
         self.step.setEnabled(can and not running)
         self.stop.setEnabled(session.alive)
         self.reset.setEnabled(run is not None)
@@ -115,7 +117,9 @@ class ControlBar(QFrame):
 
     @staticmethod
     def _verb(session: "TrainSession") -> str:
-        return "Resume" if session.alive or session.can_go_on else "Start"
+        if session.alive or session.can_go_on:
+            return "Resume"
+        return "Start again" if session.begins_anew else "Start"
 
     def _on_main(self) -> None:
         (self.pause_requested if self.main.text() == "Pause" else self.start_requested).emit()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from attnlab.figures.palette import Palette
 from attnlab.ui.theme import px
@@ -44,10 +44,9 @@ class CurvesPanel(QWidget):
         self._baselines: Mapping[str, float] = {}
         self._end = 0.0
         self.loss, self.right = LineChart("Loss"), LineChart("Held-out tokens right")
-        self.scale_button = QToolButton()
-        self.scale_button.setText("log")
+        self.scale_button = QPushButton("log")
         self.scale_button.setCheckable(True)
-        self.scale_button.setProperty("tab", "true")
+        self.scale_button.setProperty("small", "true")
         self.scale_button.setToolTip("Show the loss on a logarithmic scale")
         self.scale_button.setAccessibleName("Logarithmic loss")
         self.scale_button.toggled.connect(self._on_scale_toggled)
@@ -111,8 +110,8 @@ class CurvesPanel(QWidget):
                 Line(f"{other.name}, right", other.metric_steps, 100 * other.right, colour, 1.5)
                 for other, colour in zip(self._others, OTHERS * len(self._others), strict=False)
             ]
-            right.append(Line("right, %", run.metric_steps, 100 * run.right, "value", 2.0))
-            self.right.show_lines(right, x_end=self.loss.scale().right_value, y_range=(0.0, 104.0))
+            right.append(Line("right", run.metric_steps, 100 * run.right, "value", 2.0))
+            self.right.show_lines(right, x_end=self.loss.scale().right_value, y_range=(0.0, 104.0), unit="%")
 
     @Slot()
     def _on_scale_toggled(self) -> None:

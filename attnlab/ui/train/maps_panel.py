@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QPushButton,
     QScrollArea,
     QStackedWidget,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -31,6 +30,7 @@ from attnlab.ui.widgets.line_chart import Line
 
 HEADS = ("query", "key", "value", "attention", "neutral", "accent")
 """Colours of heads' curves, over and over."""
+FIRST = "Computing the first maps…"
 NONE = "This model has no attention: all that it knows of the source is one vector. There is no map to show."
 
 
@@ -48,10 +48,10 @@ class MapsPanel(QWidget):
         self._pinned: tuple[int, int] | None = None
         self.setProperty("ground", "ground")
         self.probe, self.step, self.pointed, self.wrong = TextField(), QLabel(), ElidedLabel(), QLabel()
-        self.gradients = QToolButton()
+        self.gradients = QPushButton("gradients")
         self.view, self.sheet = MapsView(), MapSheet()
         self.chart = ChartCard("How sharp each head is (entropy, nats)")
-        self.none = QLabel(NONE)
+        self.none = QLabel(FIRST)
         self._title = QLabel("Attention of")
         self._sheet_title, self._sheet_cell, self.back = QLabel(), ElidedLabel(), QPushButton("All maps")
         self._dress()
@@ -77,9 +77,9 @@ class MapsPanel(QWidget):
         self._title.setProperty("role", "title")
         self.probe.setAccessibleName("Probe")
         self.probe.setToolTip("The sentence whose maps are shown; type another one")
-        self.gradients.setText("gradients")
         self.gradients.setCheckable(True)
-        self.gradients.setProperty("tab", "true")
+        self.gradients.setProperty("small", "true")
+        self.gradients.setEnabled(False)
         self.gradients.setAccessibleName("Gradients of the weights")
         self.gradients.setToolTip("Show by how much the loss would rise with each attention weight")
         self.step.setProperty("role", "muted")
@@ -93,7 +93,8 @@ class MapsPanel(QWidget):
         self.none.setWordWrap(True)
         self.none.setContentsMargins(4, 0, 4, 0)
         self.none.setProperty("role", "muted")
-        self.none.hide()
+        self.view.hide()
+        self.chart.hide()
         self.back.setToolTip("Back to all maps (Esc)")
         self._sheet_title.setTextFormat(Qt.TextFormat.PlainText)
         self._sheet_title.setProperty("role", "title")
@@ -165,6 +166,7 @@ class MapsPanel(QWidget):
         self._seen = seen
         maps, kind = (seen.gradients, "signed") if seen.gradients else (seen.look.maps, "probability")
         self.view.show_maps(maps, kind)
+        self.none.setText(NONE)
         self.none.setVisible(not maps)
         self.chart.setVisible(bool(maps))
         self.view.setVisible(bool(maps))

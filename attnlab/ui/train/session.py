@@ -2,6 +2,7 @@
 
 import sys
 from collections import deque
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
@@ -96,11 +97,17 @@ class TrainSession(QObject):
 
     @property
     def can_go_on(self) -> bool:
-        """Whether a run that was stopped, or whose process died, can go on from what was kept of it."""
+        """Whether a run that was stopped, or whose process died, can go on from what was kept of it; and one that was
+        at its end, when it is given more steps."""
         run = self.run
-        if run is None or run.checkpoint is None or self.alive or run.spec != self.spec or self.reason == "nan":
+        if run is None or run.checkpoint is None or self.alive or self.reason == "nan" or not self._goes_with(run):
             return False
-        return run.status in ("ended", "failed", "interrupted") and run.step < run.spec.train.steps
+        return run.status in ("ended", "failed", "interrupted") and run.step < self.spec.train.steps
+
+    @property
+    def begins_anew(self) -> bool:
+        """Whether a start would train once more what was trained to its end."""
+        return self.run is not None and not self.alive and not self.can_go_on and self._goes_with(self.run)
 
     @property
     def speed(self) -> float:
@@ -144,6 +151,7 @@ class TrainSession(QObject):
             self._send(Resume())
         elif self.can_go_on and run is not None and run.checkpoint is not None:
             run.rewind(run.checkpoint.step)
+            run.spec = self.spec
             self._begin(run, run.checkpoint)
         elif self.can_start:
             self._keep_run()
@@ -240,6 +248,10 @@ class TrainSession(QObject):
         else:
             self.run.mark(Mark(step, f"Your mark at step {step:,}"))
         self.marked.emit()
+
+    def _goes_with(self, run: Run) -> bool:
+        """Whether the settings are those of a run but for when it stops."""
+        return replace(run.spec, train=replace(run.spec.train, steps=self.spec.train.steps)) == self.spec
 
     def _keep_run(self) -> None:
         if self.run is not None and len(self.run.steps) > 1:

@@ -14,6 +14,8 @@ from attnlab.figures.text import Pen
 from attnlab.ui.theme import font, mixed, plain_tip, px
 from attnlab.ui.widgets.chart_scale import Floats, Scale, decimated, polylines, tick_text, ticks
 
+FAINT = 0.35
+"""How far what is noisy is mixed with the ground."""
 NEAR = 24
 """How near to a curve one has to point to read it, in pixels at 100 %."""
 
@@ -51,6 +53,7 @@ class LineChart(QWidget):
         self._levels: tuple[Level, ...] = ()
         self._x_end, self._log = 1.0, False
         self._y_range: tuple[float, float] | None = None
+        self._unit = ""
         self._cursor: float | None = None
         self._picture: QPixmap | None = None
         self.setAccessibleName(name)
@@ -78,13 +81,15 @@ class LineChart(QWidget):
 
     def show_lines(
         self, lines: Sequence[Line], *, x_end: float = 0.0, log_y: bool = False,
-        y_range: tuple[float, float] | None = None, levels: Sequence[Level] = (),
+        y_range: tuple[float, float] | None = None, levels: Sequence[Level] = (), unit: str = "",
     ) -> None:  # fmt: skip
-        """Show curves over x from 0 to at least ``x_end``; y as far as they reach, or as ``y_range`` says.
+        """Show curves over x from 0 to at least ``x_end``; y as far as they reach, or as ``y_range`` says, with its
+        ``unit`` such as "%".
 
         On a logarithmic axis what is not above 0 leaves a gap, as does what is not finite on any.
         """
         self._lines, self._levels, self._log, self._y_range = tuple(lines), tuple(levels), log_y, y_range
+        self._unit = f"\N{NO-BREAK SPACE}{unit}" if unit else ""
         ends = [float(line.x[-1]) for line in self._lines if len(line.x)]
         self._x_end = max([x_end, *ends, 1.0])
         self.setAccessibleDescription("; ".join(map(_described, self._lines)))
@@ -113,7 +118,7 @@ class LineChart(QWidget):
             i = int(np.argmin(np.abs(line.x - x))) if len(line.x) else -1
             if i >= 0 and np.isfinite(line.y[i]):
                 off = abs(scale.y(float(line.y[i])) - at.y())
-                found.append((off, f"{line.name}: {_exact(float(line.y[i]))} at step {int(line.x[i]):,}"))
+                found.append((off, f"{line.name}: {_exact(float(line.y[i]))}{self._unit} at step {int(line.x[i]):,}"))
         near = [text for off, text in sorted(found)[:4] if off <= px(NEAR)]
         return "\n".join([*near, *(f"{level.name}: {_exact(level.y)}" for level in self._levels if near == [])])
 
@@ -147,7 +152,7 @@ class LineChart(QWidget):
         painter.setClipRect(scale.area.adjusted(-1, -2, 2, 2))
         for line in self._lines:
             colour: str = getattr(p, line.colour)
-            painter.setPen(QPen(QColor(mixed(colour, p.surface, 0.55) if line.faint else colour), line.width))
+            painter.setPen(QPen(QColor(mixed(colour, p.surface, FAINT) if line.faint else colour), line.width))
             x, y = decimated(line.x, line.y, scale.left_value, scale.right_value, int(scale.area.width() * ratio))
             for polyline in polylines(x, y, scale):
                 painter.drawPolyline(polyline)
@@ -162,7 +167,7 @@ class LineChart(QWidget):
             painter.setPen(QColor(p.hairline))
             painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
             painter.setPen(QColor(p.muted))
-            pen.draw(area.left() - px(5), y, tick_text(value), 1.0)
+            pen.draw(area.left() - px(5), y, f"{tick_text(value)}{self._unit}", 1.0)
         for value in ticks(0.0, self._x_end, False, max(2, int(area.width() / px(64)))):
             text, x = tick_text(value), scale.x(value)
             pen.draw(min(max(x, pen.width(text) / 2), area.right() - pen.width(text) / 2 + px(4)),

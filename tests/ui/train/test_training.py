@@ -2,9 +2,13 @@
 
 import os
 import signal
+import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from PIL import Image
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
@@ -181,7 +185,7 @@ def test_a_rate_that_explodes_ends_with_a_sentence(student: "Student") -> None:
     student.train_to_the_end()
     assert "stopped itself at step" in ws.footer.message.text()
     assert not ws.session.can_go_on
-    assert ws.header.main.text() == "Start"
+    assert ws.header.main.text() == "Start again"
 
 
 def test_closing_the_window_ends_the_process_at_once(student: "Student") -> None:
@@ -196,3 +200,53 @@ def test_closing_the_window_ends_the_process_at_once(student: "Student") -> None
     student.window.close()
     assert not process.alive
     assert ws.session.process is None
+
+
+def test_a_run_at_its_end_starts_again_and_goes_on_when_it_is_given_more_steps(student: "Student") -> None:
+    ws, session = student.ws, student.ws.session
+    student.small()
+    student.train_to_the_end()
+    student.wait_for(lambda: ws.header.main.text() == "Start again")
+    assert "new run from the first weights" in ws.header.main.toolTip()
+    run, curve = session.run, student.curve()
+    student.type("steps", "90")
+    student.wait_for(lambda: ws.header.main.text() == "Resume")
+    student.train_to_the_end()
+    assert session.run is run
+    assert run is not None
+    assert run.step == 90
+    assert student.curve()[:60] == curve
+    assert len(student.curve()) == 90
+
+
+def test_how_sharp_heads_were_stays_when_a_run_goes_on_from_an_earlier_moment(student: "Student") -> None:
+    ws, session = student.ws, student.ws.session
+    student.small()
+    student.train_to_the_end()
+    run = session.run
+    assert run is not None
+    assert run.checkpoint is not None
+    steps = {moment.step for moment in run.recorder.moments}
+    student.wait_for(lambda: steps <= session.looking.course.keys())
+    before = {step: row.copy() for step, row in session.looking.course.items()}
+    middle = sorted(steps)[len(steps) // 2]
+    run.rewind(middle)
+    run.weights_step = middle
+    session.looking.follow(run)
+    ws._show_course()
+    shown = ws.maps.chart.chart.lines[0]
+    assert set(shown.x.tolist()) == {step for step in steps if step < middle}
+    assert shown.y.tolist() == [before[step][0] for step in sorted(steps) if step < middle]
+
+
+def test_a_picture_of_a_run_waits_for_its_maps(tmp_path: Path) -> None:
+    run, picture = str(tmp_path / "run"), str(tmp_path / "shot.png")
+    small = [f"--set={name}={value}" for name, value in (("layers", 1), ("d_model", 16), ("d_ff", 16), ("batch", 4))]
+    attnlab = [sys.executable, "-m", "attnlab"]
+    subprocess.run([*attnlab, "train", "copy", "--steps", "20", *small, "-o", run], check=True, timeout=120)
+    subprocess.run([*attnlab, run, "--screenshot", picture, "--size", "1440x900"], check=True, timeout=120)
+    with Image.open(picture) as shot:
+        maps = np.asarray(shot.crop((380, 110, 1080, 400)).convert("RGB")).reshape(-1, 3)
+        curve = np.asarray(shot.crop((1160, 100, 1420, 260)).convert("RGB")).reshape(-1, 3)
+    assert len(np.unique(maps, axis=0)) > 100  # cells of many weights
+    assert len(np.unique(curve, axis=0)) > 20  # of the run, not of one that has not begun
