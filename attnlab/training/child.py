@@ -12,7 +12,7 @@ import time
 import traceback
 from dataclasses import dataclass
 
-from attnlab.errors import AttnlabError
+from attnlab.errors import AttnlabError, TrainingError
 from attnlab.training.messages import (
     Arrays,
     Checkpoint,
@@ -24,6 +24,7 @@ from attnlab.training.messages import (
     Point,
     Progress,
     Put,
+    Refused,
     Resume,
     Started,
     Step,
@@ -178,17 +179,23 @@ class Loop:
                     self._single, self._paused = True, False
                     return None
                 case Put(weights):
-                    try:
-                        self.trainer.put(weights)
-                    finally:
-                        self._keep()  # them, or what there was before if they do not fit, which ends the run
-                    self._tell(weights=True)
+                    self._put(weights)
                 case Interval(steps):
                     self._interval = max(1, steps)
                     self._moment_due = self._next_moment()
                 case Want():
                     self._wanted = True
         return None
+
+    def _put(self, weights: Arrays) -> None:
+        """Go on with other weights, or say why not and go on as before."""
+        try:
+            self.trainer.put(weights)
+        except TrainingError as error:
+            self._outbox.post(Refused(str(error)))
+            return
+        self._keep()
+        self._tell(weights=True)
 
     def _pause(self) -> None:
         if not self._paused:

@@ -86,6 +86,13 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True)
+class Refused:
+    """A command cannot be done, for the reason in one sentence; nothing was changed, and the run goes on."""
+
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
 class Pause:
     """Stop after the step that is being taken, and wait."""
 
@@ -124,5 +131,5 @@ class Put:
     weights: Arrays
 
 
-Message = Started | Progress | Checkpoint | Ended | Failed
+Message = Started | Progress | Checkpoint | Refused | Ended | Failed
 Command = Pause | Resume | Step | Stop | Want | Interval | Put

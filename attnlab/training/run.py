@@ -7,7 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnlab.training.marks import Mark
-from attnlab.training.messages import Arrays, Checkpoint, Ended, Failed, Message, Metric, Point, Progress, Started
+from attnlab.training.messages import (
+    Arrays,
+    Checkpoint,
+    Ended,
+    Failed,
+    Message,
+    Metric,
+    Point,
+    Progress,
+    Refused,
+    Started,
+)
 from attnlab.training.recorder import LIMIT, Moment, Recorder
 from attnlab.training.specs import RunSpec
 
@@ -48,12 +59,12 @@ class RunState:
 class Run:
     """A run that grows by its messages. ``weights`` are the newest that came, with the step ``weights_step``.
 
-    ``sentence`` says how it ended or failed, "" before.
+    ``sentence`` says how it ended or failed, "" before; ``refused`` why the last command was, "" when it was not.
     """
 
     def __init__(self, spec: RunSpec, name: str, limit: int = LIMIT) -> None:
         self.spec, self.name = spec, name
-        self.status, self.sentence = "new", ""
+        self.status, self.sentence, self.refused = "new", "", ""
         self.step, self.seconds = 0, 0.0
         self.parameters = self.trainable = 0
         self.device = spec.train.device
@@ -148,12 +159,14 @@ class Run:
         before = self.recorder.interval
         match message:
             case Started():
-                self.status, self.sentence = "running", ""
+                self.status, self.sentence, self.refused = "running", "", ""
                 self.parameters, self.trainable, self.device = message.parameters, message.trainable, message.device
             case Progress():
                 self._progress(message)
             case Checkpoint():
                 self.checkpoint = message
+            case Refused():
+                self.refused = message.sentence
             case Ended():
                 self.status, self.sentence, self.step = "ended", message.sentence, message.step
             case Failed():

@@ -39,7 +39,7 @@ def put(model: nn.Module, given: Arrays) -> None:
         _check(name, value, tuple(own[name].shape))
     with torch.no_grad():
         for name, value in given.items():
-            own[name].copy_(torch.tensor(value))
+            own[name].copy_(torch.tensor(value.astype(np.float32)))
 
 
 def optimizer_arrays(optimizer: Optimizer) -> dict[str, NDArray[np.generic]]:
@@ -81,5 +81,7 @@ def named(prefix: str, arrays: Mapping[str, NDArray[np.generic]]) -> dict[str, N
 def _check(name: str, value: NDArray[np.generic], shape: tuple[int, ...]) -> None:
     if value.shape != shape:
         raise TrainingError(f"The weights {name!r} are {list(value.shape)}; the model needs {list(shape)}.")
-    if not (np.issubdtype(value.dtype, np.floating) and np.isfinite(value).all()):
+    with np.errstate(over="ignore"):  # what is too large for the model's float32 would be infinite in it
+        finite = np.issubdtype(value.dtype, np.floating) and np.isfinite(value.astype(np.float32)).all()
+    if not finite:
         raise TrainingError(f"The weights {name!r} hold what is no finite number; every number must be finite.")

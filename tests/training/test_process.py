@@ -27,12 +27,14 @@ from attnlab.training.messages import (
     Pause,
     Progress,
     Put,
+    Refused,
     Resume,
     Started,
     Step,
     Want,
 )
 from attnlab.training.process import TrainingProcess
+from attnlab.training.run import Run
 from attnlab.training.trainer import Trainer
 from tests.training.runs import all_of, points, started, tiny, wait_for
 
@@ -258,11 +260,43 @@ def test_other_weights_are_put_in_and_seen() -> None:
     kept = [*found, *wait_for(process, Checkpoint)] if not any(isinstance(m, Checkpoint) for m in found) else found
     state = next(m.state for m in kept if isinstance(m, Checkpoint))  # so that a process that is killed loses nothing
     assert not state[f"model/{name}"].any()
-    process.send(Put({name: np.zeros(3, np.float32)}))
-    failed = all_of(process)[-1]
     stopped(process)
-    assert isinstance(failed, Failed)
-    assert name in failed.sentence
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"nobody": np.zeros(3, np.float32)}, "The model has no weights 'nobody'; it has "),
+        ({"FIRST": np.zeros(3, np.float32)}, "are [3]; the model needs ["),
+        ({"FIRST": None}, "hold what is no finite number"),
+        ({"FIRST": 1e300}, "hold what is no finite number"),  # which float32 has not
+    ],
+)
+def test_weights_that_do_not_fit_are_refused_in_a_sentence_and_the_run_goes_on(
+    wrong: dict[str, np.ndarray | float | None], words: str
+) -> None:
+    process = paused(3)
+    before = wait_until_paused(process, 0)
+    weights = next(m.weights for m in before if isinstance(m, Progress) and m.weights is not None)
+    first = next(iter(weights))
+    process.send(Put({
+        name.replace("FIRST", first): value
+        if isinstance(value, np.ndarray)
+        else np.full(weights[first].shape, math.nan if value is None else value)
+        for name, value in wrong.items()
+    }))  # fmt: skip
+    process.send(Resume())
+    messages = all_of(process)
+    stopped(process)
+    run = Run(tiny(3), "refused")
+    for message in messages:
+        run.take(message)
+    assert [words in m.sentence for m in messages if isinstance(m, Refused)] == [True]
+    assert words in run.refused
+    assert (run.status, run.step) == ("ended", 3)
+    clock = started(tiny(3))
+    assert points(messages) == points(all_of(clock))  # nothing was changed
+    stopped(clock)
 
 
 def test_training_does_not_wait_for_a_window_that_is_busy(monkeypatch: pytest.MonkeyPatch) -> None:
