@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWi
 
 from attnlab.figures.palette import Palette
 from attnlab.ui.theme import px
-from attnlab.ui.widgets.line_chart import Level, Line, LineChart
+from attnlab.ui.widgets.line_chart import Level, Line, LineChart, Upright
 
 Floats = NDArray[np.floating]
 OTHERS = ("key", "attention", "value", "query", "neutral")
@@ -87,6 +87,11 @@ class CurvesPanel(QWidget):
         self._run, self._others, self._end = run, tuple(others), end
         self._baselines = baselines or {}
         self._draw()
+
+    def show_edits(self, steps: Sequence[int]) -> None:
+        """Mark the steps from which weights that a person has edited were trained on."""
+        for chart in (self.loss, self.right):
+            chart.show_marks([Upright("edited", step) for step in steps])
 
     def show_cursor(self, step: float | None) -> None:
         """Stand at the step that is looked at."""

@@ -13,6 +13,7 @@ from attnlab.training.messages import Arrays
 from attnlab.training.recorder import Moment
 from attnlab.training.run import Run
 from attnlab.ui.train.eyes import Eyes
+from attnlab.ui.train.run_words import EDITED
 from attnlab.ui.train.sent import Opened, Origin, Sent, longer, opened, sent
 from attnlab.ui.train.sent_strip import SentStrip
 from attnlab.ui.train.worker import Refusal, Worker
@@ -196,7 +197,7 @@ class RoundTrip(QObject):
         loss = float(run.losses[-1]) if len(run.losses) else np.nan
         run.recorder.add(Moment(origin.step, weights, loss))
         run.weights, run.weights_step = weights, origin.step
-        run.mark(Mark(origin.step, f"edited: {origin.layer}"))
+        run.mark(Mark(origin.step, f"{EDITED}: {origin.layer}"))
         self._session.looking.follow(run)
         self._session.marked.emit()
         self._session.look()

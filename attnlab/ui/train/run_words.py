@@ -1,12 +1,17 @@
 """What is said of a run in a few words: in what it differs, how it stands, when it was kept."""
 
 import math
+import re
 import time
 from dataclasses import replace
+from pathlib import Path
 
 from attnlab.training.run import Run
 from attnlab.training.specs import RunSpec
 from attnlab.training.store import Summary
+
+EDITED = "edited"
+"""How the title of a mark begins where edited weights were sent back."""
 
 
 def difference(spec: RunSpec, other: RunSpec) -> str:
@@ -25,13 +30,41 @@ def difference(spec: RunSpec, other: RunSpec) -> str:
 def line(found: Summary, spec: RunSpec) -> tuple[str, str]:
     """Return what a run is called in a list beside one with these settings, and what more there is to say."""
     assert found.spec is not None
-    name = found.name
-    if name == usual_name(found.spec) and found.spec.task == spec.task:
+    name = called(found)
+    told = f"{name} · {state(found)} · kept {when(found.saved)} in {found.folder.name}"
+    if unnamed(found.name, found.spec) and found.spec.task == spec.task:
         name = difference(spec, found.spec)
-    return (
-        name,
-        f"{found.name} · {state(found)} · {when(found.saved)}\nClick: its curves over these; double click: open",
-    )
+    return name, f"{told}\nClick: its curves over these; double click: open"
+
+
+def called(found: Summary) -> str:
+    """Return what people call a run: the name it was given, else "Reverse · seed 1 · 14:32"."""
+    assert found.spec is not None
+    return title(found.name, found.spec, found.folder, found.saved)
+
+
+def title(name: str, spec: RunSpec, folder: Path | None, saved: float = 0.0) -> str:
+    """Return what people call a run; one that nobody has named by its task, its seed, and when it began.
+
+    That is when its folder was named, else when it was ``saved`` in seconds since the epoch, where that is known.
+    """
+    from attnlab.training.tasks import TASKS
+
+    if not unnamed(name, spec):
+        return name
+    stamp = re.search(r"-(\d{8}-\d{6})(-\d+)?$", folder.name) if folder is not None else None
+    try:
+        began = time.mktime(time.strptime(stamp[1], "%Y%m%d-%H%M%S")) if stamp else saved
+    except (ValueError, OverflowError):  # a folder that a person has named so
+        began = saved
+    told = f"{TASKS[spec.task].title} · seed {spec.train.seed}"
+    return f"{told} · {when(began)}" if began else told
+
+
+def unnamed(name: str, spec: RunSpec) -> bool:
+    """Whether nobody has given a run its name: a window called it so, or the command line, after its folder."""
+    of_folder = rf"{re.escape(spec.task)}-{spec.train.seed}-\d{{8}}-\d{{6}}(-\d+)?"
+    return name == usual_name(spec) or re.fullmatch(of_folder, name) is not None
 
 
 def usual_name(spec: RunSpec) -> str:

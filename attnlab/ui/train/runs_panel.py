@@ -14,7 +14,7 @@ from attnlab.training.store import Summary
 from attnlab.ui.train.curves_panel import OTHERS
 from attnlab.ui.train.run_keeper import RunKeeper
 from attnlab.ui.train.run_row import RunRow
-from attnlab.ui.train.run_words import line, loss_of
+from attnlab.ui.train.run_words import called, line, loss_of
 
 if TYPE_CHECKING:
     from attnlab.ui.train.workspace import TrainWorkspace
@@ -97,7 +97,7 @@ class RunsPanel(QWidget):
 
     def delete(self, folder: Path) -> None:
         """Ask whether a run is to be deleted, and do so."""
-        name = next((each.name for each in self.found if each.folder == folder), folder.name)
+        name = next((called(each) for each in self.found if each.folder == folder), folder.name)
         box = QMessageBox(self.window())
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.setTextFormat(Qt.TextFormat.PlainText)

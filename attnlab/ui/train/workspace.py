@@ -14,7 +14,7 @@ from attnlab.ui.train.control_bar import ControlBar
 from attnlab.ui.train.curves_panel import CurvesPanel, RunCurves
 from attnlab.ui.train.eyes import Checked, Seen
 from attnlab.ui.train.maps_panel import MapsPanel
-from attnlab.ui.train.run_words import difference
+from attnlab.ui.train.run_words import EDITED, difference
 from attnlab.ui.train.session import TrainSession
 from attnlab.ui.train.settings_panel import SettingsPanel
 from attnlab.ui.train.text_panel import LENGTH, TextPanel
@@ -340,6 +340,7 @@ class TrainWorkspace(QObject):
         run = self.session.run
         marks = run.marks if run is not None else ()
         self.footer.show_marks([TimeMark(mark.step, mark.title, own=not mark.suggested) for mark in marks])
+        self.curves.show_edits([mark.step for mark in marks if mark.title.startswith(EDITED)])
 
     @Slot()
     def _show_course(self) -> None:

@@ -1,5 +1,6 @@
 """Long curves that grow while one watches: drawn fast, with a cursor, levels to compare with, and a way to a moment."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,8 +17,8 @@ from attnlab.ui.widgets.chart_scale import Floats, Scale, decimated, polylines, 
 
 FAINT = 0.35
 """How far what is noisy is mixed with the ground."""
-NEAR = 24
-"""How near to a curve one has to point to read it, in pixels at 100 %."""
+NEAR, NEAR_MARK = 24, 5
+"""How near to a curve, or to a mark, one has to point to read it, in pixels at 100 %."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,6 +42,14 @@ class Level:
     y: float
 
 
+@dataclass(frozen=True, slots=True)
+class Upright:
+    """A place on the x axis where something happened, drawn as a thin upright with its name."""
+
+    name: str
+    x: float
+
+
 class LineChart(QWidget):
     """Shows lines from x = 0 on; a press announces the x it asks for."""
 
@@ -51,6 +60,7 @@ class LineChart(QWidget):
         self._palette = LIGHT
         self._lines: tuple[Line, ...] = ()
         self._levels: tuple[Level, ...] = ()
+        self._marks: tuple[Upright, ...] = ()
         self._x_end, self._log = 1.0, False
         self._y_range: tuple[float, float] | None = None
         self._unit = ""
@@ -68,6 +78,11 @@ class LineChart(QWidget):
     def levels(self) -> tuple[Level, ...]:
         """The values that are drawn to compare with."""
         return self._levels
+
+    @property
+    def marks(self) -> tuple[Upright, ...]:
+        """The places that are marked."""
+        return self._marks
 
     @property
     def cursor_x(self) -> float | None:
@@ -92,8 +107,15 @@ class LineChart(QWidget):
         self._unit = f"\N{NO-BREAK SPACE}{unit}" if unit else ""
         ends = [float(line.x[-1]) for line in self._lines if len(line.x)]
         self._x_end = max([x_end, *ends, 1.0])
-        self.setAccessibleDescription("; ".join(map(_described, self._lines)))
+        self._describe()
         self._forget()
+
+    def show_marks(self, marks: Sequence[Upright]) -> None:
+        """Mark places on the x axis."""
+        if tuple(marks) != self._marks:
+            self._marks = tuple(marks)
+            self._describe()
+            self._forget()
 
     def show_cursor(self, x: float | None) -> None:
         """Stand at an x, or nowhere."""
@@ -114,13 +136,15 @@ class LineChart(QWidget):
             return ""
         x = scale.value_x(at.x())
         found = []
+        marked = [f"{m.name} at step {m.x:,.0f}" for m in self._marks if abs(scale.x(m.x) - at.x()) <= px(NEAR_MARK)]
         for line in self._lines:
             i = int(np.argmin(np.abs(line.x - x))) if len(line.x) else -1
             if i >= 0 and np.isfinite(line.y[i]):
                 off = abs(scale.y(float(line.y[i])) - at.y())
                 found.append((off, f"{line.name}: {_exact(float(line.y[i]))}{self._unit} at step {int(line.x[i]):,}"))
         near = [text for off, text in sorted(found)[:4] if off <= px(NEAR)]
-        return "\n".join([*near, *(f"{level.name}: {_exact(level.y)}" for level in self._levels if near == [])])
+        levels = [f"{level.name}: {_exact(level.y)}" for level in self._levels if near == []]
+        return "\n".join([*near, *levels, *marked])
 
     def _reach(self) -> tuple[float, float]:
         """Return the y that there are, with a little room; 0 is on the axis where all lies above it."""
@@ -136,6 +160,10 @@ class LineChart(QWidget):
         low = min(low, 0.0)
         return low, high + 0.05 * (high - low or 1.0)
 
+    def _describe(self) -> None:
+        marks = (f"{mark.name} at step {mark.x:,.0f}" for mark in self._marks)
+        self.setAccessibleDescription("; ".join([*map(_described, self._lines), *marks]))
+
     def _forget(self) -> None:
         self._picture = None
         self.update()
@@ -148,6 +176,7 @@ class LineChart(QWidget):
         picture.fill(QColor(p.surface))
         painter = QPainter(picture)
         self._draw_axes(painter, scale)
+        self._draw_marks(painter, scale)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setClipRect(scale.area.adjusted(-1, -2, 2, 2))
         for line in self._lines:
@@ -178,6 +207,20 @@ class LineChart(QWidget):
                 painter.setPen(QPen(QColor(p.muted), 1, Qt.PenStyle.DashLine))
                 painter.drawLine(QPointF(area.left(), round(y) + 0.5), QPointF(area.right(), round(y) + 0.5))
                 pen.draw(area.right(), round(y) - 1, level.name, 1.0, 1.0)
+
+    def _draw_marks(self, painter: QPainter, scale: Scale) -> None:
+        """Draw the uprights; a name that would lie on that of its neighbour is left to the tool tip."""
+        area, pen, free = scale.area, Pen(painter, font("tiny")), -math.inf
+        painter.setPen(QPen(QColor(self._palette.muted), 1))
+        for mark in sorted(self._marks, key=lambda each: each.x):
+            x, width = round(scale.x(mark.x)) + 0.5, pen.width(mark.name) + px(4)
+            if not area.left() <= x <= area.right() + 1:
+                continue
+            painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
+            left = x + px(4) if x + width <= area.right() else x - width
+            if left >= free:
+                pen.draw(left, area.top(), mark.name, 0.0, 0.0)
+                free = max(left + width, x)
 
     def sizeHint(self) -> QSize:
         return QSize(px(260), px(140))

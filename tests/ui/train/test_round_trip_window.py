@@ -81,6 +81,7 @@ def test_going_back_in_time_branches_the_run(pupil: Pupil) -> None:
     assert run.step == 60
     assert run.steps.tolist() == list(range(60))
     assert any(mark.title == "edited: decoder 1" and mark.step == step for mark in run.marks)
+    assert [(mark.name, mark.x) for mark in pupil.trainer.curves.loss.marks] == [("edited", step)]
 
 
 def test_other_sizes_are_refused_in_a_sentence(pupil: Pupil) -> None:

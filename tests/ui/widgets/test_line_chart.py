@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from attnlab.ui.widgets.chart_scale import Scale, decimated, polylines, tick_text, ticks
-from attnlab.ui.widgets.line_chart import Level, Line, LineChart
+from attnlab.ui.widgets.line_chart import Level, Line, LineChart, Upright
 
 
 @pytest.fixture
@@ -64,6 +64,22 @@ def test_pointing_at_a_curve_tells_its_value_and_step(chart: LineChart) -> None:
     assert chart.tool_tip(QPointF(scale.x(50), scale.y(0.5))) == "held-out: 0.5 at step 50"
     assert chart.tool_tip(QPointF(scale.x(10), scale.y(0.9))) == "bigram: 0.8"
     assert chart.accessibleDescription() == "held-out: 0 at first, 1 now"
+
+
+def test_what_happened_is_marked_with_an_upright_and_its_name(chart: LineChart) -> None:
+    steps = np.arange(0.0, 101.0)
+    chart.show_lines([Line("held-out", steps, steps / 100)])
+    plain = chart.grab().toImage()
+    chart.show_marks([Upright("edited", 40.0)])
+    scale, marked = chart.scale(), chart.grab().toImage()
+    x = round(scale.x(40))
+    changed = [y for y in range(marked.height()) if marked.pixel(x, y) != plain.pixel(x, y)]
+    assert len(changed) > 0.8 * scale.area.height()
+    assert "edited at step 40" in chart.tool_tip(QPointF(x, scale.y(0.9)))
+    assert "edited" not in chart.tool_tip(QPointF(scale.x(60), scale.y(0.6)))
+    assert chart.accessibleDescription().endswith("edited at step 40")
+    chart.show_marks([])
+    assert chart.grab().toImage() == plain
 
 
 def test_a_press_asks_for_the_step_below_it(chart: LineChart, qtbot: QtBot) -> None:
