@@ -126,7 +126,7 @@ class Loop:
         parameters = list(self.trainer.model.parameters())
         total, learning = (sum(p.numel() for p in parameters if p.requires_grad or all_) for all_ in (True, False))
         self._outbox.post(Started(total, learning, self._spec.train.device))
-        ended = self._looked_at() if self.trainer.step == 0 else self.trainer.ended()  # which goes on may be at its end
+        ended = self._looked_at() if self._looks_first() else self.trainer.ended()  # one that goes on may be at its end
         self._tell(weights=True, moment=True)
         self._keep()
         while ended is None:
@@ -151,6 +151,14 @@ class Loop:
         step = self.trainer.step
         due = step % self._spec.train.evaluate_every == 0 or step == self._spec.train.steps
         return self._looked_at() if due else self.trainer.ended()
+
+    def _looks_first(self) -> bool:
+        """Whether the held-out examples are looked at before a step: of a new run, and once more of one that may have
+        been ended by what they gave, so that it ends again where nothing has changed.
+        """
+        step, train = self.trainer.step, self._spec.train
+        conditions = bool(train.stop_right or train.stop_loss)
+        return step == 0 or (conditions and (step % train.evaluate_every == 0 or step == train.steps))
 
     def _looked_at(self) -> Ended | None:
         """Look at the held-out examples, and return whether that ends the run."""

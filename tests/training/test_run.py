@@ -8,7 +8,7 @@ import pytest
 
 from attnlab.training.marks import Mark
 from attnlab.training.messages import Checkpoint, Ended, Failed, Metric, Point, Progress, Started
-from attnlab.training.process import resume
+from attnlab.training.process import TrainingProcess, resume
 from attnlab.training.recorder import Moment
 from attnlab.training.run import Run
 from attnlab.training.specs import RunSpec
@@ -164,3 +164,31 @@ def test_a_state_is_what_it_was_while_the_run_goes_on() -> None:
     assert again.marks == state.marks
     assert again.recorder.marked == {1}
     np.testing.assert_array_equal(again.steps, state.curve.steps)
+
+
+@pytest.mark.parametrize("condition", [{"stop_loss": 99.0}, {"stop_right": 1e-9}])
+def test_a_run_that_a_condition_ended_ends_again_at_once_until_the_condition_changes(
+    condition: dict[str, float],
+) -> None:
+    spec = tiny(30, warmup=0)
+    run = Run(spec, "conditions")
+
+    def train(process: TrainingProcess) -> Ended:
+        process.start()
+        messages = all_of(process)
+        process.stop()
+        for message in messages:
+            run.take(message)
+        assert isinstance(messages[-1], Ended)
+        return messages[-1]
+
+    train(TrainingProcess(replace(spec, train=replace(spec.train, steps=10))))
+    run.spec = replace(spec, train=replace(spec.train, **condition))
+    first = train(resume(run))
+    again = train(resume(run))
+    assert again == first
+    assert (first.step, len(run.steps)) == (10, 10)
+    assert [metric.step for metric in run.metrics] == [0, 5, 10]
+    run.spec = spec
+    assert train(resume(run)).reason == "steps"
+    assert run.steps.tolist() == list(range(30))
