@@ -1,16 +1,21 @@
-"""Whether a model can be trained so: rates, steps, batches, stop conditions, device."""
+"""Whether a model can be trained so: rates, steps, batches and their memory, stop conditions, device."""
 
 import math
 
 from attnlab.compute.engine import resolve_device
 from attnlab.errors import DeviceError
 from attnlab.training.optimizers import OPTIMIZERS, SCHEDULES
-from attnlab.training.specs import TrainSpec
+from attnlab.training.specs import RunSpec, TrainSpec
+from attnlab.training.tasks.data import Data
 
 MOST = 10**9
 """Of steps and of what goes by steps."""
 MOST_BATCH = 1 << 16
 MOST_SEED = 2**32 - 1
+MOST_MEMORY = 4 << 30
+"""Bytes that one step may take, by a rough count: more would bring a computer of one's own to a halt."""
+_ROWS, _FLOAT = 12, 4
+"""Rows of d_model numbers that a layer keeps of each token for its gradients, and bytes of a number."""
 
 
 def check_train(train: TrainSpec) -> str:
@@ -27,6 +32,23 @@ def check_train(train: TrainSpec) -> str:
     except DeviceError as error:
         return str(error)
     return ""
+
+
+def check_memory(spec: RunSpec, data: Data) -> str:
+    """Return that a batch takes too much memory, by a rough count, and which would do, in one sentence; "" if not."""
+    one, batch = _example_bytes(spec, data), spec.train.batch
+    if batch * one <= MOST_MEMORY:
+        return ""
+    fits = MOST_MEMORY // one
+    do = f"a batch of {fits:,} would do" if fits else "a smaller model would do"
+    return f"A batch of {batch:,} takes about {batch * one / 2**30:,.0f} GiB for one step; {do}."
+
+
+def _example_bytes(spec: RunSpec, data: Data) -> int:
+    """Return about how many bytes one example takes in a step: outputs, what layers keep, and attention weights."""
+    model, length = spec.model, data.longest + data.longest_source
+    numbers = len(data.vocabulary) + model.layers * (_ROWS * model.d_model + model.heads * length)
+    return length * numbers * _FLOAT
 
 
 def _whole(train: TrainSpec) -> str:

@@ -425,3 +425,18 @@ def test_like_runs_share_their_examples() -> None:
     spec = task_spec("reverse")
     assert data(spec) is data(replace(spec, options={}, train=replace(spec.train, seed=3)))
     assert data(spec) is not data(with_options("reverse", longest=7))
+
+
+@pytest.mark.parametrize(("task", "kind"), PAIRS)
+def test_a_batch_that_would_take_all_memory_is_refused_with_one_that_would_do(task: str, kind: str) -> None:
+    spec = task_spec(task, kind)
+    size = {} if task == "sum" else {"layers": 12, "d_model": 128}
+    huge = replace(spec, model=replace(spec.model, **size), train=replace(spec.train, batch=1 << 16))
+    sentence = check(huge)
+    found = re.fullmatch(
+        r"A batch of 65,536 takes about [\d,]+ GiB for one step; a batch of ([\d,]+) would do\.", sentence
+    )
+    assert found, sentence
+    fits = int(found[1].replace(",", ""))
+    assert check(replace(huge, train=replace(huge.train, batch=fits))) == ""
+    assert check(replace(huge, train=replace(huge.train, batch=fits + 1))).endswith(f"a batch of {fits:,} would do.")

@@ -57,13 +57,13 @@ def _made(
 def check(spec: RunSpec) -> str:
     """Return why a run cannot be, in one sentence that says what would do; "" when it can."""
     from attnlab.training.models import check as check_model  # models read what tasks say, so these come first
-    from attnlab.training.train_checks import check_train
+    from attnlab.training.train_checks import check_memory, check_train
 
     problem = check_options(spec) or check_train(spec.train)
     if problem:
         return problem
     try:
-        return check_model(spec.model, data(spec))
+        return check_model(spec.model, data(spec)) or check_memory(spec, data(spec))
     except TrainingError as error:  # of a text that cannot be read
         return str(error)
 
