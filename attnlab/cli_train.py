@@ -38,7 +38,12 @@ def main(argv: list[str]) -> int:
 
 
 def _parser() -> Parser:
-    parser = Parser(prog="attnlab train", description="Train a tiny model; the run opens in the window.")
+    parser = Parser(
+        prog="attnlab train",
+        description="Train a tiny model; the run opens in the window.",
+        epilog="Ctrl+C ends the run after its step and saves it, so that --resume goes on from there; pressed once "
+        "more it does not wait for the step, and saves what is known so far.",
+    )
     parser.add_argument("task", nargs="?", metavar="TASK", help="what is learned; --list names all")
     parser.add_argument("--model", metavar="KIND", help="the kind of model; each task has one of its own")
     parser.add_argument("--steps", type=_whole, metavar="N", help="how many steps to take")

@@ -4,6 +4,7 @@ import math
 import sys
 import time
 from collections import deque
+from contextlib import suppress
 from pathlib import Path
 
 from attnlab.console import INTERRUPTED, OK, TO_MEND, refuse, say, write
@@ -58,7 +59,8 @@ def _followed(run: Run, process: TrainingProcess, folder: Path, shown: "Shown") 
             saver.save_when_due(shown)
             shown.tell()
     except KeyboardInterrupt:
-        process.stop(STOP_S)
+        with suppress(KeyboardInterrupt):  # once more: the step is not waited for, and what was told so far is saved
+            process.stop(STOP_S)
         return None
     return last
 

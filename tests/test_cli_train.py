@@ -17,9 +17,10 @@ import pytest
 import attnlab
 from attnlab import cli_train_run
 from attnlab.cli import main
-from attnlab.cli_train_run import progress_text
+from attnlab.cli_train_run import follow, progress_text
 from attnlab.console import INTERRUPTED
-from attnlab.training.messages import Metric, Point, Progress
+from attnlab.training.messages import Checkpoint, Message, Metric, Point, Progress
+from attnlab.training.process import TrainingProcess
 from attnlab.training.run import Run
 from attnlab.training.store import list_runs, load, runs_folder
 from attnlab.training.tasks import TASKS
@@ -219,6 +220,38 @@ def test_ctrl_c_keeps_the_run_and_it_goes_on(tmp_path: Path) -> None:
     assert (state.status, state.step > 0) == ("ended", True)
     assert state.checkpoint is not None
     assert state.checkpoint.step == state.step == len(state.curve.steps)
+
+
+class Impatient(TrainingProcess):
+    """A process at which Ctrl+C is pressed when it has kept something, and once more while its step is waited for."""
+
+    pressed = 0
+    held: tuple[Message, ...] = ()
+
+    def poll(self, wait: float = 0.0) -> tuple[Message, ...]:
+        messages = super().poll(wait)
+        if any(isinstance(message, Checkpoint) for message in self.held + messages) and not self.pressed:
+            self.pressed, self.held = 1, self.held + messages
+            raise KeyboardInterrupt
+        held, self.held = self.held, ()
+        return held + messages
+
+    def stop(self, wait: float = 0.0) -> None:
+        if wait > 0:
+            self.pressed = 2
+            raise KeyboardInterrupt
+        super().stop(wait)
+
+
+def test_ctrl_c_pressed_once_more_does_not_wait_but_saves(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    spec = tiny(10**6)
+    process = Impatient(spec)
+    assert follow(Run(spec, "impatient"), process, tmp_path / "run") == INTERRUPTED
+    assert process.pressed == 2
+    assert capsys.readouterr().out == f"{tmp_path / 'run'}\n"
+    assert load(tmp_path / "run").checkpoint is not None
+    assert train("--help") == 0
+    assert "Ctrl+C ends the run after its step and saves it" in " ".join(capsys.readouterr().out.split())
 
 
 def test_the_tasks_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
