@@ -12,6 +12,8 @@ GAP, PAD, HEAD = 14, 10, 28
 """Pixels at 100 % between cards, inside of them, and of the line with their titles."""
 LEAST, MOST, LARGEST_CELL = 128, 520, 26
 """Narrowest and widest card, and the largest cell, in pixels at 100 %."""
+LEAST_SMALL, SMALL_CELL = 112, 5
+"""Narrowest card where cells are no smaller than this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ def place_cards(shapes: Sequence[Shape], width: int) -> tuple[tuple[Card, ...], 
     cards: list[Card] = []
     y = 0
     for group in _lines(shapes):
-        across = _per_line(len(group), width)
+        across = _per_line(len(group), width, max(_least(shapes[layer]) for layer, _ in group))
         wide = min((width - (across - 1) * px(GAP)) // across, px(MOST))
         for first in range(0, len(group), across):
             pairs = enumerate(group[first : first + across])
@@ -59,9 +61,14 @@ def _lines(shapes: Sequence[Shape]) -> list[list[tuple[int, int]]]:
     return each
 
 
-def _per_line(count: int, width: int) -> int:
+def _least(shape: Shape) -> int:
+    """Return the width of the narrowest card of a shape."""
+    return min(max(2 * px(PAD) + shape.left + px(SMALL_CELL) * shape.columns, px(LEAST_SMALL)), px(LEAST))
+
+
+def _per_line(count: int, width: int, least: int) -> int:
     """Return how many cards stand side by side: as many as fit, spread evenly over the lines."""
-    fit = max(1, min(count, (width + px(GAP)) // (px(LEAST) + px(GAP))))
+    fit = max(1, min(count, (width + px(GAP)) // (least + px(GAP))))
     return -(-count // -(-count // fit))
 
 

@@ -23,15 +23,23 @@ from attnlab.ui.map_sheet import MapSheet
 from attnlab.ui.theme import font, px, restyle
 from attnlab.ui.train.chart_card import ChartCard
 from attnlab.ui.train.eyes import Seen
-from attnlab.ui.train.maps_view import MapsView
+from attnlab.ui.train.maps_view import MapsView, group_of, titles_of
+from attnlab.ui.widgets.choice import Choice
 from attnlab.ui.widgets.elided_label import ElidedLabel
 from attnlab.ui.widgets.fields import TextField
 from attnlab.ui.widgets.line_chart import Line
+from attnlab.ui.widgets.segments import Segments
 
 HEADS = ("query", "key", "value", "attention", "neutral", "accent")
 """Colours of heads' curves, over and over."""
 FIRST = "Computing the first maps…"
 NONE = "This model has no attention: all that it knows of the source is one vector. There is no map to show."
+
+ABOUT = {
+    "encoder": "How the source looks at itself",
+    "decoder": "How what is written looks at what was written before",
+    "cross": "How what is written looks at the source",
+}
 
 
 class MapsPanel(QWidget):
@@ -49,6 +57,7 @@ class MapsPanel(QWidget):
         self.setProperty("ground", "ground")
         self.probe, self.step, self.pointed, self.wrong = TextField(), QLabel(), ElidedLabel(), QLabel()
         self.gradients = QPushButton("gradients")
+        self.groups, self._group = Segments("Layers that are shown"), dict[tuple[str, str, int], str]()
         self.view, self.sheet = MapsView(), MapSheet()
         self.chart = ChartCard("How sharp each head is (entropy, nats)")
         self.none = QLabel(FIRST)
@@ -68,6 +77,7 @@ class MapsPanel(QWidget):
         self.gradients.toggled.connect(self.gradients_wanted)
         self.view.map_opened.connect(self.open_map)
         self.view.cell_pointed.connect(self._on_pointed)
+        self.groups.chosen.connect(self._on_group_chosen)
         self.sheet.map_clicked.connect(self._on_sheet_clicked)
         self.sheet.cell_hovered.connect(self._on_sheet_hovered)
         self.back.clicked.connect(self.close_map)
@@ -93,8 +103,8 @@ class MapsPanel(QWidget):
         self.none.setWordWrap(True)
         self.none.setContentsMargins(4, 0, 4, 0)
         self.none.setProperty("role", "muted")
-        self.view.hide()
-        self.chart.hide()
+        for part in (self.groups, self.view, self.chart):
+            part.hide()
         self.back.setToolTip("Back to all maps (Esc)")
         self._sheet_title.setTextFormat(Qt.TextFormat.PlainText)
         self._sheet_title.setProperty("role", "title")
@@ -128,6 +138,7 @@ class MapsPanel(QWidget):
         self.column.setContentsMargins(14, 4, 14, 14)
         self.column.setSpacing(10)
         self.column.addWidget(self.none)
+        self.column.addWidget(self.groups)
         self.column.addWidget(self.view)
         card = QVBoxLayout()
         card.setContentsMargins(4, 0, 4, 0)  # under the cards, which leave as much to their shadows
@@ -153,7 +164,7 @@ class MapsPanel(QWidget):
 
     def set_palette(self, palette: Palette) -> None:
         """Paint in other colours, and the present size of type."""
-        for part in (self.view, self.sheet, self.chart):
+        for part in (self.view, self.sheet, self.chart, self.groups):
             part.set_palette(palette)
         for label in (self._title, self._sheet_title):
             label.setFont(font("title"))
@@ -165,7 +176,7 @@ class MapsPanel(QWidget):
         """Show the maps of a moment."""
         self._seen = seen
         maps, kind = (seen.gradients, "signed") if seen.gradients else (seen.look.maps, "probability")
-        self.view.show_maps(maps, kind)
+        self.view.show_maps(maps, kind, self._show_groups(seen))
         self.none.setText(NONE)
         self.none.setVisible(not maps)
         self.chart.setVisible(bool(maps))
@@ -181,9 +192,31 @@ class MapsPanel(QWidget):
         if self._large is not None:
             self._show_large()
 
+    def _show_groups(self, seen: Seen) -> str:
+        """Offer the groups that there are, where there are several, and return that which was chosen for the run."""
+        names = list(dict.fromkeys(group_of(each.layer) for each in seen.look.maps))
+        choices = [Choice("", "All", "The maps of all layers")]
+        choices += [Choice(name, name.capitalize(), ABOUT.get(name, "")) for name in names]
+        if choices != self._choices:
+            self._choices = choices
+            self.groups.set_choices(choices)
+        self.groups.setVisible(len(names) > 1)
+        group = self._group.get(_run_of(seen), "")
+        group = group if group in names else ""
+        self.groups.set_value(group)
+        return group
+
+    _choices: Sequence[Choice] = ()
+
+    @Slot(object)
+    def _on_group_chosen(self, group: object) -> None:
+        if self._seen is not None:
+            self._group[_run_of(self._seen)] = str(group)
+            self.show_seen(self._seen)
+
     def show_course(self, steps: NDArray[np.float64], entropies: NDArray[np.float64], end: float) -> None:
         """Show how sharp each head [n, heads] was at some steps [n], of ``end`` in all."""
-        names: Sequence[str] = self.view.titles
+        names: Sequence[str] = titles_of(self._seen.look.maps) if self._seen is not None else ()
         if len(names) != entropies.shape[1]:
             names = [f"head {i}" for i in range(entropies.shape[1])]
         lines = [Line(name, steps, entropies[:, i], HEADS[i % len(HEADS)], 1.5) for i, name in enumerate(names)]
@@ -278,3 +311,7 @@ class MapsPanel(QWidget):
             self.close_map()
         else:
             super().keyPressEvent(event)
+
+
+def _run_of(seen: Seen) -> tuple[str, str, int]:
+    return seen.spec.task, seen.spec.model.kind, seen.spec.train.seed

@@ -44,6 +44,7 @@ class MapsView(QWidget):
         self._palette = LIGHT
         self._data: tuple[MapData, ...] = ()
         self._titles: tuple[str, ...] = ()
+        self._places: tuple[int, ...] = ()
         self._shapes: tuple[Shape, ...] = ()
         self._labels: tuple[object, ...] = ()
         self._cards: tuple[Card, ...] = ()
@@ -79,19 +80,20 @@ class MapsView(QWidget):
         self._labels = ()
         self._arrange()
 
-    def show_maps(self, layers: Sequence["LayerMaps"], kind: str = "probability") -> None:
-        """Show the maps of some layers, all on one scale; only other tokens or sizes lay them out anew."""
+    def show_maps(self, layers: Sequence["LayerMaps"], kind: str = "probability", group: str = "") -> None:
+        """Show the maps of some layers, or of those of a group such as "cross" alone, all on one scale.
+
+        A card's layer counts all of them. Only other tokens or sizes lay the cards out anew.
+        """
         limit = max((limit_of(each.weights, kind, each.hidden) for each in layers), default=1.0)
+        self._places = tuple(place for place, each in enumerate(layers) if group in ("", group_of(each.layer)))
+        layers = [layers[place] for place in self._places]
         self._data = tuple(
             MapData(each.weights[head : head + 1], kind, limit, each.hidden, *tokens)
             for each, tokens in zip(layers, map(_tokens, layers), strict=True)
             for head in range(len(each.weights))
         )
-        self._titles = tuple(
-            f"{each.layer[:1].upper()}{each.layer[1:]}" + (f" · head {head}" if len(each.weights) > 1 else "")
-            for each in layers
-            for head in range(len(each.weights))
-        )
+        self._titles = titles_of(layers)
         labels = tuple((each.layer, each.weights.shape, each.query_tokens, each.key_tokens) for each in layers)
         if labels != self._labels:
             self._labels = labels
@@ -133,7 +135,7 @@ class MapsView(QWidget):
     def _arrange(self) -> None:
         self._cards, self._height = place_cards(self._shapes, self.width() - 2 * _EDGE)
         shift = QPoint(_EDGE, _EDGE)
-        self._cards = tuple(_moved(card, shift) for card in self._cards)
+        self._cards = tuple(_moved(replace(card, layer=self._places[card.layer]), shift) for card in self._cards)
         self._still = None
         self.setFixedHeight(self._height + 2 * _EDGE)
         self.update()
@@ -237,6 +239,20 @@ class MapsView(QWidget):
 
 _EDGE = 4
 """Pixels around all cards for their shadows."""
+
+
+def group_of(layer: str) -> str:
+    """Return what a layer's name begins with: "encoder", "decoder", "cross"."""
+    return layer.split(" ")[0]
+
+
+def titles_of(layers: Sequence["LayerMaps"]) -> tuple[str, ...]:
+    """Return what the heads of all layers are called, layer by layer."""
+    return tuple(
+        f"{each.layer[:1].upper()}{each.layer[1:]}" + (f" · head {head}" if len(each.weights) > 1 else "")
+        for each in layers
+        for head in range(len(each.weights))
+    )
 
 
 def _moved(card: Card, shift: QPoint) -> Card:

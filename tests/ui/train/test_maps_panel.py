@@ -3,9 +3,11 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit
+
+from attnlab.ui.train.written_panel import WrittenRow
 
 if TYPE_CHECKING:
     from tests.ui.train.conftest import Student
@@ -123,3 +125,41 @@ def test_everything_that_is_used_has_a_name_and_a_tool_tip(student: "Student") -
         name = part.accessibleName() or getattr(part, "text", str)()
         assert name, f"{type(part).__name__} {part.objectName()!r} has no name"
         assert part.toolTip(), f"{name} has no tool tip"
+
+
+def test_what_was_asked_stands_beside_what_was_expected_and_above_where_it_is_narrow(student: "Student") -> None:
+    written = student.ws.written
+    student.wait_for(lambda: len(written.rows) == 4)
+    assert written.heads == ("asked", "expected", "predicted")
+    row = written.rows[0]
+    assert row.source == tuple(reversed(row.expected[:-1]))
+    assert written.tool_tip(QPointF(5, written.height() - 5)).startswith(f"asked: {' '.join(written.rows[3].source)}\n")
+    assert written.tool_tip(QPointF(5, 2)) == ""
+    tall = written.sizeHint().height()
+    long = WrittenRow(row.source * 8, row.expected * 8, row.predicted * 8)
+    written.show_rows([long] * 4)
+    assert written.heads == ("expected", "predicted")
+    assert written.sizeHint().height() > tall
+    written.grab()
+
+
+def test_an_encoder_decoder_shows_all_its_maps_or_those_of_one_group(student: "Student") -> None:
+    ws, maps = student.ws, student.ws.maps
+    assert not maps.groups.isVisible()  # of one group there is nothing to choose
+    student.choose(ws.settings.task, ws.settings.task.itemText(ws.settings.task.findData("dates")))
+    student.wait_for(lambda: bool(maps.view.titles) and maps.view.titles[0] == "Encoder 1 · head 0")
+    assert [button.text() for button in maps.groups.buttons()] == ["All", "Encoder", "Decoder", "Cross"]
+    assert len(maps.view.data) == 24
+    QTest.mouseClick(maps.groups.buttons()[3], Left)
+    assert [title.split(" · ")[0] for title in maps.view.titles] == ["Cross 1"] * 4 + ["Cross 2"] * 4
+    seen = student.ws.session.looking.seen
+    assert seen is not None
+    assert [seen.look.maps[card.layer].layer for card in maps.view.cards] == ["cross 1"] * 4 + ["cross 2"] * 4
+    np.testing.assert_array_equal(maps.view.data[4].values[0], seen.look.maps[5].weights[0])
+    assert maps.view.cell_text((4, 0, 0)).endswith(f": {seen.look.maps[5].weights[0, 0, 0]}")
+    student.choose(ws.settings.task, ws.settings.task.itemText(ws.settings.task.findData("reverse")))
+    student.wait_for(lambda: maps.view.titles[0] == "Decoder 1 · head 0")
+    assert not maps.groups.isVisible()
+    student.choose(ws.settings.task, ws.settings.task.itemText(ws.settings.task.findData("dates")))
+    student.wait_for(lambda: maps.view.titles[0] == "Cross 1 · head 0")
+    assert maps.groups.value() == "cross"
