@@ -97,7 +97,7 @@ def _go_on(options: argparse.Namespace) -> int:
     from attnlab.training.process import resume
     from attnlab.training.run import Run
     from attnlab.training.store import load, runs_folder
-    from attnlab.training.tasks import check
+    from attnlab.training.tasks import changed, check
 
     folder = Path(options.resume)
     if os.path.basename(options.resume) == options.resume and not folder.exists():
@@ -109,7 +109,7 @@ def _go_on(options: argparse.Namespace) -> int:
                 f"The run {options.resume} has taken {state.step:,} steps; --steps {options.steps} needs to be more."
             )
         state = replace(state, spec=replace(state.spec, train=replace(state.spec.train, steps=options.steps)))
-    if problem := check(state.spec):
+    if problem := check(state.spec) or changed(state.spec, state.digest):
         raise TrainingError(problem)
     run = Run.of(state)
     return follow(run, resume(run), folder)

@@ -112,11 +112,15 @@ class Shown:
         self._terminal = sys.stderr.isatty()
         self._due = 0.0
         self._course: deque[tuple[float, int]] = deque()
-        self._open = False
+        self._open = self._refused = False
 
     def tell(self) -> None:
         """Say how far the run is, if it is time to."""
         now = time.monotonic()
+        if self._run.recorder.refused and not self._refused:
+            self._refused = True
+            self.end()
+            write(sys.stderr, f"{self._run.recorder.refused}\n")
         if self._run.status != "running":
             return
         if not self._course and not self._terminal:

@@ -19,12 +19,12 @@ from attnlab import cli_train_run
 from attnlab.cli import main
 from attnlab.cli_train_run import follow, progress_text
 from attnlab.console import INTERRUPTED
-from attnlab.training.messages import Checkpoint, Message, Metric, Point, Progress
+from attnlab.training.messages import Checkpoint, Failed, Message, Metric, Point, Progress
 from attnlab.training.process import TrainingProcess
 from attnlab.training.run import Run
 from attnlab.training.store import list_runs, load, runs_folder
 from attnlab.training.tasks import TASKS
-from tests.training.runs import tiny
+from tests.training.runs import all_of, tiny
 
 SMALL = [
     word
@@ -220,6 +220,38 @@ def test_ctrl_c_keeps_the_run_and_it_goes_on(tmp_path: Path) -> None:
     assert (state.status, state.step > 0) == ("ended", True)
     assert state.checkpoint is not None
     assert state.checkpoint.step == state.step == len(state.curve.steps)
+
+
+def test_a_model_too_large_to_record_is_said_once(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    spec = tiny(12)
+    assert follow(Run(spec, "large", limit=1 << 10), TrainingProcess(spec), tmp_path / "run") == 0
+    first, last = capsys.readouterr().err.splitlines()
+    assert re.fullmatch(r"This model is too large to record: [\d.]+ MiB a moment, limit 0.00098 MiB\.", first)
+    assert last == "Done: all 12 steps are taken."
+    assert load(tmp_path / "run").moments == ()
+
+
+def test_a_text_that_was_changed_since_is_not_trained_on(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    text, folder = tmp_path / "mine.txt", tmp_path / "run"
+    text.write_text("to be or not to be\n" * 100)
+    own = ("--set", f"text={text}", "--set", "context=8", "-o", str(folder))
+    assert train("characters", "--steps", "3", *own, *SMALL) == 0
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    text.write_text("or to be not to be\n" * 100)  # of the same letters
+    capsys.readouterr()
+    assert train("--resume", str(folder), "--steps", "6") == 2
+    assert f"The text {text} was changed since this run began; the former text would do" in capsys.readouterr().err
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    state = load(folder)
+    process = TrainingProcess(state.spec, state.checkpoint, digest=state.digest)  # as a window goes on
+    process.start()
+    failed = all_of(process)[-1]
+    process.stop()
+    assert isinstance(failed, Failed)
+    assert "was changed since" in failed.sentence
+    text.write_bytes(b"to be or not to be\r\n" * 100)  # the same but for how lines end
+    assert train("--resume", str(folder), "--steps", "6") == 0
+    assert load(folder).step == 6
 
 
 class Impatient(TrainingProcess):

@@ -47,13 +47,15 @@ how much of its share may be saved up while nobody asks, in seconds."""
 class Order:
     """What is to be trained: a run from its beginning, from a checkpoint, or with other weights than its own.
 
-    ``interval`` is that of the moments to be recorded, as :class:`Interval`.
+    ``interval`` is that of the moments to be recorded, as :class:`Interval`; ``digest`` that of the text that was
+    learned so far, as in :class:`Started`, "" where none is known.
     """
 
     spec: RunSpec
     checkpoint: Checkpoint | None = None
     weights: Arrays | None = None
     interval: int = 1
+    digest: str = ""
 
 
 def main(handle: int) -> None:
@@ -107,8 +109,12 @@ class Loop:
         import torch
 
         torch.set_num_threads(1)  # tiny models only lose by more, and the window needs the other core
+        from attnlab.training.tasks import changed, digest
         from attnlab.training.trainer import Trainer
 
+        if problem := changed(order.spec, order.digest):
+            raise TrainingError(problem)
+        self._digest = order.digest or digest(order.spec)
         self._spec, self._inbox, self._outbox = order.spec, inbox, outbox
         self.trainer = Trainer(order.spec, order.checkpoint.state if order.checkpoint else None)
         if order.weights is not None:
@@ -125,7 +131,7 @@ class Loop:
         """Train to the end, and return which it was."""
         parameters = list(self.trainer.model.parameters())
         total, learning = (sum(p.numel() for p in parameters if p.requires_grad or all_) for all_ in (True, False))
-        self._outbox.post(Started(total, learning, self._spec.train.device))
+        self._outbox.post(Started(total, learning, self._spec.train.device, self._digest))
         ended = self._looked_at() if self._looks_first() else self.trainer.ended()  # one that goes on may be at its end
         self._tell(weights=True, moment=True)
         self._keep()

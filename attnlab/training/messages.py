@@ -36,11 +36,15 @@ class Metric:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The model is made: its numbers, how many of them learn, and the device it is on."""
+    """The model is made: its numbers, how many of them learn, and the device it is on.
+
+    ``digest`` is the SHA-256 of the text of a person's own that it learns from, "" without.
+    """
 
     parameters: int
     trainable: int
     device: str
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,8 +38,8 @@ _DETAILS = 1 << 15
 class TrainingProcess:
     """Trains a run in a process of its own: from its beginning, from a checkpoint, or with other weights.
 
-    ``interval`` is how many steps lie between two moments to be recorded. All methods belong to one thread, and none
-    but :meth:`stop` waits unasked.
+    ``interval`` is how many steps lie between two moments to be recorded, ``digest`` that of the text that was learned
+    so far: another is refused. All methods belong to one thread, and none but :meth:`stop` waits unasked.
     """
 
     def __init__(
@@ -49,8 +49,9 @@ class TrainingProcess:
         weights: Arrays | None = None,
         *,
         interval: int = 1,
+        digest: str = "",
     ) -> None:
-        self._order = Order(spec, checkpoint, weights, interval)
+        self._order = Order(spec, checkpoint, weights, interval, digest)
         self._messages: deque[Message] = deque()
         self._changed = threading.Condition()
         self._popen: subprocess.Popen[bytes] | None = None
@@ -172,7 +173,7 @@ def resume(run: Run) -> TrainingProcess:
     A run that was never kept begins anew, from the same first weights.
     """
     run.rewind(run.checkpoint.step if run.checkpoint else -1)
-    return TrainingProcess(run.spec, run.checkpoint, interval=run.recorder.interval)
+    return TrainingProcess(run.spec, run.checkpoint, interval=run.recorder.interval, digest=run.digest)
 
 
 def _started(end: int, errors: IO[bytes]) -> subprocess.Popen[bytes]:

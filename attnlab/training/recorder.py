@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from attnlab.training.messages import Arrays, Metric
 
-LIMIT = 64 << 20
+MIB = 1 << 20
+LIMIT = 64 * MIB
 """Bytes that the moments of a run may take."""
 _PER_ARRAY, _PER_MOMENT = 256, 512
 """Bytes beside the numbers: what Python holds of an array and its name, and of a moment."""
@@ -33,10 +34,11 @@ class Recorder:
 
     When they would take more, ``interval``, the steps between two of them, is doubled, and those in between go; the
     first, the last and those that are marked stay. When these alone are too much, marked ones go, the oldest first.
+    ``refused`` says that a moment alone is more than the limit, "" while none was.
     """
 
     def __init__(self, limit: int = LIMIT, interval: int = 1) -> None:
-        self.limit, self.interval = limit, interval
+        self.limit, self.interval, self.refused = limit, interval, ""
         self._moments: list[Moment] = []
         self._marked: set[int] = set()
         self._bytes = 0
@@ -60,6 +62,8 @@ class Recorder:
         """Keep a moment, in the place of one of the same step; one that is larger than the limit is not kept."""
         moment = Moment(moment.step, _owned(moment.weights), moment.loss, moment.metric)
         if moment.bytes > self.limit:
+            size, limit = (f"{n / MIB:,.0f}" if n >= MIB else f"{n / MIB:.2g}" for n in (moment.bytes, self.limit))
+            self.refused = f"This model is too large to record: {size} MiB a moment, limit {limit} MiB."
             return
         place = self._place(moment.step)
         if self._moments[place : place + 1] and self._moments[place].step == moment.step:

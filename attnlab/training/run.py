@@ -54,12 +54,14 @@ class RunState:
     moments: tuple[Moment, ...]
     marks: tuple[Mark, ...]
     checkpoint: Checkpoint | None
+    digest: str = ""
 
 
 class Run:
     """A run that grows by its messages. ``weights`` are the newest that came, with the step ``weights_step``.
 
     ``sentence`` says how it ended or failed, "" before; ``refused`` why the last command was, "" when it was not.
+    ``digest`` is that of the text it learns from, as in :class:`Started`.
     """
 
     def __init__(self, spec: RunSpec, name: str, limit: int = LIMIT) -> None:
@@ -67,7 +69,7 @@ class Run:
         self.status, self.sentence, self.refused = "new", "", ""
         self.step, self.seconds = 0, 0.0
         self.parameters = self.trainable = 0
-        self.device = spec.train.device
+        self.device, self.digest = spec.train.device, ""
         self.recorder = Recorder(limit)
         self.checkpoint: Checkpoint | None = None
         self.weights: Arrays | None = None
@@ -83,7 +85,7 @@ class Run:
         run = cls(state.spec, state.name, limit)
         run.status, run.sentence, run.device = state.status, state.sentence, state.device
         run.step, run.seconds = state.step, state.seconds
-        run.parameters, run.trainable = state.parameters, state.trainable
+        run.parameters, run.trainable, run.digest = state.parameters, state.trainable, state.digest
         run.recorder.interval, run.checkpoint = state.interval, state.checkpoint
         run._metrics = list(state.metrics)
         run._curve = np.column_stack([state.curve.steps, state.curve.losses, state.curve.rates]).astype(np.float64)
@@ -114,6 +116,7 @@ class Run:
             moments=self.recorder.moments,
             marks=self.marks,
             checkpoint=self.checkpoint,
+            digest=self.digest,
         )
 
     @property
@@ -161,6 +164,7 @@ class Run:
             case Started():
                 self.status, self.sentence, self.refused = "running", "", ""
                 self.parameters, self.trainable, self.device = message.parameters, message.trainable, message.device
+                self.digest = message.digest
             case Progress():
                 self._progress(message)
             case Checkpoint():

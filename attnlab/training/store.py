@@ -119,6 +119,7 @@ def load(folder: str | os.PathLike[str]) -> RunState:
         moments=moments,
         marks=tuple(Mark(*mark) for mark in found["marks"]),
         checkpoint=checkpoint,
+        digest=found.get("digest", ""),
     )
 
 

@@ -1,6 +1,7 @@
 """What ``run.json`` says of a run as plain values, and the check of what a stranger's says."""
 
 import math
+import re
 from typing import Any
 
 from attnlab.training.run import STATUSES, RunState
@@ -10,6 +11,9 @@ FORMAT, VERSION = "attnlab run", 1
 MANIFEST, CURVE, MOMENTS, CHECKPOINT = "run.json", "curve.safetensors", "moments.safetensors", "checkpoint.safetensors"
 """The files of a run."""
 _LONGEST = 2000
+_OPTIONAL = {"digest"}
+"""Of a person's own text; runs without have none."""
+_DIGEST = re.compile("[0-9a-f]{64}")
 _FIELDS = {
     "format", "version", "name", "spec", "status", "sentence", "step", "seconds", "parameters", "trainable", "device",
     "interval", "loss", "right", "marks", "files",
@@ -37,6 +41,7 @@ def manifest(state: RunState, sizes: dict[str, int]) -> dict[str, Any]:
         "right": right if math.isfinite(right) else None,
         "marks": [[mark.step, mark.title, mark.suggested] for mark in state.marks],
         "files": sizes,
+        **({"digest": state.digest} if state.digest else {}),
     }
 
 
@@ -46,7 +51,7 @@ def check_manifest(found: Any) -> None:
     version = found.get("version")
     if type(version) is int and version > VERSION:
         raise ValueError(f"it was written by a newer attnlab (version {version} of its format)")
-    if version != VERSION or found.keys() != _FIELDS:
+    if version != VERSION or found.keys() - _OPTIONAL != _FIELDS:
         raise ValueError("it does not have the fields of a run")
     for name in ("step", "parameters", "trainable"):
         _need(_whole(found[name]), name, "a whole number of 0 or more")
@@ -56,6 +61,8 @@ def check_manifest(found: Any) -> None:
         _need(found[name] is None or _number(found[name]), name, "a number or null")
     for name in ("name", "sentence", "device"):
         _need(_text(found[name]), name, f"text of at most {_LONGEST:,} letters")
+    digest = found.get("digest", "")
+    _need(isinstance(digest, str) and (not digest or _DIGEST.fullmatch(digest) is not None), "digest", "a SHA-256")
     _need(found["status"] in STATUSES, "status", f"one of {', '.join(STATUSES)}")
     _need(isinstance(found["marks"], list) and all(map(_is_mark, found["marks"])), "marks", "steps with titles")
     files = found["files"]

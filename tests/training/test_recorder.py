@@ -106,5 +106,9 @@ def test_when_marks_alone_are_too_much_the_oldest_goes() -> None:
 def test_what_is_larger_than_the_limit_is_not_kept_and_costs_nothing_else() -> None:
     recorder = Recorder(2 * SIZE)
     recorder.add(moment(0))
+    assert recorder.refused == ""
     recorder.add(moment(1, numbers=1000))
     assert [each.step for each in recorder.moments] == [0]
+    small = Recorder(1 << 20)
+    small.add(moment(0, numbers=4 << 20))
+    assert small.refused == "This model is too large to record: 16 MiB a moment, limit 1 MiB."

@@ -86,6 +86,13 @@ def test_a_run_that_has_only_begun_comes_back(tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [CURVE, MANIFEST]
 
 
+def test_the_digest_of_a_text_is_kept_and_runs_without_are_read(tmp_path: Path) -> None:
+    assert "digest" not in json.loads(WHOLE[MANIFEST])
+    assert load(rebuilt(tmp_path, {})).digest == ""
+    save(replace(made_up_run().state(), digest="0a" * 32), tmp_path)
+    assert Run.of(load(tmp_path)).state().digest == "0a" * 32
+
+
 def test_the_library_of_safetensors_reads_what_is_written() -> None:
     found = load_tensors(WHOLE[MOMENTS])
     assert found["weights/a.b"].shape == (3, 2, 2)
@@ -231,6 +238,8 @@ HUGE = b'{"steps":{"dtype":"I64","shape":[1152921504606846976],"data_offsets":[0
         (manifest(step=1.5), "its step needs"),
         (manifest(step=True), "its step needs"),
         (manifest(interval=0), "its interval needs"),
+        (manifest(digest="0a"), "its digest needs"),
+        (manifest(digest=5), "its digest needs"),
         (manifest(seconds=-1), "its seconds needs"),
         (manifest(status="happy"), "its status needs"),
         (manifest(name="x" * 3000), "its name needs"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import lru_cache
+from hashlib import sha256
 from types import MappingProxyType
 
 from attnlab.attention.entries import Option
@@ -11,7 +12,7 @@ from attnlab.training.tasks import characters, dates, induction, letters, masked
 from attnlab.training.tasks.data import Data
 from attnlab.training.tasks.task import Task, Variant
 
-__all__ = ["TASKS", "Data", "Task", "Variant", "check", "check_options", "data", "task_spec"]
+__all__ = ["TASKS", "Data", "Task", "Variant", "changed", "check", "check_options", "data", "digest", "task_spec"]
 
 TASKS: Mapping[str, Task] = MappingProxyType(
     {task.name: task for task in (*letters.TASKS, induction.TASK, dates.TASK, masked.TASK, characters.TASK, sums.TASK)}
@@ -45,6 +46,33 @@ def data(spec: RunSpec) -> Data:
     chosen = {option.name: spec.options.get(option.name, option.default) for option in options}
     stamps = tuple(texts.stamp(str(chosen[option.name])) for option in options if option.kind == "file")
     return _made(spec.task, tuple(sorted(chosen.items())), spec.model.kind, stamps)
+
+
+def digest(spec: RunSpec) -> str:
+    """Return the SHA-256 of the text that a person gave a run to learn from, "" where it is none of theirs.
+
+    Raises:
+        TrainingError: it cannot be read.
+    """
+    path = _own_text(spec)
+    return sha256(texts.read(path).encode()).hexdigest() if path else ""
+
+
+def changed(spec: RunSpec, known: str) -> str:
+    """Return that the text of a run is not the one with the digest that is known any more, in one sentence; "" if it is
+    or none is known.
+    """
+    try:
+        same = not known or digest(spec) == known
+    except TrainingError as error:
+        return str(error)
+    do = "the former text would do, or a new run"
+    return "" if same else f"The text {_own_text(spec)} was changed since this run began; {do}."
+
+
+def _own_text(spec: RunSpec) -> str:
+    files = [option.name for option in TASKS[spec.task].options if option.kind == "file"] if spec.task in TASKS else []
+    return next((str(spec.options[name]) for name in files if spec.options.get(name)), "")
 
 
 @lru_cache(maxsize=8)
