@@ -90,7 +90,7 @@ class ControlBar(QFrame):
             self.main.setIcon(_on_accent(name, self._palette))
         can = session.alive or session.can_go_on or ready
         self.main.setEnabled(can)
-        tip = f"{text} (Ctrl+Return)" + (f"\n{AGAIN}" if text == "Start again" else "")
+        tip = f"{text} (Ctrl+Return)" + (f"\n{AGAIN}" if text == "Restart" else "")
         self.main.setToolTip(tip if can else "The settings cannot be trained so; see the left")
         self.step.setEnabled(can and not running)
         self.stop.setEnabled(session.alive)
@@ -119,7 +119,7 @@ class ControlBar(QFrame):
     def _verb(session: "TrainSession") -> str:
         if session.alive or session.can_go_on:
             return "Resume"
-        return "Start again" if session.begins_anew else "Start"
+        return "Restart" if session.begins_anew else "Start"
 
     def _on_main(self) -> None:
         (self.pause_requested if self.main.text() == "Pause" else self.start_requested).emit()

@@ -90,6 +90,22 @@ def test_a_step_begins_a_training(student: "Student") -> None:
     student.wait_for(lambda: student.ws.maps.step.text() == "step 1")
 
 
+def test_weights_that_do_not_fit_are_refused_below_and_the_training_goes_on(student: "Student") -> None:
+    ws, session = student.ws, student.ws.session
+    student.small()
+    student.type("steps", LONG)
+    student.ready()
+    student.press(ws.header.main)
+    student.wait_for(lambda: session.state == "running" and session.run is not None and session.run.step > 0)
+    session.put({"nobody": np.zeros(3, np.float32)})
+    student.wait_for(lambda: "has no weights 'nobody'" in ws.footer.message.text())
+    run = session.run
+    assert run is not None
+    step = run.step
+    student.wait_for(lambda: run.step > step)
+    assert session.state == "running"
+
+
 def test_maps_follow_the_training_while_one_looks_and_only_then(student: "Student") -> None:
     ws, session = student.ws, student.ws.session
     student.small()
@@ -185,7 +201,7 @@ def test_a_rate_that_explodes_ends_with_a_sentence(student: "Student") -> None:
     student.train_to_the_end()
     assert "stopped itself at step" in ws.footer.message.text()
     assert not ws.session.can_go_on
-    assert ws.header.main.text() == "Start again"
+    assert ws.header.main.text() == "Restart"
 
 
 def test_closing_the_window_ends_the_process_at_once(student: "Student") -> None:
@@ -206,7 +222,7 @@ def test_a_run_at_its_end_starts_again_and_goes_on_when_it_is_given_more_steps(s
     ws, session = student.ws, student.ws.session
     student.small()
     student.train_to_the_end()
-    student.wait_for(lambda: ws.header.main.text() == "Start again")
+    student.wait_for(lambda: ws.header.main.text() == "Restart")
     assert "new run from the first weights" in ws.header.main.toolTip()
     run, curve = session.run, student.curve()
     student.type("steps", "90")
