@@ -79,7 +79,12 @@ class RunKeeper(QObject):
 
         def read() -> Run:
             state = store.load(folder)
-            return Run.of(state if whole else replace(state, moments=(), marks=(), checkpoint=None))
+            run = Run.of(state if whole else replace(state, moments=(), marks=(), checkpoint=None))
+            if run.digest:
+                from attnlab.training.tasks import changed
+
+                run.refused = changed(run.spec, run.digest)
+            return run
 
         def take(run: Run) -> None:
             self._folders[run] = folder

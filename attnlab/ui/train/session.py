@@ -19,6 +19,7 @@ from attnlab.training.messages import (
     Pause,
     Progress,
     Put,
+    Refused,
     Resume,
     Step,
     Want,
@@ -52,6 +53,7 @@ class TrainSession(QObject):
     marked = Signal()
     ended = Signal(str)
     failed = Signal(str)
+    told = Signal(str)
 
     def __init__(self, spec: RunSpec, parent: QObject | None = None, limit: int = LIMIT) -> None:
         super().__init__(parent)
@@ -197,6 +199,8 @@ class TrainSession(QObject):
         self.set_spec(run.spec)
         self.look()
         self.progressed.emit()
+        if run.refused:
+            self.told.emit(run.refused)
 
     def put(self, weights: Arrays) -> None:
         """Have the process go on with other weights; what its optimiser knows stays."""
@@ -262,7 +266,12 @@ class TrainSession(QObject):
 
         self.shown, self.reason, self._wanting = None, "", False
         self._speeds.clear()
-        self.process = TrainingProcess(run.spec, checkpoint, interval=run.recorder.interval)
+        self.process = TrainingProcess(
+            run.spec,
+            checkpoint,
+            interval=run.recorder.interval,
+            digest=run.digest if checkpoint else "",
+        )
         self.process.start()
         self._want()
         self.timer.start()
@@ -315,8 +324,13 @@ class TrainSession(QObject):
     def _take(self, message: Message) -> bool:
         """Take in a message; return whether it brought weights."""
         assert self.run is not None
+        too_large = self.run.recorder.refused
         if self.run.take(message):
             self._send(Interval(self.run.recorder.interval))
+        if isinstance(message, Refused):
+            self.told.emit(message.sentence)
+        elif self.run.recorder.refused and not too_large:
+            self.told.emit(self.run.recorder.refused)
         if not isinstance(message, Progress):
             return False
         self._speeds.append((message.seconds, message.step))

@@ -101,6 +101,7 @@ class TrainWorkspace(QObject):
         session.marked.connect(self._show_marks)
         session.ended.connect(self._on_ended)
         session.failed.connect(self._on_failed)
+        session.told.connect(self._on_failed)
         looking.looked.connect(self._on_looked)
         looking.probe_refused.connect(self.maps.say)
         looking.wrote.connect(self._on_wrote)
