@@ -1,0 +1,33 @@
+"""A run whose text was changed since is shown, says so, and does not go on with another."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from attnlab.training import store
+from attnlab.ui.open_file import open_path
+from tests.ui.conftest import Person
+from tests.ui.train.pupil import Pupil, tiny
+
+
+def test_a_run_whose_text_was_changed_is_shown_but_does_not_go_on(
+    sit_down: Callable[..., Person], tmp_path: Path
+) -> None:
+    person = sit_down(remember=True)
+    pupil = Pupil(person.window, person.qtbot)
+    text, folder = tmp_path / "mine.txt", tmp_path / "run"
+    text.write_text("to be or not to be\n" * 50)
+    spec = replace(tiny("characters", steps=5), options={"text": str(text), "context": 8})
+    pupil.begin(spec)
+    pupil.train_to_the_end()
+    more = replace(spec, train=replace(spec.train, steps=9))
+    store.save(replace(pupil.run.state(), status="interrupted", spec=more), folder)
+    text.write_text("or to be not to be\n" * 50)
+    open_path(pupil.window, folder)
+    message, session = pupil.trainer.footer.message, pupil.trainer.session
+    pupil.wait_for(lambda: "mine.txt was changed since this run began" in message.text())
+    pupil.wait_for(lambda: session.can_go_on and pupil.shown_step == 5)
+    with pupil.qtbot.waitSignal(session.failed, timeout=60_000):
+        pupil.trainer.start()
+    assert "was changed since this run began" in message.text()
+    assert pupil.run.step == 5
