@@ -1,147 +1,112 @@
-"""The table of all runs that are kept, and what can be done with the one that is chosen."""
+"""The dialog of all runs that are kept: their table, and what can be done with the one that is chosen."""
 
-import math
 from pathlib import Path
 
-from PySide6.QtCore import QModelIndex, Qt, Slot
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QDialog,
-    QHBoxLayout,
-    QHeaderView,
-    QLabel,
-    QTableWidget,
-    QTableWidgetItem,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QPoint, Qt, Slot
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QMenu, QPushButton, QTableWidgetItem, QVBoxLayout, QWidget
 
-from attnlab.attention.arithmetic import short
-from attnlab.training.store import Summary
-from attnlab.ui.predict.parts import button
-from attnlab.ui.theme import px
-from attnlab.ui.train.run_words import state, when
+from attnlab.ui.theme import font, px, worn
+from attnlab.ui.train.run_words import called, state
 from attnlab.ui.train.runs_panel import RunsPanel
+from attnlab.ui.train.runs_table import FOLDER, KEPT, NAME, RunsTable
+from attnlab.ui.widgets.flow_layout import FlowLayout
 
-COLUMNS = ("Name", "Task", "Model", "Seed", "Steps", "Loss", "Right", "Time", "Kept")
-NAME, STEPS = COLUMNS.index("Name"), COLUMNS.index("Steps")
-FOLDER, ORDER = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
-
-
-class Cell(QTableWidgetItem):
-    """Says a text and is sorted by a value."""
-
-    def __init__(self, text: str, order: str | float, folder: Path) -> None:
-        super().__init__(text)
-        self.setData(FOLDER, str(folder))
-        self.order = order
-        if not isinstance(order, str):
-            self.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-
-    def __lt__(self, other: QTableWidgetItem) -> bool:
-        if isinstance(other, Cell) and isinstance(other.order, type(self.order)):
-            return bool(self.order < other.order)  # type: ignore[operator]
-        return super().__lt__(other)
+NONE_CHOSEN = "Choose a run in the table first"
+OPEN = "This is the run that is open"
 
 
 class RunsDialog(QDialog):
-    """Shows the runs that the panel knows; what is asked of one is done there. A double click on a name renames."""
+    """Shows the runs that the panel knows; what is asked of one is done there."""
 
     def __init__(self, panel: RunsPanel, parent: QWidget) -> None:
         super().__init__(parent)
         self._panel = panel
         self.setWindowTitle("Runs")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.table = QTableWidget(0, len(COLUMNS))
-        self.table.setHorizontalHeaderLabels(COLUMNS)
-        self.table.setAccessibleName("Runs")
-        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.table.setShowGrid(False)
-        self.table.verticalHeader().hide()
-        self.table.horizontalHeader().setSectionResizeMode(NAME, QHeaderView.ResizeMode.Stretch)
-        self.table.horizontalHeader().setHighlightSections(False)
-        self.table.itemSelectionChanged.connect(self._enable)
-        self.table.itemChanged.connect(self._on_item_changed)
-        self.table.activated.connect(self._on_activated)
-        self.open_button = button("Open", "Show the run that is chosen: settings, curves and moments; it can go on")
+        self.table = RunsTable()
+        self.open_button = QPushButton("Open")
         self.open_button.setProperty("primary", "true")
-        self.over_button = button("Lay over", "Show its curves over those of the run that is open, or no longer")
-        self.compare_button = button("Side by side", "Show its maps beside those of the run that is open")
-        self.folder_button = button("Show folder", "Show where it lies")
-        self.delete_button = button("Delete…", "Delete it for good")
-        self.note = QLabel()
+        self.over_button, self.compare_button = QPushButton("Lay over"), QPushButton("Side by side")
+        self.rename_button, self.folder_button = QPushButton("Rename"), QPushButton("Show folder")
+        self.delete_button = QPushButton("Delete…")
+        self._abouts = {
+            self.open_button: "Show the run that is chosen: settings, curves and moments; it can go on (Enter)",
+            self.over_button: "Show its curves over those of the run that is open, or no longer",
+            self.compare_button: "Show its maps beside those of the run that is open",
+            self.rename_button: "Give it another name (F2)",
+            self.folder_button: "Show where it lies",
+            self.delete_button: "Delete it for good (Delete)",
+        }
+        self.heading, self.note = QLabel("Runs"), QLabel()
+        self._lay_out()
+        self._connect()
+        self.show_runs()
+        self.table.sortByColumn(KEPT, Qt.SortOrder.DescendingOrder)
+        self.resize(min(px(960), parent.width() - px(40)), min(px(480), parent.height() - px(40)))
+
+    def _lay_out(self) -> None:
+        self.heading.setProperty("role", "title")
+        self.heading.setFont(font("title"))
         self.note.setTextFormat(Qt.TextFormat.PlainText)
         self.note.setProperty("role", "caption")
         self.note.setWordWrap(True)
-        self._lay_out()
-        panel.changed.connect(self.show_runs)
-        self.show_runs()
-        self.table.sortByColumn(COLUMNS.index("Kept"), Qt.SortOrder.DescendingOrder)
-        self.resize(min(px(900), parent.width() - px(40)), min(px(480), parent.height() - px(40)))
-
-    def _lay_out(self) -> None:
-        foot = QHBoxLayout()
-        foot.setSpacing(px(8))
-        for each in (self.delete_button, self.folder_button):
-            foot.addWidget(each)
-        foot.addStretch(1)
-        for each in (self.over_button, self.compare_button, self.open_button):
+        self.table.set_palette(worn())
+        head, foot = QHBoxLayout(), FlowLayout(gap=px(8))
+        head.addWidget(self.heading)
+        for each in self._abouts:
+            each.setAutoDefault(False)  # Enter is for the table
             foot.addWidget(each)
         column = QVBoxLayout(self)
         column.setContentsMargins(px(16), px(16), px(16), px(16))
-        column.setSpacing(px(12))
+        column.setSpacing(px(8))
+        column.addLayout(head)
         column.addWidget(self.table, 1)
         column.addWidget(self.note)
         column.addLayout(foot)
+
+    def _connect(self) -> None:
+        self.table.itemSelectionChanged.connect(self._enable)
+        self.table.itemChanged.connect(self._on_item_changed)
+        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.table.customContextMenuRequested.connect(self._on_menu_wanted)
+        self.table.open_asked.connect(self.open_button.click)  # does nothing where the button cannot be pressed
+        self.table.delete_asked.connect(self.delete_button.click)
         self.open_button.clicked.connect(self._on_open)
         self.over_button.clicked.connect(lambda: self._with_chosen(self._panel.toggle))
         self.compare_button.clicked.connect(self._on_compare)
+        self.rename_button.clicked.connect(self.table.rename)
         self.folder_button.clicked.connect(lambda: self._with_chosen(self._panel.reveal))
         self.delete_button.clicked.connect(lambda: self._with_chosen(self._panel.delete))
+        self._panel.changed.connect(self.show_runs)
 
     @property
     def chosen(self) -> Path | None:
         """The folder of the run that is chosen."""
-        items = self.table.selectedItems()
-        return Path(items[0].data(FOLDER)) if items else None
+        return self.table.chosen
 
     @Slot()
     def show_runs(self) -> None:
         """Show the runs there are now; the one that is chosen stays so."""
-        if self.table.state() == QAbstractItemView.State.EditingState:
-            return  # a name is being typed
-        chosen = self.chosen
-        self.table.blockSignals(True)
-        self.table.setSortingEnabled(False)
-        self.table.setRowCount(len(self._panel.found))
-        for row, found in enumerate(self._panel.found):
-            for column, cell in enumerate(_cells(found)):
-                if column != NAME:
-                    cell.setFlags(cell.flags() & ~Qt.ItemFlag.ItemIsEditable)
-                self.table.setItem(row, column, cell)
-        self.table.setSortingEnabled(True)
-        self.table.resizeColumnsToContents()
-        for row in range(self.table.rowCount()):
-            item = self.table.item(row, NAME)
-            if item is not None and chosen is not None and item.data(FOLDER) == str(chosen):
-                self.table.selectRow(row)
-        self.table.blockSignals(False)
-        self._enable()
+        if not self.table.is_typed_in:
+            self.table.show_runs(self._panel.found)
+            self._enable()
 
     @Slot()
     def _enable(self) -> None:
-        folder = self.chosen
-        other = folder is not None and not self._panel.is_open(folder)
-        for each in (self.open_button, self.over_button, self.compare_button, self.delete_button):
-            each.setEnabled(other)
-        self.folder_button.setEnabled(folder is not None)
+        folder, found = self.chosen, self._panel.found
+        here = folder is not None and self._panel.is_open(folder)
         over = folder is not None and self._panel.laid_over(folder) is not None
+        for each, about in self._abouts.items():
+            why = NONE_CHOSEN if folder is None else OPEN if here else ""
+            if each in (self.rename_button, self.folder_button) and folder is not None:
+                why = ""
+            each.setEnabled(not why)
+            each.setToolTip(why or about)
         self.over_button.setText("Hide curves" if over else "Lay over")
-        found = next((each for each in self._panel.found if each.folder == folder), None)
-        here = " This is the run that is open." if found is not None and not other else ""
-        count = f"{len(self._panel.found)} runs are kept." if len(self._panel.found) != 1 else "One run is kept."
-        self.note.setText(f"{found.name}: {state(found)}.{here}" if found is not None else count)
+        chosen = next((each for each in found if each.folder == folder), None)
+        count = f"{len(found) or 'No'} runs are kept." if len(found) != 1 else "One run is kept."
+        told = f"{called(chosen)}: {state(chosen)}.{f' {OPEN}.' if here else ''}" if chosen is not None else count
+        self.note.setText(told)
 
     def _with_chosen(self, do: object) -> None:
         if self.chosen is not None and callable(do):
@@ -157,10 +122,15 @@ class RunsDialog(QDialog):
         self._with_chosen(self._panel.compare_requested.emit)
         self.accept()
 
-    @Slot(QModelIndex)
-    def _on_activated(self, index: QModelIndex) -> None:
-        if index.column() != NAME and self.open_button.isEnabled():
-            self._on_open()
+    @Slot(QPoint)
+    def _on_menu_wanted(self, at: QPoint) -> None:
+        if self.table.itemAt(at) is None:
+            return
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for each in self._abouts:
+            menu.addAction(each.text(), each.click).setEnabled(each.isEnabled())
+        menu.popup(self.table.viewport().mapToGlobal(at))
 
     @Slot(QTableWidgetItem)
     def _on_item_changed(self, item: QTableWidgetItem) -> None:
@@ -169,25 +139,3 @@ class RunsDialog(QDialog):
             self._panel.keeper.rename(Path(item.data(FOLDER)), name)
         else:
             self._panel.keeper.refresh()
-
-
-def _cells(found: Summary) -> list[Cell]:
-    from attnlab.training.models import KINDS
-    from attnlab.training.tasks import TASKS
-
-    spec = found.spec
-    assert spec is not None
-    right = "" if math.isnan(found.right) else f"{100 * found.right:.1f} %"
-    steps = f"{found.step:,}" if found.step >= spec.train.steps else f"{found.step:,} of {spec.train.steps:,}"
-    texts: list[tuple[str, str | float]] = [
-        (found.name, found.name.casefold()),
-        (TASKS[spec.task].title, spec.task),
-        (KINDS[spec.model.kind].title, spec.model.kind),
-        (str(spec.train.seed), float(spec.train.seed)),
-        (steps, float(found.step)),
-        ("" if math.isnan(found.loss) else short(found.loss), math.inf if math.isnan(found.loss) else found.loss),
-        (right, -1.0 if math.isnan(found.right) else found.right),
-        (f"{found.seconds:.0f} s" if found.seconds < 100 else f"{found.seconds / 60:.0f} min", found.seconds),
-        (when(found.saved), found.saved),
-    ]
-    return [Cell(text, order, found.folder) for text, order in texts]

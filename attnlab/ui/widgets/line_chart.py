@@ -211,7 +211,7 @@ class LineChart(QWidget):
     def _draw_marks(self, painter: QPainter, scale: Scale) -> None:
         """Draw the uprights; a name that would lie on that of its neighbour is left to the tool tip."""
         area, pen, free = scale.area, Pen(painter, font("tiny")), -math.inf
-        painter.setPen(QPen(QColor(self._palette.muted), 1))
+        painter.setPen(QPen(QColor(self._palette.attention), 1))
         for mark in sorted(self._marks, key=lambda each: each.x):
             x, width = round(scale.x(mark.x)) + 0.5, pen.width(mark.name) + px(4)
             if not area.left() <= x <= area.right() + 1:

@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QMessageBox, QPushButton
+from PySide6.QtWidgets import QPushButton
 
 from attnlab.training import store
 from attnlab.ui.main_window import PLAYGROUND, TRAIN, MainWindow
 from attnlab.ui.open_file import open_path
-from attnlab.ui.train.runs_dialog import NAME, RunsDialog
 from tests.training.runs import made_up_run
 from tests.ui.conftest import Person
 from tests.ui.train.pupil import Pupil, tiny
@@ -74,30 +73,6 @@ def test_a_kept_run_opens_with_its_moments_and_an_interrupted_one_goes_on(pupil:
     pupil.wait_for(lambda: pupil.run.step == 60 and not pupil.trainer.session.alive)
     assert pupil.run.steps.tolist() == list(range(60))
     pupil.wait_for(lambda: store.load(first).step == 60)
-
-
-def test_the_table_renames_and_deletes(pupil: Pupil) -> None:
-    first = trained(pupil, 0)
-    trained(pupil, 1)
-    pupil.tools.show_runs()
-    dialog = pupil.window.findChild(RunsDialog)
-    assert dialog is not None
-    table = dialog.table
-    rows = [table.item(row, NAME).text() for row in range(table.rowCount())]
-    assert rows == ["reverse, seed 1", "reverse, seed 0"]
-    table.item(1, NAME).setText("the first one")
-    pupil.wait_for(lambda: store.summary(first).name == "the first one")
-    pupil.wait_for(lambda: "the first one" in [each.name for each in pupil.tools.runs.found])
-    place = next(row for row in range(2) if table.item(row, NAME).text() == "the first one")
-    table.selectRow(place)
-    pupil.click(dialog.delete_button)
-    box = pupil.window.findChild(QMessageBox)
-    assert box is not None
-    assert "the first one" in box.text()
-    pupil.click(next(each for each in box.buttons() if each.text() == "Delete"))
-    pupil.wait_for(lambda: table.rowCount() == 1)
-    assert not first.exists()
-    dialog.reject()
 
 
 def test_a_folder_that_is_handed_to_the_window_opens_as_a_run(pupil: Pupil, tmp_path: Path) -> None:

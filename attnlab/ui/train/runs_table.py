@@ -1,0 +1,206 @@
+"""The table of runs in the program's look: texts at the left, numbers at the right, and keys that open and delete."""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QColor, QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QTableWidget, QTableWidgetItem
+
+from attnlab.attention.arithmetic import short
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.training.store import Summary
+from attnlab.ui.theme import font, mixed, px, restyle
+from attnlab.ui.train.run_words import called, when
+
+COLUMNS = ("Name", "Task", "Model", "Seed", "Steps", "Loss", "Right", "Time", "Kept")
+NAME, KEPT = COLUMNS.index("Name"), COLUMNS.index("Kept")
+NUMBERS = tuple(map(COLUMNS.index, ("Seed", "Steps", "Loss", "Right", "Time", "Kept")))
+ABOUT = {
+    "Steps": "How many steps were taken",
+    "Loss": "The last loss of held-out examples",
+    "Right": "How many held-out tokens were right at last",
+    "Time": "How long it trained",
+    "Kept": "When it was saved last",
+}
+FOLDER = Qt.ItemDataRole.UserRole
+NARROWEST_NAME = 176
+"""Room for the name, in pixels at 100 %; where there is less for all columns, the table scrolls."""
+TEXT_MARGIN = 3
+"""Pixels that Qt leaves beside the text of a cell, and does not beside a title."""
+MIDDLE = Qt.AlignmentFlag.AlignVCenter
+
+
+class Cell(QTableWidgetItem):
+    """Says a text and is sorted by a value."""
+
+    def __init__(self, text: str, order: str | float, folder: Path) -> None:
+        super().__init__(text)
+        self.setData(FOLDER, str(folder))
+        self.order = order
+
+    def __lt__(self, other: QTableWidgetItem) -> bool:
+        if isinstance(other, Cell) and isinstance(other.order, type(self.order)):
+            return bool(self.order < other.order)  # type: ignore[operator]
+        return super().__lt__(other)
+
+
+class RunsTable(QTableWidget):
+    """One run a row. Enter or a double click asks to open the chosen one, Delete to delete it, F2 types its name."""
+
+    open_asked = Signal()
+    delete_asked = Signal()
+
+    def __init__(self) -> None:
+        super().__init__(0, len(COLUMNS))
+        self._palette = LIGHT
+        self.setAccessibleName("Runs")
+        self.setAccessibleDescription("Enter opens the run that is chosen, F2 renames it, Delete deletes it")
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setTabKeyNavigation(False)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.verticalHeader().hide()
+        header = self.horizontalHeader()
+        header.setHighlightSections(False)
+        header.sortIndicatorChanged.connect(self._head)
+        self.itemDoubleClicked.connect(lambda _: self.open_asked.emit())
+        self._head()
+
+    @property
+    def chosen(self) -> Path | None:
+        """The folder of the run that is chosen."""
+        items = self.selectedItems()
+        return Path(items[0].data(FOLDER)) if items else None
+
+    @property
+    def is_typed_in(self) -> bool:
+        """Whether a name is being typed."""
+        return self.state() == QAbstractItemView.State.EditingState
+
+    def show_runs(self, runs: Sequence[Summary]) -> None:
+        """Show runs; the one that is chosen stays so, as does the order."""
+        chosen = self.chosen
+        self.blockSignals(True)
+        self.setSortingEnabled(False)
+        self.setRowCount(len(runs))
+        for row, found in enumerate(runs):
+            for column, cell in enumerate(_cells(found)):
+                self._dress_cell(cell, column, found)
+                self.setItem(row, column, cell)
+        self.setSortingEnabled(True)
+        self._fit()
+        if chosen is not None:
+            self.choose(chosen)
+        self.blockSignals(False)
+
+    def choose(self, folder: Path) -> None:
+        """Choose the run of a folder, if it is there."""
+        for row in range(self.rowCount()):
+            item = self.item(row, NAME)
+            if item is not None and item.data(FOLDER) == str(folder):
+                self.selectRow(row)
+
+    @Slot()
+    def rename(self) -> None:
+        """Let the name of the run that is chosen be typed."""
+        if items := self.selectedItems():
+            name = self.item(items[0].row(), NAME)
+            if name is not None:
+                self.setCurrentItem(name)
+                self.editItem(name)
+
+    def set_palette(self, palette: Palette) -> None:
+        """Take colours, and the fonts of the present size of type."""
+        self._palette = p = palette
+        self.setFont(font("text"))
+        self.horizontalHeader().setFont(font("caption_strong"))
+        self.verticalHeader().setDefaultSectionSize(px(30))
+        restyle(
+            self,
+            f"""QTableView {{ background: {p.surface}; color: {p.ink}; border: 2px solid transparent; outline: 0;
+                border-radius: 6px; }}
+            QTableView:focus {{ border-color: {p.accent}; }}
+            QTableView::item {{ padding: 0 {px(8)}px; border: 0; border-bottom: 1px solid {p.hairline}; }}
+            QTableView::item:hover {{ background: {p.control}; }}
+            QTableView::item:selected {{ background: {mixed(p.surface, p.accent, 0.18)}; color: {p.ink}; }}
+            QTableView QLineEdit {{ padding: 0 {px(6)}px; border-radius: 4px; }}
+            QHeaderView {{ background: {p.surface}; border: 0; }}
+            QHeaderView::up-arrow, QHeaderView::down-arrow {{ image: none; width: 0; }}
+            QHeaderView::section {{ background: {p.surface}; border: 0; border-bottom: 1px solid {p.hatch};
+                padding: {px(4)}px {px(8) + TEXT_MARGIN}px; }}
+            QHeaderView::section:hover {{ background: {p.control}; }}""",
+        )
+        self._head()
+        self._fit()
+
+    def _dress_cell(self, cell: Cell, column: int, found: Summary) -> None:
+        if column == NAME:
+            cell.setToolTip(found.folder.name)
+        else:
+            cell.setFlags(cell.flags() & ~Qt.ItemFlag.ItemIsEditable)
+        if column in NUMBERS:
+            cell.setFont(font("number"))
+            cell.setTextAlignment(Qt.AlignmentFlag.AlignRight | MIDDLE)
+
+    @Slot()
+    def _head(self) -> None:
+        """Write the titles, with an arrow at that of the column that rows are sorted by; Qt would draw it over them."""
+        header = self.horizontalHeader()
+        arrow = " ↓" if header.sortIndicatorOrder() == Qt.SortOrder.DescendingOrder else " ↑"
+        for column, title in enumerate(COLUMNS):
+            by = self.isSortingEnabled() and column == header.sortIndicatorSection()
+            item = QTableWidgetItem(title + arrow * by)
+            side = Qt.AlignmentFlag.AlignRight if column in NUMBERS else Qt.AlignmentFlag.AlignLeft
+            item.setTextAlignment(side | MIDDLE)
+            item.setForeground(QColor(self._palette.accent if by else self._palette.muted))
+            item.setToolTip(f"{ABOUT[title]}. A click sorts by it" if title in ABOUT else "A click sorts by it")
+            self.setHorizontalHeaderItem(column, item)
+
+    def _fit(self) -> None:
+        """Give every column what it needs, and the name what is left."""
+        self.resizeColumnsToContents()
+        others = sum(self.columnWidth(column) for column in range(len(COLUMNS)) if column != NAME)
+        self.setColumnWidth(NAME, max(px(NARROWEST_NAME), self.viewport().width() - others))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if self.is_typed_in:  # Enter, which ends that, comes here too
+            super().keyPressEvent(event)
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.open_asked.emit()
+        elif event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
+            self.delete_asked.emit()
+        elif event.key() == Qt.Key.Key_F2:
+            self.rename()
+        else:
+            super().keyPressEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+
+def _cells(found: Summary) -> list[Cell]:
+    from attnlab.training.models import KINDS
+    from attnlab.training.tasks import TASKS
+
+    spec, name = found.spec, called(found)
+    assert spec is not None
+    right = "" if math.isnan(found.right) else f"{100 * found.right:.1f} %"
+    steps = f"{found.step:,}" if found.step >= spec.train.steps else f"{found.step:,} of {spec.train.steps:,}"
+    texts: list[tuple[str, str | float]] = [
+        (name, name.casefold()),
+        (TASKS[spec.task].title, spec.task),
+        (KINDS[spec.model.kind].title, spec.model.kind),
+        (str(spec.train.seed), float(spec.train.seed)),
+        (steps, float(found.step)),
+        ("" if math.isnan(found.loss) else short(found.loss), math.inf if math.isnan(found.loss) else found.loss),
+        (right, -1.0 if math.isnan(found.right) else found.right),
+        (f"{found.seconds:.0f} s" if found.seconds < 100 else f"{found.seconds / 60:.0f} min", found.seconds),
+        (when(found.saved), found.saved),
+    ]
+    return [Cell(text, order, found.folder) for text, order in texts]

@@ -1,0 +1,106 @@
+"""The dialog of all runs: what it calls them, what can be done with the one that is chosen, and by which keys."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLineEdit, QMessageBox
+
+from attnlab.training import store
+from attnlab.ui.train.run_words import title
+from attnlab.ui.train.runs_dialog import RunsDialog
+from attnlab.ui.train.runs_table import COLUMNS, NAME
+from tests.ui.conftest import Person
+from tests.ui.train.pupil import Pupil, tiny
+
+
+@pytest.fixture
+def pupil(sit_down: Callable[..., Person]) -> Pupil:
+    person = sit_down(remember=True)
+    person.window.resize(1440, 900)
+    return Pupil(person.window, person.qtbot)
+
+
+def trained(pupil: Pupil, seed: int) -> Path:
+    """Train a run to its end and return where it is kept."""
+    spec = tiny(steps=30)
+    pupil.begin(replace(spec, train=replace(spec.train, seed=seed)))
+    pupil.train_to_the_end()
+    keeper = pupil.tools.keeper
+    pupil.wait_for(lambda: any(each.folder == keeper.folder(pupil.run) for each in pupil.tools.runs.found))
+    folder = keeper.folder(pupil.run)
+    assert folder is not None
+    return folder
+
+
+def test_the_table_renames_and_deletes(pupil: Pupil) -> None:
+    first = trained(pupil, 0)
+    trained(pupil, 1)
+    pupil.tools.show_runs()
+    dialog = pupil.window.findChild(RunsDialog)
+    assert dialog is not None
+    table = dialog.table
+    rows = [table.item(row, NAME).text() for row in range(table.rowCount())]
+    assert [re.sub(r"\d\d:\d\d$", "now", row) for row in rows] == ["Reverse · seed 1 · now", "Reverse · seed 0 · now"]
+    assert table.item(1, NAME).toolTip() == first.name
+    assert not any(each.isEnabled() for each in (dialog.open_button, dialog.rename_button, dialog.delete_button))
+    assert dialog.open_button.toolTip() == "Choose a run in the table first"
+    table.selectRow(0)
+    assert dialog.open_button.toolTip() == "This is the run that is open"
+    table.selectRow(1)
+    assert "(Enter)" in dialog.open_button.toolTip()
+    QTest.keyClick(table, Qt.Key.Key_F2)
+    field = table.findChild(QLineEdit)
+    assert field is not None
+    field.selectAll()
+    QTest.keyClicks(field, "the first one")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    pupil.wait_for(lambda: store.summary(first).name == "the first one")
+    pupil.wait_for(lambda: "the first one" in [each.name for each in pupil.tools.runs.found])
+    place = next(row for row in range(2) if table.item(row, NAME).text() == "the first one")
+    table.selectRow(place)
+    QTest.keyClick(table, Qt.Key.Key_Delete)
+    box = pupil.window.findChild(QMessageBox)
+    assert box is not None
+    assert "the first one" in box.text()
+    pupil.click(next(each for each in box.buttons() if each.text() == "Delete"))
+    pupil.wait_for(lambda: table.rowCount() == 1)
+    assert not first.exists()
+    dialog.reject()
+
+
+def test_enter_opens_the_run_that_is_chosen_and_a_title_tells_what_it_sorts_by(pupil: Pupil) -> None:
+    first = trained(pupil, 0)
+    trained(pupil, 1)
+    pupil.tools.show_runs()
+    dialog = pupil.window.findChild(RunsDialog)
+    assert dialog is not None
+    table = dialog.table
+    header = table.horizontalHeader()
+    assert [text for text in titles(dialog) if "↓" in text] == ["Kept ↓"]
+    seed = COLUMNS.index("Seed")
+    at = QPoint(header.sectionViewportPosition(seed) + 8, header.height() // 2)
+    QTest.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    assert [text for text in titles(dialog) if "↑" in text] == ["Seed ↑"]
+    assert [table.item(row, seed).text() for row in range(2)] == ["0", "1"]
+    table.selectRow(0)
+    QTest.keyClick(table, Qt.Key.Key_Return)
+    pupil.wait_for(lambda: pupil.tools.keeper.folder(pupil.run) == first)
+    assert pupil.window.findChild(RunsDialog) is None
+
+
+def titles(dialog: RunsDialog) -> list[str]:
+    return [dialog.table.horizontalHeaderItem(column).text() for column in range(len(COLUMNS))]
+
+
+def test_runs_of_the_command_line_are_called_as_people_speak(tmp_path: Path) -> None:
+    spec = tiny()
+    name = "reverse-0-20200102-143216"
+    assert title(name, spec, tmp_path / name) == "Reverse · seed 0 · 2020-01-02 14:32"
+    assert title("mine", spec, tmp_path / name) == "mine"
+    assert title("reverse-9-20200102-143216", spec, None) == "reverse-9-20200102-143216"
+    assert title("reverse, seed 0", spec, tmp_path / "x-20209999-999999") == "Reverse · seed 0"
