@@ -1,17 +1,17 @@
 """Two runs side by side: puts the second into the workspace, and has both look at the same step."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QObject, Slot
-from PySide6.QtWidgets import QSplitter
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
+from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.training.run import Run
 from attnlab.ui.train.eyes import Seen
 from attnlab.ui.train.run_keeper import RunKeeper
-from attnlab.ui.train.run_words import difference, usual_name
-from attnlab.ui.train.side_by_side import SecondRun
+from attnlab.ui.train.run_words import title
+from attnlab.ui.train.side_by_side import RunHead, SecondRun
 
 if TYPE_CHECKING:
     from attnlab.ui.train.workspace import TrainWorkspace
@@ -23,8 +23,12 @@ class Comparing(QObject):
     def __init__(self, workspace: "TrainWorkspace", keeper: RunKeeper) -> None:
         super().__init__(workspace)
         self._workspace, self._keeper, self._palette = workspace, keeper, LIGHT
+        self.first: RunHead | None = None
         self.second: SecondRun | None = None
+        self._probe_row: QWidget | None = None
         workspace.session.looking.looked.connect(self._on_looked)
+        workspace.body.installEventFilter(self)
+        workspace.maps.area.verticalScrollBar().rangeChanged.connect(self._match)
 
     def compare(self, folder: Path) -> None:
         """Show a run that is kept beside the one that is shown."""
@@ -33,7 +37,8 @@ class Comparing(QObject):
     def set_palette(self, palette: Palette) -> None:
         """Paint in other colours, and the present size of type."""
         self._palette = palette
-        if self.second is not None:
+        if self.second is not None and self.first is not None:
+            self.first.set_palette()
             self.second.set_palette(palette)
 
     @Slot()
@@ -44,14 +49,14 @@ class Comparing(QObject):
             second.stop()
             second.hide()
             second.deleteLater()
+            self._take_head()
             self._workspace.settings.show()
 
     def _show(self, run: Run) -> None:
         self.close()
         body, maps = self._workspace.body, self._workspace.maps
-        mine = self._workspace.session.spec
-        named = run.name == usual_name(run.spec) and run.spec.task == mine.task
-        self.second = second = SecondRun(run, difference(mine, run.spec) if named else run.name)
+        self.second = second = SecondRun(run, self._name(run))
+        self._put_head()
         second.set_palette(self._palette)
         second.closed.connect(self.close)
         maps.close_map()
@@ -62,14 +67,75 @@ class Comparing(QObject):
         bar, other = maps.area.verticalScrollBar(), second.area.verticalScrollBar()
         bar.valueChanged.connect(other.setValue)
         other.valueChanged.connect(bar.setValue)
+        self._match()
         seen = self._workspace.session.looking.seen
         if seen is not None:
             self._on_looked(seen)
 
+    def _name(self, run: Run) -> str:
+        from attnlab.training.models import KINDS
+
+        name = title(run.name, run.spec, self._keeper.folder(run))
+        seed = "" if f"seed {run.spec.train.seed}" in name else f" · seed {run.spec.train.seed}"
+        return f"{name}{seed} · {KINDS[run.spec.model.kind].title}"
+
+    def _put_head(self) -> None:
+        """Give the first run a head like that of the second; the row of its probe, below it, says its step no more."""
+        session, maps = self._workspace.session, self._workspace.maps
+        self.first = RunHead(self._name(session.run) if session.run is not None else "This run", "first")
+        self.first.set_palette()
+        column = cast(QVBoxLayout, maps.layout())
+        item = column.itemAt(0)
+        self._probe_row = item.widget() if item is not None else None
+        if self._probe_row is not None:
+            self._probe_row.installEventFilter(self)
+        column.insertWidget(0, self.first)
+        maps.step.hide()
+
+    def _take_head(self) -> None:
+        if self.first is not None:
+            self.first.hide()
+            self.first.deleteLater()
+        if self._probe_row is not None:
+            self._probe_row.removeEventFilter(self)
+        self.first = self._probe_row = None
+        self._workspace.maps.step.show()
+
+    @Slot()
+    def _share(self) -> None:
+        """Give both the same width, whatever they have together."""
+        if self.second is not None:
+            body = self._workspace.body
+            self._workspace.header.settings.setChecked(False)
+            self._workspace.settings.hide()  # which show themselves where the window becomes narrow
+            sizes, at = body.sizes(), body.indexOf(self._workspace.maps)
+            both = sum(sizes[: at + 2])
+            body.setSizes([*[0] * at, both // 2, both - both // 2, *sizes[at + 2 :]])
+
+    @Slot()
+    def _match(self) -> None:
+        """Let the maps of both begin at the same height and be as wide."""
+        if self.second is not None and self._probe_row is not None:
+            self.second.under.setFixedHeight(self._probe_row.height())
+            policy = Qt.ScrollBarPolicy
+            more = self._workspace.maps.area.verticalScrollBar().maximum() > 0
+            self.second.area.setVerticalScrollBarPolicy(policy.ScrollBarAlwaysOn if more else policy.ScrollBarAsNeeded)
+
     @Slot(object)
     def _on_looked(self, seen: Seen) -> None:
-        if self.second is not None:
+        if self.second is not None and self.first is not None:
+            run = self._workspace.session.run
+            self.first.title.setText(self._name(run) if run is not None else "This run")
+            self.first.step.setText(f"step {seen.look.step:,}")
             self.second.look(seen.look.step, seen.probe)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize:
+            if watched is self._probe_row:
+                self._match()
+            else:
+                QTimer.singleShot(0, self, self._share)  # when the splitter has given out its new width
+        return super().eventFilter(watched, event)
 
 
 def _share_evenly(body: QSplitter, place: int, right: int) -> None:

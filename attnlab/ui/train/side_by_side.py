@@ -1,4 +1,4 @@
-"""A second run beside the one that is shown: the maps of its moment nearest to the same step, for the same probe."""
+"""Two runs beside each other: the head of either, and the maps of the second at the same step for the same probe."""
 
 from functools import partial
 
@@ -13,6 +13,30 @@ from attnlab.ui.train.eyes import Eyes, Seen
 from attnlab.ui.train.maps_view import MapsView
 from attnlab.ui.train.worker import Refusal, Worker
 from attnlab.ui.widgets.elided_label import ElidedLabel
+
+
+class RunHead(QWidget):
+    """Says which run is below and at which step it is shown; as high over the one as over the other."""
+
+    def __init__(self, name: str, which: str) -> None:
+        super().__init__()
+        self.setProperty("ground", "ground")
+        self.title, self.step = ElidedLabel(), QLabel()
+        self.title.setText(name)
+        self.title.setProperty("role", "title")
+        self.step.setProperty("role", "muted")
+        self.step.setAccessibleName(f"Step of the {which} run")
+        self.row = QHBoxLayout(self)
+        self.row.setContentsMargins(18, 8, 18, 0)
+        self.row.setSpacing(8)
+        self.row.addWidget(self.title, 1)
+        self.row.addWidget(self.step)
+
+    def set_palette(self) -> None:
+        """Take the present size of type."""
+        self.title.setFont(font("title"))
+        self.step.setFont(font("number"))
+        self.setFixedHeight(px(36))
 
 
 class SecondRun(QWidget):
@@ -30,11 +54,11 @@ class SecondRun(QWidget):
         self._worker.answered.connect(self._on_answered)
         self.setProperty("ground", "ground")
         self.setAccessibleName(f"Side by side: {name}")
-        self.title, self.step, self.wrong = ElidedLabel(), QLabel(), QLabel()
-        self.title.setText(name)
-        self.title.setProperty("role", "title")
-        self.step.setProperty("role", "muted")
-        self.step.setAccessibleName("Step of the second run")
+        self.head = RunHead(name, "second")
+        self.title, self.step = self.head.title, self.head.step
+        self.told, self.wrong = ElidedLabel(), QLabel()
+        self.told.setProperty("role", "muted")
+        self.told.setAccessibleName("Cell of the second run")
         self.wrong.setTextFormat(Qt.TextFormat.PlainText)
         self.wrong.setProperty("role", "error")
         self.wrong.setWordWrap(True)
@@ -49,11 +73,7 @@ class SecondRun(QWidget):
         self._lay_out()
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(self.title, 1)
-        row.addWidget(self.step)
-        row.addWidget(self.close_button)
+        self.head.row.addWidget(self.close_button)
         inside = QWidget()
         inside.setProperty("ground", "ground")
         within = QVBoxLayout(inside)
@@ -65,22 +85,23 @@ class SecondRun(QWidget):
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.area.setWidget(inside)
-        head = QVBoxLayout()
-        head.setContentsMargins(18, 12, 18, 4)
-        head.setSpacing(4)
-        head.addLayout(row)
-        head.addWidget(self.wrong)
+        self.under = QWidget()
+        self.under.setProperty("ground", "ground")
+        under = QVBoxLayout(self.under)
+        under.setContentsMargins(18, 0, 18, 0)
+        under.addWidget(self.told)
+        under.addWidget(self.wrong)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addLayout(head)
+        column.addWidget(self.head)
+        column.addWidget(self.under)
         column.addWidget(self.area, 1)
 
     def set_palette(self, palette: Palette) -> None:
         """Paint in other colours, and the present size of type."""
         self.view.set_palette(palette)
-        self.title.setFont(font("title"))
-        self.step.setFont(font("number"))
+        self.head.set_palette()
         self.close_button.setIcon(icon("close", palette, px(14)))
         self.setMinimumWidth(px(200))
 
@@ -99,16 +120,14 @@ class SecondRun(QWidget):
         refused = result.sentence if isinstance(result, Refusal) else ""
         self.wrong.setText(refused)
         self.wrong.setVisible(bool(refused))
+        self.told.setVisible(not refused)
         if isinstance(result, Seen):
             self.seen = result
             self.view.show_maps(result.look.maps)
-            self._tell("")
+            self.told.setText("")
+            self.step.setText(f"step {result.look.step:,}")
             self.shown.emit()
-
-    def _tell(self, cell: str) -> None:
-        step = f"step {self.seen.look.step:,}" if self.seen is not None else ""
-        self.step.setText(f"{cell} · {step}" if cell else step)
 
     @Slot(object)
     def _on_pointed(self, cell: tuple[int, int, int] | None) -> None:
-        self._tell(self.view.cell_text(cell) if cell is not None else "")
+        self.told.setText(self.view.cell_text(cell) if cell is not None else "")

@@ -35,7 +35,13 @@ def test_a_second_run_shows_its_own_maps_at_the_step_that_is_scrubbed_to(pupil: 
     pupil.wait_for(lambda: comparing.second is not None and comparing.second.seen is not None)
     second: SecondRun | None = comparing.second
     assert second is not None
-    assert second.title.text() == "seed 0"
+    first_head = comparing.first
+    assert first_head is not None
+    assert second.title.text().startswith("Reverse · seed 0 · ")
+    assert first_head.title.text().startswith("Reverse · seed 1 · ")
+    assert second.title.text().endswith(" · GPT-style decoder")
+    tops = [head.mapTo(pupil.window, QPoint()).y() for head in (first_head, second.head)]
+    assert tops[0] == tops[1]
     moments = pupil.run.recorder.moments
     index = len(moments) // 2
     pupil.trainer.footer.line.moment_chosen.emit(index)
@@ -48,8 +54,20 @@ def test_a_second_run_shows_its_own_maps_at_the_step_that_is_scrubbed_to(pupil: 
         np.testing.assert_allclose(data.values[0], weights, atol=1e-6)
     places = [[(card.layer, card.head) for card in view.cards] for view in (second.view, pupil.trainer.maps.view)]
     assert places[0] == places[1] != []
-    assert abs(second.view.width() - pupil.trainer.maps.view.width()) <= 2
+    assert first_head.step.text() == f"step {moments[index].step:,}"
+    for size in ((1440, 900), (1280, 800), (720, 480)):
+        pupil.window.resize(*size)
+        pupil.wait_for(lambda: level(pupil))
     assert second.mapTo(pupil.window, QPoint()).x() > pupil.trainer.maps.mapTo(pupil.window, QPoint()).x()
     pupil.click(pupil.find(QToolButton, "Close the second run"))
     assert comparing.second is None
     assert pupil.trainer.settings.isVisible()
+    assert pupil.trainer.maps.step.isVisible()
+
+
+def level(pupil: Pupil) -> bool:
+    """Whether the maps of both begin at the same height and are equally wide."""
+    mine, second = pupil.trainer.maps.view, pupil.tools.comparing.second
+    assert second is not None
+    tops = [view.mapTo(pupil.window, QPoint()).y() for view in (mine, second.view)]
+    return tops[0] == tops[1] and abs(second.view.width() - mine.width()) <= 1
