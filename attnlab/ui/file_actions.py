@@ -18,6 +18,12 @@ def file_actions(w: "MainWindow") -> list[Action]:
     def save() -> None:
         w.teach("save_draft")() if w.desk is not None and w.desk.editing is not None else w.do("files.save")()
 
+    def training() -> bool:
+        return w.trainer is not None and w.trainer.shown
+
+    def export() -> None:
+        w.train("tools.export_film")() if training() else w.do("files.ask_export")()
+
     def film() -> None:
         from attnlab.ui.export.sweep_dialog import open_sweep_dialog
 
@@ -61,7 +67,15 @@ def file_actions(w: "MainWindow") -> list[Action]:
         Action("paste-weights", "Paste weights", "File", paste, ("Ctrl+V",), lambda: loaded() and w.rail.place == 0),
         Action("save", "Save", "File", save, ("Ctrl+S",), loaded),
         Action("save-as", "Save as…", "File", w.do("files.ask_save"), ("Ctrl+Shift+S",), loaded),
-        Action("export", "Export a picture or a table…", "File", w.do("files.ask_export"), ("Ctrl+E",), loaded),
+        Action(
+            "export",
+            "Export a picture or a table…",
+            "File",
+            export,
+            ("Ctrl+E",),
+            loaded,
+            hint="In the training, a film of it",
+        ),
         Action("copy-picture", "Copy picture of the stage", "File", copy(canvas=False), (), drawable, hint=drawn),
         Action("copy-canvas", "Copy picture of the whole canvas", "File", copy(canvas=True), (), drawable, hint=drawn),
         Action("film", "Export a film of a sweep…", "File", film, (), loaded),

@@ -31,7 +31,7 @@ class TrainTools(QObject):
         workspace.settings.add_section(self.runs)
         self.keeper.failed.connect(workspace.footer.show_message)
         self.film_button = QPushButton("Export film")
-        self.film_button.setToolTip("Save how the maps change as GIF, APNG, MP4 or pictures")
+        self.film_button.setToolTip("Save how the maps change as GIF, APNG, MP4 or pictures (Ctrl+E)")
         self.film_button.clicked.connect(self.export_film)
         workspace.header.add_tool(self.film_button)
         self.runs.table_requested.connect(self.show_runs)

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image, ImageSequence
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtGui import QKeySequence
+from PySide6.QtTest import QTest
 
 from attnlab.errors import AttnlabError
 from attnlab.figures.moving import ffmpeg
@@ -26,7 +27,7 @@ def dialog(pupil: Pupil) -> Iterator[FilmDialog]:
     """The dialog over a run of 30 steps."""
     pupil.begin(tiny(steps=30))
     pupil.train_to_the_end()
-    pupil.click(pupil.find(QPushButton, "Export film"))
+    QTest.keySequence(pupil.window, QKeySequence("Ctrl+E"))
     found = pupil.window.findChild(FilmDialog)
     assert found is not None
     with pupil.qtbot.waitSignal(found.previewed, timeout=PATIENCE_MS):
