@@ -109,9 +109,11 @@ def draw_steps(painter: QPainter, page: Page) -> Iterator[None]:
     draw_flow(painter, page.cards, page.wires, palette)
     for x, y, each in page.panels:
         painter.save()
-        painter.translate(x, y)
-        yield from draw_panel(painter, each, page.spec, palette, page.ratio)
-        painter.restore()
+        try:
+            painter.translate(x, y)
+            yield from draw_panel(painter, each, page.spec, palette, page.ratio)
+        finally:
+            painter.restore()
 
 
 def _usual_width(trace: "Trace", spec: FigureSpec) -> float:

@@ -68,8 +68,7 @@ class FigurePreview(QWidget):
         painter = QPainter(image)
         try:
             painter.scale(scale, scale)
-            for _ in draw_steps(painter, page):
-                yield
+            yield from draw_steps(painter, page)  # which is closed before the painter when nobody waits any more
         finally:
             painter.end()
         image.setDevicePixelRatio(self.devicePixelRatioF())

@@ -6,7 +6,6 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 
-from attnlab.attention.arithmetic import short
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.text import Pen
 from attnlab.ui.theme import draw_focus_ring, font, px
@@ -31,6 +30,8 @@ class RunRow(QAbstractButton):
 
     def show_loss(self, loss: float) -> None:
         """Tell another loss, nothing where there is none."""
+        from attnlab.attention.arithmetic import short
+
         self.loss = "" if math.isnan(loss) else short(loss)
         self.setAccessibleName(f"{self.text()}: loss {self.loss}" if self.loss else self.text())
         self.update()

@@ -8,7 +8,6 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QColor, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QTableWidget, QTableWidgetItem
 
-from attnlab.attention.arithmetic import short
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.training.store import Summary
 from attnlab.ui.theme import font, mixed, px, restyle
@@ -185,6 +184,7 @@ class RunsTable(QTableWidget):
 
 
 def _cells(found: Summary) -> list[Cell]:
+    from attnlab.attention.arithmetic import short
     from attnlab.training.models import KINDS
     from attnlab.training.tasks import TASKS
 

@@ -219,6 +219,8 @@ class TrainWorkspace(QObject):
         before = session.run.spec if session.run is not None else session.spec
         other = (spec.task, spec.model, dict(spec.options)) != (before.task, before.model, dict(before.options))
         session.set_spec(spec)
+        if other:
+            self.written.show_rows([])  # of what is not asked any more
         if other and session.run is not None and not session.alive:
             self.reset()
         self.header.show_about(session)

@@ -7,15 +7,15 @@ from xml.etree import ElementTree
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtGui import QGuiApplication, QImage, QPainter
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 import attnlab
 from attnlab.document.settings import Settings, load_settings, save_settings
-from attnlab.figures.figure_file import figure_image
-from attnlab.figures.figure_page import lay_out_page
+from attnlab.figures.figure_file import figure_image, page_of
+from attnlab.figures.figure_page import draw_steps, lay_out_page
 from attnlab.figures.figure_spec import FigureSpec
 from attnlab.ui.export.dialog import ExportDialog
 from attnlab.ui.export.preview import FigurePreview
@@ -282,3 +282,13 @@ def test_the_dialog_of_the_window_remembers(sit_down: "Callable[..., Person]", t
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
+
+
+def test_a_preview_given_up_half_way_leaves_its_painter_in_order(qapp: object) -> None:
+    image = QImage(600, 600, QImage.Format.Format_ARGB32_Premultiplied)
+    painter = QPainter(image)
+    trace = attnlab.compute(attnlab.preset("multi-head-8"))
+    drawing = draw_steps(painter, page_of(trace, FigureSpec(stages=("scores", "weights")), ".png"))
+    next(drawing)
+    drawing.close()
+    painter.end()  # Qt says so if a state is left on the painter, and the test fails
