@@ -16,7 +16,7 @@ from attnlab.figures.layout import Grid
 from attnlab.figures.map_shapes import draw_shapes, wants_shapes
 from attnlab.figures.palette import DARK_INK, LIGHT_INK, Palette, dark_text
 from attnlab.figures.raster import MAP_OF, colours, indices, mosaic, reduced
-from attnlab.figures.text import Pen, elided, width
+from attnlab.figures.text import Pen, elided, key_of, width
 from attnlab.figures.tiles import RADIUS, frame, hatching
 
 BAR_HEIGHT = 4.0
@@ -299,7 +299,7 @@ def draw_titles(
     """
     if grid.count < 2 or grid.title_height < 8:
         return
-    pen, key = Pen(painter, font), font.toString()
+    pen, key = Pen(painter, font), key_of(font)
     painter.setPen(QColor(palette.muted))
     for index, title in enumerate(data.titles):
         x, y = grid.origin(index)

@@ -9,6 +9,19 @@ NARROW_EM = 3.0
 """In fewer widths of the type than this there is no room to spare for an ellipsis: a text is just cut off."""
 
 
+class Face(QFont):
+    """A font that is made once and never changed, and knows what it is called."""
+
+    def __init__(self, font: QFont) -> None:
+        super().__init__(font)
+        self.called = font.toString()
+
+
+def key_of(font: QFont) -> str:
+    """Return what a font is called (``QFont.toString``), at once where it is a :class:`Face`."""
+    return font.called if isinstance(font, Face) else font.toString()
+
+
 @lru_cache(maxsize=32768)
 def _laid_out(text: str, key: str) -> tuple[QStaticText, float, float]:
     font = QFont()
@@ -46,7 +59,7 @@ class Pen:
 
     def __init__(self, painter: QPainter, font: QFont) -> None:
         self._painter = painter
-        self._key = font.toString()
+        self._key = key_of(font)
         painter.setFont(font)
 
     def width(self, text: str) -> float:

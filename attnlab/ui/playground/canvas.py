@@ -1,6 +1,7 @@
 """The canvas: every stage as a card, laid out as the flow and joined by wires. Wheel zooms, drag pans."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRect, QRectF, QSizeF, Qt, Signal, Slot
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 MARGIN, GAP, ROW_GAP = 16.0, 12.0, 28.0
 WIDEST_ROW, USUAL_ROWS = 5, 3
-LEAST_CARD, LEAST_HEIGHT, LEAST_ROW = 112.0, 420.0, 164.0
+LEAST_CARD, LEAST_HEIGHT, LEAST_ROW = 112.0, 420.0, 160.0
 """Cards have room for at least this: their width, the usual rows together, each of more rows than usual. In a canvas
 that is too small for it all is drawn smaller, so that it fits."""
 LEAST_SEEN = 64.0
@@ -51,6 +52,7 @@ class Wire:
     role: str
 
 
+@lru_cache(maxsize=2)
 def rows_of(e: "Experiment") -> list[list[Stage]]:
     """Return the stages in the rows of the canvas: before the maps of query by key, these, and what follows.
 

@@ -86,7 +86,9 @@ class CanvasCard(QWidget):
         painter.drawRoundedRect(QRectF(self.rect()), 12, 12)
         size = QSize(self.width() - 2 * INSIDE, math.ceil(HEADER * z) - INSIDE)
         ratio = painter.device().devicePixelRatioF()
-        header = self._headers.picture((z, p, *depends_on), size, ratio, self._paint_words, QColor(p.surface))
+        header = self._headers.picture(
+            (size, ratio, z, p, *depends_on), size, ratio, self._paint_words, QColor(p.surface)
+        )
         painter.drawPixmap(INSIDE, INSIDE, header)
         if self.hasFocus():
             painter.setPen(QColor(p.accent))

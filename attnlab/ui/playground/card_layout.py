@@ -9,6 +9,7 @@ from PySide6.QtGui import QFont, QFontMetricsF
 
 from attnlab.figures.layout import Grid, Limits, arrange
 from attnlab.figures.map_painter import BAR_HEIGHT
+from attnlab.figures.text import key_of
 from attnlab.ui.playground.still import face
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def _arranged(
 
 def _widest(labels: tuple[str, ...], label_font: QFont) -> float:
     """Return the width of the widest of the first labels; a long one counts by its beginning."""
-    return _measured(labels[:64], label_font.toString())
+    return _measured(labels[:64], key_of(label_font))
 
 
 @lru_cache(maxsize=64)

@@ -35,6 +35,8 @@ class InputsPanel(QScrollArea):
         self._palette = LIGHT
         self._name = "W_q"
         self._opened = ("", 0)
+        self._numbers: object = None
+        self._labelled: tuple[object, ...] = ()
         self.setObjectName("inputs")
         self.setAccessibleName("Inputs")
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -189,12 +191,14 @@ class InputsPanel(QScrollArea):
         if opened != self._opened:
             self._opened = opened
             self.table.let_go()
-        numbers = edits.array(e, self._name)
+        numbers, group = edits.table(e, self._name), tables.head_width(e, self._name) if e.n_heads > 1 else 0
+        labels = tables.row_labels(e, self._name)
+        if numbers is self._numbers and (self._name, group, labels) == self._labelled:
+            return  # a switch was flipped that changes none of them
+        self._numbers, self._labelled = numbers, (self._name, group, labels)
         self.table.setAccessibleName(f"Numbers of {tables.title(self._name)}")
-        group = tables.head_width(e, self._name) if e.n_heads > 1 else 0
-        self.table.set_matrix(
-            numbers, tables.row_labels(e, self._name), [str(i) for i in range(numbers.shape[1])], group=group
-        )
+        columns = [str(i) for i in range(numbers.shape[1])]
+        self.table.set_matrix(edits.array(e, self._name), labels, columns, group=group)
         self._fit_table()
         self.fill_bar.set_square(numbers.shape[0] == numbers.shape[1])
 

@@ -16,23 +16,32 @@ def draw_shadow(painter: QPainter, card: QRect) -> None:
     """Draw the shadow of a card around it; what the card covers is left as it is, but for its round corners."""
     ratio = painter.device().devicePixelRatioF()
     picture, whole = _picture(ratio), card.adjusted(-MARGIN, -MARGIN, MARGIN, MARGIN)
-    across = _thirds(whole.x(), whole.width())
-    for x, width, left, wide in across:
-        for y, height, top, high in _thirds(whole.y(), whole.height()):
-            if wide == high == 1:
-                continue
-            part = QRectF(left * ratio, top * ratio, wide * ratio, high * ratio)
-            painter.drawPixmap(QRectF(x, y, width, height), picture, part)
+    below = whole.y() + max(whole.height(), 2 * CORNER) - CORNER
+    painter.drawPixmap(whole.x(), whole.y(), _strip(whole.width(), 0, ratio))
+    painter.drawPixmap(whole.x(), below, _strip(whole.width(), CORNER + 1, ratio))
+    high = below - whole.y() - CORNER
+    for x, left in ((whole.x(), 0), (whole.x() + whole.width() - MARGIN, 2 * CORNER + 1 - MARGIN)):
+        part = QRectF(left * ratio, CORNER * ratio, MARGIN * ratio, ratio)
+        painter.drawPixmap(QRectF(x, whole.y() + CORNER, MARGIN, high), picture, part)
 
 
-def _thirds(start: int, length: int) -> tuple[tuple[int, int, int, int], ...]:
-    """Return of corner, edge and corner where each begins and how long it is, on the canvas and in the picture."""
-    between = max(length - 2 * CORNER, 0)
-    return (
-        (start, CORNER, 0, CORNER),
-        (start + CORNER, between, CORNER, 1),
-        (start + CORNER + between, CORNER, CORNER + 1, CORNER),
-    )
+@lru_cache(maxsize=64)
+def _strip(width: int, top: int, ratio: float) -> QPixmap:
+    """Return the upper or the lower end of a shadow, which cards of the same width have in common."""
+    strip = QPixmap(QSize(width, CORNER) * ratio)
+    strip.setDevicePixelRatio(ratio)
+    strip.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(strip)
+    between = max(width - 2 * CORNER, 0)
+    for x, wide, left, from_ in (
+        (0, CORNER, 0, CORNER),
+        (CORNER, between, CORNER, 1),
+        (CORNER + between, CORNER, CORNER + 1, CORNER),
+    ):
+        part = QRectF(left * ratio, top * ratio, from_ * ratio, CORNER * ratio)
+        painter.drawPixmap(QRectF(x, 0, wide, CORNER), _picture(ratio), part)
+    painter.end()
+    return strip
 
 
 @lru_cache(maxsize=8)

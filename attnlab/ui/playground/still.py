@@ -1,12 +1,14 @@
 """What on a card stays as it is while its numbers change: kept as a picture, so that an edit repaints numbers only."""
 
+from collections import deque
 from collections.abc import Callable
 from functools import lru_cache
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QGuiApplication, QPainter, QPixmap
+from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPixmap
 from PySide6.QtWidgets import QWidget
 
+from attnlab.figures.text import Face
 from attnlab.ui.theme import font, scale
 
 LARGEST_PX = 4_000_000
@@ -28,9 +30,8 @@ class Kept:
         draw: Callable[[QPainter], None],
         ground: QColor | None,
     ) -> QPixmap:
-        """Return the picture of a key, ``size`` logical pixels, drawn over all of ``ground`` (None: over nothing, as
-        ``draw`` covers all of it) when it is not there yet."""
-        key = (size, ratio, *key)
+        """Return the picture of a key, which says its size too, drawn over all of ``ground`` (None: over nothing, as
+        ``draw`` covers all of it) when it is not there yet; ``size`` is in logical pixels."""
         picture = self._pictures.pop(key, None)
         if picture is None:
             picture = QPixmap(size * ratio)
@@ -45,6 +46,10 @@ class Kept:
             del self._pictures[next(iter(self._pictures))]
         return picture
 
+    def has(self, key: tuple[object, ...]) -> bool:
+        """Whether the picture of a key is there."""
+        return key in self._pictures
+
     def forget(self) -> None:
         """Keep the newest picture alone."""
         for key in list(self._pictures)[:-1]:
@@ -58,6 +63,7 @@ class Still:
         self._widget = widget
         self._ground: Callable[[], QPixmap] | None = None
         self._kept = Kept()
+        self._drawn: deque[tuple[object, ...]] = deque(maxlen=MOST)
 
     def lie_on(self, ground: Callable[[], QPixmap]) -> None:
         """Let the widget paint the ground in its round corners itself, so that nothing under it need be painted."""
@@ -67,9 +73,14 @@ class Still:
     def forget(self) -> None:
         """Keep what was drawn last and nothing before it."""
         self._kept.forget()
+        while len(self._drawn) > 1:
+            self._drawn.popleft()
 
     def draw(self, painter: QPainter, depends_on: tuple[object, ...], draw: Callable[[QPainter], None]) -> None:
-        """Let ``draw`` paint over all of the widget, or paint again what it drew when all of this was the same."""
+        """Let ``draw`` paint over all of the widget, or paint again what it drew when all of this was the same.
+
+        It is kept from the second time on: the first time, as when a switch moves all cards, every moment counts.
+        """
         ratio, place = self._widget.devicePixelRatioF(), self._widget.geometry()
         ground = self._ground() if self._ground is not None else None
 
@@ -80,19 +91,23 @@ class Still:
                 own.drawPixmap(QRectF(self._widget.rect()), ground, QRectF(source))
             draw(own)
 
-        if place.width() * place.height() * ratio**2 > LARGEST_PX:
+        key = (place, ratio, *depends_on)  # of the ground nothing is seen but its own shadow, which moves with it
+        too_large = place.width() * place.height() * ratio**2 > LARGEST_PX
+        if too_large or not (key in self._drawn or self._kept.has(key)):
+            self._drawn.append(key)
+            painter.save()
             whole(painter)
+            painter.restore()
             return
-        key = (place, *depends_on)  # of the ground nothing is seen but its own shadow, which moves with it
         clear = QColor(Qt.GlobalColor.transparent) if ground is None else None
         painter.drawPixmap(0, 0, self._kept.picture(key, place.size(), ratio, whole, clear))
 
 
 @lru_cache(maxsize=256)
-def _made(role: str, zoom: float, application_px: int) -> QFont:
-    return font(role, zoom / scale())
+def _made(role: str, zoom: float, application_px: int) -> Face:
+    return Face(font(role, zoom / scale()))
 
 
-def face(role: str, zoom: float) -> QFont:
+def face(role: str, zoom: float) -> Face:
     """Return a font at a zoom that already holds the program's size of type; to be read, not changed."""
     return _made(role, zoom, QGuiApplication.font().pixelSize())  # nothing else of the application's font ever changes
