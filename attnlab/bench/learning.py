@@ -124,6 +124,8 @@ def _losses(quick: bool) -> Iterator[Case]:
     for name, done in _seeds("characters", quick):
         bigram = done.trainer.data.baselines["bigram"]
         yield case("learning", f"{name}: held-out loss, bigram beside", [done.last.loss], [bigram], "nats", "below")
+        seconds, steps = done.metrics[-1][0], done.last.step
+        yield case("learning", f"{name}: until then, {steps} steps", [seconds], [180], "s", "≤ 180 s")
     for name, done in _seeds("sum", quick):
         point = done.points[min(48, len(done.points) - 1)]
         yield case("learning", f"{name}: loss at epoch {point.step}", [point.loss], [0.5448], "MSE", "0.5 to 0.6")

@@ -134,8 +134,8 @@ TASK = Task(
     title="Characters of a text",
     about="Each character of a text from those before it, as in large language models: first spaces and frequent "
     "letters come right, then words, then lines.",
-    look_for="In the first layer stripes just below the diagonal, one and two places back: most of what comes next is "
-    "told by the last few characters.",
+    look_for="In the first layer a stripe just below the diagonal: a head that looks one place back, as most of what "
+    "comes next is told by the last few characters.",
     row="G2, G5",
     kinds=("decoder", "attention"),
     options=OPTIONS,

@@ -133,7 +133,8 @@ TASKS = tuple(
             "Copy",
             "Read a row of letters and write it again. The smallest task that needs attention: each letter is fetched "
             "from its place.",
-            "A diagonal, for a decoder in the rows from ⟨ on: each letter is fetched from its own place in the row.",
+            "A diagonal: each letter is fetched from its own place in the row. In a decoder, in the rows from ⟨ on, it "
+            "is spread over layers and heads; it is cleanest in the last cross-attention of an encoder–decoder.",
             copied,
         ),
         (
