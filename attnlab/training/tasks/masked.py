@@ -108,7 +108,7 @@ TASK = Task(
     about="Some words of a sentence are hidden, and each is told from the words around it. Many can only be guessed, "
     "but a verb has the number of its subject, and himself, herself, itself or themselves is the subject again.",
     look_for="In the rows of hidden words: himself, herself, itself and themselves give their subject more than any "
-    "other word in one head, in about half of the sentences or, with seed 0, four of five; what is eaten, drunk or read "
+    "other word in one head, in about half of the sentences, with seed 0 in four of five; what is eaten, drunk or read "
     "looks at its verb.",
     row="G4",
     kinds=("encoder", "attention"),
