@@ -123,7 +123,7 @@ class Sender:
         self._waiting.put(command)
 
     def close(self) -> None:
-        """End the thread; the process is gone by now, and what waits is for nobody."""
+        """End the thread; the process is gone by now, and what waits is for nobody. May be called twice."""
         self._waiting.put(None)
         self._thread.join()
 

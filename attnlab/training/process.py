@@ -77,7 +77,7 @@ class TrainingProcess:
         self._sender = Sender(ours)
         self._sender.send(self._order)
         self._reader = threading.Thread(
-            target=self._read, args=(self._popen, ours, errors), name="training messages", daemon=True
+            target=self._read, args=(self._popen, ours, errors, self._sender), name="training messages", daemon=True
         )
         self._reader.start()
 
@@ -135,7 +135,7 @@ class TrainingProcess:
             self._sender.close()
             self._sender = None
 
-    def _read(self, popen: subprocess.Popen[bytes], connection: Connection, errors: IO[bytes]) -> None:
+    def _read(self, popen: subprocess.Popen[bytes], connection: Connection, errors: IO[bytes], sender: Sender) -> None:
         """Take messages until there are no more, then see the process off."""
         with errors, connection:
             try:
@@ -143,6 +143,7 @@ class TrainingProcess:
                     self._take(connection.recv())
             except (EOFError, OSError, MemoryError):  # also when it is killed within a message
                 code = _gone(popen)
+            sender.close()  # before the connection, which it may be writing to
             if self._killer is not None:
                 self._killer.cancel()
             if not self._told_end:

@@ -301,14 +301,15 @@ def test_weights_that_do_not_fit_are_refused_in_a_sentence_and_the_run_goes_on(
 
 def test_training_does_not_wait_for_a_window_that_is_busy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process_module, "_MOST_WAITING", 2)
-    busy = started(tiny(200))
+    steps = 1500  # whose moments are more than the pipe holds
+    busy = started(tiny(steps))
     before = wait_for(busy, Started)
-    clock = started(tiny(200))
+    clock = started(tiny(steps))
     all_of(clock)
     stopped(clock)
     messages = before + all_of(busy)
     stopped(busy)
-    assert [point.step for point in points(messages)] == list(range(200))
+    assert [point.step for point in points(messages)] == list(range(steps))
     assert max(len(m.points) for m in messages if isinstance(m, Progress)) >= 50  # told at once, as it was not read
 
 
