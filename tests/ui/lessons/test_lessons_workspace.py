@@ -119,7 +119,7 @@ def test_the_panel_fills_numbers_and_follows_live_edits(person: "Person", lesson
     assert person.experiment.config.causal
     person.settle()
     weight = f"{float(person.playground.reply.trace.array('weights')[0, 2, 1]):.4f}"  # type: ignore[union-attr]
-    assert f"gives {weight} to" in read(person)
+    person.wait_for(lambda: f"gives {weight} to" in read(person))
     before = desk_of(person).player.slides[0].experiment
     assert before is not None
     was = number(float(compute(before).array("weights")[0, 2, 1]))
@@ -128,7 +128,7 @@ def test_the_panel_fills_numbers_and_follows_live_edits(person: "Person", lesson
     person.type_number(0, 0, "3")
     assert f"gives {weight} to" not in read(person)
     person.undo()
-    assert f"gives {weight} to" in read(person)
+    person.wait_for(lambda: f"gives {weight} to" in read(person))
 
 
 def test_numbers_of_a_large_step_before_are_filled_too(

@@ -72,9 +72,17 @@ def test_a_fault_is_told_and_the_thread_goes_on(
 def test_it_ends_while_work_waits(worker: Worker) -> None:
     let_go = _held(worker)
     worker.ask("look", lambda: pytest.fail("done after the end"))
-    threading.Timer(0, let_go).start()
+
+    def let_go_when_it_is_to_end() -> None:
+        with worker._wake:
+            worker._wake.wait_for(lambda: worker._stopping)
+        let_go()
+
+    waiting = threading.Thread(target=let_go_when_it_is_to_end)
+    waiting.start()
     worker.stop()
     worker.stop()
+    waiting.join()
 
 
 def test_patient_work_waits_while_other_work_keeps_coming(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
