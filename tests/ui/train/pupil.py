@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 from attnlab.training.run import Run
 from attnlab.training.specs import RunSpec, TrainSpec
@@ -64,3 +65,15 @@ class Pupil(Person):
     def train_to_the_end(self) -> None:
         with self.qtbot.waitSignal(self.trainer.session.ended, timeout=PATIENCE_MS):
             self.trainer.start()
+
+
+def trained(pupil: Pupil, seed: int) -> Path:
+    """Train a run to its end and return where it is kept."""
+    spec = tiny(steps=30)
+    pupil.begin(replace(spec, train=replace(spec.train, seed=seed)))
+    pupil.train_to_the_end()
+    keeper = pupil.tools.keeper
+    pupil.wait_for(lambda: any(each.folder == keeper.folder(pupil.run) for each in pupil.tools.runs.found))
+    folder = keeper.folder(pupil.run)
+    assert folder is not None
+    return folder

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from attnlab.ui.train.run_words import title
 from attnlab.ui.train.runs_dialog import RunsDialog
 from attnlab.ui.train.runs_table import COLUMNS, NAME
 from tests.ui.conftest import Person
-from tests.ui.train.pupil import Pupil, tiny
+from tests.ui.train.pupil import Pupil, tiny, trained
 
 
 @pytest.fixture
@@ -23,18 +22,6 @@ def pupil(sit_down: Callable[..., Person]) -> Pupil:
     person = sit_down(remember=True)
     person.window.resize(1440, 900)
     return Pupil(person.window, person.qtbot)
-
-
-def trained(pupil: Pupil, seed: int) -> Path:
-    """Train a run to its end and return where it is kept."""
-    spec = tiny(steps=30)
-    pupil.begin(replace(spec, train=replace(spec.train, seed=seed)))
-    pupil.train_to_the_end()
-    keeper = pupil.tools.keeper
-    pupil.wait_for(lambda: any(each.folder == keeper.folder(pupil.run) for each in pupil.tools.runs.found))
-    folder = keeper.folder(pupil.run)
-    assert folder is not None
-    return folder
 
 
 def test_the_table_renames_and_deletes(pupil: Pupil) -> None:

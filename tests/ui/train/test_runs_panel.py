@@ -14,7 +14,7 @@ from attnlab.ui.main_window import PLAYGROUND, TRAIN, MainWindow
 from attnlab.ui.open_file import open_path
 from tests.training.runs import made_up_run
 from tests.ui.conftest import Person
-from tests.ui.train.pupil import Pupil, tiny
+from tests.ui.train.pupil import Pupil, tiny, trained
 
 
 @pytest.fixture
@@ -22,18 +22,6 @@ def pupil(sit_down: Callable[..., Person]) -> Pupil:
     person = sit_down(remember=True)
     person.window.resize(1440, 900)
     return Pupil(person.window, person.qtbot)
-
-
-def trained(pupil: Pupil, seed: int) -> Path:
-    """Train a run to its end and return where it is kept."""
-    spec = tiny(steps=30)
-    pupil.begin(replace(spec, train=replace(spec.train, seed=seed)))
-    pupil.train_to_the_end()
-    keeper = pupil.tools.keeper
-    pupil.wait_for(lambda: any(each.folder == keeper.folder(pupil.run) for each in pupil.tools.runs.found))
-    folder = keeper.folder(pupil.run)
-    assert folder is not None
-    return folder
 
 
 def test_a_run_is_kept_by_itself_and_compared_with_the_next(pupil: Pupil) -> None:
