@@ -131,6 +131,10 @@ class TrainingProcess:
         self.end(wait)
         if self._reader is not None:
             self._reader.join()
+        if self._killer is not None:  # made, perhaps, after whoever reads had looked for it
+            self._killer.cancel()
+            self._killer.join()
+            self._killer = None
         if self._sender is not None:
             self._sender.close()
             self._sender = None
