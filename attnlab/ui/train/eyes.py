@@ -53,6 +53,11 @@ class Eyes:
     def __init__(self) -> None:
         self._viewer: tuple[RunSpec, Viewer] | None = None
         self._first: tuple[RunSpec, Arrays] | None = None
+        self._left = False
+
+    def leave(self) -> None:
+        """Have what goes through many moments end at the next: nobody waits for it. May be called by any thread."""
+        self._left = True
 
     @staticmethod
     def prepare() -> None:
@@ -93,7 +98,7 @@ class Eyes:
     def course(self, spec: RunSpec, moments: Sequence[Moment], probe: str) -> dict[int, NDArray[np.float64]]:
         """Return how sharp each head is at some moments, by step."""
         viewer = self._of(spec)
-        return {m.step: entropies(viewer.look(m.step, m.weights, probe).maps) for m in moments}
+        return {m.step: entropies(viewer.look(m.step, m.weights, probe).maps) for m in moments if not self._left}
 
     def marks(self, spec: RunSpec, moments: Sequence[Moment], probe: str, curve: "Curve") -> tuple[Mark, ...]:
         """Return the marks that suggest themselves."""
@@ -101,15 +106,15 @@ class Eyes:
 
         viewer = self._of(spec)
         chosen = spread(moments, MOST_LOOKS)
-        looks = [viewer.look(m.step, m.weights, probe) for m in chosen]
+        looks = [viewer.look(m.step, m.weights, probe) for m in chosen if not self._left]
         return (*loss_drops(*curve), *sharp_heads(looks))
 
     def first(self, spec: RunSpec) -> Arrays:
         """Return the weights that a run begins with."""
-        from attnlab.training.trainer import Trainer
+        from attnlab.training.first_weights import first_weights
 
         if self._first is None or self._first[0] != spec:
-            self._first = spec, Trainer(spec).weights()
+            self._first = spec, first_weights(spec)
         return self._first[1]
 
     def _of(self, spec: RunSpec) -> "Viewer":

@@ -103,7 +103,8 @@ class Looking(QObject):
             self.worker.ask("marks", partial(_with, (run, self.probe), job))
 
     def stop(self) -> None:
-        """End the worker; may be called twice."""
+        """End the worker after the moment that it looks at; may be called twice."""
+        self.eyes.leave()
         self.worker.stop()
 
     @Slot(str, object)

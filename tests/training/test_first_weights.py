@@ -1,0 +1,54 @@
+"""The first weights without a trainer: those of the trainer, bit for bit, and nothing is loaded that only it needs."""
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from attnlab.errors import TrainingError
+from attnlab.training.first_weights import first_weights
+from attnlab.training.models import KINDS
+from attnlab.training.tasks import TASKS, task_spec
+from attnlab.training.trainer import Trainer
+
+SAMPLES = {kind: name for name in reversed(TASKS) for kind in TASKS[name].kinds}
+"""A task for every kind of model, the first that it goes with."""
+LOOK = """
+import sys
+from attnlab.training.tasks import task_spec
+from attnlab.ui.train.eyes import Eyes
+
+spec, eyes = task_spec("reverse"), Eyes()
+eyes.prepare()
+checked = eyes.check(spec)
+assert eyes.look(spec, 0, None, checked.probe, gradients=True).gradients
+assert eyes.examples(spec, None, 2)
+assert eyes.text(spec, None, checked.probe, 4, (0.8, 0, 0))
+print("torch._dynamo" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_they_are_those_that_the_trainer_begins_with(kind: str) -> None:
+    spec = task_spec(SAMPLES[kind], kind)
+    spec = replace(spec, train=replace(spec.train, seed=3))
+    before = torch.get_rng_state()
+    found, trained = first_weights(spec), Trainer(spec).weights()
+    assert torch.equal(torch.get_rng_state(), before)
+    assert found.keys() == trained.keys()
+    for name, array in found.items():
+        np.testing.assert_array_equal(array, trained[name], err_msg=name)
+
+
+def test_settings_that_cannot_be_are_refused() -> None:
+    spec = task_spec("reverse")
+    with pytest.raises(TrainingError, match="heads"):
+        first_weights(replace(spec, model=replace(spec.model, heads=5)))
+
+
+def test_a_first_look_loads_nothing_that_only_training_needs() -> None:
+    found = subprocess.run([sys.executable, "-c", LOOK], check=True, timeout=120, capture_output=True, text=True)
+    assert found.stdout.strip() == "False"

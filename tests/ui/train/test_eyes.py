@@ -1,0 +1,85 @@
+"""What looks: through many moments it goes only as long as somebody waits for it."""
+
+import threading
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PySide6.QtGui import QKeySequence
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from attnlab.document.settings import Settings
+from attnlab.files.source import Source
+from attnlab.training.recorder import Moment
+from attnlab.training.tasks import task_spec
+from attnlab.ui.main_window import MainWindow
+from attnlab.ui.train.eyes import Eyes
+from attnlab.ui.train.looking import Looking
+
+PATIENCE_MS = 40_000
+
+
+class Waited(Mapping[str, NDArray[np.generic]]):
+    """Weights that tell when they are read, and let nobody see them before they may be seen."""
+
+    def __init__(self, weights: Mapping[str, NDArray[np.generic]]) -> None:
+        self._weights = weights
+        self.read, self.let = threading.Event(), threading.Event()
+
+    def __getitem__(self, name: str) -> NDArray[np.generic]:
+        self.read.set()
+        assert self.let.wait(PATIENCE_MS / 1000)
+        return self._weights[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._weights)
+
+    def __len__(self) -> int:
+        return len(self._weights)
+
+
+@pytest.mark.parametrize("wanted", ["course", "marks"])
+def test_who_closes_waits_for_one_moment_and_not_for_all(qtbot: QtBot, wanted: str) -> None:
+    spec, looking = task_spec("reverse"), Looking()
+    weights = Waited(Eyes().first(spec))
+    moments = [Moment(step, weights, 1.0) for step in range(8)]
+    seen: list[int] = []
+    eyes = looking.eyes
+    viewer = eyes._of(spec)
+    look = viewer.look
+
+    def counted(step: int, *rest: object) -> object:
+        seen.append(step)
+        return look(step, *rest)  # type: ignore[arg-type]
+
+    viewer.look = counted  # type: ignore[method-assign, assignment]
+    probe = viewer.data.probe_text
+    curve = np.arange(3), np.ones(3)
+    jobs = {
+        "course": lambda: eyes.course(spec, moments, probe),
+        "marks": lambda: eyes.marks(spec, moments, probe, curve),
+    }
+    looking.worker.ask(wanted, jobs[wanted])
+    assert weights.read.wait(PATIENCE_MS / 1000)
+    eyes.leave()
+    weights.let.set()
+    looking.stop()
+    assert seen == [0]
+
+
+def test_a_window_that_is_closed_before_the_first_maps_leaves_nothing_behind(qtbot: QtBot) -> None:
+    window = MainWindow(Settings(), Source(preset="journey"), remember=False)
+    qtbot.addWidget(window)
+    window.show()
+    with qtbot.waitSignal(window.ready, timeout=PATIENCE_MS):
+        window.load()
+    QTest.keySequence(window, QKeySequence("Ctrl+3"))
+    trainer = window.trainer
+    assert trainer is not None
+    thread = trainer.session.looking.worker._thread
+    assert thread.is_alive()
+    window.close()
+    assert not thread.is_alive()
+    assert not trainer.maps.view.data
