@@ -15,6 +15,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from enum import Enum
+from functools import partialmethod
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -22,18 +23,36 @@ from weakref import WeakKeyDictionary
 import hypothesis
 import pytest
 
+from tests.patience import PATIENCE_MS
+
 WITHOUT_QT = os.environ.get("ATTNLAB_TESTS_WITHOUT_QT") == "1"
-GRACE_S = 2.0  # how long something that was told to stop may take to do so
+GRACE_S = 20.0  # how long something that was told to stop may take to do so; only what does not takes so long
 
 _failed = pytest.StashKey[bool]()
 _started: WeakKeyDictionary[Any, str] = WeakKeyDictionary()  # timers, threads, animations -> where they were started
 
-hypothesis.settings.register_profile("dev", deadline=None)
-hypothesis.settings.register_profile("ci", deadline=None, derandomize=True)
+_NO_CLOCK: dict[str, Any] = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}
+hypothesis.settings.register_profile("dev", **_NO_CLOCK)
+hypothesis.settings.register_profile("ci", **_NO_CLOCK, derandomize=True)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
 if WITHOUT_QT:
     sys.modules.update(dict.fromkeys(("PySide6", "shiboken6", "pyqtgraph")))  # None makes an import of it fail
+else:
+    from pytestqt.qtbot import QtBot
+
+    class PatientBot(QtBot):  # type: ignore[misc]
+        """Waits as long as a busy machine may take, where pytest-qt itself would give up after five seconds."""
+
+        waitActive = partialmethod(QtBot.waitActive, timeout=PATIENCE_MS)
+        waitExposed = partialmethod(QtBot.waitExposed, timeout=PATIENCE_MS)
+        waitSignal = partialmethod(QtBot.waitSignal, timeout=PATIENCE_MS)
+        waitSignals = partialmethod(QtBot.waitSignals, timeout=PATIENCE_MS)
+        waitUntil = partialmethod(QtBot.waitUntil, timeout=PATIENCE_MS)
+
+    @pytest.fixture
+    def qtbot(qapp: Any, request: pytest.FixtureRequest) -> QtBot:
+        return PatientBot(request)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -13,6 +13,7 @@ from PIL import Image
 import attnlab
 from attnlab import cli
 from attnlab.cli import main
+from tests.patience import PATIENCE_S
 
 linux_only = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems have a display")
 
@@ -192,7 +193,7 @@ def test_a_pipe_that_nobody_reads_is_no_error() -> None:
     process.stdout.close()
     with process.stderr:
         assert process.stderr.read() == b""
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=PATIENCE_S) == 0
 
 
 def test_an_output_without_the_letters_gets_question_marks() -> None:
@@ -227,7 +228,7 @@ def test_a_screenshot_needs_no_display_and_has_the_size_asked_for(tmp_path: Path
 def test_a_gallery_of_nothing_names_what_there_is(tmp_path: Path) -> None:
     answer = subprocess.run(
         [sys.executable, "-m", "attnlab.gallery", str(tmp_path), "nope"],
-        capture_output=True, text=True, encoding="utf-8", check=False, timeout=50,
+        capture_output=True, text=True, encoding="utf-8", check=False, timeout=PATIENCE_S,
         env=os.environ | {"QT_QPA_PLATFORM": "offscreen", "PYTHONIOENCODING": "utf-8"},
     )  # fmt: skip
     assert answer.returncode == 2

@@ -13,6 +13,7 @@ import attnlab
 from attnlab.cli import main
 from attnlab.files.notebook import notebook
 from attnlab.files.script import script
+from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.usefixtures("qapp")
 posix_only = pytest.mark.skipif(os.name != "posix", reason="Ctrl+C and terminals are others there")
@@ -185,7 +186,7 @@ def begun(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
 def test_ctrl_c_leaves_whole_files_only(ending: str, tmp_path: Path) -> None:
     process = begun(tmp_path, "export", "preset:naive*", "preset:*", "preset:*-*", "-o", f"x/{{name}}{ending}")
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, out) == (130, "")
     assert "Traceback" not in err
     written = files(tmp_path / "x")
@@ -204,7 +205,7 @@ def test_a_terminal_is_told_how_far_it_is(runs: Path) -> None:
     with os.fdopen(ours, "rb", buffering=0) as terminal:
         sources = ["runs", "preset:naive-softmax-overflow"]
         command = [sys.executable, "-m", "attnlab", "export", *sources, "-o", "x", "--format", "npy"]
-        done = subprocess.run(command, cwd=runs, stderr=theirs, stdout=subprocess.PIPE, check=False, timeout=60)
+        done = subprocess.run(command, cwd=runs, stderr=theirs, stdout=subprocess.PIPE, check=False, timeout=PATIENCE_S)
         os.close(theirs)
         said = b""
         try:

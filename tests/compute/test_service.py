@@ -14,8 +14,7 @@ from attnlab.attention import edits
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
 from attnlab.attention.presets import preset
 from attnlab.compute.service import ComputeService, Reply, Request, answer
-
-PATIENCE_MS = 20_000
+from tests.patience import PATIENCE_S
 
 
 @pytest.fixture
@@ -99,7 +98,7 @@ def test_a_row_that_is_masked_everywhere_does_not_count_as_wrong() -> None:
 def test_the_answer_arrives_in_the_windows_thread(service: ComputeService, qtbot: QtBot) -> None:
     threads: list[threading.Thread] = []
     service.computed.connect(lambda _: threads.append(threading.current_thread()))
-    with qtbot.waitSignal(service.computed, timeout=PATIENCE_MS) as came:
+    with qtbot.waitSignal(service.computed) as came:
         number = ask(service, preset("journey"))
     reply: Reply = came.args[0]
     assert reply.request.id == number == service.newest
@@ -111,10 +110,10 @@ def test_a_newer_request_replaces_the_one_that_waits(service: ComputeService, qt
 
     def hold() -> None:
         started.set()
-        go.wait(20)
+        go.wait(PATIENCE_S)
 
     service.run("hold", hold)
-    assert started.wait(20)
+    assert started.wait(PATIENCE_S)
     replies: list[Reply] = []
     service.computed.connect(replies.append)
     e = preset("journey")
@@ -122,7 +121,7 @@ def test_a_newer_request_replaces_the_one_that_waits(service: ComputeService, qt
         e = edits.set_block(e, "W_q", 0, 0, [[number]])
         ask(service, e)
     go.set()
-    qtbot.waitUntil(lambda: bool(replies) and replies[-1].request.id == service.newest, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: bool(replies) and replies[-1].request.id == service.newest)
     assert [reply.request.experiment for reply in replies] == [e]
 
 
@@ -133,7 +132,7 @@ def test_answers_come_in_order_and_the_last_is_the_newest(service: ComputeServic
         ask(service, preset("the-cat-sat"), dtype="float64" if number % 2 else "float32")
         if number % 7 == 0:
             QCoreApplication.processEvents()
-    qtbot.waitUntil(lambda: bool(replies) and replies[-1].request.id == service.newest, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: bool(replies) and replies[-1].request.id == service.newest)
     ids = [reply.request.id for reply in replies]
     assert ids == sorted(set(ids))
     assert ids[-1] == 300
@@ -145,17 +144,17 @@ def test_requests_go_before_jobs(service: ComputeService, qtbot: QtBot) -> None:
 
     def hold() -> None:
         started.set()
-        go.wait(20)
+        go.wait(PATIENCE_S)
 
     service.run("hold", hold)
-    assert started.wait(20)
+    assert started.wait(PATIENCE_S)
     service.computed.connect(lambda _: order.append("request"))
     service.job_done.connect(lambda key, _: order.append(key))
     service.run("first job", lambda: None)
     service.run("second job", lambda: None)
     ask(service, preset("journey"))
     go.set()
-    qtbot.waitUntil(lambda: len(order) == 4, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: len(order) == 4)
     assert order.index("request") < order.index("first job") < order.index("second job")
 
 
@@ -164,7 +163,7 @@ def test_every_job_hands_back_its_own_result(service: ComputeService, qtbot: QtB
     service.job_done.connect(done.__setitem__)
     for number in range(50):
         service.run(number, lambda number=number: number * number)  # type: ignore[misc]
-    qtbot.waitUntil(lambda: len(done) == 50, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: len(done) == 50)
     assert done == {number: number * number for number in range(50)}
 
 
@@ -175,35 +174,35 @@ def test_a_job_that_raises_ends_neither_the_thread_nor_the_rest(
     service.job_done.connect(lambda key, _: done.append(key))
     service.run("broken", lambda: 1 // 0)
     service.run("good", lambda: None)
-    qtbot.waitUntil(lambda: done == ["good"], timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: done == ["good"])
     assert "ZeroDivisionError" in capsys.readouterr().err
 
 
 def test_a_fault_of_the_programs_own_is_told_and_the_thread_goes_on(
     service: ComputeService, qtbot: QtBot, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with qtbot.waitSignal(service.computed, timeout=PATIENCE_MS) as came:
+    with qtbot.waitSignal(service.computed) as came:
         service.request(None, "cpu", "float32", None, False)  # type: ignore[arg-type]
     reply: Reply = came.args[0]
     assert reply.trace is None
     assert reply.error.startswith("Something went wrong inside attnlab: AttributeError: ")
     assert "Traceback" in capsys.readouterr().err
-    with qtbot.waitSignal(service.computed, timeout=PATIENCE_MS) as came:
+    with qtbot.waitSignal(service.computed) as came:
         ask(service, preset("journey"))
     assert came.args[0].trace is not None
 
 
 def test_an_error_is_an_answer_too_and_the_next_request_is_answered(service: ComputeService, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(service.computed, timeout=PATIENCE_MS) as came:
+    with qtbot.waitSignal(service.computed) as came:
         ask(service, preset("journey"), device="abacus")
     assert "abacus" in came.args[0].error
-    with qtbot.waitSignal(service.computed, timeout=PATIENCE_MS) as came:
+    with qtbot.waitSignal(service.computed) as came:
         ask(service, preset("journey"))
     assert came.args[0].trace is not None
 
 
 def test_the_mean_is_ready_when_it_was_asked_for(service: ComputeService, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(service.computed, timeout=PATIENCE_MS) as came:
+    with qtbot.waitSignal(service.computed) as came:
         service.request(preset("multi-head-8"), "cpu", "float32", frozenset({"weights", "masked"}), True)
     trace = came.args[0].trace
     np.testing.assert_allclose(trace.mean("weights"), trace.array("weights").mean(0))
@@ -223,7 +222,7 @@ def test_no_gradient_and_no_state_of_torch_leaks(service: ComputeService, qtbot:
     before, threads, enabled = torch.get_rng_state(), torch.get_num_threads(), torch.is_grad_enabled()
     e = preset("journey")
     e = replace(e, embeddings=e.embeddings.clone().requires_grad_())
-    with qtbot.waitSignal(service.computed, timeout=PATIENCE_MS) as came:
+    with qtbot.waitSignal(service.computed) as came:
         ask(service, e)
     assert not came.args[0].trace["output"].requires_grad
     assert torch.equal(torch.get_rng_state(), before)

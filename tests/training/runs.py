@@ -10,9 +10,7 @@ from attnlab.training.process import TrainingProcess
 from attnlab.training.run import Run
 from attnlab.training.specs import ModelSpec, RunSpec, TrainSpec
 from attnlab.training.tasks import task_spec
-
-PATIENCE_S = 60.0
-"""How long a machine that is busy may take for what another does at once."""
+from tests.patience import PATIENCE_S
 
 
 def tiny(steps: int = 12, task: str = "copy", **train: float | str) -> RunSpec:

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import attnlab
+from tests.patience import PATIENCE_S
 
 ROOT = Path(attnlab.__file__).parents[1]
 
@@ -34,7 +35,7 @@ def test_a_process_that_can_tell_nothing_any_more_ends() -> None:
         "print('it went on')"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, timeout=PATIENCE_S)
     assert (done.returncode, done.stdout) == (1, b"")
 
 

@@ -15,6 +15,7 @@ from attnlab.training.batch import BEGIN, END, IGNORED, PAD, Batch
 from attnlab.training.models import KINDS, Model, watched
 from attnlab.training.models.model import Memory
 from attnlab.training.specs import ModelSpec
+from tests.patience import PATIENCE_S
 
 V = 9
 SMALL = ModelSpec(layers=2, heads=2, d_model=8, d_ff=12, dropout=0.1)
@@ -261,4 +262,4 @@ def test_counting_neither_draws_nor_loads_more_of_torch() -> None:
         "assert torch.equal(before, torch.get_rng_state())\n"
         "assert 'sympy' not in sys.modules"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=PATIENCE_S)

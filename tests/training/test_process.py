@@ -36,6 +36,7 @@ from attnlab.training.messages import (
 from attnlab.training.process import TrainingProcess
 from attnlab.training.run import Run
 from attnlab.training.trainer import Trainer
+from tests.patience import PATIENCE_S
 from tests.training.runs import all_of, points, started, tiny, wait_for
 
 ROOT = Path(process_module.__file__).parents[2]
@@ -301,13 +302,14 @@ def test_weights_that_do_not_fit_are_refused_in_a_sentence_and_the_run_goes_on(
 
 def test_training_does_not_wait_for_a_window_that_is_busy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process_module, "_MOST_WAITING", 2)
-    steps = 1500  # whose moments are more than the pipe holds
+    steps = 1500
     busy = started(tiny(steps))
-    before = wait_for(busy, Started)
-    clock = started(tiny(steps))
+    for _ in range(40):  # each is answered by a checkpoint: more than the pipe holds
+        busy.send(Put({}))
+    clock = started(tiny(steps))  # what takes as long, and begins later
     all_of(clock)
     stopped(clock)
-    messages = before + all_of(busy)
+    messages = all_of(busy)
     stopped(busy)
     assert [point.step for point in points(messages)] == list(range(steps))
     assert max(len(m.points) for m in messages if isinstance(m, Progress)) >= 50  # told at once, as it was not read
@@ -323,7 +325,7 @@ def test_a_parent_that_dies_takes_it_along() -> None:
     assert parent.stdout is not None
     child = os.pidfd_open(int(parent.stdout.readline()))
     assert parent.wait() == -signal.SIGKILL
-    assert select.select([child], [], [], 60.0)[0]
+    assert select.select([child], [], [], PATIENCE_S)[0]
     os.close(child)
     parent.stdout.close()
 
@@ -346,7 +348,9 @@ def test_a_script_without_a_guard_runs_once_and_leaves_nothing_to_warn_of(tmp_pa
 
 def test_a_script_that_forgets_to_stop_it_ends_all_the_same(tmp_path: Path) -> None:
     script = "from tests.training.runs import *\np = started(tiny(10**6))\nwait_for(p, Started)"
-    ran = subprocess.run([sys.executable, "-c", script], env=environment(), capture_output=True, text=True, timeout=120)
+    ran = subprocess.run(
+        [sys.executable, "-c", script], env=environment(), capture_output=True, text=True, timeout=PATIENCE_S
+    )
     assert (ran.returncode, ran.stderr) == (0, "")
 
 
@@ -379,8 +383,8 @@ def test_nothing_is_left_of_processes_that_came_and_went() -> None:
     all_of(first := started(tiny(3)))
     stopped(first)
     gc.collect()
-    files, threads = sorted(os.listdir("/proc/self/fd")), threading.active_count()
+    files, threads = set(os.listdir("/proc/self/fd")), set(threading.enumerate())
     all_of(second := started(tiny(3)))
     stopped(second)
-    assert sorted(os.listdir("/proc/self/fd")) == files
-    assert threading.active_count() == threads
+    assert set(os.listdir("/proc/self/fd")) <= files
+    assert set(threading.enumerate()) <= threads

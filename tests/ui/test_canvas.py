@@ -230,7 +230,7 @@ def test_escape_takes_the_tip_away_with_the_selection(person: "Person", qtbot: "
     person.click_cell("weights", 2, 1)
     assert person.tip(person.card("weights"), person.cell("weights", 2, 1))
     person.key(Key.Key_Escape)
-    qtbot.waitUntil(lambda: not QToolTip.isVisible(), timeout=2000)
+    qtbot.waitUntil(lambda: not QToolTip.isVisible())
 
 
 def test_between_cells_and_labels_there_is_no_tip(person: "Person") -> None:

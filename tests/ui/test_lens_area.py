@@ -42,7 +42,7 @@ def open_tab(person: "Person", title: str) -> None:
 def finish_jobs(person: "Person") -> None:
     """Wait, by signal, until the worker has done all that was asked for so far."""
     service = person.playground.service
-    with person.qtbot.waitSignal(service.job_done, timeout=20_000, check_params_cb=lambda key, _: key == "last"):
+    with person.qtbot.waitSignal(service.job_done, check_params_cb=lambda key, _: key == "last"):
         service.run("last", lambda: None)
 
 

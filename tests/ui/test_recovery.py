@@ -231,7 +231,7 @@ def test_the_walk_of_unsaved_work_is_kept_and_the_mouse_is_not(
     person.press("Causal")
     person.settle()
     for step in ({"at": Place("scores")}, {"look": "present", "head": "mean"}):
-        with qtbot.waitSignal(person.window.recovery._written, timeout=20_000):
+        with qtbot.waitSignal(person.window.recovery._written):
             person.document.show(**step)
         session = load_session(config_dir / "current.attnlab")
     assert session.view[KEY]["at"]["stage"] == "scores"

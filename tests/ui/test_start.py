@@ -16,6 +16,7 @@ from pytestqt.qtbot import QtBot
 
 from attnlab.files.source import Source
 from attnlab.ui.main_window import MainWindow
+from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
@@ -40,7 +41,7 @@ sys.exit(run(on_window=on_window))
 
 
 def python(code: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=PATIENCE_S)
 
 
 def test_the_window_is_painted_before_torch_is_imported() -> None:

@@ -28,9 +28,9 @@ from attnlab.figures.raster import NOT_A_NUMBER
 from attnlab.ui.array_maps import take_maps
 from attnlab.ui.array_window import ArrayWindow
 from attnlab.ui.main_window import MainWindow
+from tests.patience import PATIENCE_S
 
 Key, Button = Qt.Key, Qt.MouseButton
-PATIENCE_MS = 20_000
 RNG = np.random.default_rng(5)
 WORDS = ("the", "cat", "sat", "")
 
@@ -339,7 +339,7 @@ def test_an_experiment_has_tokens_of_its_own() -> None:
 
 def playground_of(window: object, qtbot: QtBot) -> Any:
     assert isinstance(window, MainWindow)
-    qtbot.waitUntil(lambda: window.playground is not None and window.playground.reply is not None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: window.playground is not None and window.playground.reply is not None)
     return window.playground
 
 
@@ -495,7 +495,7 @@ def script(code: str, **environment: str) -> str:
     names = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
     env = {name: value for name, value in os.environ.items() if name not in names} | environment
     answer = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=env, check=False, timeout=50
+        [sys.executable, "-c", code], capture_output=True, text=True, env=env, check=False, timeout=PATIENCE_S
     )
     assert answer.returncode == 0, answer.stderr
     return answer.stdout.strip()

@@ -43,7 +43,7 @@ def clipboard() -> str:
 
 def told(person: "Person", act: Callable[[], object]) -> str:
     """Do something and return what the bar says once it is done."""
-    with person.qtbot.waitSignal(person.playground.code.done, timeout=20_000):
+    with person.qtbot.waitSignal(person.playground.code.done):
         act()
     assert person.message()
     return person.message()

@@ -21,7 +21,6 @@ from attnlab.ui.export.dialog import ExportDialog
 from attnlab.ui.export.preview import FigurePreview
 from attnlab.ui.export.remembered import recalled, words
 
-PATIENCE_MS = 20_000
 Make = Callable[..., ExportDialog]
 
 
@@ -31,7 +30,7 @@ def make(qtbot: QtBot) -> Make:
         dialog = ExportDialog(attnlab.compute(attnlab.preset(preset)), stage, "all", choices)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
         qtbot.addWidget(dialog)
-        with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+        with qtbot.waitSignal(dialog.previewed):
             dialog.show()
         return dialog
 
@@ -40,7 +39,7 @@ def make(qtbot: QtBot) -> Make:
 
 def write(qtbot: QtBot, dialog: ExportDialog, field: QLineEdit, text: str) -> None:
     """Type into a field as a person does, and wait for the preview."""
-    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(dialog.previewed):
         field.setFocus()
         field.selectAll()
         QTest.keyClick(field, Qt.Key.Key_Delete)
@@ -50,7 +49,7 @@ def write(qtbot: QtBot, dialog: ExportDialog, field: QLineEdit, text: str) -> No
 
 
 def choose(qtbot: QtBot, dialog: ExportDialog, box: object, title: str) -> None:
-    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(dialog.previewed):
         box.setCurrentText(title)  # type: ignore[attr-defined]
 
 
@@ -79,7 +78,7 @@ def test_the_preview_has_the_pixels_of_the_file(
     """Of the same size, they are the same pixels: at 96 dots per inch, three inches wide."""
     dialog = make("multi-head-causal")
     if what != "Weights":
-        with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+        with qtbot.waitSignal(dialog.previewed):
             next(action for action in dialog.form.menu.actions() if action.text() == what).trigger()
     write(qtbot, dialog, dialog.form.width_mm, "76.2")
     write(qtbot, dialog, dialog.form.dpi, "96")
@@ -90,7 +89,7 @@ def test_the_preview_has_the_pixels_of_the_file(
     preview = FigurePreview()
     qtbot.addWidget(preview)
     preview.resize(page.pixels[0] + 32, page.pixels[1] + 32)
-    with qtbot.waitSignal(preview.drawn, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(preview.drawn):
         preview.show_page(page)
     shown = preview.image
     assert shown is not None
@@ -102,7 +101,7 @@ def test_the_preview_has_the_pixels_of_the_file(
 def test_the_usual_sizes_are_one_choice(make: Make, qtbot: QtBot) -> None:
     dialog = make()
     dialog.form.preset.setCurrentText("Slide, 16:9")
-    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(dialog.previewed):
         dialog.form.preset.activated.emit(dialog.form.preset.currentIndex())
     spec = dialog.form.spec()
     assert (spec.width_mm, spec.height_mm, spec.font_pt) == (338.7, 190.5, 18)
@@ -148,12 +147,12 @@ def test_a_place_that_cannot_be_written_is_said_and_the_dialog_stays(make: Make,
 def test_several_stages_are_chosen_in_the_menu(make: Make, qtbot: QtBot, tmp_path: Path) -> None:
     dialog = make("multi-head-causal")
     actions = {action.text(): action for action in dialog.form.menu.actions()}
-    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(dialog.previewed):
         actions["Scores"].trigger()
     assert dialog.form.what.text() == "Scores and 1 more"
     assert dialog.form.spec().stages == ("scores", "weights")
     assert dialog.form.name.text() == "scores-weights"
-    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(dialog.previewed):
         actions["The whole canvas"].trigger()
     assert dialog.form.spec().canvas
     assert dialog.export_to(tmp_path / "all.svg")
@@ -227,7 +226,7 @@ def test_many_heads_are_drawn_a_line_at_a_time(qtbot: QtBot) -> None:
     qtbot.addWidget(preview)
     preview.resize(400, 300)
     pages = [lay_out_page(trace, FigureSpec(columns=columns)) for columns in (1, 2)]
-    with qtbot.waitSignal(preview.drawn, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(preview.drawn):
         preview.show_page(pages[0])
         preview.show_page(pages[1])
     assert preview.page is pages[1]

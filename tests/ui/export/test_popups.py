@@ -17,8 +17,6 @@ from attnlab.ui.export.sweep_dialog import SweepDialog
 from attnlab.ui.predict.exercise_dialog import ExerciseDialog
 from attnlab.ui.theme import apply_theme
 
-PATIENCE_MS = 20_000
-
 
 @pytest.fixture(params=[100, 150])
 def person(request: pytest.FixtureRequest, sit_down: Callable[..., object], qapp: QApplication) -> object:
@@ -33,7 +31,7 @@ def check_popup(box: QComboBox, qtbot: QtBot) -> None:
     if box.isEditable():
         box.showPopup()
     view = box.view()
-    qtbot.waitUntil(view.isVisible, timeout=PATIENCE_MS)
+    qtbot.waitUntil(view.isVisible)
     name, seen = box.accessibleName(), view.viewport().rect()
     shown = [row for row in range(box.count()) if view.visualRect(box.model().index(row, 0)).intersects(seen)]
     assert len(shown) == min(box.count(), box.maxVisibleItems()), f"{name} shows as many entries as it can"
@@ -57,7 +55,7 @@ def check_all(dialog: QWidget, qtbot: QtBot) -> None:
 def opened(dialog: QDialog, qtbot: QtBot) -> QDialog:
     qtbot.addWidget(dialog)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
-    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):  # type: ignore[attr-defined]
+    with qtbot.waitSignal(dialog.previewed):  # type: ignore[attr-defined]
         dialog.show()
     return dialog
 
@@ -80,7 +78,7 @@ def test_the_lists_of_the_film_dialog_are_whole(person: object, qtbot: QtBot) ->
     window = person.window  # type: ignore[attr-defined]
     assert window.actions_list.run("film")
     dialog = window.findChild(SweepDialog)
-    qtbot.waitUntil(dialog.isVisible, timeout=PATIENCE_MS)
+    qtbot.waitUntil(dialog.isVisible)
     check_all(dialog, qtbot)
     dialog.close()
 

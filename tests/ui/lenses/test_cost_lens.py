@@ -20,7 +20,6 @@ from attnlab.ui.playground.lenses import cost_lens
 from attnlab.ui.playground.lenses.cost_lens import CostLens, size_text
 from attnlab.ui.widgets.curves import Curve, Curves
 
-PATIENCE_MS = 30_000
 MANY_HEADS = preset("multi-head-8")
 
 
@@ -75,7 +74,7 @@ def test_it_measures_when_first_seen_on_every_device_and_for_every_t(window: Win
     window.show(preset("journey"))
     assert window.lens.button.text() == "Measuring…"
     assert not window.lens.button.isEnabled()
-    qtbot.waitUntil(window.done, timeout=PATIENCE_MS)
+    qtbot.waitUntil(window.done)
     assert window.lens.state.text() == "Measured for T = 6, 1 head, d_k = 2, 9 stages in float32."
     for device in devices():
         assert device in texts(window)
@@ -87,7 +86,7 @@ def test_it_measures_when_first_seen_on_every_device_and_for_every_t(window: Win
 def test_bytes_are_those_that_the_engine_writes(window: Window, qtbot: QtBot) -> None:
     e = preset("journey")
     window.show(e)
-    qtbot.waitUntil(window.done, timeout=PATIENCE_MS)
+    qtbot.waitUntil(window.done)
     written = cost.measure(e).bytes
     assert size_text(written) in texts(window)
     assert curve(window.lens.bytes, "here, cpu").y == [written / 1024]
@@ -102,7 +101,7 @@ def test_bytes_are_those_that_the_engine_writes(window: Window, qtbot: QtBot) ->
 
 def test_loops_and_the_matrix_product_are_told_with_their_difference(window: Window, qtbot: QtBot) -> None:
     window.show(preset("journey"), dtype="float64")
-    qtbot.waitUntil(window.done, timeout=PATIENCE_MS)
+    qtbot.waitUntil(window.done)
     text = window.lens.loops.text()
     found = re.match(
         r"Loops [\d.]+ ms, matrix product [\d.]+ ms: ([\d.]+) times (?:faster|slower); largest difference (\S+)\. ",
@@ -118,14 +117,14 @@ def test_loops_of_a_part_are_said_to_be_of_a_part(
 ) -> None:
     monkeypatch.setattr(cost, "MOST_PRODUCTS", 3 * 10 * 10 * 16)
     window.show(MANY_HEADS)
-    qtbot.waitUntil(window.done, timeout=PATIENCE_MS)
+    qtbot.waitUntil(window.done)
     assert "3 heads of 10 × 10 tokens (not all of the experiment: " in window.lens.loops.text()
 
 
 def test_edits_are_not_measured_and_another_shape_makes_it_stale_until_asked(window: Window, qtbot: QtBot) -> None:
     e = preset("journey")
     window.show(e)
-    qtbot.waitUntil(window.done, timeout=PATIENCE_MS)
+    qtbot.waitUntil(window.done)
     jobs, state = len(window.jobs), window.lens.state.text()
     window.show(edits.scale(e, "W_q", 2.0))
     assert window.lens.state.text() == state
@@ -136,14 +135,14 @@ def test_edits_are_not_measured_and_another_shape_makes_it_stale_until_asked(win
     assert window.done()
     assert len(window.jobs) == jobs
     qtbot.mouseClick(window.lens.button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: window.done() and len(window.jobs) > jobs, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: window.done() and len(window.jobs) > jobs)
     assert window.lens.state.text() == "Measured for T = 9, 1 head, d_k = 2, 9 stages in float32."
     assert curve(window.lens.bytes, "here, cpu").x == [9]
 
 
 def test_the_dtype_on_show_is_the_one_that_is_measured(window: Window, qtbot: QtBot) -> None:
     window.show(preset("journey"), dtype="float64")
-    qtbot.waitUntil(window.done, timeout=PATIENCE_MS)
+    qtbot.waitUntil(window.done)
     assert size_text(cost.measure(preset("journey"), "cpu", "float64").bytes) in texts(window)
 
 
@@ -151,14 +150,14 @@ def test_hidden_it_stops_and_begins_anew_when_seen_again(window: Window, qtbot: 
     e = preset("journey")
     window.show(e)
     window.hides_after = 2
-    qtbot.waitUntil(window.lens.isHidden, timeout=PATIENCE_MS)
+    qtbot.waitUntil(window.lens.isHidden)
     window.service.run(("lens", "cost", "last"), lambda: None)
-    qtbot.waitUntil(lambda: "last" in window.jobs, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "last" in window.jobs)
     assert len(window.jobs) == 4  # the third was under way
     assert window.lens.bytes.curves == ()
     window.lens.show()
     window.show(e)
-    qtbot.waitUntil(window.done, timeout=PATIENCE_MS)
+    qtbot.waitUntil(window.done)
     assert len(curve(window.lens.bytes).x) == 8
 
 
@@ -167,7 +166,7 @@ def test_a_device_that_fails_is_told_in_its_row_and_the_others_are_measured(
 ) -> None:
     monkeypatch.setattr(cost_lens, "devices", lambda: ("cuda:88", "cpu"))
     window.show(preset("journey"))
-    qtbot.waitUntil(window.done, timeout=PATIENCE_MS)
+    qtbot.waitUntil(window.done)
     assert any(text.startswith("The device 'cuda:88' is not there") for text in texts(window))
     assert [each.name for each in window.lens.bytes.curves] == ["cpu", "here, cpu"]
 
@@ -175,7 +174,7 @@ def test_a_device_that_fails_is_told_in_its_row_and_the_others_are_measured(
 def test_the_curve_ends_where_a_window_does(window: Window, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cost, "BUDGET", 100_000)
     window.show(preset("journey"))
-    qtbot.waitUntil(window.done, timeout=PATIENCE_MS)
+    qtbot.waitUntil(window.done)
     assert list(curve(window.lens.bytes).x) == [4, 8, 16, 32, 64]
 
 
@@ -183,7 +182,7 @@ def test_of_a_second_sequence_only_the_queries_grow(window: Window, qtbot: QtBot
     e, w = preset("journey"), preset("journey").weights
     both = Experiment(e.tokens, e.embeddings, Weights(w.W_q, w.W_k, w.W_v), e.config, ("a", "b"), e.embeddings[:2])
     window.show(both)
-    qtbot.waitUntil(window.done, timeout=PATIENCE_MS)
+    qtbot.waitUntil(window.done)
     assert window.lens.state.text().startswith("Measured for T_q = 6, T_k = 2, ")
     assert window.lens.growth.text().endswith("The maps alone grow 2 times, as T_k stays.")
 
@@ -200,7 +199,7 @@ def test_nothing_is_cut_off(width: int, window: Window, qtbot: QtBot) -> None:
     window.lens.resize(width, 560)
     window.lens.set_palette(DARK)
     window.show(MANY_HEADS)
-    qtbot.waitUntil(window.done, timeout=PATIENCE_MS)
+    qtbot.waitUntil(window.done)
     lens = window.lens
     for widget in (lens.state, lens.button, lens.loops, lens.milliseconds, lens.bytes):
         assert widget.mapTo(lens, widget.rect().topRight()).x() <= width

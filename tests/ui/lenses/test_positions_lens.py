@@ -35,8 +35,6 @@ from attnlab.ui.widgets.surface import Surface
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
 
-PATIENCE_MS = 20_000
-
 
 class Reader:
     """Sits at the lens alone, with a real worker behind it."""
@@ -53,9 +51,7 @@ class Reader:
 
     def settle(self) -> None:
         """Wait until the worker has done all that was asked."""
-        with self.qtbot.waitSignal(
-            self.service.job_done, timeout=PATIENCE_MS, check_params_cb=lambda key, _: key == "last"
-        ):
+        with self.qtbot.waitSignal(self.service.job_done, check_params_cb=lambda key, _: key == "last"):
             self.service.run("last", lambda: None)
 
     def click(self, widget: QWidget, at: QPoint | None = None) -> None:

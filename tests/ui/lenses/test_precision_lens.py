@@ -16,8 +16,6 @@ from attnlab.document.document import View
 from attnlab.ui.playground.lenses.precision_lens import PrecisionLens
 from attnlab.ui.playground.tab_button import TabButton
 
-PATIENCE_MS = 20_000
-
 
 @pytest.fixture
 def service(qtbot: QtBot) -> Iterator[ComputeService]:
@@ -46,7 +44,7 @@ def test_the_worker_answers_and_the_table_and_the_sentence_say_it(
     lens: PrecisionLens, service: ComputeService, qtbot: QtBot
 ) -> None:
     e = attnlab.preset("causal-5x8")
-    with qtbot.waitSignal(service.job_done, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(service.job_done):
         lens.show_trace(attnlab.compute(e), View())
         assert lens.sentence.text() == "Computing in four number formats …"
     found = precision(e)
@@ -65,7 +63,7 @@ def test_what_an_edit_overtakes_is_dropped(lens: PrecisionLens, service: Compute
     for value in range(20):
         e = edits.set_block(e, "W_q", 0, 0, [[value]])
         lens.show_trace(attnlab.compute(e), View())
-    qtbot.waitUntil(lambda: len(keys) == 20, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: len(keys) == 20)
     assert column(lens, 1) == [scientific(d.absolute) for d in precision(e) if d.format == "float32"]
     lens.on_result(1, "an older answer")
     assert lens.sentence.text() == summary(precision(e))
@@ -75,10 +73,10 @@ def test_the_same_experiment_is_measured_once(lens: PrecisionLens, service: Comp
     e = attnlab.preset("journey")
     keys: list[object] = []
     service.job_done.connect(lambda key, _: keys.append(key))
-    with qtbot.waitSignal(service.job_done, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(service.job_done):
         lens.show_trace(attnlab.compute(e), View())
     lens.show_trace(attnlab.compute(e, dtype="float64"), View(head="mean"))
-    with qtbot.waitSignal(service.job_done, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(service.job_done):
         service.run(("lens", "other", "end"), lambda: "")
     assert len(keys) == 2
 
@@ -86,7 +84,7 @@ def test_the_same_experiment_is_measured_once(lens: PrecisionLens, service: Comp
 def test_scores_that_overflow_are_said(lens: PrecisionLens, service: ComputeService, qtbot: QtBot) -> None:
     e = attnlab.preset("random-4x8")
     large = attnlab.Experiment(e.tokens, np.asarray(e.embeddings) * 100, e.weights, e.config)
-    with qtbot.waitSignal(service.job_done, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(service.job_done):
         lens.show_trace(attnlab.compute(large), View())
     assert "float16 " in lens.sentence.text()
     assert "overflows in scores" in lens.sentence.text()

@@ -18,8 +18,6 @@ from attnlab.figures.palette import DARK
 from attnlab.ui.playground.lenses.saturation_lens import SaturationLens
 from attnlab.ui.widgets.curves import Curve, Curves
 
-PATIENCE_MS = 20_000
-
 
 class Window(QObject):
     """What a window does for a lens: runs its jobs beside itself, and hands back what came of them."""
@@ -66,7 +64,7 @@ def test_both_plots_show_random_numbers_and_the_experiment_with_and_without_the_
 ) -> None:
     e = preset("journey")
     window.show(e)
-    qtbot.waitUntil(drawn(window), timeout=PATIENCE_MS)
+    qtbot.waitUntil(drawn(window))
     random = of_random(6, 123)
     trace = answer(Request(1, e, "cpu", "float64")).trace
     assert trace is not None
@@ -81,7 +79,7 @@ def test_both_plots_show_random_numbers_and_the_experiment_with_and_without_the_
 
 def test_the_sentence_has_the_numbers_put_in(window: Window, qtbot: QtBot) -> None:
     window.show(preset("journey"))
-    qtbot.waitUntil(drawn(window), timeout=PATIENCE_MS)
+    qtbot.waitUntil(drawn(window))
     text = window.lens.text.text()
     scores = answer(Request(1, preset("journey"), "cpu", "float64")).trace
     assert scores is not None
@@ -95,19 +93,19 @@ def test_the_sentence_has_the_numbers_put_in(window: Window, qtbot: QtBot) -> No
 def test_points_follow_every_edit(window: Window, qtbot: QtBot) -> None:
     e = preset("journey")
     window.show(e)
-    qtbot.waitUntil(drawn(window), timeout=PATIENCE_MS)
+    qtbot.waitUntil(drawn(window))
     before = curve(window.lens.spread, "here").y[0]
     for factor in (2.0, 3.0, 4.0):
         window.show(edits.scale(e, "W_q", factor))
-    qtbot.waitUntil(lambda: curve(window.lens.spread, "here").y[0] == pytest.approx(4 * before), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: curve(window.lens.spread, "here").y[0] == pytest.approx(4 * before))
     assert f"spread by {4 * before:.2f}," in window.lens.text.text()
     window.show(edits.resize(e, d_k=5))
-    qtbot.waitUntil(lambda: curve(window.lens.spread, "here").x == [5], timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: curve(window.lens.spread, "here").x == [5])
 
 
 def test_another_seed_draws_other_curves_and_the_same_one_the_same(window: Window, qtbot: QtBot) -> None:
     window.show(preset("journey"))
-    qtbot.waitUntil(drawn(window), timeout=PATIENCE_MS)
+    qtbot.waitUntil(drawn(window))
     box = window.lens.seed
     for seed in ("7", "123"):
         box.setFocus()
@@ -115,18 +113,18 @@ def test_another_seed_draws_other_curves_and_the_same_one_the_same(window: Windo
         QTest.keyClicks(box, seed)
         QTest.keyClick(box, Qt.Key.Key_Return)
         expected = [pair.raw.spread for pair in of_random(6, int(seed))]
-        qtbot.waitUntil(lambda y=expected: curve(window.lens.spread, "random").y == y, timeout=PATIENCE_MS)  # type: ignore[misc]
+        qtbot.waitUntil(lambda y=expected: curve(window.lens.spread, "random").y == y)  # type: ignore[misc]
 
 
 def test_random_rows_are_as_long_as_the_experiments_own(window: Window, qtbot: QtBot) -> None:
     window.show(preset("the-cat-sat"))
-    qtbot.waitUntil(drawn(window), timeout=PATIENCE_MS)
+    qtbot.waitUntil(drawn(window))
     assert curve(window.lens.gradient, "random").y == [pair.raw.gradient for pair in of_random(3, 123)]
 
 
 def test_a_head_is_shown_alone_and_all_heads_by_their_mean(window: Window, qtbot: QtBot) -> None:
     window.show(preset("multi-head-8"), View(head="all"))
-    qtbot.waitUntil(drawn(window), timeout=PATIENCE_MS)
+    qtbot.waitUntil(drawn(window))
     trace = answer(Request(1, preset("multi-head-8"), "cpu", "float64")).trace
     assert trace is not None
     found = of_trace(trace)
@@ -149,21 +147,21 @@ def test_the_experiments_own_scale_is_named(
     scale: str | float, name: str, words: str, window: Window, qtbot: QtBot
 ) -> None:
     window.show(edits.configured(preset("journey"), scale=scale))
-    qtbot.waitUntil(drawn(window, name), timeout=PATIENCE_MS)
+    qtbot.waitUntil(drawn(window, name))
     assert words in window.lens.text.text()
 
 
 def test_scores_that_overflow_are_told_and_the_curves_stay(window: Window, qtbot: QtBot) -> None:
     e = edits.scale(edits.scale(preset("journey"), "W_q", 1e30), "W_k", 1e30)
     window.show(e, dtype="float32")
-    qtbot.waitUntil(lambda: "NaN" in window.lens.text.text(), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "NaN" in window.lens.text.text())
     window.lens.grab()
     assert len(curve(window.lens.spread, "random").y) == 10
 
 
 def test_a_seed_that_is_none_is_refused_in_a_sentence(window: Window, qtbot: QtBot) -> None:
     window.show(preset("journey"))
-    qtbot.waitUntil(drawn(window), timeout=PATIENCE_MS)
+    qtbot.waitUntil(drawn(window))
     box = window.lens.seed
     box.setFocus()
     box.selectAll()
@@ -180,7 +178,7 @@ def test_plots_stand_side_by_side_where_there_is_room_and_nothing_is_cut_off(
     window.lens.resize(width, 560)
     window.lens.set_palette(DARK)
     window.show(preset("journey"))
-    qtbot.waitUntil(drawn(window), timeout=PATIENCE_MS)
+    qtbot.waitUntil(drawn(window))
     left, right = window.lens.spread, window.lens.gradient
     tops = [plot.mapTo(window.lens, plot.rect().topLeft()).y() for plot in (left, right)]
     assert (tops[0] == tops[1]) is beside

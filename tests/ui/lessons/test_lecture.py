@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 Key, Mod = Qt.Key, Qt.KeyboardModifier
 CTRL, SHIFT = Mod.ControlModifier, Mod.ShiftModifier
-PATIENCE_MS = 20_000
 
 
 def desk_of(person: "Person") -> "LessonDesk":
@@ -88,15 +87,15 @@ def test_a_lecturer_records_saves_reopens_hands_out_and_grades(person: "Person",
     person.window.actions_list.run("exercise")
     dialog = desk.exercise
     assert dialog is not None
-    with person.qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+    with person.qtbot.waitSignal(dialog.previewed):
         QTest.keyClicks(dialog.form.students, "Ada")
-    with person.qtbot.waitSignal(dialog.saved, timeout=PATIENCE_MS):
+    with person.qtbot.waitSignal(dialog.saved):
         dialog.write_pdf(tmp_path / "handout.pdf", False)
     assert (tmp_path / "handout.pdf").read_bytes().startswith(b"%PDF")
     exercise = dialog.exercise()
     lines = [f"Ada,{a.label},{a.value:.3f}" for a in answers(exercise, variant(exercise, "Ada"))]
     (tmp_path / "answers.csv").write_text("\n".join(["student,cell,value", *lines]), encoding="utf-8")
-    with person.qtbot.waitSignal(dialog.slices.finished, timeout=PATIENCE_MS):
+    with person.qtbot.waitSignal(dialog.slices.finished):
         dialog.grade_file(tmp_path / "answers.csv")
     assert dialog.grades.summary.text().startswith("1 student, 1 of 1 answer")
     dialog.grades.close()

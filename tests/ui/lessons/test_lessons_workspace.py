@@ -16,6 +16,7 @@ from attnlab.compute.engine import compute
 from attnlab.lessons.lesson import Lesson
 from attnlab.ui.lessons.printing import Printing
 from attnlab.ui.present import ahead
+from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:
     from attnlab.ui.lessons.desk import LessonDesk
@@ -262,7 +263,7 @@ sys.exit(main(["lesson", sys.argv[1], "--step", "3"]))
 
 def test_the_program_opens_with_a_lesson_at_a_step(lesson_file: Path) -> None:
     command = [sys.executable, "-c", PROGRAM, str(lesson_file)]
-    answer = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    answer = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
     assert (answer.returncode, answer.stderr) == (0, "")
     assert answer.stdout.splitlines() == ["Masks in four steps 2 True"]
 

@@ -17,8 +17,6 @@ from attnlab.lessons.exercise import answers, variant
 from attnlab.ui.predict.exercise_dialog import ExerciseDialog
 from attnlab.ui.predict.solution_actions import ask_save, copy_latex, copy_markdown, save_to
 
-PATIENCE_MS = 20_000
-
 
 @pytest.fixture
 def person(sit_down: Callable[..., object]) -> object:
@@ -30,7 +28,7 @@ def dialog(person: object, qtbot: QtBot) -> Iterator[ExerciseDialog]:
     playground, window = person.playground, person.window  # type: ignore[attr-defined]
     playground.document.select(Cell("weights", 2, 1, 0), pin=True)
     made = ExerciseDialog(playground, window)
-    with qtbot.waitSignal(made.previewed, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(made.previewed):
         made.show()
     yield made
     made.close()
@@ -38,7 +36,7 @@ def dialog(person: object, qtbot: QtBot) -> Iterator[ExerciseDialog]:
 
 
 def fill(dialog: ExerciseDialog, qtbot: QtBot, students: str) -> None:
-    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(dialog.previewed):
         dialog.form.students.setFocus()
         for i, line in enumerate(students.splitlines()):
             if i:
@@ -47,7 +45,7 @@ def fill(dialog: ExerciseDialog, qtbot: QtBot, students: str) -> None:
 
 
 def choose(dialog: ExerciseDialog, qtbot: QtBot, title: str) -> None:
-    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(dialog.previewed):
         dialog.form.which.setCurrentText(title)
 
 
@@ -70,33 +68,33 @@ def test_any_cells_are_chosen_by_name_and_by_click(dialog: ExerciseDialog, perso
     form = dialog.form
     assert form.cells.isVisible()
     assert form.cells.text() == "weights[0, 2, 1]"
-    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(dialog.previewed):
         QTest.keyClicks(form.cells, ", context[0, :]")
     person.click_cell("scores", 0, 3)  # type: ignore[attr-defined]
-    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(dialog.previewed):
         qtbot.mouseClick(form.add, Qt.MouseButton.LeftButton)
     row = tuple(Cell("context", 0, column, 0) for column in range(2))
     assert dialog.exercise().blanks == (Cell("weights", 2, 1, 0), *row, Cell("scores", 0, 3, 0))
     assert form.where.text() == "Weights: starts → journey and 3 more"
-    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(dialog.previewed):
         QTest.keyClicks(form.cells, ", weights[9, 9]")
     assert "needs a number from 0 to 5" in dialog.message.text()
     assert not dialog.handout_button.isEnabled()
 
 
 def test_another_cell_in_the_window_is_another_exercise(dialog: ExerciseDialog, person: object, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(dialog.previewed):
         person.click_cell("scores", 0, 3)  # type: ignore[attr-defined]
     assert dialog.form.where.text() == "Scores: Your → with"
 
 
 def test_what_cannot_be_is_said_and_nothing_can_be_printed(dialog: ExerciseDialog, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(dialog.previewed):
         dialog.form.tolerance.setText("a bit")
     assert "Tolerance: “a bit” is no number" in dialog.message.text()
     assert dialog.preview.pixmap().isNull()
     assert not dialog.handout_button.isEnabled()
-    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(dialog.previewed):
         dialog.form.tolerance.setText("1/50")
     assert dialog.exercise().tolerance == 0.02
     assert dialog.handout_button.isEnabled()
@@ -105,7 +103,7 @@ def test_what_cannot_be_is_said_and_nothing_can_be_printed(dialog: ExerciseDialo
 def test_sheets_are_printed_for_every_student(dialog: ExerciseDialog, qtbot: QtBot, tmp_path: Path) -> None:
     fill(dialog, qtbot, "Ada\nBob\nEve")
     for solved, name in ((False, "handout.pdf"), (True, "answers.pdf")):
-        with qtbot.waitSignal(dialog.saved, timeout=PATIENCE_MS):
+        with qtbot.waitSignal(dialog.saved):
             dialog.write_pdf(tmp_path / name, solved)
         assert pages(tmp_path / name) == 3
         assert dialog.message.text() == f"Saved {tmp_path / name}"
@@ -115,7 +113,7 @@ def test_sheets_are_printed_for_every_student(dialog: ExerciseDialog, qtbot: QtB
 def test_printing_can_be_cancelled_and_leaves_nothing(dialog: ExerciseDialog, qtbot: QtBot, tmp_path: Path) -> None:
     fill(dialog, qtbot, "500")
     path = tmp_path / "handout.pdf"
-    with qtbot.waitSignal(dialog.slices.progressed, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(dialog.slices.progressed):
         dialog.write_pdf(path, False)
     assert dialog.progress.isVisible()
     assert dialog.progress.maximum() == 500
@@ -127,7 +125,7 @@ def test_printing_can_be_cancelled_and_leaves_nothing(dialog: ExerciseDialog, qt
 
 
 def test_a_file_that_cannot_be_written_is_said(dialog: ExerciseDialog, qtbot: QtBot, tmp_path: Path) -> None:
-    with qtbot.waitSignal(dialog.slices.finished, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(dialog.slices.finished):
         dialog.write_pdf(tmp_path / "none" / "x.pdf", False)
     assert "cannot be written" in dialog.message.text()
 
@@ -157,7 +155,7 @@ def test_trying_hides_the_stage_asks_and_shows_it_again(dialog: ExerciseDialog, 
         QTest.keyClick(dialog.answer_sheet.focusProxy(), Qt.Key.Key_Return)
     assert dialog.answer_sheet.hidden_cells == ()
     assert document.view.at is None
-    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(dialog.previewed):
         qtbot.mouseClick(dialog.back_button, Qt.MouseButton.LeftButton)
     assert dialog.preview.isVisible()
     document.undo()
@@ -182,7 +180,7 @@ def test_answers_are_graded_and_the_table_can_be_copied(dialog: ExerciseDialog, 
     path = tmp_path / "answers.csv"
     path.write_text("\n".join(["student,cell,value", *lines, "Eve,a,1", "nonsense"]), encoding="utf-8")
     dialog.set_palette(DARK)
-    with qtbot.waitSignal(dialog.slices.finished, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(dialog.slices.finished):
         dialog.grade_file(path)
     table = dialog.grades
     assert table.summary.text() == "2 students, 11 of 12 answers are right"
@@ -215,9 +213,9 @@ def test_an_exercise_is_saved_and_opened_again(
     fill(dialog, qtbot, "Ada\nBob")
     before = dialog.exercise()
     dialog.save_to(tmp_path / "e.json")
-    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(dialog.previewed):
         person.click_cell("scores", 0, 3)  # type: ignore[attr-defined]
-    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(dialog.previewed):
         dialog.open_from(tmp_path / "e.json")
     after = dialog.exercise()
     assert dialog.form.which.currentText() == "As in e.json"
@@ -232,11 +230,9 @@ def test_the_worked_solution_goes_to_the_clipboard_and_to_files(person: object, 
     for copy, begins in ((copy_markdown, "# Worked solution"), (copy_latex, "\\documentclass")):
         QGuiApplication.clipboard().setText("")
         copy(playground)
-        qtbot.waitUntil(
-            lambda begins=begins: QGuiApplication.clipboard().text().startswith(begins), timeout=PATIENCE_MS
-        )
+        qtbot.waitUntil(lambda begins=begins: QGuiApplication.clipboard().text().startswith(begins))
     for name, begins in (("a.md", "# Worked solution"), ("a.tex", "\\documentclass")):
-        with qtbot.waitSignal(playground.service.job_done, timeout=PATIENCE_MS):
+        with qtbot.waitSignal(playground.service.job_done):
             save_to(playground, tmp_path / name)
         assert (tmp_path / name).read_text(encoding="utf-8").startswith(begins)
     save_to(playground, tmp_path / "a.txt")
@@ -249,4 +245,4 @@ def test_the_worked_solution_goes_to_the_clipboard_and_to_files(person: object, 
 def test_a_layer_too_large_to_write_out_says_so(sit_down: Callable[..., object], qtbot: QtBot) -> None:
     person = sit_down("saturated")
     copy_markdown(person.playground)  # type: ignore[attr-defined]
-    qtbot.waitUntil(lambda: "fewer columns or tokens" in person.message(), timeout=PATIENCE_MS)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: "fewer columns or tokens" in person.message())  # type: ignore[attr-defined]

@@ -16,7 +16,6 @@ from attnlab.ui.train.setting_rows import ChoiceRow, NumberRow
 from attnlab.ui.train.workspace import TrainWorkspace
 from attnlab.ui.widgets.option_controls import NumberEdit
 
-PATIENCE_MS = 40_000
 SMALL = {"layers": "1", "heads": "2", "d_model": "8", "d_ff": "8", "batch": "4", "steps": "60"}
 """What is typed so that a step takes no time."""
 
@@ -33,7 +32,7 @@ class Student:
         return self.window.trainer
 
     def wait_for(self, condition: object) -> None:
-        self.qtbot.waitUntil(condition, timeout=PATIENCE_MS)  # type: ignore[arg-type]
+        self.qtbot.waitUntil(condition)  # type: ignore[arg-type]
 
     def type(self, name: str, text: str) -> None:
         """Type into the field of a setting, wherever it stands."""
@@ -77,7 +76,7 @@ class Student:
         self.ready()
 
     def train_to_the_end(self) -> None:
-        with self.qtbot.waitSignal(self.ws.session.ended, timeout=PATIENCE_MS):
+        with self.qtbot.waitSignal(self.ws.session.ended):
             self.press(self.ws.header.main)
 
     def curve(self) -> list[float]:
@@ -94,7 +93,7 @@ def student(qtbot: QtBot) -> Iterator[Student]:
     qtbot.addWidget(window)
     window.resize(1440, 900)
     window.show()
-    with qtbot.waitSignal(window.ready, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(window.ready):
         window.load()
     QTest.keySequence(window, QKeySequence("Ctrl+3"))
     person = Student(window, qtbot)

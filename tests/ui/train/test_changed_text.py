@@ -27,7 +27,7 @@ def test_a_run_whose_text_was_changed_is_shown_but_does_not_go_on(
     message, session = pupil.trainer.footer.message, pupil.trainer.session
     pupil.wait_for(lambda: "mine.txt was changed since this run began" in message.text())
     pupil.wait_for(lambda: session.can_go_on and pupil.shown_step == 5)
-    with pupil.qtbot.waitSignal(session.failed, timeout=60_000):
+    with pupil.qtbot.waitSignal(session.failed):
         pupil.trainer.start()
     assert "was changed since this run began" in message.text()
     assert pupil.run.step == 5

@@ -13,6 +13,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 
+from tests.patience import PATIENCE_S
+
 if TYPE_CHECKING:
     from tests.ui.train.conftest import Student
 
@@ -71,7 +73,7 @@ def test_a_running_training_pauses_takes_one_step_and_goes_on(student: "Student"
     student.wait_for(lambda: run.step == paused + 1 and session.state == "paused")
     student.press(ws.header.main)
     student.wait_for(lambda: run.step > paused + 5)
-    with student.qtbot.waitSignal(session.ended, timeout=20_000):
+    with student.qtbot.waitSignal(session.ended):
         student.press(ws.header.stop)
     assert "Stopped" in ws.footer.message.text()
     assert session.can_go_on
@@ -182,7 +184,7 @@ def test_a_process_that_is_killed_is_said_and_what_it_learned_stays(student: "St
     student.press(ws.header.main)
     student.wait_for(lambda: session.run is not None and session.run.step > 10)
     assert session.process is not None
-    with student.qtbot.waitSignal(session.failed, timeout=20_000):
+    with student.qtbot.waitSignal(session.failed):
         os.kill(session.process.pid, signal.SIGKILL)
     assert "killed (signal 9)" in ws.footer.message.text()
     assert len(ws.footer.line.steps) > 1
@@ -259,8 +261,8 @@ def test_a_picture_of_a_run_waits_for_its_maps(tmp_path: Path) -> None:
     run, picture = str(tmp_path / "run"), str(tmp_path / "shot.png")
     small = [f"--set={name}={value}" for name, value in (("layers", 1), ("d_model", 16), ("d_ff", 16), ("batch", 4))]
     attnlab = [sys.executable, "-m", "attnlab"]
-    subprocess.run([*attnlab, "train", "copy", "--steps", "20", *small, "-o", run], check=True, timeout=120)
-    subprocess.run([*attnlab, run, "--screenshot", picture, "--size", "1440x900"], check=True, timeout=120)
+    subprocess.run([*attnlab, "train", "copy", "--steps", "20", *small, "-o", run], check=True, timeout=PATIENCE_S)
+    subprocess.run([*attnlab, run, "--screenshot", picture, "--size", "1440x900"], check=True, timeout=PATIENCE_S)
     with Image.open(picture) as shot:
         maps = np.asarray(shot.crop((380, 110, 1080, 400)).convert("RGB")).reshape(-1, 3)
         curve = np.asarray(shot.crop((1160, 100, 1420, 260)).convert("RGB")).reshape(-1, 3)

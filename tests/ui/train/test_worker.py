@@ -8,6 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from attnlab.errors import TrainingError
 from attnlab.ui.train.worker import Refusal, Worker
+from tests.patience import PATIENCE_S
 
 KINDS = ("look", "text")
 
@@ -25,11 +26,11 @@ def _held(worker: Worker) -> Callable[[], None]:
 
     def hold() -> str:
         begun.set()
-        go_on.wait(10)
+        go_on.wait(PATIENCE_S)
         return "held"
 
     worker.ask("text", hold)
-    assert begun.wait(10)
+    assert begun.wait(PATIENCE_S)
     return go_on.set
 
 

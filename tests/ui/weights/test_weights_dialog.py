@@ -15,7 +15,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from tests.files.libraries import FIELDS, LIBRARIES, Layer, layer, linear
-from tests.ui.weights.weights_desk import PATIENCE_MS, Desk, refused, sit
+from tests.ui.weights.weights_desk import Desk, refused, sit
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
@@ -309,7 +309,7 @@ def test_arrays_are_found_by_a_filter_and_taken_from_their_list(person: "Person"
     assert "1 of 41 arrays" in desk.texts()
     table = person.find(QTableView, "Arrays of the file", desk.dialog)
     person.click(table.viewport(), table.visualRect(table.model().index(0, 0)).center())
-    with person.qtbot.waitSignal(desk.dialog.previewed, timeout=PATIENCE_MS):
+    with person.qtbot.waitSignal(desk.dialog.previewed):
         person.click(desk.button("Use for"))
     desk.choose("Heads", "1")
     desk.bring_in()
@@ -343,7 +343,7 @@ def test_what_changes_behind_the_dialog_is_kept(person: "Person", tmp_path: Path
     np.savez(tmp_path / "a.npz", W_q=np.ones((3, 2)))
     desk = sit(person, [tmp_path / "a.npz"])
     desk.choose("Heads", "2")
-    with person.qtbot.waitSignal(desk.dialog.previewed, timeout=PATIENCE_MS):
+    with person.qtbot.waitSignal(desk.dialog.previewed):
         person.playground.toggle_causal()
         assert not desk.button("Bring in").isEnabled()
     desk.bring_in()

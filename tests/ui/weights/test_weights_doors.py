@@ -11,7 +11,7 @@ from PySide6.QtGui import QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QFileDialog
 
 from attnlab.ui.weights.dialog import WeightsDialog
-from tests.ui.weights.weights_desk import PATIENCE_MS, Desk, sit
+from tests.ui.weights.weights_desk import Desk, sit
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
@@ -30,7 +30,7 @@ def desk_of(person: "Person") -> Desk:
     """Return the dialog that has just opened, once its first guess has been tried."""
     dialog = person.window.findChild(WeightsDialog)
     assert dialog is not None
-    with person.qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+    with person.qtbot.waitSignal(dialog.previewed):
         pass
     return Desk(person, dialog)
 
@@ -74,7 +74,7 @@ def test_another_file_is_dropped_on_the_dialog(person: "Person", file: Path, tmp
     desk = sit(person, [file])
     data, where = urls(tmp_path / "W_k.npy"), QPointF(300, 300)
     copy, left = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
-    with person.qtbot.waitSignal(desk.dialog.previewed, timeout=PATIENCE_MS):
+    with person.qtbot.waitSignal(desk.dialog.previewed):
         desk.dialog.dropEvent(QDropEvent(where, copy, data, left, Mod.NoModifier))
     assert "Weights from W_k.npy" in desk.texts()
     assert desk.dialog.form.rows["W_q"].part_chosen() is None

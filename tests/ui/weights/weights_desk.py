@@ -13,8 +13,6 @@ from attnlab.ui.weights.dialog import WeightsDialog, open_weights_dialog
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
 
-PATIENCE_MS = 20_000
-
 
 class Desk:
     """One dialog, and the person who sits at its window."""
@@ -30,13 +28,13 @@ class Desk:
         box.showPopup()
         index = box.model().index(place, 0)
         box.view().scrollTo(index)
-        with self.person.qtbot.waitSignal(self.dialog.previewed, timeout=PATIENCE_MS):
+        with self.person.qtbot.waitSignal(self.dialog.previewed):
             at = box.view().visualRect(index).center()
             QTest.mouseClick(box.view().viewport(), Qt.MouseButton.LeftButton, pos=at)
 
     def press(self, name: str) -> None:
         """Click a button, and wait until what it changed has been tried."""
-        with self.person.qtbot.waitSignal(self.dialog.previewed, timeout=PATIENCE_MS):
+        with self.person.qtbot.waitSignal(self.dialog.previewed):
             self.person.click(self.button(name))
 
     def button(self, name: str) -> QAbstractButton:
@@ -72,7 +70,7 @@ def sit(person: "Person", paths: Sequence[Path] = (), text: str = "") -> Desk:
     """Open the dialog and wait until its first guess has been tried."""
     dialog = open_weights_dialog(person.window, paths, text)
     assert dialog is not None
-    with person.qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+    with person.qtbot.waitSignal(dialog.previewed):
         pass
     return Desk(person, dialog)
 
@@ -81,7 +79,7 @@ def refused(person: "Person", path: Path) -> str:
     """Open the dialog on a file that cannot be read, read what it says, and close it."""
     dialog = open_weights_dialog(person.window, [path])
     assert dialog is not None
-    with person.qtbot.waitSignal(dialog.read, timeout=PATIENCE_MS):
+    with person.qtbot.waitSignal(dialog.read):
         pass
     desk = Desk(person, dialog)
     said = dialog.waiting.text()
