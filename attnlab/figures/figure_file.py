@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QRectF, QSaveFile, QSize, QSizeF
 from PySide6.QtGui import QColor, QImage, QImageWriter, QPageLayout, QPageSize, QPaintDevice, QPainter, QPdfWriter
@@ -13,11 +12,9 @@ from PySide6.QtSvg import QSvgGenerator
 from attnlab.errors import AttnlabError, FileError
 from attnlab.figures.figure_colours import dressed
 from attnlab.figures.figure_page import Page, draw_page, lay_out_page
+from attnlab.figures.figure_source import Source
 from attnlab.figures.figure_spec import MM_PER_INCH, POINTS_PER_INCH, FigureSpec
 from attnlab.figures.figure_svg import mended
-
-if TYPE_CHECKING:
-    from attnlab.attention.trace import Trace
 
 ENDINGS = (".png", ".svg", ".pdf")
 PIXELS = 120_000_000
@@ -29,7 +26,7 @@ _SVG_DPI, _PDF_DPI = 25_400, 1200
 """The steps in which a file says how large it is: a thousandth of a millimetre, and Qt's own for a PDF."""
 
 
-def figure_bytes(trace: "Trace", spec: FigureSpec, ending: str) -> bytes:
+def figure_bytes(source: Source, spec: FigureSpec, ending: str) -> bytes:
     """Return a figure as a file with that ending holds it. A QGuiApplication must be there.
 
     Raises:
@@ -37,27 +34,27 @@ def figure_bytes(trace: "Trace", spec: FigureSpec, ending: str) -> bytes:
     """
     if ending not in ENDINGS:
         raise AttnlabError(f"A figure does not end in {ending!r}; {', '.join(ENDINGS)} are what it can be.")
-    page = page_of(trace, spec, ending)
+    page = page_of(source, spec, ending)
     if ending == ".png":
         return png(page_image(page))
     return svg(page, *described(page)) if ending == ".svg" else pdf(page, described(page)[0])
 
 
-def page_of(trace: "Trace", spec: FigureSpec, ending: str) -> Page:
+def page_of(source: Source, spec: FigureSpec, ending: str) -> Page:
     """Return the layout of a figure as a file with that ending has it; errors as :func:`figure_bytes`.
 
     Files of vectors hold maps in as many dots as any printer has, whatever the dots per inch asked for.
     """
-    return lay_out_page(trace, spec if ending == ".png" else replace(spec, dpi=max(spec.dpi, VECTOR_DPI)))
+    return lay_out_page(source, spec if ending == ".png" else replace(spec, dpi=max(spec.dpi, VECTOR_DPI)))
 
 
-def write_figure(path: str | os.PathLike[str], trace: "Trace", spec: FigureSpec) -> None:
+def write_figure(path: str | os.PathLike[str], source: Source, spec: FigureSpec) -> None:
     """Write a figure by the ending of its name, whole or not at all; errors are those of :func:`figure_bytes`.
 
     Raises:
         FileError: it cannot be written.
     """
-    data = figure_bytes(trace, spec, os.path.splitext(os.fspath(path))[1].lower())
+    data = figure_bytes(source, spec, os.path.splitext(os.fspath(path))[1].lower())
     file = QSaveFile(os.fspath(path))
     file.setDirectWriteFallback(True)  # for what is no ordinary file, a pipe for instance
     written = file.open(QIODevice.OpenModeFlag.WriteOnly) and file.write(data) > 0 and file.commit()
@@ -65,9 +62,9 @@ def write_figure(path: str | os.PathLike[str], trace: "Trace", spec: FigureSpec)
         raise FileError(f"{os.fspath(path)} cannot be written: {file.errorString()}.")
 
 
-def figure_image(trace: "Trace", spec: FigureSpec) -> QImage:
+def figure_image(source: Source, spec: FigureSpec) -> QImage:
     """Return a figure in pixels: to the pixel as large as asked, on any screen. Errors as :func:`figure_bytes`."""
-    return page_image(lay_out_page(trace, spec))
+    return page_image(lay_out_page(source, spec))
 
 
 def page_image(page: Page) -> QImage:
@@ -135,8 +132,8 @@ def pdf(page: Page, title: str) -> bytes:
 
 def described(page: Page) -> tuple[str, str]:
     """Return the title of a figure, and one sentence on what it shows."""
-    stages = [each.stage.title for _, _, each in page.panels]
-    title = page.spec.title or ", ".join(stages)
+    stages = ", ".join(each.stage.title for _, _, each in page.panels)
+    title = page.spec.title or ": ".join(filter(None, (" ".join(page.title), stages)))
     parts = [f"{each.stage.title} {each.which} ({each.shape})".replace("  ", " ") for _, _, each in page.panels]
     return title, f"Maps drawn by attnlab: {'; '.join(parts)}."
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QFont, QPainter
@@ -12,13 +11,11 @@ from attnlab.figures.figure_canvas import Rect, draw_flow, lay_out_canvas
 from attnlab.figures.figure_colours import dressed
 from attnlab.figures.figure_layout import LINE, MARGIN
 from attnlab.figures.figure_panel import Panel, draw_panel, panel
+from attnlab.figures.figure_source import Sheets, Source, heads_of
 from attnlab.figures.figure_spec import MM_PER_INCH, WIDE_MM, WIDTH_MM, FigureSpec
 from attnlab.figures.figure_type import TITLE_PX, figure_font, wrapped
 from attnlab.figures.figure_wires import Wire
 from attnlab.figures.text import Pen
-
-if TYPE_CHECKING:
-    from attnlab.attention.trace import Trace
 
 _LEAST_PANEL = 60.0
 """A panel narrower or lower than this, in units, holds nothing that could be read."""
@@ -54,31 +51,32 @@ class Page:
         return max(round(width), 1), max(round(height), 1)
 
 
-def lay_out_page(trace: "Trace", spec: FigureSpec) -> Page:
+def lay_out_page(source: Source, spec: FigureSpec) -> Page:
     """Lay a figure out. A QGuiApplication must be there.
 
     Raises:
         AttnlabError: no such stage or head, or no room for what is to be in it.
     """
     for stage in () if spec.canvas else spec.stages:
-        if stage not in trace:
-            names = ", ".join(trace.all_stages)
+        if stage not in source:
+            names = ", ".join(source.all_stages)
             raise AttnlabError(f"There is no stage {stage!r} in this configuration; there are {names}.")
     units, ratio = spec.units_per_inch / MM_PER_INCH, spec.dpi / spec.units_per_inch
-    width = (spec.width_mm or _usual_width(trace, spec)) * units
+    width = (spec.width_mm or _usual_width(source, spec)) * units
     height = None if spec.height_mm is None else spec.height_mm * units
-    own = spec.title if spec.canvas or len(spec.stages) > 1 else ""
-    title = wrapped(own or "", width - 2 * MARGIN, figure_font(TITLE_PX, QFont.Weight.DemiBold))
+    title = wrapped(_heading(source, spec), width - 2 * MARGIN, figure_font(TITLE_PX, QFont.Weight.DemiBold))
     top = len(title) * LINE + (MARGIN if title else 0.0)
     if spec.canvas:
-        flow = lay_out_canvas(trace, spec, width, ratio, top, height)
+        if isinstance(source, Sheets):
+            raise AttnlabError("There is no canvas of maps alone; name some of them.")
+        flow = lay_out_canvas(source, spec, width, ratio, top, height)
         _check_room(min(card[2] for card in flow.cards), min(card[3] for card in flow.cards))
         return Page(spec, width, height or flow.height, ratio, title, flow.panels, flow.cards, flow.wires)
     free = None if height is None else (height - top) / len(spec.stages)
     _check_room(width, free or width)
     panels, y = [], top
     for name in spec.stages:
-        panels.append((0.0, y, panel(trace, name, spec, width, ratio, free)))
+        panels.append((0.0, y, panel(source, name, spec, width, ratio, free)))
         y += panels[-1][2].layout.height
     return Page(spec, width, height or y, ratio, title, tuple(panels))
 
@@ -116,6 +114,13 @@ def draw_steps(painter: QPainter, page: Page) -> Iterator[None]:
             painter.restore()
 
 
-def _usual_width(trace: "Trace", spec: FigureSpec) -> float:
-    several = spec.head == "all" and trace.experiment.n_heads > 1
-    return WIDE_MM if spec.canvas or (several and trace.stage(spec.stages[0]).has_heads) else WIDTH_MM
+def _heading(source: Source, spec: FigureSpec) -> str:
+    """Return what stands above all panels; of one alone, a person's own title is that of the panel."""
+    if spec.title is None:
+        return source.heading if isinstance(source, Sheets) else ""
+    return spec.title if spec.canvas or len(spec.stages) > 1 else ""
+
+
+def _usual_width(source: Source, spec: FigureSpec) -> float:
+    several = spec.head == "all" and heads_of(source) > 1
+    return WIDE_MM if spec.canvas or (several and source.stage(spec.stages[0]).has_heads) else WIDTH_MM

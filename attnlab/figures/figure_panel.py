@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QLinearGradient, QPainter
 
@@ -28,6 +29,7 @@ from attnlab.figures.figure_layout import (
     lay_out,
 )
 from attnlab.figures.figure_numbers import draw_figure_numbers
+from attnlab.figures.figure_source import Drawn, Sheets, Source, heads_of
 from attnlab.figures.figure_spec import FigureSpec
 from attnlab.figures.figure_type import SMALL_PX, TEXT_PX, TITLE_PX, figure_font, wrapped
 from attnlab.figures.layout import Grid
@@ -54,7 +56,7 @@ _TICK, _APART = 2.0, 6.0
 class Panel:
     """A stage as a figure shows it: its maps, the lines of its title, which head, its shape, and where all stands."""
 
-    stage: "Stage"
+    stage: Drawn
     data: MapData
     title: tuple[str, ...]
     which: str
@@ -67,24 +69,20 @@ class Panel:
         return self.layout.width, self.layout.height
 
 
-def map_data(trace: "Trace", stage: str, head: int | str) -> MapData:
+def map_data(source: Source, stage: str, head: int | str) -> MapData:
     """Return what is drawn of a stage: maps, labels, titles, and the scale that all heads share.
 
     Raises:
         AttnlabError: no such stage or head; the sentence names those that exist.
     """
-    from attnlab.attention.axes import labels
-    from attnlab.attention.stages import kind_of
-
-    if stage not in trace:
-        names = ", ".join(trace.all_stages)
+    if stage not in source:
+        names = ", ".join(source.all_stages)
         raise AttnlabError(f"There is no stage {stage!r} in this configuration; there are {names}.")
-    entry, e = trace.stage(stage), trace.experiment
-    array = trace.array(stage)
+    entry, array = source.stage(stage), source.array(stage)
     if not entry.has_heads:
         values, titles = array[None], [""]
     elif head == "mean":
-        values, titles = trace.mean(stage)[None], [f"mean of {len(array)} heads"]
+        values, titles = source.mean(stage)[None], [f"mean of {len(array)} heads"]
     elif head == "all":
         values, titles = array, [f"head {i}" for i in range(len(array))]
     elif isinstance(head, int) and 0 <= head < len(array):
@@ -92,18 +90,30 @@ def map_data(trace: "Trace", stage: str, head: int | str) -> MapData:
     else:
         heads = "head 0" if len(array) == 1 else f"heads 0 to {len(array) - 1}"
         raise AttnlabError(f"There is no head {head}; there are {heads}, all and mean.")
+    if isinstance(source, Sheets):
+        sheet = source.stage(stage)
+        return MapData(values, sheet.kind, sheet.limit, sheet.masked, sheet.row_labels, sheet.column_labels, titles)
+    return _computed(source, source.stage(stage), values, titles)
+
+
+def _computed(trace: "Trace", entry: "Stage", values: NDArray[np.floating], titles: Sequence[str]) -> MapData:
+    """Return some maps of a stage with the labels and the scale that follow from the experiment."""
+    from attnlab.attention.axes import labels
+    from attnlab.attention.stages import kind_of
+
+    e = trace.experiment
     rows, columns = (labels(e, axis, n) for axis, n in zip(entry.axes[-2:], values.shape[1:], strict=True))
-    kind, masked = kind_of(entry, e), trace.shown_mask(stage)
-    return MapData(values, kind, limit_of(array, kind, masked), masked, rows, columns, titles)
+    kind, masked = kind_of(entry, e), trace.shown_mask(entry.name)
+    return MapData(values, kind, limit_of(trace.array(entry.name), kind, masked), masked, rows, columns, titles)
 
 
 def panel(
-    trace: "Trace", stage: str, spec: FigureSpec, width: float, ratio: float, height: float | None = None
+    source: Source, stage: str, spec: FigureSpec, width: float, ratio: float, height: float | None = None
 ) -> Panel:
     """Lay a stage out ``width`` units wide; ``ratio`` dots to the unit are what cells are fitted to."""
-    data, entry = map_data(trace, stage, spec.head), trace.stage(stage)
+    data, entry = map_data(source, stage, spec.head), source.stage(stage)
     one = len(data.values) == 1
-    which = data.titles[0] if one and entry.has_heads and trace.experiment.n_heads > 1 else ""
+    which = data.titles[0] if one and entry.has_heads and heads_of(source) > 1 else ""
     shape = " × ".join(map(str, data.values.shape[1 if one else 0 :]))
     text = entry.title if spec.title is None or spec.canvas or len(spec.stages) > 1 else spec.title
     title = wrapped(text, width - 2 * MARGIN, figure_font(TITLE_PX, QFont.Weight.DemiBold)) if text else ()

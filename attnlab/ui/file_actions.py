@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from attnlab.ui.actions import Action
+from attnlab.ui.train.actions import FILM
 
 if TYPE_CHECKING:
     from attnlab.ui.main_window import MainWindow
@@ -22,20 +23,29 @@ def file_actions(w: "MainWindow") -> list[Action]:
         return w.trainer is not None and w.trainer.shown
 
     def export() -> None:
-        w.train("tools.export_film")() if training() else w.do("files.ask_export")()
+        w.train("tools.export_figure")() if training() else w.do("files.ask_export")()
 
     def film() -> None:
         from attnlab.ui.export.sweep_dialog import open_sweep_dialog
 
-        open_sweep_dialog(w)
+        w.train("tools.export_film")() if training() else open_sweep_dialog(w)
+
+    def filmed() -> str:
+        return FILM if training() else "Export a film of a sweep…"
 
     def copy(canvas: bool) -> Callable[[], None]:
         def call() -> None:
             from attnlab.ui.export.copying import copy_looked_at
 
-            copy_looked_at(w, canvas)
+            if training() and not canvas:
+                w.train("tools.copy_picture")()
+            else:
+                copy_looked_at(w, canvas)
 
         return call
+
+    def copied() -> str:
+        return "Copy picture of the maps" if training() else "Copy picture of the stage"
 
     def drawable() -> bool:
         p = w.playground
@@ -74,11 +84,11 @@ def file_actions(w: "MainWindow") -> list[Action]:
             export,
             ("Ctrl+E",),
             loaded,
-            hint="In the training, a film of it",
+            hint="In the training, the maps that are shown",
         ),
-        Action("copy-picture", "Copy picture of the stage", "File", copy(canvas=False), (), drawable, hint=drawn),
+        Action("copy-picture", copied, "File", copy(canvas=False), (), lambda: training() or drawable(), hint=drawn),
         Action("copy-canvas", "Copy picture of the whole canvas", "File", copy(canvas=True), (), drawable, hint=drawn),
-        Action("film", "Export a film of a sweep…", "File", film, (), loaded),
+        Action("film", filmed, "File", film, ("Ctrl+Shift+E",), loaded),
         *code_actions(w),
     ]
 

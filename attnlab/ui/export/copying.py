@@ -8,21 +8,21 @@ from PySide6.QtGui import QGuiApplication, QImage
 
 from attnlab.errors import AttnlabError
 from attnlab.figures.figure_file import described, page_image, page_of, png, svg
+from attnlab.figures.figure_source import Source
 from attnlab.figures.figure_spec import FigureSpec
 from attnlab.ui.export.remembered import recalled
 
 if TYPE_CHECKING:
-    from attnlab.attention.trace import Trace
     from attnlab.ui.main_window import MainWindow
 
 
-def copy_figure(trace: "Trace", spec: FigureSpec) -> QImage:
+def copy_figure(source: Source, spec: FigureSpec) -> QImage:
     """Put a figure on the clipboard, and return it in pixels; what was there stays where it cannot be drawn.
 
     Raises:
         AttnlabError: it cannot be drawn.
     """
-    image, vectors = page_image(page_of(trace, spec, ".png")), page_of(trace, spec, ".svg")
+    image, vectors = page_image(page_of(source, spec, ".png")), page_of(source, spec, ".svg")
     data = QMimeData()
     data.setImageData(image)
     data.setData("image/png", png(image))

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QVBoxLayout, QWidget
@@ -10,46 +9,45 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from attnlab.errors import AttnlabError
 from attnlab.figures.figure_file import page_of
 from attnlab.figures.figure_page import Page
+from attnlab.figures.figure_source import Source
 from attnlab.figures.figure_spec import FigureSpec
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.export.copying import copy_figure
-from attnlab.ui.export.form import CANVAS, ExportForm
+from attnlab.ui.export.form import ExportForm
+from attnlab.ui.export.form_rows import fit
 from attnlab.ui.export.preview import FigurePreview
 from attnlab.ui.export.remembered import FORMATS, recalled, words
-from attnlab.ui.playground.export import export_figure, export_stage
+from attnlab.ui.export.saving import export_figure, export_table
 from attnlab.ui.predict.parts import ask_where, button, scrolled
 from attnlab.ui.theme import px, restyle
-
-if TYPE_CHECKING:
-    from attnlab.attention.trace import Trace
 
 _SMALL, _LARGE = (560, 420), (960, 640)
 _SOON_MS = 40
 
 
 class ExportDialog(QDialog):
-    """Exports a trace; ``remembered`` carries the choices once they were used, ``exported`` the file."""
+    """Exports a trace, or maps of any kind; ``remembered`` carries the choices once they were used, ``exported`` the
+    file."""
 
     previewed = Signal()
     remembered = Signal(object)
     exported = Signal(object)
 
     def __init__(
-        self, trace: "Trace", stage: str, head: int | str, choices: tuple[str, ...], parent: QWidget | None = None
+        self, source: Source, stage: str, head: int | str, choices: tuple[str, ...], parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle("Export")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setMinimumSize(px(_SMALL[0]), px(_SMALL[1]))
-        self.resize(px(_LARGE[0]), px(_LARGE[1]))
-        self._trace, self._spec = trace, FigureSpec()
+        fit(self, _SMALL, _LARGE)
+        self._source, self._spec, self._choices = source, FigureSpec(), choices
         self._page: Page | None = None
         self.form, self.preview = ExportForm(), FigurePreview()
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
         self._soon.setInterval(_SOON_MS)
         self._make()
-        self.form.show_trace(trace, stage, head)
+        self.form.show_source(source, stage, head)
         self.form.show_spec(*recalled(choices))
         self.form.changed.connect(self._soon.start)
         self._soon.timeout.connect(self._on_soon)
@@ -101,19 +99,16 @@ class ExportDialog(QDialog):
 
     def export_to(self, path: Path) -> bool:
         """Write the file; what goes wrong is said here, and nothing is left half written."""
-        stage = self.form.stages[0]
         try:
             spec = self.form.spec()
             if self.form.is_figure:
-                export_figure(self._trace, spec, path)
-            elif len(self.form.stages) > 1 or stage == CANVAS:
-                raise AttnlabError("A table holds one stage; choose one, or a figure.")
+                export_figure(self._source, spec, path)
             else:
-                export_stage(self._trace, stage, spec.head, path)
+                export_table(self._source, spec, path)
         except AttnlabError as error:
             self._say(str(error))
             return False
-        self.remembered.emit(words(spec, self.form.ending))
+        self.remembered.emit(words(spec, self.form.ending, self._choices))
         self.exported.emit(path)
         self.close()
         return True
@@ -135,11 +130,11 @@ class ExportDialog(QDialog):
         if self._page is None:
             return
         try:
-            copy_figure(self._trace, self._spec)
+            copy_figure(self._source, self._spec)
         except AttnlabError as error:
             self._say(str(error))
             return
-        self.remembered.emit(words(self._spec, self.form.ending))
+        self.remembered.emit(words(self._spec, self.form.ending, self._choices))
         self.info.setText("Copied as PNG and as SVG")
 
     @Slot()
@@ -149,7 +144,7 @@ class ExportDialog(QDialog):
         try:
             self._spec = self.form.spec()
             if self.form.is_figure:
-                self._page = page_of(self._trace, self._spec, f".{self.form.ending}")
+                self._page = page_of(self._source, self._spec, f".{self.form.ending}")
         except AttnlabError as error:
             sentence = str(error)
         self._say(sentence)

@@ -110,6 +110,10 @@ class Filming:
             yield from waited(worker.submit(write_bytes, self._path, data))
         self.done = self.total
 
+    def given_up(self) -> str:
+        """Return what is said of it when it was given up."""
+        return "Cancelled; nothing was written."
+
     def _step(self) -> None:
         self.done += 1
 

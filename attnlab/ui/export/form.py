@@ -1,21 +1,18 @@
 """What can be said of a figure: which stages, how large, what stands around the maps, which colours, which file."""
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QGridLayout, QLabel, QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QMenu, QPushButton, QWidget
 
 from attnlab.errors import AttnlabError
 from attnlab.figures.figure_colours import MAPS
+from attnlab.figures.figure_source import Sheets, Source, heads_of
 from attnlab.figures.figure_spec import DECIMALS, FigureSpec
 from attnlab.number_text import NumberError, parse_number
+from attnlab.ui.export.file_name import slug
+from attnlab.ui.export.form_rows import Row, lay_out_rows
 from attnlab.ui.export.remembered import FORMATS
-from attnlab.ui.theme import px
 from attnlab.ui.widgets.fields import TextField
 from attnlab.ui.widgets.form_parts import combo, pair
-
-if TYPE_CHECKING:
-    from attnlab.attention.trace import Trace
 
 PRESETS: tuple[tuple[str, str, str, str], ...] = (
     ("One column", "85", "", "7.5"),
@@ -34,6 +31,7 @@ class ExportForm(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._stages: tuple[str, ...] = ("weights",)
+        self._named_after = ""
         self.what = QPushButton()
         self.menu = QMenu(self.what)
         self.what.setMenu(self.menu)
@@ -95,7 +93,7 @@ class ExportForm(QWidget):
         )
 
     def show_spec(self, spec: FigureSpec, ending: str) -> None:
-        """Show what is to be drawn, and as which kind of file; which stages and heads is said by ``show_trace``."""
+        """Show what is to be drawn, and as which kind of file; which stages and heads is said by ``show_source``."""
         self.blockSignals(True)
         self.width_mm.setText(_text(spec.width_mm))
         self.height_mm.setText(_text(spec.height_mm))
@@ -112,23 +110,27 @@ class ExportForm(QWidget):
         self.blockSignals(False)
         self._on_changed()
 
-    def show_trace(self, trace: "Trace", stage: str, head: int | str) -> None:
+    def show_source(self, source: Source, stage: str, head: int | str) -> None:
         """Offer the stages and heads that there are, and choose what is looked at."""
         self.blockSignals(True)
         self.menu.clear()
-        for name in trace.all_stages:
-            self._offer(trace.stage(name).title, name)
-        self.menu.addSeparator()
-        self._offer("The whole canvas", CANVAS)
+        for name in source.all_stages:
+            self._offer(source.stage(name).title, name)
+        if isinstance(source, Sheets):
+            self._named_after = slug(source.heading)
+            self._what.setText(source.what)
+            self.what.setAccessibleName(source.what)
+            self.what.setToolTip("What is drawn: one, or several one above the other")
+            self.title.setPlaceholderText(source.heading)
+        else:
+            self.menu.addSeparator()
+            self._offer("The whole canvas", CANVAS)
         self.heads.clear()
-        for title, value in (
-            ("All", "all"),
-            ("Mean", "mean"),
-            *((f"Head {i}", i) for i in range(trace.experiment.n_heads)),
-        ):
+        n_heads = heads_of(source)
+        for title, value in (("All", "all"), ("Mean", "mean"), *((f"Head {i}", i) for i in range(n_heads))):
             self.heads.addItem(title, value)
         self.heads.setCurrentIndex(max(self.heads.findData(head), 0))
-        self.heads.setEnabled(trace.experiment.n_heads > 1)
+        self.heads.setEnabled(n_heads > 1)
         self.choose((stage,))
         self.blockSignals(False)
         self._on_changed()
@@ -141,8 +143,14 @@ class ExportForm(QWidget):
             action.setChecked(name in self._stages)
         titles = [actions[name].text() for name in self._stages]
         self.what.setText(titles[0] if len(titles) == 1 else f"{titles[0]} and {len(titles) - 1} more")
-        self.name.setText("canvas" if CANVAS in stages else "-".join(self._stages))
+        self.name.setText(self._file_name())
         self._on_changed()
+
+    def _file_name(self) -> str:
+        if not self._named_after:
+            return "-".join(self._stages)
+        of_all = len(self._stages) > 1 and len(self._stages) == len(self.menu.actions())
+        return "-".join([self._named_after, *(() if of_all else map(slug, self._stages))])
 
     def _offer(self, title: str, name: str) -> None:
         action = self.menu.addAction(title)
@@ -156,12 +164,10 @@ class ExportForm(QWidget):
         self.choose((CANVAS,) if name == CANVAS else (*others, name) if on else others or (name,))
 
     def _lay_out(self) -> None:
-        grid = QGridLayout(self)
-        grid.setContentsMargins(0, 0, px(12), 0)
-        grid.setHorizontalSpacing(px(12))
-        grid.setVerticalSpacing(px(8))
-        grid.setColumnStretch(1, 1)
-        rows: tuple[tuple[str, QWidget, str], ...] = (
+        self.decimals.setAccessibleName("Decimals")
+        self.title.setAccessibleName("Title")
+        self.title.setPlaceholderText("as the stage")
+        rows: tuple[Row, ...] = (
             ("Stages", self.what, "What is drawn: one stage, several one above the other, or the whole canvas"),
             ("Heads", self.heads, "All heads as small maps, one of them, or their mean"),
             ("Size", self.preset, "The usual widths of a paper, or a slide"),
@@ -189,17 +195,7 @@ class ExportForm(QWidget):
             ("Format", self.format, "PNG holds pixels; SVG and PDF hold text and shapes; tables hold numbers"),
             ("File name", self.name, "Its ending follows from the format"),
         )
-        for line, (name, field, about) in enumerate(rows):
-            grid.addWidget(QLabel(name), line, 0)
-            grid.addWidget(field, line, 1)
-            for part in (field, *field.findChildren(QWidget)):
-                part.setToolTip(about)
-                if name:
-                    part.setAccessibleName(name)
-        self.decimals.setAccessibleName("Decimals")
-        self.title.setAccessibleName("Title")
-        self.title.setPlaceholderText("as the stage")
-        grid.setRowStretch(len(rows), 1)
+        self._what = lay_out_rows(self, rows)[0]
 
     def _connect(self) -> None:
         for field in (self.width_mm, self.height_mm, self.dpi, self.font_pt, self.title, self.name):

@@ -1,4 +1,4 @@
-"""What was last chosen for a figure, as words for the settings, and back."""
+"""What was last chosen for a figure, as words for the settings, and back; of films it is kept beside, "film.fps=15"."""
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
@@ -12,10 +12,20 @@ _KEPT = tuple(field.name for field in fields(FigureSpec) if field.name not in _O
 FORMATS = {"png": "PNG", "svg": "SVG", "pdf": "PDF", "csv": "Table (CSV)", "npy": "NumPy array (NPY)"}
 
 
-def words(spec: FigureSpec, ending: str) -> tuple[str, ...]:
-    """Return what is to be remembered of a figure and the kind of file."""
+def words(spec: FigureSpec, ending: str, before: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return what is to be remembered of a figure and the kind of file, with what ``before`` was of films."""
     chosen = (f"{name}={'' if getattr(spec, name) is None else getattr(spec, name)}" for name in _KEPT)
-    return (f"format={ending}", *chosen)
+    return (f"format={ending}", *chosen, *others(before))
+
+
+def others(remembered: Sequence[str], kind: str = "") -> tuple[str, ...]:
+    """Return the words that are of another kind: "film" or "sweep", or "" for figures."""
+    return tuple(word for word in remembered if _kind(word) != kind)
+
+
+def _kind(word: str) -> str:
+    kind, dot, _ = word.partition("=")[0].partition(".")
+    return kind if dot else ""
 
 
 def recalled(remembered: Sequence[str]) -> tuple[FigureSpec, str]:

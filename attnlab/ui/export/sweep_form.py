@@ -3,16 +3,18 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QHBoxLayout, QLabel, QWidget
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QWidget
 
 from attnlab.figures.figure_colours import MAPS
 from attnlab.figures.figure_spec import WIDE_MM, WIDTH_MM, FigureSpec
 from attnlab.figures.moving import FPS_RANGE
 from attnlab.figures.moving_frame import film_spec
+from attnlab.ui.export.film_window import FORMATS
 from attnlab.ui.export.filming import Scenario
+from attnlab.ui.export.form_rows import lay_out_rows, number_box
 from attnlab.ui.theme import px
-from attnlab.ui.widgets.fields import NumberBox, TextField
+from attnlab.ui.widgets.fields import TextField
 from attnlab.ui.widgets.form_parts import combo
 
 if TYPE_CHECKING:
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
     from attnlab.document.scene import Scene
 
 CANVAS = "canvas"
-FORMATS = {".mp4": "MP4", ".gif": "GIF", ".apng": "APNG"}
 _WIDTHS = (480, 640, 960, 1280, 1920)
 _MOST_FRAMES = 1000
 
@@ -39,7 +40,7 @@ class SweepForm(QWidget):
         self.what.setCompleter(None)  # type: ignore[arg-type]  # T is not to become temperature
         self.start, self.stop = TextField(), TextField()
         self.back = QCheckBox("There and back")
-        self.frames, self.fps = _number(2, _MOST_FRAMES, 100), _number(*FPS_RANGE, 25)
+        self.frames, self.fps = number_box(2, _MOST_FRAMES, 100), number_box(*FPS_RANGE, 25)
         self.stage, self.heads = combo(()), combo(())
         self.width_px = combo([(f"{width} pixels", width) for width in _WIDTHS])
         self.width_px.setCurrentIndex(_WIDTHS.index(960))
@@ -53,6 +54,14 @@ class SweepForm(QWidget):
     def ending(self) -> str:
         """The kind of file: .mp4, .gif or .apng."""
         return str(self.format.currentData())
+
+    @property
+    def habits(self) -> dict[str, QWidget]:
+        """The fields whose choices are remembered; what is swept, and of what, is looked at now."""
+        return {
+            "back": self.back, "frames": self.frames, "fps": self.fps, "width": self.width_px,
+            "colours": self.colours, "ground": self.ground, "format": self.format,
+        }  # fmt: skip
 
     def scenario(self, scene: "Scene") -> Scenario:
         """Return the film that is asked for of what is open.
@@ -111,18 +120,16 @@ class SweepForm(QWidget):
         self.changed.emit()
 
     def _lay_out(self) -> None:
-        grid = QGridLayout(self)
-        grid.setContentsMargins(0, 0, px(12), 0)
-        grid.setHorizontalSpacing(px(12))
-        grid.setVerticalSpacing(px(8))
-        grid.setColumnStretch(1, 1)
-        ends = QHBoxLayout()
-        ends.setSpacing(px(8))
-        ends.addWidget(self.start, 1)
-        ends.addWidget(QLabel("to"))
-        ends.addWidget(self.stop, 1)
+        ends, row = QWidget(), QHBoxLayout()
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(px(8))
+        row.addWidget(self.start, 1)
+        row.addWidget(QLabel("to"))
+        row.addWidget(self.stop, 1)
+        ends.setLayout(row)
+        self.stop.setAccessibleName("To")
         what = "Any number or switch by its name: temperature, scale, causal, n_heads, or a cell such as W_q[0, 0]"
-        rows: tuple[tuple[str, QWidget | QHBoxLayout, str], ...] = (
+        lay_out_rows(self, (
             ("Sweep", self.what, what),
             ("From", ends, "A number, on or off, or the name of a choice"),
             ("", self.back, "Go back to the beginning, so that the film repeats without a jump"),
@@ -134,20 +141,7 @@ class SweepForm(QWidget):
             ("Colours", self.colours, "One scale holds over the whole film"),
             ("Ground", self.ground, "What is behind the maps"),
             ("Format", self.format, "MP4 is the smallest; GIF goes everywhere; APNG keeps every colour"),
-        )
-        for line, (name, field, about) in enumerate(rows):
-            grid.addWidget(QLabel(name), line, 0)
-            if isinstance(field, QHBoxLayout):
-                grid.addLayout(field, line, 1)
-                parts: tuple[QWidget, ...] = (self.start, self.stop)
-            else:
-                grid.addWidget(field, line, 1)
-                parts = (field,)
-            for part in parts:
-                part.setToolTip(about)
-                part.setAccessibleName(name or self.back.text())
-        self.stop.setAccessibleName("To")
-        grid.setRowStretch(len(rows), 1)
+        ))  # fmt: skip
 
     def _connect(self) -> None:
         self.what.activated.connect(self._on_chosen)
@@ -169,11 +163,3 @@ def _fill(box: QComboBox, choices: Sequence[tuple[str, object]], usual: object) 
         box.addItem(title, value)
     place = box.findData(now) if now is not None else -1
     box.setCurrentIndex(max(place if place >= 0 else box.findData(usual), 0))
-
-
-def _number(least: int, most: int, value: int) -> NumberBox:
-    box = NumberBox()
-    box.setRange(least, most)
-    box.setValue(value)
-    box.setAlignment(Qt.AlignmentFlag.AlignRight)
-    return box

@@ -7,6 +7,8 @@ from attnlab.ui.actions import Action
 if TYPE_CHECKING:
     from attnlab.ui.main_window import MainWindow
 
+FILM = "Export a film of the training…"
+
 
 def train_actions(w: "MainWindow") -> list[Action]:
     """Return what can be done with a training; each shows the workspace first."""
@@ -28,6 +30,9 @@ def train_actions(w: "MainWindow") -> list[Action]:
 
     def logarithmic() -> bool:
         return w.trainer is not None and w.trainer.curves.scale_button.isChecked()
+
+    def film() -> str:
+        return "" if w.trainer is not None and w.trainer.shown else FILM  # which is in File then, with a key
 
     def opened() -> bool:
         tools = w.trainer.tools if w.trainer is not None else None
@@ -53,7 +58,9 @@ def train_actions(w: "MainWindow") -> list[Action]:
                loaded, hint="From the moment that is shown, with its real inputs, weights and tokens"),
         Action("train-send-back", "Send the weights back to the training", "Train",
                w.train("tools.round_trip.send_back"), (), opened),
-        Action("train-film", "Export a film of the training…", "Train", w.train("tools.export_film"), (), there,
+        Action("train-figure", "Export the maps of the training…", "Train", w.train("tools.export_figure"), (), loaded,
+               hint="The maps that are shown as PNG, SVG, PDF or a table"),
+        Action("train-film", film, "Train", w.train("tools.export_film"), (), there,
                hint="The maps of the recorded moments as GIF, APNG, MP4 or a folder of PNGs"),
         Action("train-runs", "All runs…", "Train", w.train("tools.show_runs"), (), loaded,
                hint="Compare, open, rename and delete runs that are kept"),

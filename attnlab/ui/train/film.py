@@ -20,6 +20,7 @@ from attnlab.files.atomic import unwritable, write_bytes
 from attnlab.training.recorder import Moment
 from attnlab.training.specs import RunSpec
 from attnlab.ui.export.filming import waited
+from attnlab.ui.train.shown_maps import titled, tokens
 
 if TYPE_CHECKING:
     from attnlab.training.look import LayerMaps, Look, Viewer
@@ -122,6 +123,10 @@ class Pictures:
         self._scenario, self._folder, self._film = scenario, folder, film
         self.done, self.total = 0, scenario.count
 
+    def given_up(self) -> str:
+        """Return what is said of it when it was given up: the pictures that are there stay."""
+        return f"Cancelled after {self.done} pictures." if self.done else "Cancelled; nothing was written."
+
     def steps(self) -> Iterator[None]:
         """Write a picture at each step.
 
@@ -153,9 +158,7 @@ def places(look: "Look", choice: Choice) -> tuple[tuple[Place, ...], float, floa
         grid = _grid(layer, cell)
         x = MARGIN
         for head in heads:
-            title = f"{layer.layer[:1].upper()}{layer.layer[1:]}" + (
-                f" · head {head}" if len(layer.weights) > 1 else ""
-            )
+            title = titled(layer) + (f" · head {head}" if len(layer.weights) > 1 else "")
             found.append(
                 Place(index, head, title, replace(grid, x=x + grid.label_width, y=y + LINE + grid.label_height))
             )
@@ -174,9 +177,7 @@ def _grid(layer: "LayerMaps", cell: float) -> Grid:
 
 
 def _data(layer: "LayerMaps", head: int) -> MapData:
-    seen = {" ": "␣", "\n": "↵", "\t": "⇥"}
-    rows, columns = ([seen.get(t, t) for t in tokens] for tokens in (layer.query_tokens, layer.key_tokens))
-    return MapData(layer.weights[head : head + 1], "probability", 1.0, layer.hidden, rows, columns)
+    return MapData(layer.weights[head : head + 1], "probability", 1.0, layer.hidden, *tokens(layer))
 
 
 def _png(image: QImage) -> bytes:

@@ -1,20 +1,28 @@
 """What one does with a training beside watching it: the playground and back, runs that are kept."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QPushButton
 
+from attnlab.errors import AttnlabError
+from attnlab.figures.figure_source import Sheets
 from attnlab.figures.palette import Palette
+from attnlab.ui.export.remembered import recalled
+from attnlab.ui.theme import worn
 from attnlab.ui.train.comparing import Comparing
 from attnlab.ui.train.round_trip import RoundTrip
 from attnlab.ui.train.run_keeper import RunKeeper
 from attnlab.ui.train.runs_panel import RunsPanel
+from attnlab.ui.train.shown_maps import looked_at, sheets
 
 if TYPE_CHECKING:
     from attnlab.ui.main_window import MainWindow
     from attnlab.ui.train.workspace import TrainWorkspace
+
+NO_MAPS = "There is no map to export yet; a model with attention has some."
 
 
 class TrainTools(QObject):
@@ -30,15 +38,57 @@ class TrainTools(QObject):
         self.runs.compare_requested.connect(self.comparing.compare)
         workspace.settings.add_section(self.runs)
         self.keeper.failed.connect(workspace.footer.show_message)
-        self.film_button = QPushButton("Export film")
-        self.film_button.setToolTip("Save how the maps change as GIF, APNG, MP4 or pictures (Ctrl+E)")
+        self.figure_button, self.film_button = QPushButton("Export"), QPushButton("Export film")
+        self.figure_button.setToolTip("Save the maps that are shown as a picture or a table (Ctrl+E)")
+        self.film_button.setToolTip("Save how the maps change as GIF, APNG, MP4 or pictures (Ctrl+Shift+E)")
+        self.figure_button.clicked.connect(self.export_figure)
         self.film_button.clicked.connect(self.export_film)
-        workspace.header.add_tool(self.film_button)
+        for each in (self.figure_button, self.film_button):
+            workspace.header.add_tool(each)
         self.runs.table_requested.connect(self.show_runs)
 
     def open_run(self, folder: Path) -> None:
         """Show a run of any folder."""
         self.runs.open(folder)
+
+    @Slot()
+    def export_figure(self) -> None:
+        """Ask how the maps that are shown are to be written, beside a preview."""
+        from attnlab.ui.export.dialog import ExportDialog
+
+        maps = self.shown_maps()
+        if maps is None:
+            self._workspace.footer.show_message(NO_MAPS)
+            return
+        layers, head = looked_at(self._workspace.maps, maps)
+        dialog = ExportDialog(maps, layers[0], head, self._window.settings.figure, self._window)
+        dialog.form.choose(layers)
+        dialog.set_palette(worn())
+        dialog.remembered.connect(lambda choices: self._window.change_settings(figure=choices))
+        dialog.exported.connect(lambda path: self._workspace.footer.show_message(f"Saved {path}", wrong=False))
+        dialog.open()
+
+    def shown_maps(self) -> Sheets | None:
+        """Return the maps of all layers at the moment that is shown; None where there are none."""
+        seen = self._workspace.session.looking.seen
+        return sheets(seen) if seen is not None else None
+
+    @Slot()
+    def copy_picture(self) -> None:
+        """Copy the maps that are shown, drawn as figures were last; say what was copied."""
+        from attnlab.ui.export.copying import copy_figure
+
+        maps, say = self.shown_maps(), self._workspace.footer.show_message
+        if maps is None:
+            say(NO_MAPS)
+            return
+        layers, head = looked_at(self._workspace.maps, maps)
+        try:
+            image = copy_figure(maps, replace(recalled(self._window.settings.figure)[0], stages=layers, head=head))
+        except AttnlabError as error:
+            say(str(error))
+            return
+        say(f"Copied the maps as a picture, {image.width()} × {image.height()} pixels", wrong=False)
 
     @Slot()
     def export_film(self) -> None:

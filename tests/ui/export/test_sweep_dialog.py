@@ -47,7 +47,7 @@ def write(field: QLineEdit, text: str) -> None:
 
 
 def shown_sentence(dialog: SweepDialog) -> str:
-    return dialog.message.text() if dialog.message.isVisible() else ""
+    return dialog.saver.message.text() if dialog.saver.message.isVisible() else ""
 
 
 def saved(dialog: SweepDialog, qtbot: QtBot, path: Path) -> None:
@@ -87,7 +87,7 @@ def test_a_switch_is_chosen_with_its_ends_and_saved_by_the_button(
     assert (dialog.form.start.text(), dialog.form.stop.text()) == ("off", "on")
     with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
         dialog.form.format.setCurrentText("GIF")
-    qtbot.mouseClick(dialog.save_button, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(dialog.saver.save_button, Qt.MouseButton.LeftButton)
     asked = dialog.findChild(QFileDialog)
     assert asked is not None
     assert Path(asked.selectedFiles()[0]).name == "causal.gif"
@@ -100,11 +100,11 @@ def test_a_switch_is_chosen_with_its_ends_and_saved_by_the_button(
 def test_cancel_leaves_the_file_that_was_there(dialog: SweepDialog, qtbot: QtBot, tmp_path: Path) -> None:
     path = tmp_path / "t.mp4"
     path.write_bytes(b"before")
-    with qtbot.waitSignal(dialog.slices.progressed, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(dialog.saver.slices.progressed, timeout=PATIENCE_MS):
         dialog.write_film(path)
-    assert dialog.cancel_button.isVisible()
-    with qtbot.waitSignal(dialog.slices.stopped, timeout=PATIENCE_MS):
-        qtbot.mouseClick(dialog.cancel_button, Qt.MouseButton.LeftButton)
+    assert dialog.saver.cancel_button.isVisible()
+    with qtbot.waitSignal(dialog.saver.slices.stopped, timeout=PATIENCE_MS):
+        qtbot.mouseClick(dialog.saver.cancel_button, Qt.MouseButton.LeftButton)
     assert shown_sentence(dialog) == "Cancelled; nothing was written."
     assert path.read_bytes() == b"before"
     assert [each.name for each in tmp_path.iterdir() if each.is_file()] == ["t.mp4"]
@@ -116,11 +116,11 @@ def test_what_cannot_be_is_said_and_cannot_be_saved(dialog: SweepDialog, qtbot: 
     with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
         write(dialog.form.start, "0")
     assert shown_sentence(dialog).startswith("At temperature = 0: ")
-    assert not dialog.save_button.isEnabled()
+    assert not dialog.saver.save_button.isEnabled()
     with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
         write(dialog.form.start, "0.5")
-    assert dialog.save_button.isEnabled()
-    with qtbot.waitSignal(dialog.slices.finished, timeout=PATIENCE_MS):
+    assert dialog.saver.save_button.isEnabled()
+    with qtbot.waitSignal(dialog.saver.slices.finished, timeout=PATIENCE_MS):
         dialog.write_film(tmp_path / "nowhere" / "t.gif")
     assert "nowhere" in shown_sentence(dialog)
     assert "cannot be written" in shown_sentence(dialog)
@@ -158,7 +158,7 @@ def test_the_window_is_edited_while_a_film_is_written(
 ) -> None:
     from attnlab.attention.presets import preset
 
-    with qtbot.waitSignal(dialog.slices.progressed, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(dialog.saver.slices.progressed, timeout=PATIENCE_MS):
         dialog.write_film(tmp_path / "t.apng")
     person.document.open("Open", Scene(preset("multi-head-8")))  # type: ignore[attr-defined]
     with qtbot.waitSignals([dialog.saved, dialog.previewed], timeout=PATIENCE_MS):
@@ -168,8 +168,8 @@ def test_the_window_is_edited_while_a_film_is_written(
 
 
 def test_closing_gives_up_what_is_under_way(dialog: SweepDialog, qtbot: QtBot, tmp_path: Path) -> None:
-    with qtbot.waitSignal(dialog.slices.progressed, timeout=PATIENCE_MS):
+    with qtbot.waitSignal(dialog.saver.slices.progressed, timeout=PATIENCE_MS):
         dialog.write_film(tmp_path / "t.gif")
     dialog.close()
-    assert not dialog.slices.running
+    assert not dialog.saver.slices.running
     assert not (tmp_path / "t.gif").exists()

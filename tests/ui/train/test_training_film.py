@@ -12,7 +12,8 @@ from PySide6.QtTest import QTest
 
 from attnlab.errors import AttnlabError
 from attnlab.figures.moving import ffmpeg
-from attnlab.ui.train.film_dialog import FOLDER, FilmDialog
+from attnlab.ui.train.film_dialog import FilmDialog
+from attnlab.ui.train.film_form import FOLDER
 from tests.ui.conftest import Person
 from tests.ui.train.pupil import PATIENCE_MS, Pupil, tiny
 
@@ -27,7 +28,7 @@ def dialog(pupil: Pupil) -> Iterator[FilmDialog]:
     """The dialog over a run of 30 steps."""
     pupil.begin(tiny(steps=30))
     pupil.train_to_the_end()
-    QTest.keySequence(pupil.window, QKeySequence("Ctrl+E"))
+    QTest.keySequence(pupil.window, QKeySequence("Ctrl+Shift+E"))
     found = pupil.window.findChild(FilmDialog)
     assert found is not None
     with pupil.qtbot.waitSignal(found.previewed, timeout=PATIENCE_MS):
@@ -42,14 +43,14 @@ def write(pupil: Pupil, dialog: FilmDialog, path: Path) -> None:
 
 
 def choose(dialog: FilmDialog, ending: str) -> None:
-    dialog.format.setCurrentIndex(dialog.format.findData(ending))
-    dialog._on_soon()
+    dialog.form.format.setCurrentIndex(dialog.form.format.findData(ending))
+    dialog.take()
 
 
 @pytest.mark.parametrize("ending", [".gif", ".apng"])
 def test_the_frames_of_a_film_are_the_moments(pupil: Pupil, dialog: FilmDialog, tmp_path: Path, ending: str) -> None:
-    dialog.frames.setValue(6)
-    dialog.breadth.setValue(320)
+    dialog.form.frames.setValue(6)
+    dialog.form.breadth.setValue(320)
     choose(dialog, ending)
     write(pupil, dialog, tmp_path / f"film{ending}")
     with Image.open(tmp_path / f"film{ending}") as film:
@@ -59,17 +60,17 @@ def test_the_frames_of_a_film_are_the_moments(pupil: Pupil, dialog: FilmDialog, 
     assert len(frames) == count
     assert all((a != b).any() for a, b in itertools.pairwise(frames))
     assert f"{count} frames" in dialog.info.text()
-    assert "Saved" in dialog.message.text()
+    assert "Saved" in dialog.saver.message.text()
 
 
 def test_a_folder_has_a_picture_for_each_moment_between_two_steps(
     pupil: Pupil, dialog: FilmDialog, tmp_path: Path
 ) -> None:
-    dialog.first.setValue(10)
-    dialog.unit.setCurrentIndex(1)
-    dialog.breadth.setValue(80)
-    dialog.dpi.setValue(127)
-    dialog.maps.setCurrentIndex(1)
+    dialog.form.first.setValue(10)
+    dialog.form.unit.setCurrentIndex(1)
+    dialog.form.breadth.setValue(80)
+    dialog.form.dpi.setValue(127)
+    dialog.form.maps.setCurrentIndex(1)
     choose(dialog, FOLDER)
     write(pupil, dialog, tmp_path / "frames")
     steps = [each.step for each in pupil.run.recorder.moments if each.step >= 10]
@@ -84,7 +85,7 @@ def test_an_mp4_is_written_where_there_is_ffmpeg(pupil: Pupil, dialog: FilmDialo
         ffmpeg()
     except AttnlabError:
         choose(dialog, ".mp4")
-        assert "ffmpeg" in dialog.message.text()
+        assert "ffmpeg" in dialog.saver.message.text()
         return
     choose(dialog, ".mp4")
     write(pupil, dialog, tmp_path / "film.mp4")
@@ -96,11 +97,11 @@ def test_a_film_that_is_cancelled_leaves_nothing_and_steps_without_moments_are_r
 ) -> None:
     choose(dialog, ".gif")
     dialog.write_film(tmp_path / "film.gif")
-    pupil.click(dialog.cancel_button)
-    assert dialog.message.text() == "Cancelled; nothing was written."
+    pupil.click(dialog.saver.cancel_button)
+    assert dialog.saver.message.text() == "Cancelled; nothing was written."
     assert not list(tmp_path.glob("film*"))
-    dialog.first.setValue(30)
-    dialog.last.setValue(29)
-    dialog._on_soon()
-    assert "No moment is recorded" in dialog.message.text()
-    assert not dialog.save_button.isEnabled()
+    dialog.form.first.setValue(30)
+    dialog.form.last.setValue(29)
+    dialog.take()
+    assert "No moment is recorded" in dialog.saver.message.text()
+    assert not dialog.saver.save_button.isEnabled()

@@ -1,0 +1,114 @@
+"""The foot of a dialog of films: saving, how far it is, giving it up, and what there is to say of it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Protocol
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
+
+from attnlab.ui.predict.parts import button
+from attnlab.ui.predict.slices import Slices
+from attnlab.ui.theme import px, restyle, worn
+
+
+class Job(Protocol):
+    """What writes a film, a step at a time: ``done`` of ``total`` are done."""
+
+    done: int
+    total: int
+
+    def steps(self) -> Iterator[None]:
+        """Do a little at each step."""
+
+    def given_up(self) -> str:
+        """Return what is said of it when it was given up."""
+
+
+class FilmSaver(QWidget):
+    """Writes one film at a time. ``ended`` comes however it ends, ``saved`` with the file that is there then."""
+
+    started = Signal()
+    ended = Signal()
+    saved = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._job: Job | None = None
+        self._path = Path()
+        self.slices = Slices(self)
+        self.message = QLabel()
+        self.message.setTextFormat(Qt.TextFormat.PlainText)
+        self.message.setWordWrap(True)
+        self.progress = QProgressBar()
+        self.progress.setTextVisible(False)
+        self.progress.setAccessibleName("Progress")
+        self.cancel_button = button("Cancel", "Stop; no film is left half written")
+        self.save_button = button("Save…", "Write the film (Ctrl+S)")
+        self.save_button.setProperty("primary", True)
+        self.save_button.setShortcut("Ctrl+S")
+        self._lay_out()
+        self._show_progress(0)
+        self.message.hide()
+        self.cancel_button.clicked.connect(self.slices.stop)
+        self.slices.progressed.connect(self._on_progressed)
+        self.slices.finished.connect(self._on_finished)
+        self.slices.stopped.connect(self._on_stopped)
+
+    def _lay_out(self) -> None:
+        foot, column = QHBoxLayout(), QVBoxLayout(self)
+        foot.setSpacing(px(8))
+        foot.addWidget(self.progress, 1)
+        foot.addWidget(self.cancel_button)
+        foot.addStretch(0)
+        foot.addWidget(self.save_button, 0, Qt.AlignmentFlag.AlignRight)
+        column.setContentsMargins(0, 0, px(12), 0)
+        column.setSpacing(px(12))
+        column.addWidget(self.message)
+        column.addLayout(foot)
+
+    @property
+    def working(self) -> bool:
+        """Whether a film is being written."""
+        return self.slices.running
+
+    def write(self, job: Job, path: Path) -> None:
+        """Write a film, which will be at a path."""
+        self._job, self._path = job, path
+        self.say("")
+        self._show_progress(job.total)
+        self.slices.start(job.steps())
+        self.started.emit()
+
+    def say(self, sentence: str, ink: str = "") -> None:
+        """Say what is wrong, or in another ink what is done; "" for nothing."""
+        restyle(self.message, f"color:{ink or worn().bad}")
+        self.message.setText(sentence)
+        self.message.setVisible(bool(sentence))
+
+    def _show_progress(self, steps: int) -> None:
+        self.progress.setRange(0, max(steps, 1))
+        self.progress.setValue(0)
+        for widget in (self.progress, self.cancel_button):
+            widget.setVisible(bool(steps))
+        self.save_button.setVisible(not steps)
+
+    @Slot()
+    def _on_progressed(self) -> None:
+        if self._job is not None:
+            self.progress.setValue(self._job.done)
+
+    @Slot(str)
+    def _on_finished(self, error: str) -> None:
+        self._show_progress(0)
+        self.ended.emit()
+        self.say(error or f"Saved {self._path}", "" if error else worn().muted)
+        if not error:
+            self.saved.emit(self._path)
+
+    @Slot()
+    def _on_stopped(self) -> None:
+        self._show_progress(0)
+        self.ended.emit()
+        if self._job is not None:
+            self.say(self._job.given_up(), worn().muted)

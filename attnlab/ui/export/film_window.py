@@ -1,0 +1,187 @@
+"""What dialogs of films share: a form, any frame of the film beside it, and saving while the window goes on."""
+
+from collections.abc import Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QSlider, QVBoxLayout, QWidget
+
+from attnlab.errors import AttnlabError
+from attnlab.figures.moving_frame import Film
+from attnlab.ui.export.film_saver import FilmSaver, Job
+from attnlab.ui.export.filming import Filmed, Filming, waited
+from attnlab.ui.export.form_rows import fit
+from attnlab.ui.export.frame_view import FrameView
+from attnlab.ui.predict.parts import ask_where, scrolled
+from attnlab.ui.predict.slices import Slices
+from attnlab.ui.theme import px
+
+FORMATS = {".mp4": "MP4", ".gif": "GIF", ".apng": "APNG"}
+_SMALL, _LARGE = (560, 420), (960, 640)
+_FORM, _SOON_MS = 316, 60
+
+
+class FilmWindow(QDialog):
+    """Makes films; ``previewed`` when the frame that is shown is the film's own, ``saved`` with the file.
+
+    The methods of the first part say what it is a film of; :meth:`taken` is asked after each change of the form.
+    """
+
+    previewed = Signal()
+    saved = Signal(object)
+
+    def __init__(self, title: str, form: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(title)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._scenario: Filmed | None = None
+        self._film: Film | None = None
+        self._fields, self.frame, self.saver = form, FrameView(), FilmSaver()
+        self._looking = Slices(self)
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(_SOON_MS)
+        self._make()
+        fit(self, _SMALL, _LARGE)
+        self._soon.timeout.connect(self.take)
+        self.place.valueChanged.connect(self._look)
+        self._looking.finished.connect(self._on_looked)
+        self.saver.save_button.clicked.connect(self.ask_save)
+        self.saver.started.connect(self._enable)
+        self.saver.ended.connect(self._enable)
+        self.saver.saved.connect(self.saved)
+
+    def taken(self) -> tuple[Filmed, Film | None]:
+        """Return the film that is asked for, with what its frames share where that is known already.
+
+        Raises:
+            AttnlabError: it cannot be made.
+        """
+        raise NotImplementedError
+
+    def surveyed(self, trace: Any, frame: int, worker: ThreadPoolExecutor) -> Generator[None, None, Film]:
+        """Find what all frames share, a slice at a time; ``trace`` is that of the frame which is looked at."""
+        raise NotImplementedError
+
+    def file_name(self) -> tuple[str, str]:
+        """Return what the file may be called, and its ending: "" for a folder."""
+        raise NotImplementedError
+
+    def job(self, scenario: Filmed, path: Path) -> Job:
+        """Return what writes the film."""
+        return Filming(scenario, path, self._film)
+
+    def _make(self) -> None:
+        self.info = QLabel()
+        self.info.setTextFormat(Qt.TextFormat.PlainText)
+        self.info.setWordWrap(True)
+        self.info.setProperty("role", "caption")
+        self.info.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self.place = QSlider(Qt.Orientation.Horizontal)
+        self.place.setAccessibleName("Frame")
+        self.place.setToolTip("Look at any frame of the film")
+        area = scrolled(self._fields)
+        area.setFixedWidth(px(_FORM))
+        self.saver.setFixedWidth(px(_FORM))
+        left, right, whole = QVBoxLayout(), QVBoxLayout(), QHBoxLayout(self)
+        left.setSpacing(px(12))
+        left.addWidget(area, 1)
+        left.addWidget(self.saver)
+        right.setSpacing(px(8))
+        right.addWidget(self.frame, 1)
+        right.addWidget(self.place)
+        right.addWidget(self.info)
+        whole.setContentsMargins(px(16), px(16), px(16), px(16))
+        whole.setSpacing(px(16))
+        whole.addLayout(left)
+        whole.addLayout(right, 1)
+
+    @Slot()
+    def take_soon(self) -> None:
+        """Take over what the fields say, once nothing more is typed."""
+        self._soon.start()
+
+    @Slot()
+    def take(self) -> None:
+        """Take over what the fields say, or say why that cannot be."""
+        if self.saver.working:
+            return
+        try:
+            self._scenario, self._film = self.taken()
+        except AttnlabError as error:
+            self._refuse(str(error))
+            return
+        if not self.saver.save_button.isEnabled():  # what was refused is mended; what was saved stays said
+            self.saver.say("")
+        self.place.blockSignals(True)
+        self.place.setRange(0, self._scenario.count - 1)
+        self.place.blockSignals(False)
+        self._tell()
+        self._look()
+
+    @Slot()
+    def ask_save(self) -> None:
+        """Ask where, and write."""
+        name, ending = self.file_name()
+        ask_where(self, self.windowTitle(), f"{FORMATS[ending]} (*{ending})", name + ending, self.write_film)
+
+    def write_film(self, path: Path) -> None:
+        """Write the film; until it is there whole, the file is what it was."""
+        if self._scenario is None:
+            return
+        self._looking.stop()
+        ending = self.file_name()[1]
+        path = path if path.suffix or not ending else path.with_suffix(ending)
+        self.saver.write(self.job(self._scenario, path), path)
+
+    @Slot()
+    def _look(self) -> None:
+        """Show the frame that is chosen."""
+        if self._scenario is not None and not self.saver.working:
+            self._looking.start(self._frame_shown(self._scenario, self.place.value()))
+
+    def _frame_shown(self, scenario: Filmed, frame: int) -> Iterator[None]:
+        with ThreadPoolExecutor(1) as worker:
+            trace = yield from waited(worker.submit(scenario.trace, frame))
+            if self._film is None:
+                self._film = yield from self.surveyed(trace, frame, worker)
+            self.frame.show_frame(scenario.image(self._film, trace, frame))
+
+    def _tell(self) -> None:
+        """Say how long and how large the film is, once that is known; then it can be saved."""
+        if self._scenario is None or self._film is None:
+            return
+        count, size = self._scenario.count, " × ".join(map(str, self._film.size))
+        frames = f"{count} frames" if count != 1 else "1 frame"
+        self.info.setText(f"{frames} · {count / self._scenario.fps:.3g} s · {size} pixels")
+        self.saver.save_button.setEnabled(True)
+
+    def _refuse(self, sentence: str) -> None:
+        self._scenario = self._film = None
+        self._looking.stop()
+        self.frame.show_frame(None)
+        self.info.clear()
+        self.saver.save_button.setEnabled(False)
+        self.saver.say(sentence)
+        self.previewed.emit()
+
+    @Slot(str)
+    def _on_looked(self, error: str) -> None:
+        if error:
+            self._refuse(error)
+            return
+        self._tell()
+        self.previewed.emit()
+
+    @Slot()
+    def _enable(self) -> None:
+        for part in (self._fields, self.place):
+            part.setEnabled(not self.saver.working)
+
+    def done(self, result: int) -> None:
+        self._soon.stop()
+        self.saver.slices.stop()
+        self._looking.stop()
+        super().done(result)

@@ -1,0 +1,47 @@
+"""The maps of a moment as they leave the workspace: their tokens, what they are called, and as sheets of a figure."""
+
+from typing import TYPE_CHECKING
+
+from attnlab.figures.figure_source import Sheet, Sheets
+from attnlab.figures.raster import limit_of
+from attnlab.ui.train.eyes import Seen
+
+if TYPE_CHECKING:
+    from attnlab.training.look import LayerMaps
+    from attnlab.ui.train.maps_panel import MapsPanel
+
+_SEEN = {" ": "␣", "\n": "↵", "\t": "⇥"}
+
+
+def tokens(layer: "LayerMaps") -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the tokens of rows and columns; blanks and ends of lines as signs that can be seen."""
+    rows, columns = (tuple(_SEEN.get(t, t) for t in each) for each in (layer.query_tokens, layer.key_tokens))
+    return rows, columns
+
+
+def titled(layer: "LayerMaps") -> str:
+    """Return the name of a layer with a capital."""
+    return f"{layer.layer[:1].upper()}{layer.layer[1:]}"
+
+
+def sheets(seen: Seen) -> Sheets | None:
+    """Return the maps of all layers, or their gradients where these are shown, on one scale; None without attention."""
+    from attnlab.training.tasks import TASKS
+
+    layers, kind = (seen.gradients, "signed") if seen.gradients else (seen.look.maps, "probability")
+    if not layers:
+        return None
+    limit = max(limit_of(each.weights, kind, each.hidden) for each in layers)
+    what = ", gradients" if seen.gradients else ""
+    heading = f"{TASKS[seen.spec.task].title}, seed {seen.spec.train.seed}, step {seen.look.step:,}{what}"
+    found = (Sheet(each.layer, titled(each), each.weights, *tokens(each), each.hidden, kind, limit) for each in layers)
+    return Sheets(tuple(found), heading, "Layers")
+
+
+def looked_at(maps: "MapsPanel", all_maps: Sheets) -> tuple[tuple[str, ...], int | str]:
+    """Return the layers that are seen and the head: the one that is shown alone, or "all"."""
+    cards = maps.view.cards
+    if maps.large is not None:
+        card = cards[maps.large]
+        return (all_maps.all_stages[card.layer],), card.head
+    return tuple(dict.fromkeys(all_maps.all_stages[card.layer] for card in cards)), "all"
