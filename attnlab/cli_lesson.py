@@ -7,6 +7,7 @@ from pathlib import Path
 
 from attnlab.command_line import MisuseError, Parser, check_folder, load_torch_before_qt, platform_without_display
 from attnlab.console import OK, TO_MEND, say, write
+from attnlab.counted import counted, has
 from attnlab.display import has_display
 from attnlab.errors import AttnlabError
 
@@ -62,7 +63,7 @@ def _check_lesson(name: str) -> int:
     say("".join(_line(f"{file}:{problem.line}: {problem.reason}") for problem in problems))
     if not problems:
         count = len(lesson.steps)
-        say(_line(f"{file}: {count} step{'s' if count != 1 else ''}, nothing wrong."))
+        say(_line(f"{file}: {counted(count, 'step')}, nothing wrong."))
     return TO_MEND if problems else OK
 
 
@@ -91,7 +92,7 @@ def _open_lesson(name: str, step: int) -> int:
 
     count = steps_of(name)
     if step > max(count, 1):
-        raise AttnlabError(f"{name} has no step {step}; its steps are 1 to {count}.")
+        raise AttnlabError(f"{name} has no step {step}; it {has('step', 1, count)}.")
     if not has_display():
         raise AttnlabError(
             "There is no display to open a window on; attnlab lesson NAME --pdf OUT.pdf prints the lesson instead."

@@ -95,7 +95,7 @@ def test_each_mistake_is_a_line_with_file_and_line_and_the_code_is_2(
         (["hedas", "--check"], "There is no lesson 'hedas'; did you mean heads?"),
         (["hedas", "--pdf", "out.pdf"], "There is no lesson 'hedas'; did you mean heads?"),
         (["nowhere.md", "--check"], "cannot be read: No such file"),
-        (["mine", "--step", "3"], "mine has no step 3; its steps are 1 to 2."),
+        (["mine", "--step", "3"], "mine has no step 3; it has steps 1 to 2."),
         (["mine", "--step", "0"], "'0' is no step"),
         (["mine", "--step", "two"], "'two' is no step"),
         (["mine", "--check", "--step", "1"], "not allowed with"),

@@ -10,6 +10,7 @@ from attnlab.attention.arrays import own
 from attnlab.attention.assemble import assemble
 from attnlab.attention.edits import grown
 from attnlab.attention.experiment import AttentionConfig, Experiment, Sample, Weights
+from attnlab.counted import from_to
 from attnlab.errors import ExperimentError
 
 PAD = "[pad]"
@@ -138,7 +139,7 @@ def set_length(e: Experiment, length: int) -> Experiment:
         ExperimentError: fewer than 1 or more than T_k.
     """
     if not 1 <= length <= e.T_k:
-        raise ExperimentError(f"The valid length is {length}; it needs a whole number from 1 to {e.T_k}.")
+        raise ExperimentError(f"The valid length is {length}; it needs {from_to(1, e.T_k, 'a whole number')}.")
     config = with_length(e.config, length, e.T_k)
     return e if config is e.config else assemble(e, config=config)
 

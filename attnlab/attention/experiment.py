@@ -33,6 +33,7 @@ from attnlab.attention.validation_entries import (
     take_options,
     take_others,
 )
+from attnlab.counted import counted
 from attnlab.errors import ExperimentError
 
 # The classes write their own __init__, as a field is given as any kind of array and kept as a tensor. They are
@@ -237,8 +238,7 @@ class Experiment:
 
     def __repr__(self) -> str:
         """Return one line without numbers of the matrices, which are thousands."""
-        heads = f"{self.n_heads} head{'s' if self.n_heads > 1 else ''}"
-        return f"<Experiment: {heads}, {self.T_q} × {self.T_k} tokens, d_model {self.d_model}>"
+        return f"<Experiment: {counted(self.n_heads, 'head')}, {self.T_q} × {self.T_k} tokens, d_model {self.d_model}>"
 
     def _repr_png_(self) -> bytes | None:
         """Return its weights as a picture for notebooks, None where none can be drawn; drawn only when asked for."""

@@ -9,6 +9,7 @@ from attnlab.attention.explanation import Cell, Explanation, made, number_of, nu
 from attnlab.attention.norms import NORMS
 from attnlab.attention.positions import POSITIONS
 from attnlab.attention.presence import source
+from attnlab.counted import numbered
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -61,9 +62,9 @@ def _projection(trace: "Trace", cell: Cell, limit: int | None, symbol: str, role
         lines.append(line("+ bias ", Span(signed(number_of(trace, bias[column])), role)))
     lines.append(line("= ", Span(number(value_of(trace, cell)), style="strong")))
     if n_heads > 1:
-        first = head * size
+        own = numbered("column", head * size, (head + 1) * size - 1)
         shared = f", which {e.n_heads // n_heads} query heads share" if n_heads < e.n_heads else ""
-        lines.append(line(Span(f"head {head} owns columns {first} to {first + size - 1}{shared}", style="muted")))
+        lines.append(line(Span(f"head {head} owns {own}{shared}", style="muted")))
     return made(trace, cell, *lines)
 
 

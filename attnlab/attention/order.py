@@ -9,6 +9,7 @@ from torch import Tensor
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.sentences import pick
 from attnlab.attention.trace import Trace
+from attnlab.counted import from_to
 from attnlab.errors import ExperimentError
 
 _APPLIED = ("dropped", "zeroed", "weights")
@@ -70,7 +71,7 @@ def permuted(e: Experiment, order: Sequence[int]) -> Experiment:
         ExperimentError: the order does not hold each index once.
     """
     if sorted(order) != list(range(e.T_q)):
-        raise ExperimentError(f"The order is {list(order)}; it needs each number from 0 to {e.T_q - 1} once.")
+        raise ExperimentError(f"The order is {list(order)}; it needs {from_to(0, e.T_q - 1, 'each number')} once.")
     return pick(e, order)
 
 

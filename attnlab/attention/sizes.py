@@ -9,6 +9,7 @@ from torch import Tensor
 from attnlab.attention.assemble import assemble, free_sizes
 from attnlab.attention.experiment import Experiment, Sample
 from attnlab.attention.layer_tables import shape, table
+from attnlab.counted import from_to
 from attnlab.errors import ExperimentError
 
 MAX_COLUMNS = 4096
@@ -51,7 +52,7 @@ def resize(
         ("d_memory", d_memory, MAX_COLUMNS),
     ):
         if size is not None and not 1 <= size <= most:
-            raise ExperimentError(f"{name} is {size}; it needs a whole number from 1 to {most}.")
+            raise ExperimentError(f"{name} is {size}; it needs {from_to(1, most, 'a whole number')}.")
     memory = e.memory.shape[1] if d_memory is None else d_memory
     sizes = ((d_model, e.d_model), (d_k, e.d_k), (d_v, e.d_v), (memory, e.memory.shape[1]))
     if all(size in (None, now) for size, now in sizes):

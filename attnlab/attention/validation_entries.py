@@ -14,6 +14,7 @@ from attnlab.attention.axes import SIZES, size
 from attnlab.attention.entries import Table
 from attnlab.attention.frozen import NOTHING, Frozen
 from attnlab.attention.masks import MASKS
+from attnlab.counted import from_to, has
 from attnlab.errors import ExperimentError
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def check_entries(e: "Experiment") -> None:
 def check_ablated(e: "Experiment") -> None:
     """Check that the heads that are switched off exist."""
     if e.config.ablated and e.config.ablated[-1] >= e.n_heads:
-        raise ExperimentError(f"ablated has head {e.config.ablated[-1]}; there are heads 0 to {e.n_heads - 1}.")
+        raise ExperimentError(f"ablated has head {e.config.ablated[-1]}; the layer {has('head', 0, e.n_heads - 1)}.")
 
 
 def take_item(item: Any, n_items: int) -> int:
@@ -142,7 +143,8 @@ def take_item(item: Any, n_items: int) -> int:
     except TypeError:
         place = -1
     if not 0 <= place < n_items:
-        raise ExperimentError(f"item is {reprlib.repr(item)}; it needs a place from 0 to {n_items - 1} in the batch.")
+        needs = "0, as there are no others" if n_items == 1 else f"a place from 0 to {n_items - 1} in the batch"
+        raise ExperimentError(f"item is {reprlib.repr(item)}; it needs {needs}.")
     return place
 
 
@@ -175,6 +177,7 @@ def check_others(e: "Experiment") -> None:
                 "as every sequence of a batch."
             )
         if other.length is not None and other.length > e.T_k:
+            needs = from_to(1, e.T_k, "a whole number")
             raise ExperimentError(
-                f"others[{place}] has length {other.length}; it needs a whole number from 1 to its {e.T_k} keys."
+                f"others[{place}] has length {other.length}; it needs {needs}, its keys being {e.T_k}."
             )

@@ -22,6 +22,7 @@ from attnlab.attention.experiment import Experiment
 from attnlab.attention.explanation import Cell, shown_value
 from attnlab.attention.stages import BY_NAME, kind_of
 from attnlab.attention.trace import Trace
+from attnlab.counted import counted, has
 from attnlab.errors import AttnlabError, ExperimentError, FileError
 from attnlab.files.atomic import why, write_bytes
 from attnlab.files.bounded import read_bytes
@@ -103,10 +104,12 @@ def check_cell(e: Experiment, cell: Cell) -> None:
         raise ExperimentError(f"There is no stage {cell.stage[:60]!r} here; there are {names}.")
     rows, columns = (size(e, axis) for axis in stage.axes[-2:])
     if not (0 <= cell.row < rows and 0 <= cell.column < columns):
-        raise ExperimentError(f"{name_of(cell)} is not there; {cell.stage} has {rows} rows and {columns} columns.")
+        raise ExperimentError(
+            f"{name_of(cell)} is not there; {cell.stage} has {counted(rows, 'row')} and {counted(columns, 'column')}."
+        )
     if cell.head is not None and not (stage.has_heads and 0 <= cell.head < e.n_heads):
-        has = f"heads 0 to {e.n_heads - 1}" if stage.has_heads else "no heads"
-        raise ExperimentError(f"{name_of(cell)} names head {cell.head}; {cell.stage} has {has}.")
+        there = has("head", 0, e.n_heads - 1 if stage.has_heads else -1)
+        raise ExperimentError(f"{name_of(cell)} names head {cell.head}; {cell.stage} {there}.")
 
 
 def name_of(cell: Cell) -> str:

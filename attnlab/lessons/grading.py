@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from attnlab.attention.arithmetic import number
 from attnlab.attention.experiment import Experiment
+from attnlab.counted import counted
 from attnlab.errors import AttnlabError, FileError
 from attnlab.files.bounded import read_bytes
 from attnlab.lessons.exercise import MOST_STUDENTS, Answer, Exercise, answers, name_of
@@ -180,7 +181,7 @@ def _wrong(fields: Sequence[str]) -> str:
     if len(fields) == 3:
         return f"The {'student' if not fields[0] else 'cell'} is missing; a line is student, cell, value."
     more = "; a decimal comma or a cell such as weights[2, 1] needs quotation marks" if len(fields) > 3 else ""
-    return f"The line has {len(fields)} field{'s' if len(fields) != 1 else ''}; it needs 3: student, cell, value{more}."
+    return f"The line has {counted(len(fields), 'field')}; it needs 3: student, cell, value{more}."
 
 
 def read_answer_file(path: str | os.PathLike[str]) -> tuple[tuple[Given, ...], tuple[Problem, ...]]:

@@ -11,6 +11,7 @@ from attnlab.attention.stages import BY_NAME
 from attnlab.attention.trace import Trace
 from attnlab.attention.walk import Place
 from attnlab.compute.engine import check_size
+from attnlab.counted import has
 from attnlab.errors import AttnlabError
 from attnlab.lessons.cells import blank_cells, cell_of
 from attnlab.lessons.expressions import Scope
@@ -102,7 +103,7 @@ def _head(step: Step, last: int | str | None, e: "Experiment | None", problems: 
         if not isinstance(head, int) or head < e.n_heads:
             return head
         if asked:
-            reason = f"There is no head {head}; heads are 0 to {e.n_heads - 1}."
+            reason = f"There is no head {head}; this state {has('head', 0, e.n_heads - 1)}."
             problems.append(Problem(step.line_of("head"), reason))
     return "all" if e.n_heads > 1 else 0
 

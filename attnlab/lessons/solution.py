@@ -11,6 +11,7 @@ from attnlab.attention.axes import label, size
 from attnlab.attention.explain import explain
 from attnlab.attention.explanation import Cell, Explanation
 from attnlab.attention.stages import Stage, about
+from attnlab.counted import counted
 from attnlab.errors import AttnlabError
 from attnlab.files.atomic import write_bytes
 from attnlab.lessons.solution_text import latex_line, latex_text, markdown_line, markdown_text
@@ -121,13 +122,14 @@ def _opening(trace: "Trace", form: Form, whole: Extent) -> Iterator[str]:
     e = trace.experiment
     dtype = str(trace.dtype).removeprefix("torch.")
     heads = f"{e.n_heads} heads, " if e.n_heads > 1 else ""
-    yield form.text(f"{e.T_q} queries, {e.T_k} keys, {heads}d_model {e.d_model}, d_k {e.d_k}; computed in {dtype}.")
+    tokens = f"{counted(e.T_q, 'query', 'queries')}, {counted(e.T_k, 'key')}"
+    yield form.text(f"{tokens}, {heads}d_model {e.d_model}, d_k {e.d_k}; computed in {dtype}.")
     if e.n_items > 1:
         yield form.text(f"Sequence {e.item + 1} of a batch of {e.n_items}.")
     if whole.rows is not None:
         of = f" of head 0 of {e.n_heads}" if whole.heads is not None and e.n_heads > 1 else ""
-        rows = "the first row" if whole.rows == 1 else f"the first {whole.rows} rows"
-        yield form.text(f"All of it would be more than {LIMIT} terms: of each stage {rows}{of} are written out.")
+        rows = "the first row{} is" if whole.rows == 1 else f"the first {whole.rows} rows{{}} are"
+        yield form.text(f"All of it would be more than {LIMIT} terms: of each stage {rows.format(of)} written out.")
     for warning in trace.warnings:
         yield form.text(warning)
     for name in edits.tables(e):

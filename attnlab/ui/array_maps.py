@@ -9,6 +9,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
+from attnlab.counted import counted
 from attnlab.errors import AttnlabError
 
 Floats = NDArray[np.floating]
@@ -163,7 +164,9 @@ def _labels(tokens: object, shape: tuple[int, ...]) -> tuple[tuple[str, ...], tu
 
 def _match(name: str, words: tuple[str, ...], count: int, what: str, shape: tuple[int, ...]) -> None:
     if len(words) != count:
-        raise AttnlabError(f"{name} has {len(words)} labels; x {_shape(shape)} needs {count}, one for each {what}.")
+        raise AttnlabError(
+            f"{name} has {counted(len(words), 'label')}; x {_shape(shape)} needs {count}, one for each {what}."
+        )
 
 
 def _is_word(item: object) -> bool:

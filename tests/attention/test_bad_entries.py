@@ -32,7 +32,7 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (config(ablated=None), "ablated is None; it needs numbers of heads"),
     (config(ablated=(True,)), "ablated is (True,); it needs numbers of heads"),
     (config(ablated={0: 1}), "ablated is {0: 1}; it needs numbers of heads"),
-    (layer(ablated=np.array([0, 3])), "ablated has head 3; there are heads 0 to 0."),
+    (layer(ablated=np.array([0, 3])), "ablated has head 3; the layer has only head 0."),
     (config(options=5), "options is 5; it needs names and values"),
     (config(options=0, temperature=2.0), "options is 0; it needs names and values"),
     (config(options=[("temperature", 2.0)]), "needs names and values"),
@@ -47,11 +47,11 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (batch(5), "others is 5; it needs a sequence of attnlab.Sample."),
     (batch([(TOKENS, X)]), "others[0] is tuple; it needs attnlab.Sample."),
     (batch([attnlab.Experiment(TOKENS, X)]), "others[0] is Experiment; it needs attnlab.Sample."),
-    (batch([attnlab.Sample(TOKENS, X, length=9)]), "others[0] has length 9; it needs a whole number from 1 to its 4"),
+    (batch([attnlab.Sample(TOKENS, X, length=9)]), "others[0] has length 9; it needs a whole number from 1 to 4, its keys"),
     (batch([attnlab.Sample(TOKENS, X)], item="0"), "item is '0'; it needs a place from 0 to 1 in the batch."),
     (batch([attnlab.Sample(TOKENS, X)], item=True), "item is True; it needs a place from 0 to 1"),
     (batch([attnlab.Sample(TOKENS, X)], item=1.0), "item is 1.0; it needs a place from 0 to 1"),
-    (batch((), item=HUGE), "; it needs a place from 0 to 0 in the batch."),
+    (batch((), item=HUGE), "; it needs 0, as there are no others."),
 ]
 
 

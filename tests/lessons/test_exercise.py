@@ -83,7 +83,7 @@ def test_without_a_seed_all_have_the_state_itself() -> None:
         (Cell("nothing", 0, 0), "There is no stage 'nothing' here; there are inputs"),
         (Cell("masked", 0, 0), "There is no stage 'masked' here"),
         (Cell("weights", 6, 0, 0), "weights[0, 6, 0] is not there; weights has 6 rows and 6 columns."),
-        (Cell("weights", 0, 0, 1), "names head 1; weights has heads 0 to 0."),
+        (Cell("weights", 0, 0, 1), "names head 1; weights has only head 0."),
         (Cell("output", 0, 0, 0), "names head 0; output has no heads."),
     ],
 )

@@ -152,7 +152,7 @@ def test_arithmetic_is_written_as_numbers_are_everywhere(expression: str, text: 
         ('weights["nobody", 1]', "“nobody”; there are “"),
         ('W_q["The", 1]', "it needs a number from 0"),
         ("weights[1]", "needs a row and a column"),
-        ("weights[7, 1, 2]", "there is no head 7; heads are 0 to 0"),
+        ("weights[7, 1, 2]", "there is no head 7; this state has only head 0"),
         ("inputs[0, 1, 2]", "inputs needs a row and a column, inputs[2, 1]."),
         ("weights[2, :]", "more than one number"),
         ("weights[2, :] + 1", "single numbers"),

@@ -190,7 +190,7 @@ def test_a_layer_too_wide_for_its_heads_is_refused_with_the_reason(sit_down: Cal
     person = sit_down(Experiment(("a",), torch.zeros(1, 4096), config=AttentionConfig(n_heads=4096)))
     before = person.document.scene
     person.set_size("d_k", "9")
-    assert person.message() == "d_k is 9; it needs a whole number from 1 to 1."
+    assert person.message() == "d_k is 9; it needs 1."
     assert person.document.scene is before
     assert person.find(QSpinBox, "d_k").value() == 1
 

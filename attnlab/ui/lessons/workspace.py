@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSplitter, QStackedWidget, QWidget
 
+from attnlab.counted import counted
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.lessons.lesson import Lesson, Problem
 from attnlab.ui.lessons.draft import Draft
@@ -269,8 +270,9 @@ class LessonsWorkspace(QObject):
         self.page.show_problems(problems)
         found = len(problems)
         self.show_note(
-            f"{found} thing{'s' if found > 1 else ''} to mend, listed above the steps." if found
+            f"{counted(found, 'thing')} to mend, listed above the steps." if found
             else f"All {len(lesson.steps)} steps can be computed, and every number in their texts is filled."
+            if len(lesson.steps) > 1 else "The step can be computed, and every number in its text is filled."
         )  # fmt: skip
 
     @Slot()
@@ -317,8 +319,7 @@ class LessonsWorkspace(QObject):
 
 
 def _row(lesson: Lesson) -> Row:
-    steps = f"{len(lesson.steps)} step{'' if len(lesson.steps) == 1 else 's'}"
-    caption = "  ·  ".join([steps, *([" ".join(lesson.covers)] if lesson.covers else [])])
+    caption = "  ·  ".join([counted(len(lesson.steps), "step"), *([" ".join(lesson.covers)] if lesson.covers else [])])
     about = lesson.about
     if lesson.problems:
         about = f"Line {lesson.problems[0].line}: {lesson.problems[0].reason}"

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from attnlab.counted import counted
 from attnlab.figures.palette import Palette
 from attnlab.ui.theme import font, plain_tip, px
 
@@ -69,9 +70,8 @@ class GradeTable(QDialog):
         return ["Student", "Right", *(mark.answer.label for mark in first)]
 
     def _summary(self) -> str:
-        count = len(self._grades)
         right, total = sum(g.right for g in self._grades), sum(g.total for g in self._grades)
-        return f"{count} student{'' if count == 1 else 's'}, {right} of {total} answers are right"
+        return f"{counted(len(self._grades), 'student')}, {right} of {total} answers are right"
 
     def _fill(self, row: int, grade: "Grade", palette: Palette) -> None:
         tips = ["", "", *(mark.said for mark in grade.marks)]

@@ -64,7 +64,8 @@ def _task(exercise: "Exercise", trace: "Trace") -> tuple[str, ...]:
     within = f"Answers may be off by {short(exercise.tolerance)}.{masked}"
     sizes = f"d_model = {e.d_model}, d_k = {e.d_k}" + (f", {e.n_heads} heads" if e.n_heads > 1 else "")
     if e.n_heads > 1 and exercise.given == "inputs":
-        sizes += f"; head i owns the columns from {e.d_k}·i to {e.d_k}·i + {e.d_k - 1} of queries"
+        columns = "column i" if e.d_k == 1 else f"the columns from {e.d_k}·i to {e.d_k}·i + {e.d_k - 1}"
+        sizes += f"; head i owns {columns} of queries"
     return f"Compute {what}: {', '.join(stages)}. {within} ({sizes}.)", *trace.warnings
 
 

@@ -4,6 +4,8 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QValidator
 from PySide6.QtWidgets import QLineEdit, QSpinBox
 
+from attnlab.counted import from_to
+
 
 class TextField(QLineEdit):
     """A line of text; typing is taken back in it, what came before by the window. Esc gives typing up."""
@@ -52,7 +54,7 @@ class NumberBox(QSpinBox):
     def fixup(self, text: str) -> str:
         typed = text.removeprefix(self.prefix().strip()).strip()
         wrong = f"“{typed}” does not fit" if typed else "nothing is typed"
-        self.refused.emit(f"{wrong} here; type a whole number from {self.minimum()} to {self.maximum()}.")
+        self.refused.emit(f"{wrong} here; type {from_to(self.minimum(), self.maximum(), 'a whole number')}.")
         return text
 
     def event(self, event: QEvent) -> bool:

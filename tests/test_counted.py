@@ -1,0 +1,74 @@
+"""Sentences about how many there are, and which: of several, of one, of none."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+import torch
+
+import attnlab
+from attnlab import AttentionConfig, AttnlabError, Experiment, Sample
+from attnlab.attention import batches
+from attnlab.attention.explain import Cell, explain
+from attnlab.attention.order import permuted
+from attnlab.attention.presets import preset
+from attnlab.attention.sizes import resize
+from attnlab.compute.engine import compute
+from attnlab.counted import counted, from_to, has, numbered
+from attnlab.lessons import solution
+from attnlab.lessons.exercise import check_cell
+from attnlab.lessons.lookup import picked
+
+ONE = Experiment(("a",), torch.ones(1, 1))
+"""One token of one number in one head."""
+
+
+def test_several_and_one_are_counted() -> None:
+    assert [counted(n, "head") for n in (0, 1, 2)] == ["0 heads", "1 head", "2 heads"]
+    assert [counted(n, "query", "queries") for n in (1, 2)] == ["1 query", "2 queries"]
+
+
+def test_a_range_of_one_is_named_by_its_number() -> None:
+    assert [numbered("column", 2, last) for last in (2, 4)] == ["column 2", "columns 2 to 4"]
+    assert [has("head", 0, last) for last in (-1, 0, 3)] == ["has no heads", "has only head 0", "has heads 0 to 3"]
+    assert [from_to(1, last, "a whole number") for last in (1, 4)] == ["1", "a whole number from 1 to 4"]
+
+
+@pytest.mark.parametrize(
+    ("refused", "sentence"),
+    [
+        (lambda: picked("weights", [3, 0], compute(ONE), "all"), "the row of weights is 3; it needs 0."),
+        (lambda: picked("weights", [3, 0, 0], compute(ONE), "all"), "there is no head 3; this state has only head 0."),
+        (lambda: check_cell(ONE, Cell("weights", 0, 0, 1)), "weights[1, 0, 0] names head 1; weights has only head 0."),
+        (lambda: check_cell(ONE, Cell("weights", 1, 0)), "weights[1, 0] is not there; weights has 1 row and 1 column."),
+        (lambda: permuted(ONE, (1,)), "The order is [1]; it needs 0 once."),
+        (lambda: batches.set_length(ONE, 2), "The valid length is 2; it needs 1."),
+        (lambda: replace(ONE, item=1), "item is 1; it needs 0, as there are no others."),
+        (lambda: replace(ONE, config=AttentionConfig(ablated=(1,))), "ablated has head 1; the layer has only head 0."),
+        (
+            lambda: replace(ONE, others=(Sample(("b",), [[2.0]], length=2),)),
+            "others[0] has length 2; it needs 1, its keys being 1.",
+        ),
+        (
+            lambda: resize(Experiment(("a",), torch.zeros(1, 4096), config=AttentionConfig(n_heads=4096)), d_k=9),
+            "d_k is 9; it needs 1.",
+        ),
+    ],
+)
+def test_of_a_layer_with_one_of_each_no_range_is_said(refused: Callable[[], object], sentence: str) -> None:
+    with pytest.raises(AttnlabError) as error:
+        refused()
+    assert str(error.value) == sentence
+
+
+def test_a_head_of_one_column_owns_that_column() -> None:
+    e = Experiment(("a",), torch.ones(1, 2), config=AttentionConfig(n_heads=2))
+    lines = explain(attnlab.compute(e), Cell("queries", 0, 0, 1)).lines
+    assert any("".join(span.text for span in line) == "head 1 owns column 1" for line in lines)
+    lines = explain(attnlab.compute(preset("multi-head-8")), Cell("queries", 0, 0, 1)).lines
+    assert any("head 1 owns columns " in "".join(span.text for span in line) for line in lines)
+
+
+def test_a_solution_counts_what_it_is_of() -> None:
+    assert "1 query, 1 key, d" in solution.markdown(compute(ONE))
+    assert "6 queries, 6 keys, d" in solution.markdown(compute(preset("journey")))
