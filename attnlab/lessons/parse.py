@@ -14,7 +14,7 @@ def read(path: str | os.PathLike[str]) -> Lesson:
     """Return the lesson of a file; what is wrong in it are its problems.
 
     Raises:
-        FileError: it is not there, larger than 1 MB, or not UTF-8.
+        FileError: it is not there, larger than 1 MiB, or not UTF-8.
     """
     path = Path(path)
     return parse(text_of(path), path.stem, path)
@@ -24,7 +24,7 @@ def parse(text: str, name: str, path: Path | None = None) -> Lesson:
     """Return the lesson that a text is; never raises: wrong parts are left out and named by its problems."""
     problems: list[Problem] = []
     if len(text) > LIMIT:
-        return Lesson(name, name, (), path=path, problems=(Problem(1, "The lesson is larger than 1 MB."),))
+        return Lesson(name, name, (), path=path, problems=(Problem(1, "The lesson is larger than 1 MiB."),))
     front, sections = cut(text, problems)
     found = pairs(front, "the front matter", problems)
     fields = taken(found, FRONT, "the front matter", problems)

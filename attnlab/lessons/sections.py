@@ -8,12 +8,13 @@ from itertools import pairwise
 from pathlib import Path
 
 from attnlab.errors import FileError
+from attnlab.files.bounded import read_bytes
 from attnlab.lessons.lesson import Problem
 
 BLOCKS = ("state", "notes", "question")
 """What a fence of three backticks may open besides code, which stays in the text."""
 FRONT = "---"
-LIMIT = 1_000_000
+LIMIT = 1 << 20
 """Bytes that the file of a lesson may have."""
 MOST_STEPS = 500
 
@@ -49,19 +50,9 @@ def text_of(path: Path) -> str:
     """Return the text of a lesson's file.
 
     Raises:
-        FileError: it is not there, larger than 1 MB, or not UTF-8.
+        FileError: it is not there, no ordinary file, larger than 1 MiB, or not UTF-8.
     """
-    try:
-        if path.exists() and not (path.is_file() or path.is_dir()):
-            raise FileError(f"The lesson {path} is no file of text.")  # but a pipe, which would be waited for
-        with path.open("rb") as file:
-            data = file.read(LIMIT + 1)
-    except OSError as error:
-        raise FileError(f"The lesson {path} cannot be read: {error.strerror or error}.") from None
-    except ValueError:
-        raise FileError(f"{str(path)!r} is no name of a file.") from None
-    if len(data) > LIMIT:
-        raise FileError(f"{path} is larger than 1 MB, which is no lesson; a lesson is a few pages of text.")
+    data = read_bytes(path, LIMIT, "a lesson")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

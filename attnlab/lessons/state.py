@@ -14,6 +14,7 @@ from attnlab.attention.experiment import PROJECTIONS, AttentionConfig
 from attnlab.attention.masks import MASKS
 from attnlab.attention.memory import toggle_memory
 from attnlab.attention.presets import preset
+from attnlab.counted import counted
 from attnlab.errors import AttnlabError, ExperimentError
 from attnlab.lessons.lesson import Edit, Lesson, Problem, Step
 from attnlab.lessons.lookup import ALIASES
@@ -73,8 +74,6 @@ def _opened(path: Path | None, name: str) -> "Experiment":
         raise AttnlabError(f"The session {name} is looked for beside the lesson, which lies in no folder yet: save it.")
     from attnlab.files.session import load
 
-    if (path.parent / name).exists() and not (path.parent / name).is_file():
-        raise AttnlabError(f"{name} is no file; a session that lies beside the lesson is.")  # nor a pipe to wait for
     return load(path.parent / name)
 
 
@@ -159,7 +158,9 @@ def _valid(e: "Experiment", value: object) -> "Experiment":
     lengths, item = _wholes("valid", value), e.item
     if len(lengths) != e.n_items:
         there = f"{e.n_items} sequences, each with one" if e.n_items > 1 else "one sequence, with one"
-        raise ExperimentError(f"valid has {len(lengths)} lengths; there {'are' if e.n_items > 1 else 'is'} {there}.")
+        raise ExperimentError(
+            f"valid has {counted(len(lengths), 'length')}; there {'are' if e.n_items > 1 else 'is'} {there}."
+        )
     for i, length in enumerate(lengths):
         e = set_length(select(e, i), length)
     return select(e, item)

@@ -328,7 +328,7 @@ def test_blocks_may_stand_anywhere_in_a_step() -> None:
     ("content", "says"),
     [
         (None, "cannot be read: No such file"),
-        (b"x" * (LIMIT + 1), "larger than 1 MB"),
+        (b"x" * (LIMIT + 1), "larger than the 1 MiB that a lesson may have"),
         (b"---\ntitle: T\xff\n---\n", r"not UTF-8 (line 2)"),
     ],
 )
