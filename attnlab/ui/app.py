@@ -166,7 +166,7 @@ class Screenshot(QObject):
         playground, trainer = self._window.playground, self._window.trainer
         if trainer is not None and trainer.shown:
             return trainer.busy
-        return playground is not None and playground.service.busy
+        return playground is not None and (playground.files.opening or playground.service.busy)
 
     @Slot()
     def _end(self) -> None:

@@ -1,4 +1,4 @@
-"""Loads torch and the mathematics in a thread, so that the window is on screen first."""
+"""Loads torch, the mathematics and what is opened first in a thread, so that the window is on screen first."""
 
 import gc
 import importlib
@@ -8,9 +8,14 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
+
+if TYPE_CHECKING:
+    from attnlab.document.first import First
+    from attnlab.document.scene import Scene
+    from attnlab.files.source import Source
 
 _MODULES = (
     "torch",
@@ -18,18 +23,23 @@ _MODULES = (
     "attnlab.attention.edits",
     "attnlab.attention.sentences",
     "attnlab.attention.presets",
-    "attnlab.files.session",
+    "attnlab.document.first",
 )
 _LATER = ("attnlab.ui.widgets.profile",)  # what a person may ask for soon, and would wait for
 
 
 class Loader(QObject):
-    """Announces ``loaded`` once everything that the first numbers need has been imported; "" or what went wrong."""
+    """Announces ``loaded`` once everything that the first numbers need is there; "" or what went wrong.
+
+    ``first`` is then what the window opens with: a file is read here too, since a large one takes its time.
+    """
 
     loaded = Signal(str)
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, source: "Source | Scene", parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self._source = source
+        self.first: First | None = None
         self._thread = threading.Thread(target=self._load, name="attnlab-loader")
         self._go_on = threading.Event()
         self._stopping = self._collected = False
@@ -65,20 +75,33 @@ class Loader(QObject):
         self._collected = False
 
     def _load(self) -> None:
+        problem = "Something went wrong inside attnlab; the terminal it was started from says what."
         try:
-            with _sources_unread():
-                for name in _MODULES:
-                    importlib.import_module(name)
-            importlib.import_module("attnlab.compute.engine").prepare()
-        except Exception as error:  # noqa: BLE001  # a broken torch raises anything, and the window waits for an answer
-            said = str(error) if isinstance(error, ImportError | OSError) else f"{type(error).__name__}: {error}"
-            self.loaded.emit(f"torch could not be loaded: {said.rstrip('.')}. “attnlab doctor” says what is missing.")
-        else:
-            self.loaded.emit("")
+            problem = _imported()
+            if not problem and not self._stopping:
+                from attnlab.document.first import first_scene
+
+                self.first = first_scene(self._source)
+        finally:  # after a fault of the program's own too: the window waits for an answer
+            self.loaded.emit(problem)
+        if not problem:
             self._go_on.wait()
-            for name in _LATER if not self._stopping else ():
-                with suppress(ImportError):  # a long row is then shown by its bars alone
-                    importlib.import_module(name)
+        for name in _LATER if not (problem or self._stopping) else ():
+            with suppress(ImportError):  # a long row is then shown by its bars alone
+                importlib.import_module(name)
+
+
+def _imported() -> str:
+    """Import what is needed, and prepare torch; return "", or one sentence that says what is wrong."""
+    try:
+        with _sources_unread():
+            for name in _MODULES:
+                importlib.import_module(name)
+        importlib.import_module("attnlab.compute.engine").prepare()
+    except Exception as error:  # noqa: BLE001  # a broken torch raises anything, and the window waits for an answer
+        said = str(error) if isinstance(error, ImportError | OSError) else f"{type(error).__name__}: {error}"
+        return f"torch could not be loaded: {said.rstrip('.')}. “attnlab doctor” says what is missing."
+    return ""
 
 
 @contextmanager

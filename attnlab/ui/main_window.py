@@ -52,7 +52,6 @@ class MainWindow(QMainWindow):
     def __init__(self, settings: Settings, source: "Source | Scene", *, remember: bool = True) -> None:
         super().__init__()
         self.settings = settings
-        self._source = source
         self._remember = remember
         self._painted = self._stopped = self._computed = False
         self._rounds = 0
@@ -78,7 +77,7 @@ class MainWindow(QMainWindow):
         self.apply_theme()
         restore_place(self, remember)
         QApplication.styleHints().colorSchemeChanged.connect(self._on_scheme_changed)
-        self._loader = Loader(self)
+        self._loader = Loader(source, self)
         self._loader.loaded.connect(self._on_loaded)
 
     @property
@@ -122,18 +121,17 @@ class MainWindow(QMainWindow):
     def _on_loaded(self, problem: str) -> None:
         if self._stopped:  # closed while it loaded: a worker made now would never end
             return
-        if problem:
+        first = self._loader.first
+        if problem or first is None:
             self._loader.stop()
             self.give_up(problem)
             return
         from attnlab.compute.engine import prepare
         from attnlab.compute.service import ComputeService
-        from attnlab.ui.playground.file_keeper import first_scene
         from attnlab.ui.playground.recovery import Recovery
         from attnlab.ui.playground.workspace import Playground
 
         prepare()  # of the threads, this one is not told by the loader's
-        first = first_scene(self._source)
         self._service = ComputeService(self)
         self._service.computed.connect(self._on_reply)
         self.playground = Playground(first.scene, first.label, self._service, self)
@@ -343,7 +341,7 @@ class MainWindow(QMainWindow):
         self._stopped = True
         self._loader.stop()
         if self.playground is not None:
-            self.playground.files.finish()
+            self.playground.files.stop()
         if self.trainer is not None:
             self.trainer.close()
         if self._service is not None:

@@ -1,6 +1,6 @@
 """Opens what is handed to the window, by its ending: sessions, lessons, weights, runs; drops and system wishes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,22 +27,32 @@ def open_paths(window: "MainWindow", paths: Sequence[Path]) -> None:
         return
     weights = [path for path in paths if path.suffix.lower() in WEIGHTS]
     others = [path for path in paths if path not in weights]
-    if others and _open_one(window, others[0]) and len(others) > 1:
-        only = f"of {len(others)} only {shown(others[0].name)} was opened"
-        window.playground.files.say_last(f"A window shows one file at a time: {only}.")
-    if weights:
-        _open_weights(window, weights)
+    files = window.playground.files
+
+    def then(opened: bool) -> None:
+        if opened and len(others) > 1:
+            only = f"of {len(others)} only {shown(others[0].name)} was opened"
+            files.say_last(f"A window shows one file at a time: {only}.")
+        if weights:  # which may be for what was opened with them
+            _open_weights(window, weights)
+
+    if others:
+        _open_one(window, others[0], then)
+    else:
+        then(False)
 
 
-def _open_one(window: "MainWindow", path: Path) -> bool:
-    """Open a lesson, a run, or a session: what is none of them is refused in its own words."""
+def _open_one(window: "MainWindow", path: Path, then: Callable[[bool], None]) -> None:
+    """Open a lesson, a run, or a session: what is none of them is refused in its own words. ``then`` is told whether
+    it was opened, which for a session is known later."""
     if path.suffix.lower() in LESSONS:
         desk = window.lessons()
-        return desk is not None and desk.open(path)
-    if (folder := run_folder(path)) is not None:
-        return _open_run(window, folder)
-    window.show_workspace(0)
-    return window.playground is not None and window.playground.files.open(path)
+        then(desk is not None and desk.open(path))
+    elif (folder := run_folder(path)) is not None:
+        then(_open_run(window, folder))
+    elif window.playground is not None:
+        window.show_workspace(0)
+        window.playground.files.open(path, then)
 
 
 def _open_run(window: "MainWindow", folder: Path) -> bool:

@@ -67,7 +67,8 @@ class Person:
     # Waiting
 
     def settle(self) -> None:
-        """Wait, by signal, until what is on screen was computed from what is open."""
+        """Wait, by signal, until what is being opened is open and what is on screen was computed from it."""
+        self.wait_for(lambda: not self.playground.files.opening)
         while not self.up_to_date():
             with self.qtbot.waitSignal(self.playground.computed, timeout=PATIENCE_MS):
                 pass

@@ -186,6 +186,7 @@ def test_a_file_dropped_on_the_window_opens(person: "Person", tmp_path: Path) ->
     path = tmp_path / "dropped.attnlab"
     attnlab.save(Experiment(("x",), [[1.0]]), path)
     drop(person, path)
+    person.settle()
     assert person.experiment.tokens == ("x",)
 
 
@@ -198,6 +199,7 @@ def test_what_is_no_session_is_named_and_nothing_changes(
         path.write_bytes(content)
     before = person.document.scene
     drop(person, path)
+    person.settle()
     assert "odd.attnlab" in person.message()
     assert person.message().endswith(".")
     assert "\n" not in person.message()
@@ -231,6 +233,7 @@ def test_files_are_remembered_newest_first(sit_down: Callable[..., "Person"], tm
     for path in paths:
         person.playground.files.save_to(path)
     drop(person, paths[0])
+    person.settle()
     assert person.window.settings.recent == (str(paths[0]), str(paths[1]))
 
 

@@ -50,6 +50,7 @@ def test_of_several_files_the_first_opens_and_that_is_told(person: "Person", tmp
 def test_what_is_wrong_with_the_first_of_several_is_what_is_told(person: "Person", tmp_path: Path) -> None:
     (tmp_path / "odd.zip").write_bytes(b"nothing")
     drop(person.window, tmp_path / "odd.zip", session(tmp_path, "a"))
+    person.settle()
     assert person.message() == f"{tmp_path / 'odd.zip'} is not an attnlab session, or only a part of one."
 
 
@@ -65,6 +66,7 @@ def test_a_lesson_is_walked(person: "Person", tmp_path: Path, ending: str) -> No
 
 def test_a_folder_is_told_to_be_one(person: "Person", tmp_path: Path) -> None:
     drop(person.window, tmp_path)
+    person.settle()
     assert person.message() == f"{tmp_path} is a folder; a session is a file that ends in .attnlab."
 
 
@@ -77,8 +79,9 @@ def test_what_is_dropped_while_it_loads_opens_afterwards(
         window.load()
     assert window.playground is not None
     playground = window.playground
-    assert playground.document.experiment.tokens == ("early",)
+    qtbot.waitUntil(lambda: playground.document.experiment.tokens == ("early",), timeout=20_000)
     qtbot.waitUntil(
-        lambda: playground.reply is not None and playground.reply.request.experiment is playground.document.experiment
+        lambda: playground.reply is not None and playground.reply.request.experiment is playground.document.experiment,
+        timeout=20_000,
     )
     assert window.windowTitle() == "early — attnlab"

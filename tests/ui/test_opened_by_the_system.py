@@ -15,7 +15,6 @@ from attnlab.files.session import Session, save_session
 
 PROGRAM = """
 import sys
-from PySide6.QtCore import QTimer
 from PySide6.QtGui import QFileOpenEvent
 from PySide6.QtWidgets import QApplication
 from attnlab.ui.app import run
@@ -26,12 +25,13 @@ def on_window(window):
         send()
     else:
         window.ready.connect(send)
-    window.ready.connect(lambda: QTimer.singleShot(0, window, lambda: told(window)))
+    window.ready.connect(lambda: window.playground.computed.connect(lambda _: told(window)))
 
 def told(window):
     playground = window.playground
-    print(*playground.document.experiment.tokens, "|", window.windowTitle(), "|", playground.step_bar.message)
-    window.close()
+    if playground.document.path is not None:
+        print(*playground.document.experiment.tokens, "|", window.windowTitle(), "|", playground.step_bar.message)
+        window.close()
 
 sys.exit(run(on_window=on_window))
 """

@@ -47,6 +47,7 @@ def test_what_was_opened_and_saved_is_listed_newest_first_and_kept(
     assert load_settings()[0].recent == (str(second), str(first))
     for number in range(RECENT_LIMIT):
         person.window.open_path(session(tmp_path, f"more{number}"))
+        person.settle()
     assert len(in_menu(person)) == RECENT_LIMIT
 
 
@@ -54,7 +55,7 @@ def test_the_palette_finds_a_file_by_its_name(sit_down: Callable[..., "Person"],
     person = sit_down()
     for name in ("monday", "friday"):
         person.window.open_path(session(tmp_path, name))
-    person.settle()
+        person.settle()
     person.key(Key.Key_K, Mod.ControlModifier)
     field = person.find(QLineEdit, "Search the commands")
     person.type("monday.att")
@@ -69,7 +70,7 @@ def test_a_file_that_is_gone_leaves_the_list_with_a_sentence(sit_down: Callable[
     kept, gone = session(tmp_path, "kept"), session(tmp_path, "gone")
     for path in (kept, gone):
         person.window.open_path(path)
-    person.settle()
+        person.settle()
     gone.unlink()
     before = person.document.scene
     assert person.window.actions_list.run("recent-1")

@@ -193,9 +193,14 @@ def test_a_pin_on_its_way_is_saved_too(sit_down: Callable[..., "Person"], tmp_pa
     person.press("Difference")
     saved(person, tmp_path / "one.attnlab")
     other = sit_down("the-cat-sat")
-    open_paths(other.window, [tmp_path / "one.attnlab"])
-    assert other.playground.pinned is None  # it is being computed
-    assert other.playground.files.save_to(tmp_path / "two.attnlab")
+
+    def save(opened: bool) -> None:
+        assert opened
+        assert other.playground.pinned is None  # it is being computed
+        assert other.playground.files.save_to(tmp_path / "two.attnlab")
+
+    other.playground.files.open(tmp_path / "one.attnlab", save)
+    other.settle()
     first, second = (load_session(tmp_path / f"{name}.attnlab") for name in ("one", "two"))
     assert len(second.pins) == 1
     assert second.view[KEY] == first.view[KEY]

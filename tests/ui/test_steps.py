@@ -144,6 +144,7 @@ def test_alt_and_arrows_step_from_inside_a_field_too(person: "Person") -> None:
 
 def test_a_message_gives_way_to_the_next_step_and_a_note_in_time(person: "Person", tmp_path: Path) -> None:
     person.playground.files.open(tmp_path / "nothing.attnlab")
+    person.settle()
     assert "nothing.attnlab" in person.message()
     person.window.setFocus()
     person.key(Key.Key_Left)
@@ -155,6 +156,7 @@ def test_a_message_gives_way_to_the_next_step_and_a_note_in_time(person: "Person
     bar.note_timer.start(1)
     person.wait_for(lambda: person.message() == "")
     person.playground.files.open(tmp_path / "nothing.attnlab")
+    person.settle()
     person.playground.open_preset("causal-5x8")
     assert person.message() == ""
 

@@ -1,7 +1,7 @@
 """What leaves the playground and comes back: sessions opened and saved, pictures and tables exported."""
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, Signal, SignalInstance, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from attnlab.attention.presets import PRESETS, preset
+from attnlab.document.first import First
+from attnlab.document.opened import Opened
 from attnlab.document.saved_view import sentence
-from attnlab.document.scene import Scene
 from attnlab.errors import AttnlabError
 from attnlab.files.atomic import shown
 from attnlab.files.session import Session
-from attnlab.files.source import Source
 from attnlab.ui.playground.export import export_stage
+from attnlab.ui.playground.reader import Opening, Reader
 from attnlab.ui.playground.saver import Saver, Saving
-from attnlab.ui.playground.session_state import Opened, SessionState, find_lesson, read
+from attnlab.ui.playground.session_state import SessionState, find_lesson
 from attnlab.ui.theme import worn
 
 if TYPE_CHECKING:
@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from attnlab.ui.playground.workspace import Playground
 
 FILTER = "attnlab sessions (*.attnlab)"
-DEFAULT = "journey"
+
+
+def _nothing(_: bool) -> None:
+    """Need not be told."""
 
 
 class FileKeeper(QObject):
@@ -47,9 +50,12 @@ class FileKeeper(QObject):
         self._failed = False
         self._saver = Saver(self)
         self._saver.ended.connect(self._on_save_ended)
+        self._reader = Reader(self)
+        self._reader.ended.connect(self._on_read)
+        self._reader.delayed.connect(self._on_read_delayed)
         playground.computed.connect(self._on_computed)
 
-    def begin(self, first: "First", ready: SignalInstance) -> None:
+    def begin(self, first: First, ready: SignalInstance) -> None:
         """Show what the window opens with as it was looked at, and say what went wrong, when it is ready."""
         ready.connect(self._on_ready)
         if first.path is not None:
@@ -60,29 +66,44 @@ class FileKeeper(QObject):
         if first.problem:
             self._say(first.problem)
 
-    def open(self, path: Path) -> bool:
-        """Open a session as one step that can be undone, and show it as it was looked at."""
-        if not self._open(path, f"Open {path.name}"):
-            return False
-        self.opened.emit(path)
-        return True
+    def open(self, path: Path, then: Callable[[bool], object] = _nothing) -> None:
+        """Open a session as one step that can be undone, and show it as it was looked at.
 
-    def open_unsaved(self, path: Path, label: str) -> bool:
+        It is read in a thread; ``then`` is told whether it was opened: not where that was refused, or another one came.
+        """
+        self._reader.read(Opening(path, f"Open {path.name}", then))
+
+    def open_unsaved(self, path: Path, label: str, then: Callable[[bool], object]) -> None:
         """Open work that was never saved: it is of the file that it says, if any, and has yet to be saved."""
-        return self._open(path, label, saved=False)
+        self._reader.read(Opening(path, label, then, saved=False))
 
-    def _open(self, path: Path, label: str, *, saved: bool = True) -> bool:
-        try:
-            opened = read(path)
-        except AttnlabError as error:
-            self._say(str(error))
-            return False
+    @property
+    def opening(self) -> bool:
+        """Whether a session is being read."""
+        return self._reader.busy
+
+    @Slot(object)
+    def _on_read_delayed(self, opening: Opening) -> None:
+        self._playground.step_bar.show_note(f"Opening {shown(opening.path.name)}…")
+        self._playground.step_bar.note_timer.stop()  # it holds until there is something else to say
+
+    @Slot(object, object, str)
+    def _on_read(self, opening: Opening, opened: Opened | None, problem: str) -> None:
+        if opened is not None:
+            self._show(opening, opened)
+        elif problem:
+            self._say(problem)
+        opening.then(opened is not None)
+
+    def _show(self, opening: Opening, opened: Opened) -> None:
         if opened.saved is not None and (desk := self._desk()) is not None:
             desk.close()
+        path = opening.path if opening.saved else opened.file
         view = opened.saved.view if opened.saved is not None else None
-        self._playground.document.open(label, opened.scene, path if saved else opened.file, view, saved=saved)
+        self._playground.document.open(opening.label, opened.scene, path, view, saved=opening.saved)
         self._bring_back(opened)
-        return True
+        if opening.saved:
+            self.opened.emit(opening.path)
 
     def _bring_back(self, opened: Opened) -> None:
         """Show what is open as it was looked at; a lesson beside it once there is a window that it can stand in."""
@@ -149,6 +170,11 @@ class FileKeeper(QObject):
     def finish(self) -> None:
         """Wait until all that is being saved is written."""
         self._saver.finish()
+
+    def stop(self) -> None:
+        """Write what is being saved, and give up what is being read; may be called twice."""
+        self._reader.stop()
+        self.finish()
 
     def _save(self, path: Path) -> None:
         saving = Saving(self.session(path.parent), path, self._playground.document.history.current)
@@ -253,31 +279,3 @@ class FileKeeper(QObject):
 
     def _say(self, sentence: str) -> None:
         self._playground.step_bar.show_message(sentence)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class First:
-    """What the window opens with: a scene, and the file that it is of; or one sentence about what cannot be opened."""
-
-    scene: Scene
-    label: str
-    path: Path | None = None
-    opened: Opened | None = None
-    problem: str = ""
-
-
-def first_scene(source: Source | Scene) -> First:
-    """Return what the window opens with; where the source cannot be opened, a preset and the reason."""
-    if isinstance(source, Scene):
-        return First(source, f"Open {source.title}")
-    try:
-        if source.path is not None:
-            opened = read(source.path)
-            return First(opened.scene, f"Open {source.path.name}", source.path, opened)
-        return _first_preset(source.preset or DEFAULT)
-    except AttnlabError as error:
-        return replace(_first_preset(DEFAULT), problem=str(error))
-
-
-def _first_preset(name: str) -> First:
-    return First(Scene(preset(name), PRESETS[name].title, name), f"Open {PRESETS[name].title}")

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLockFile, QObject, QTimer, Signal, Slot
 
+from attnlab.document.opened import FILE
 from attnlab.document.settings import settings_path
 from attnlab.errors import AttnlabError
 from attnlab.files.session import Session, save_session
-from attnlab.ui.playground.session_state import FILE
 
 if TYPE_CHECKING:
     from attnlab.document.document import View
@@ -56,12 +56,13 @@ class Recovery(QObject):
         """Tell whether there is unsaved work of a former window."""
         return self.last.is_file()
 
-    def bring_back(self) -> bool:
+    def bring_back(self) -> None:
         """Open the unsaved work as one step that can be undone; it is kept until it is saved."""
-        if not self._playground.files.open_unsaved(self.last, LABEL):
-            return False
-        self._brought = self._playground.document.history.current.opening
-        return True
+        self._playground.files.open_unsaved(self.last, LABEL, self._on_brought)
+
+    def _on_brought(self, opened: bool) -> None:
+        if opened:
+            self._brought = self._playground.document.history.current.opening
 
     def keep(self) -> bool:
         """Write what is open if it is not saved anywhere, else remove what was written; False when it cannot be."""

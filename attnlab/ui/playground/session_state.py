@@ -1,6 +1,6 @@
 """What a session keeps of the playground beside the experiment: read from the window, and brought back to it."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,65 +8,19 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Slot
 
 from attnlab.attention.experiment import Experiment
-from attnlab.attention.presets import PRESETS
-from attnlab.compute.engine import DTYPES, devices
 from attnlab.compute.service import Reply, Request, answer
 from attnlab.document.document import View
-from attnlab.document.saved_view import KEY, LessonPlace, SavedView, from_plain, to_plain
-from attnlab.document.scene import Scene
+from attnlab.document.opened import Opened, computed_with
+from attnlab.document.saved_view import KEY, LessonPlace, SavedView, to_plain
 from attnlab.errors import AttnlabError
-from attnlab.files.atomic import shown
-from attnlab.files.session import Session, load_session
+from attnlab.files.session import Session
 
 if TYPE_CHECKING:
     from attnlab.lessons.lesson import Lesson
     from attnlab.ui.lessons.desk import LessonDesk
     from attnlab.ui.playground.workspace import Playground
 
-FILE = "file"
-"""Under which name work that was not saved says which file it is of."""
-_LONGEST_TITLE = 200
 _LESSON_ENDINGS = (".md", ".markdown")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Opened:
-    """A session file as it was read, once: ``saved`` is None where it says nothing of how it was looked at."""
-
-    scene: Scene
-    saved: SavedView | None
-    pin: Experiment | None
-    folder: Path
-    file: Path | None
-    dropped: tuple[str, ...]
-
-
-def read(path: Path) -> Opened:
-    """Return what is in a session file; a device that is not here becomes the CPU.
-
-    Raises:
-        FileError: it cannot be read, or is not a session.
-    """
-    session = load_session(path)
-    said, e = session.view, session.experiment
-    title, name, file = said.get("title"), said.get("preset"), said.get(FILE)
-    scene = Scene(
-        e, shown(title)[:_LONGEST_TITLE] if isinstance(title, str) else path.stem,
-        name if isinstance(name, str) and name in PRESETS else "",
-        *_computed(said.get("device"), said.get("dtype")),
-    )  # fmt: skip
-    saved, dropped = from_plain(said[KEY], e) if KEY in said else (None, ())
-    if saved is not None and saved.pinned is not None and not session.pins:
-        saved, dropped = replace(saved, pinned=None), (*dropped, "the pinned state")
-    pin = session.pins[0] if saved is not None and saved.pinned is not None else None
-    return Opened(scene, saved, pin, path.parent, Path(file) if isinstance(file, str) and file else None, dropped)
-
-
-def _computed(device: object, dtype: object) -> tuple[str, str]:
-    device = device if device in devices() else str(device).partition(":")[0]  # the first of several may be the only
-    return str(device) if device in devices() else "cpu", dtype if isinstance(
-        dtype, str
-    ) and dtype in DTYPES else "float32"
 
 
 class SessionState(QObject):
@@ -113,7 +67,7 @@ class SessionState(QObject):
             playground.inputs.open_table(saved.table)
         if opened.pin is not None and saved.pinned is not None:
             self._awaited = opened.pin, saved
-            request = Request(0, opened.pin, *_computed(*saved.pinned))
+            request = Request(0, opened.pin, *computed_with(*saved.pinned))
             playground.service.run(("pinned", id(self._awaited)), partial(answer, request))
 
     @Slot(object, object)

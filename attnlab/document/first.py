@@ -1,0 +1,40 @@
+"""What the window opens with: a preset, a session file or a scene; where that cannot be, a preset and the reason."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from attnlab.attention.presets import PRESETS, preset
+from attnlab.document.opened import Opened, read
+from attnlab.document.scene import Scene
+from attnlab.errors import AttnlabError
+from attnlab.files.source import Source
+
+DEFAULT = "journey"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class First:
+    """What the window opens with: a scene, and the file that it is of; or one sentence about what cannot be opened."""
+
+    scene: Scene
+    label: str
+    path: Path | None = None
+    opened: Opened | None = None
+    problem: str = ""
+
+
+def first_scene(source: Source | Scene) -> First:
+    """Return what the window opens with, on any thread; where the source cannot be opened, a preset and the reason."""
+    if isinstance(source, Scene):
+        return First(source, f"Open {source.title}")
+    try:
+        if source.path is not None:
+            opened = read(source.path)
+            return First(opened.scene, f"Open {source.path.name}", source.path, opened)
+        return _first_preset(source.preset or DEFAULT)
+    except AttnlabError as error:
+        return replace(_first_preset(DEFAULT), problem=str(error))
+
+
+def _first_preset(name: str) -> First:
+    return First(Scene(preset(name), PRESETS[name].title, name), f"Open {PRESETS[name].title}")

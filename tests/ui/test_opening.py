@@ -1,0 +1,148 @@
+"""While a session is read the window goes on, says so, and takes a newer wish; closed, it leaves no thread."""
+
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtWidgets import QApplication
+
+import attnlab
+from attnlab.attention.experiment import Experiment
+from attnlab.document.opened import Opened, read
+from attnlab.ui.open_file import open_paths
+from attnlab.ui.weights.dialog import WeightsDialog
+
+if TYPE_CHECKING:
+    from tests.ui.conftest import Person
+
+
+class Gate:
+    """Holds the thread that reads, as a slow disk would, until it is opened; then the file is really read."""
+
+    def __init__(self) -> None:
+        self.open = threading.Event()
+        self.read: list[str] = []
+        self.threads: list[threading.Thread] = []
+
+    def __call__(self, path: Path) -> Opened:
+        self.threads.append(threading.current_thread())
+        self.open.wait()
+        self.read.append(path.stem)
+        return read(path)
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
+    made = Gate()
+    monkeypatch.setattr("attnlab.ui.playground.reader.read", made)
+    yield made
+    made.open.set()
+
+
+def session(folder: Path, name: str) -> Path:
+    attnlab.save(Experiment((name,), [[1.0]]), folder / f"{name}.attnlab")
+    return folder / f"{name}.attnlab"
+
+
+def test_the_window_goes_on_and_says_what_it_reads(person: "Person", gate: Gate, tmp_path: Path) -> None:
+    before = person.experiment
+    open_paths(person.window, [session(tmp_path, "slow")])
+    assert person.experiment is before  # nothing was waited for
+    person.wait_for(lambda: person.message() == "Opening slow.attnlab…")
+    assert not person.playground.step_bar.note_timer.isActive()  # it holds as long as it takes
+    person.press("Causal")
+    assert person.experiment.config.causal
+    gate.open.set()
+    person.settle()
+    assert person.experiment.tokens == ("slow",)
+    assert person.message() == ""
+    assert threading.main_thread() not in gate.threads
+    person.undo()
+    assert person.experiment.config.causal  # what was done meanwhile is a step of its own
+    assert person.experiment.tokens == before.tokens
+
+
+def test_what_cannot_be_opened_takes_the_place_of_the_note(person: "Person", gate: Gate, tmp_path: Path) -> None:
+    (tmp_path / "odd.attnlab").write_bytes(b"nothing")
+    before = person.document.scene
+    open_paths(person.window, [tmp_path / "odd.attnlab"])
+    person.wait_for(lambda: person.message() == "Opening odd.attnlab…")
+    gate.open.set()
+    person.settle()
+    assert person.message() == f"{tmp_path / 'odd.attnlab'} is not an attnlab session, or only a part of one."
+    assert person.document.scene is before
+
+
+def test_a_newer_wish_takes_the_place_of_the_one_before(person: "Person", gate: Gate, tmp_path: Path) -> None:
+    told: list[tuple[str, bool]] = []
+    for name in ("one", "two", "three"):
+        person.playground.files.open(session(tmp_path, name), lambda opened, name=name: told.append((name, opened)))  # type: ignore[misc]
+    person.wait_for(lambda: person.message() == "Opening three.attnlab…")
+    gate.open.set()
+    person.settle()
+    assert person.experiment.tokens == ("three",)
+    assert person.history()[1:] == ["Open three.attnlab"]
+    assert told == [("one", False), ("two", False), ("three", True)]
+    assert "two" not in gate.read  # which nobody wanted any more when it was its turn
+    assert person.window.settings.recent == (str(tmp_path / "three.attnlab"),)
+
+
+def test_the_window_is_closed_while_it_reads(sit_down: Callable[..., "Person"], gate: Gate, tmp_path: Path) -> None:
+    person = sit_down(remember=True)
+    told: list[bool] = []
+    person.playground.files.open(session(tmp_path, "slow"), told.append)
+    person.wait_for(lambda: bool(gate.threads))
+    threading.Timer(0, gate.open.set).start()  # the file is there while the window waits for the thread
+    assert person.window.close()
+    assert not any(thread.is_alive() for thread in gate.threads)
+    QApplication.processEvents()
+    assert told == []
+    assert person.history() == ["Open Your journey starts…"]
+
+
+def test_work_that_is_brought_back_is_read_beside_the_window(
+    sit_down: Callable[..., "Person"], gate: Gate, config_dir: Path, tmp_path: Path
+) -> None:
+    shutil.copy(session(tmp_path, "left"), config_dir / "last.attnlab")
+    person = sit_down(remember=True)
+    assert person.window.actions_list.run("bring-back")
+    person.wait_for(lambda: person.message() == "Opening last.attnlab…")
+    gate.open.set()
+    person.settle()
+    assert person.experiment.tokens == ("left",)
+    assert person.playground.files.save_to(tmp_path / "kept.attnlab")
+    person.window.close()
+    assert not list(config_dir.glob("*.attnlab"))  # saved, it is no longer offered
+
+
+def test_weights_that_come_with_a_session_are_for_what_is_in_it(person: "Person", gate: Gate, tmp_path: Path) -> None:
+    (tmp_path / "W_q.csv").write_text("1,2\n", encoding="utf-8")
+    open_paths(person.window, [session(tmp_path, "both"), tmp_path / "W_q.csv"])
+    assert person.window.findChild(WeightsDialog) is None
+    gate.open.set()
+    person.settle()
+    assert person.experiment.tokens == ("both",)
+    dialog = person.window.findChild(WeightsDialog)
+    assert dialog is not None
+    with person.qtbot.waitSignal(dialog.previewed, timeout=20_000):
+        pass
+    dialog.close()
+
+
+def test_a_fault_while_it_reads_is_told_and_the_next_file_opens(
+    person: "Person", monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    heard: list[str] = []
+    monkeypatch.setattr(threading, "excepthook", lambda told: heard.append(told.exc_type.__name__))
+    with monkeypatch.context() as broken:
+        broken.setattr("attnlab.ui.playground.reader.read", lambda _: [][0])
+        open_paths(person.window, [session(tmp_path, "one")])
+        person.settle()
+    assert person.message() == f"{tmp_path / 'one.attnlab'} was not opened: something went wrong inside attnlab."
+    person.wait_for(lambda: heard == ["IndexError"])
+    open_paths(person.window, [session(tmp_path, "two")])
+    person.settle()
+    assert person.experiment.tokens == ("two",)
