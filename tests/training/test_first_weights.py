@@ -13,6 +13,7 @@ from attnlab.training.first_weights import first_weights
 from attnlab.training.models import KINDS
 from attnlab.training.tasks import TASKS, task_spec
 from attnlab.training.trainer import Trainer
+from tests.patience import PATIENCE_S
 
 SAMPLES = {kind: name for name in reversed(TASKS) for kind in TASKS[name].kinds}
 """A task for every kind of model, the first that it goes with."""
@@ -50,5 +51,5 @@ def test_settings_that_cannot_be_are_refused() -> None:
 
 
 def test_a_first_look_loads_nothing_that_only_training_needs() -> None:
-    found = subprocess.run([sys.executable, "-c", LOOK], check=True, timeout=120, capture_output=True, text=True)
+    found = subprocess.run([sys.executable, "-c", LOOK], check=True, timeout=PATIENCE_S, capture_output=True, text=True)
     assert found.stdout.strip() == "False"

@@ -12,6 +12,7 @@ from attnlab.attention import edits
 from attnlab.attention.experiment import Experiment
 from attnlab.document.saved_view import KEY
 from attnlab.files.session import Session, save_session
+from tests.patience import PATIENCE_S
 
 PROGRAM = """
 import sys
@@ -39,7 +40,11 @@ sys.exit(run(on_window=on_window))
 
 def told(when: str, path: Path) -> str:
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, when, str(path)], capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", PROGRAM, when, str(path)],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.strip()
@@ -60,7 +65,7 @@ def test_a_screenshot_waits_for_the_pinned_state(tmp_path: Path) -> None:
         save_session(Session(edits.configured(e, causal=True), {KEY: shown}, (e,)), tmp_path / "pinned.attnlab")
         files = [str(tmp_path / name) for name in ("pinned.attnlab", "shot.png")]
         command = [sys.executable, "-m", "attnlab", files[0], "--screenshot", files[1]]
-        subprocess.run(command, check=True, timeout=120)
+        subprocess.run(command, check=True, timeout=PATIENCE_S)
         with Image.open(tmp_path / "shot.png") as picture:
             pictures.append(np.asarray(picture.crop((380, 150, 1120, 820)).convert("RGB")).astype(int))
     assert (abs(pictures[0] - pictures[1]).max(axis=2) > 32).mean() > 0.02  # of the canvas

@@ -12,8 +12,6 @@ from attnlab.ui.train.tools import TrainTools
 from attnlab.ui.train.workspace import TrainWorkspace
 from tests.ui.conftest import Person
 
-PATIENCE_MS = 60_000
-
 
 def tiny(task: str = "reverse", steps: int = 100_000, kind: str | None = None) -> RunSpec:
     """Return a run of a model of 16 numbers, which goes on until it is stopped."""
@@ -48,22 +46,22 @@ class Pupil(Person):
     def begin(self, spec: RunSpec) -> None:
         self.window.show_workspace(TRAIN)
         self.trainer.settings.show_spec(spec)
-        with self.qtbot.waitSignal(self.trainer.session.checked, timeout=PATIENCE_MS):
+        with self.qtbot.waitSignal(self.trainer.session.checked):
             self.trainer.settings.spec_changed.emit(spec)
         self.wait_for(lambda: self.trainer.session.looking.seen is not None)
 
     def wait_for_step(self, step: int) -> None:
-        self.qtbot.waitUntil(lambda: self.run.step >= step, timeout=PATIENCE_MS)
+        self.qtbot.waitUntil(lambda: self.run.step >= step)
 
     def wait_for(self, condition: Callable[[], bool]) -> None:
-        self.qtbot.waitUntil(condition, timeout=PATIENCE_MS)
+        self.qtbot.waitUntil(condition)
 
     def wait_for_playground(self) -> None:
         self.wait_for(lambda: self.window.rail.place == PLAYGROUND)
         self.settle()
 
     def train_to_the_end(self) -> None:
-        with self.qtbot.waitSignal(self.trainer.session.ended, timeout=PATIENCE_MS):
+        with self.qtbot.waitSignal(self.trainer.session.ended):
             self.trainer.start()
 
 
