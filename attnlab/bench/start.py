@@ -15,7 +15,7 @@ from attnlab.errors import AttnlabError
 RUNS = 7
 IDLE_MS = 1500
 """How long the program rests before its memory is read."""
-PATIENCE_S = 45
+PATIENCE_S = 300
 BARE = "import torch, PySide6.QtWidgets, pyqtgraph"
 
 _PRELUDE = """

@@ -29,7 +29,7 @@ PICTURES = 30
 """Pictures of the maps in a second, at most: those of the window."""
 STOPS, RECORDED = 5, 10_000
 STOP_MS, LATE_MS = 200.0, 33.0
-PATIENCE_S = 120.0
+PATIENCE_S = 300.0
 
 
 def cases(quick: bool = False) -> Iterator[Case]:

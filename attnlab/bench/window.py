@@ -19,7 +19,7 @@ from attnlab.ui.playground.card_layout import fit
 from attnlab.ui.playground.workspace import Playground
 
 SIZE = (1440, 900)
-PATIENCE_S = 60.0
+PATIENCE_S = 300.0
 
 
 class Driver(QObject):
@@ -112,7 +112,7 @@ def wait_until(done: Callable[[], bool]) -> None:
     """Handle events until something is so.
 
     Raises:
-        AttnlabError: it is not so after a minute.
+        AttnlabError: it is not so after PATIENCE_S.
     """
     end = time.monotonic() + PATIENCE_S
     alarm = QTimer()  # so that there is an event to wake up for, at the latest then
