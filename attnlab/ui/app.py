@@ -24,7 +24,7 @@ from attnlab.ui.main_window import MainWindow
 from attnlab.ui.open_file import open_path
 
 DEFAULT = Source(preset="journey")
-WAIT_MS, MOST_ROUNDS = 20, 500
+WAIT_MS, MOST_ROUNDS = 20, 6000
 """How often a screenshot looks whether the worker is done, and how many times."""
 
 
