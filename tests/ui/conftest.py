@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 W = TypeVar("W", bound=QWidget)
 Button, Mod = Qt.MouseButton, Qt.KeyboardModifier
-PATIENCE_MS = 20_000
 
 
 class Person:
@@ -70,7 +69,7 @@ class Person:
         """Wait, by signal, until what is being opened is open and what is on screen was computed from it."""
         self.wait_for(lambda: not self.playground.files.opening)
         while not self.up_to_date():
-            with self.qtbot.waitSignal(self.playground.computed, timeout=PATIENCE_MS):
+            with self.qtbot.waitSignal(self.playground.computed):
                 pass
 
     def up_to_date(self) -> bool:
@@ -81,7 +80,7 @@ class Person:
         return asked.experiment is scene.experiment and (asked.device, asked.dtype) == (scene.device, scene.dtype)
 
     def wait_for(self, condition: Callable[[], bool]) -> None:
-        self.qtbot.waitUntil(condition, timeout=PATIENCE_MS)
+        self.qtbot.waitUntil(condition)
 
     # Reading
 
@@ -388,7 +387,7 @@ def sit_down(open_window: Callable[..., MainWindow], qtbot: QtBot) -> Iterator[C
         if isinstance(source, str):
             source = Source(preset=source)
         window = open_window(source if isinstance(source, Source) else None, **options)
-        with qtbot.waitSignal(window.ready, timeout=PATIENCE_MS):
+        with qtbot.waitSignal(window.ready):
             window.load()
         qtbot.waitUntil(window.isActiveWindow)
         person = Person(window, qtbot)

@@ -75,13 +75,12 @@ def test_what_is_dropped_while_it_loads_opens_afterwards(
 ) -> None:
     window = open_window(Source(preset="journey"))
     drop(window, session(tmp_path, "early"))
-    with qtbot.waitSignal(window.ready, timeout=20_000):
+    with qtbot.waitSignal(window.ready):
         window.load()
     assert window.playground is not None
     playground = window.playground
-    qtbot.waitUntil(lambda: playground.document.experiment.tokens == ("early",), timeout=20_000)
+    qtbot.waitUntil(lambda: playground.document.experiment.tokens == ("early",))
     qtbot.waitUntil(
         lambda: playground.reply is not None and playground.reply.request.experiment is playground.document.experiment,
-        timeout=20_000,
     )
     assert window.windowTitle() == "early — attnlab"
