@@ -1,6 +1,7 @@
 """A walk through the computation: at four depths, what is known at a place, and which place comes next."""
 
 from bisect import bisect_right
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from attnlab.attention.stages import BY_NAME, STAGES, Stage
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
+    from attnlab.attention.explanation import Cell
 
 DEPTHS = ("stage", "row", "cell", "term")
 """How fine a walk's steps are: a stage, a row of it, a cell of a row, a term of the sum that makes a cell."""
@@ -31,12 +33,15 @@ class Place:
     ``Place("scores", 2, 1)`` rows 0 and 1 and two cells of row 2; ``Place("scores", 2, 1, 0)`` is adding up cell
     [2, 1], has its first term, and does not know the cell yet. ``Place("scores", -1)`` knows no row: the stage has
     been announced and not begun.
+
+    ``asked`` are cells [row, column] of the stage that somebody is to find: in no head known, though the others are.
     """
 
     stage: str
     row: int | None = None
     column: int | None = None
     term: int | None = None
+    asked: tuple[tuple[int, int], ...] = ()
 
     @property
     def depth(self) -> str:
@@ -69,16 +74,20 @@ def unknown(e: "Experiment", place: Place | None, stage: str) -> NDArray[np.bool
     names = [each.name for each in stages_of(e)]
     if stage not in names or place.stage not in names:
         return None
-    if names.index(stage) < names.index(place.stage) or (stage == place.stage and place.row is None):
+    if names.index(stage) < names.index(place.stage):
         return None
     hidden = np.ones(shape(e, stage), bool)
-    if stage != place.stage or place.row is None:
+    if stage != place.stage:
         return hidden
-    if place.column is None:
+    if place.row is None:
+        hidden[:] = False
+    elif place.column is None:
         hidden[: place.row + 1] = False
     else:
         hidden[: place.row] = False
         hidden[place.row, : place.column + (place.term is None)] = False
+    for cell in place.asked:
+        hidden[cell] = True
     return hidden if hidden.any() else None
 
 
@@ -200,8 +209,11 @@ def fitted(e: "Experiment", at: Place | None) -> Place | None:
         before = STAGES[: STAGES.index(BY_NAME[at.stage])]
         return Place(next((stage for stage in reversed(before) if stage.present(e)), STAGES[0]).name)
     rows, columns = shape(e, at.stage)
-    if at.row is None or at.row >= rows or (at.column or 0) >= columns:
-        return Place(at.stage) if at.row is None or at.row >= rows else Place(at.stage, at.row)
+    at = replace(at, asked=tuple((i, j) for i, j in at.asked if i < rows and j < columns)) if at.asked else at
+    if at.row is None or at.row >= rows:
+        return replace(at, row=None, column=None, term=None)
+    if (at.column or 0) >= columns:
+        return replace(at, column=None, term=None)
     return replace(at, term=None) if (at.term or 0) >= max(terms(e, at.stage), 1) else at
 
 
@@ -224,6 +236,15 @@ def frames(e: "Experiment", stage: str, depth: str, cell: tuple[int, int] | None
             written = (Place(stage, row, column, each) for each in range(terms(e, stage)))
             places = [Place(stage, row, column - 1), *written, Place(stage, row, column)]
     return (*(each for each in places if unknown(e, each, stage) is not None), None)
+
+
+def asking(cells: "Iterable[Cell]") -> Place | None:
+    """Return where nothing is known of what comes after the first stage of some cells, nor those cells of it."""
+    cells = sorted(cells, key=lambda cell: STAGES.index(BY_NAME[cell.stage]))
+    if not cells:
+        return None
+    first = cells[0].stage
+    return Place(first, asked=tuple(dict.fromkeys((cell.row, cell.column) for cell in cells if cell.stage == first)))
 
 
 def said(e: "Experiment", at: Place) -> str:

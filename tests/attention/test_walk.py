@@ -149,6 +149,32 @@ def test_of_a_stage_that_is_gone_the_one_before_it_is_complete() -> None:
     assert walk.fitted(e, Place("scaled", 2, 1)) == Place("scores")
 
 
+# Cells that somebody is to find
+
+
+def test_what_is_asked_for_is_not_known_and_nor_is_what_comes_after_its_stage() -> None:
+    e = computed("multi-head-causal").experiment
+    asked = [Cell("weights", 4, 1, 0), Cell("scores", 2, 0, 0), Cell("scores", 2, 3, 0), Cell("scores", 2, 3, 1)]
+    at = walk.asking(asked)
+    assert at == Place("scores", asked=((2, 0), (2, 3)))
+    assert np.argwhere(walk.unknown(e, at, "scores")).tolist() == [[2, 0], [2, 3]]
+    assert walk.unknown(e, at, "keys") is None
+    for name in ("scaled", "weights", "output"):
+        hidden = walk.unknown(e, at, name)
+        assert hidden is not None
+        assert hidden.all()
+    assert walk.asking([]) is None
+
+
+def test_cells_that_are_no_more_are_not_asked_for() -> None:
+    e = preset("journey")
+    at = Place("weights", asked=((2, 1), (5, 1), (1, 5)))
+    assert walk.fitted(e, at) == at
+    assert walk.fitted(sentences.resize_tokens(e, 4), at) == Place("weights", asked=((2, 1),))
+    assert walk.fitted(edits.configured(e, scale="none"), Place("scaled", asked=((0, 0),))) == Place("scores")
+    assert walk.forward(e, "stage", at) == Place("context")
+
+
 # One stage, key by key
 
 

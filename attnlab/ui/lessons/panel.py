@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from attnlab.attention.walk import Place
+from attnlab.attention import walk
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.icons import icon
 from attnlab.ui.lessons.filling import Filling
@@ -230,10 +230,10 @@ class LessonPanel(QFrame):
         self._arranged = True
 
     def _hide_answers(self) -> None:
-        """Show nothing of the stage that is asked about while cells of it are to be guessed."""
+        """Cover the cells that are to be guessed, and all that is made of them."""
         asking = self._answers is not None and self._question.heading.isChecked()
         hidden = self._answers.hidden_cells if asking and self._answers is not None else ()
-        self._playground.document.show(at=Place(hidden[0].stage, -1) if hidden else self._player.frame)
+        self._playground.document.show(at=walk.asking(hidden) or self._player.frame)
 
     @Slot(object)
     def _on_revealed(self, _: object) -> None:

@@ -1,5 +1,6 @@
 """The lessons' workspace and the panel beside the playground, as a lecturer uses them."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent, QTextDocument
 from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel, QLineEdit, QToolButton
 
 from attnlab.attention.arithmetic import number
+from attnlab.attention.explanation import Cell
 from attnlab.attention.walk import Place
 from attnlab.compute.engine import compute
 from attnlab.lessons.lesson import Lesson
@@ -182,8 +184,14 @@ def test_a_question_is_asked_and_answered_beside_the_playground(person: "Person"
     sheet = panel_of(person).findChild(AnswerSheet)
     assert sheet is not None
     assert len(sheet.hidden_cells) == 1
-    assert person.document.view.at == Place("weights", -1), "what is to be guessed cannot be seen"
+    assert person.document.view.at == Place("weights", asked=((1, 0),)), "what is to be guessed cannot be seen"
     person.settle()
+    cards = person.playground.canvas.cards
+    assert cards["weights"].hover_text(Cell("weights", 1, 0, 0)).endswith("not computed yet")
+    assert re.search(r"\d\.\d+$", cards["weights"].hover_text(Cell("weights", 1, 1, 0))), "the cells beside it can be"
+    assert cards["context"].accessibleName().endswith("not computed yet"), "nor can what is made of it"
+    assert person.playground.explain.bars.row_text(0) == "?"
+    assert re.fullmatch(r"\d\.\d+", person.playground.explain.bars.row_text(1))
     weight = f"{float(person.playground.reply.trace.array('weights')[0, 1, 0]):.4f}"  # type: ignore[union-attr]
     explained = [label.text() for label in person.playground.explain.findChildren(QLabel) if label.isVisible()]
     assert not any(weight in text for text in explained)
