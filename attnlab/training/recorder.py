@@ -34,7 +34,8 @@ class Recorder:
 
     When they would take more, ``interval``, the steps between two of them, is doubled, and those in between go; the
     first, the last and those that are marked stay. When these alone are too much, marked ones go, the oldest first.
-    ``refused`` says that a moment alone is more than the limit, "" while none was.
+    ``refused`` says that a moment alone is more than the limit, "" while none was: such a run has no moments to go back
+    to, only its newest weights, and the checkpoint that it goes on from.
     """
 
     def __init__(self, limit: int = LIMIT, interval: int = 1) -> None:

@@ -1,6 +1,7 @@
 """One run as its messages tell it: its curves, the moments that are kept, how far it is, and how it ended."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -96,6 +97,8 @@ class Run:
             run.mark(mark)
         if moments := run.recorder.moments:
             run.weights, run.weights_step = moments[-1].weights, moments[-1].step
+        elif state.checkpoint is not None:  # of a model too large to record: what it learned is seen all the same
+            run.weights, run.weights_step = _weights(state.checkpoint), state.checkpoint.step
         return run
 
     def state(self) -> RunState:
@@ -157,6 +160,26 @@ class Run:
         self._marks.pop(step, None)
         self.recorder.unmark(step)
 
+    def toggle_mark(self, step: int) -> None:
+        """Mark the moment of a step as a person does, or no longer."""
+        if step in self._marks:
+            self.unmark(step)
+        else:
+            self.mark(Mark(step, f"Your mark at step {step:,}"))
+
+    def suggest(self, marks: Iterable[Mark]) -> None:
+        """Have these suggest themselves in the place of those that did; where a person marked a step, that stays."""
+        for mark in [mark for mark in self.marks if mark.suggested]:
+            self.unmark(mark.step)
+        own = set(self._marks)
+        for mark in marks:
+            if mark.step not in own:
+                self.mark(mark)
+
+    def goes_with(self, spec: RunSpec) -> bool:
+        """Whether settings are those of this run but for when it stops."""
+        return replace(self.spec, train=replace(self.spec.train, steps=spec.train.steps)) == spec
+
     def take(self, message: Message) -> bool:
         """Take in what the process said; return whether the interval of moments changed, which it is to be told."""
         before = self.recorder.interval
@@ -176,6 +199,12 @@ class Run:
             case Failed():
                 self.status, self.sentence = "failed", message.sentence
         return self.recorder.interval != before
+
+    def branch(self, step: int) -> "Run":
+        """Return a run that shares all up to a step and goes on from there its own way; this one stays as it is."""
+        branch = Run.of(replace(self.state(), name=f"{self.name}, from step {step:,}"), self.recorder.limit)
+        branch.rewind(step)
+        return branch
 
     def rewind(self, step: int) -> None:
         """Forget what came after a step, everything after step −1: the run goes on from there."""
@@ -219,3 +248,10 @@ class Run:
             self._curve = longer
         self._curve[self._points : end] = [(point.step, point.loss, point.rate) for point in points]
         self._points = end
+
+
+def _weights(checkpoint: Checkpoint) -> Arrays | None:
+    """Return the weights of a checkpoint by name, None where it has none."""
+    from attnlab.training.run_state import MODEL, below  # which needs torch, that a window loads later than this
+
+    return below(MODEL, checkpoint.state) or None

@@ -192,3 +192,33 @@ def test_a_run_that_a_condition_ended_ends_again_at_once_until_the_condition_cha
     run.spec = spec
     assert train(resume(run)).reason == "steps"
     assert run.steps.tolist() == list(range(30))
+
+
+def test_a_run_too_large_to_record_is_seen_as_it_was_kept_when_it_is_opened_again() -> None:
+    process = started(tiny(12))
+    run = Run(tiny(12), "large", limit=1)
+    for message in all_of(process):
+        run.take(message)
+    process.stop()
+    assert run.recorder.moments == ()
+    assert run.recorder.refused
+    again = Run.of(run.state(), limit=1)
+    assert again.weights_step == 12
+    assert run.weights is not None
+    assert again.weights is not None
+    assert again.weights.keys() == run.weights.keys()
+    for name, array in run.weights.items():
+        np.testing.assert_array_equal(again.weights[name], array)
+
+
+def test_a_person_marks_a_moment_and_what_suggests_itself_never_takes_its_place() -> None:
+    run = Run(RunSpec(), "marked")
+    for step in range(1, 5):
+        run.take(progress(step, step - 1))
+    run.toggle_mark(2)
+    run.suggest([Mark(2, "loss falls", suggested=True), Mark(3, "head 0 turns sharp", suggested=True)])
+    assert [(mark.step, mark.suggested) for mark in run.marks] == [(2, False), (3, True)]
+    run.suggest([Mark(4, "head 1 turns sharp", suggested=True)])
+    assert [(mark.step, mark.suggested) for mark in run.marks] == [(2, False), (4, True)]
+    run.toggle_mark(2)
+    assert [mark.step for mark in run.marks] == [4]

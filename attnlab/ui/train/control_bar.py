@@ -1,23 +1,31 @@
-"""The bar above: what is trained, the buttons that start, pause, step, stop and reset it, and how it goes."""
+"""The bar above: what is trained, the buttons that start, pause, step, stop and reset it, and how it goes.
 
+Where there is no room, less is said, then the tools, the way back to the first weights and at last one step go into a
+menu. What runs can be stopped at every width.
+"""
+
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRectF, QSize, Signal
 from PySide6.QtGui import QColor, QIcon, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLayout, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.icons import icon
 from attnlab.ui.theme import font, px
+from attnlab.ui.train.overflow import Overflow
 from attnlab.ui.widgets.elided_label import ElidedLabel
 
 if TYPE_CHECKING:
     from attnlab.ui.train.session import TrainSession
 
 AGAIN = "A new run from the first weights; with a larger “stop at step” this one goes on instead."
-ROOMY = 980
-"""From this width on, in pixels at 100 %, there is room for what is trained in words."""
+ABOUT = 150
+"""Room that words about the model ask for, in pixels at 100 %: fewer would say nothing."""
+PACE = " · 00,000 steps/s · 59 min left"
+"""As much room is kept for how fast it goes: what is shown is not to change with every number."""
 
 
 class ControlBar(QFrame):
@@ -34,7 +42,10 @@ class ControlBar(QFrame):
         super().__init__(parent)
         self.setProperty("ground", "top")
         self._palette, self._share, self._icon = LIGHT, 0.0, ""
-        self._told: list[str] = []
+        self._told, self._longest, self._offered = [""], "step 0 of 0", False
+        self._rooms: Mapping[QWidget, int] = {}
+        self._tools: list[QWidget] = []
+        self._fitted: tuple[object, ...] = ()
         self.title, self.about, self.speed = QLabel(), ElidedLabel(), QLabel()
         self.settings = QToolButton()
         self.settings.setText("Settings")
@@ -56,7 +67,9 @@ class ControlBar(QFrame):
         self.step.clicked.connect(self.step_requested)
         self.stop.clicked.connect(self.stop_requested)
         self.reset.clicked.connect(self.reset_requested)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)  # the window may be narrower
         self.row = QHBoxLayout(self)
+        self.row.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
         self.row.setContentsMargins(16, 8, 16, 8)
         self.row.setSpacing(8)
         self.row.addWidget(self.settings)
@@ -66,18 +79,22 @@ class ControlBar(QFrame):
             self.row.addWidget(widget)
         self.row.addStretch(1)
         self.row.addWidget(self.speed)
+        self.more = Overflow(self.row)
+        self.row.addWidget(self.more)
 
     def add_tool(self, widget: QWidget) -> None:
-        """Put one more thing at the right end."""
-        self.row.addWidget(widget)
+        """Put one more thing at the right end; it is the first to be left out."""
+        self.row.insertWidget(self.row.indexOf(self.more), widget)
+        self._tools.append(widget)
 
     def set_palette(self, palette: Palette) -> None:
         """Paint in other colours, and the present size of type."""
-        self._palette, self._icon = palette, ""
+        self._palette, self._icon, self._fitted = palette, "", ()
         self.title.setFont(font("title"))
         self.speed.setFont(font("number"))
         self.main.setIconSize(QSize(px(14), px(14)))
-        self.main.setMinimumWidth(px(86))
+        self.main.setMinimumWidth(px(92))  # whichever word stands on it
+        self._fit()
 
     def show_session(self, session: "TrainSession", ready: bool) -> None:
         """Show what is trained and how it goes; ``ready`` says that the settings are fit to be trained."""
@@ -98,7 +115,8 @@ class ControlBar(QFrame):
         spec = run.spec if run is not None else session.spec
         self.reset.setText(f"Reset · seed {spec.train.seed}")
         self._told = _progress(session)
-        self._show_progress()
+        self._longest = f"step {spec.train.steps:,} of {spec.train.steps:,}"
+        self._fit()
         self._share = run.step / run.spec.train.steps if run is not None else 0.0
         self.update()
 
@@ -109,11 +127,17 @@ class ControlBar(QFrame):
 
         spec, valid = session.spec, session.valid
         self.title.setText(TASKS[spec.task].title)
+        self.title.setToolTip(TASKS[spec.task].title)
         kind = KINDS[spec.model.kind]
         layers = f"{spec.model.layers} layer{'s' if spec.model.layers != 1 else ''}"
         heads = f"{layers} × {spec.model.heads} heads" if "heads" in kind.fields else layers
         count = f" · {valid.parameters:,} parameters" if valid is not None and not valid.problem else ""
         self.about.setText(f"{kind.title} · {heads}{count}")
+
+    def offer_settings(self, offered: bool) -> None:
+        """Have a button that puts the settings away, or none."""
+        self._offered = offered
+        self._fit()
 
     @staticmethod
     def _verb(session: "TrainSession") -> str:
@@ -124,16 +148,33 @@ class ControlBar(QFrame):
     def _on_main(self) -> None:
         (self.pause_requested if self.main.text() == "Pause" else self.start_requested).emit()
 
-    def _show_progress(self) -> None:
-        """Tell as much of the progress as there is room for; the line below the bar shows it too."""
-        self.speed.setText(
-            " · ".join(self._told if self.width() >= px(ROOMY) else self._told[-2:-1] or self._told[-1:])
-        )
+    def _fit(self) -> None:
+        """Leave out what there is no room for, and tell as much of the progress as there is."""
+        texts = (self.title.text(), bool(self.about.text()), self.reset.text(), self._longest)
+        fitted = (self.width(), px(100), self._offered, len(self._tools), *texts)
+        if fitted != self._fitted:  # it takes longer than all else here
+            self._fitted = fitted
+            self._rooms = self.more.fit(self.width(), *self._parts())
+        brief = self._rooms.get(self.speed) == self._advance(self._longest)
+        self.speed.setText(self._told[-1] if brief else " · ".join(self._told))
+        self.speed.setToolTip(" · ".join(self._told))
+
+    def _parts(self) -> tuple[dict[QWidget, int], list[tuple[QWidget, int]]]:
+        """Return how much room each part asks for, and how much it may have where there is less, in that order."""
+        step = self._advance(self._longest)
+        buttons = (self.main, self.stop, self.step, self.reset, *self._tools)
+        rooms: dict[QWidget, int] = {each: _room(each) for each in (self.title, *buttons)}
+        rooms |= {self.about: px(ABOUT) if self.about.text() else 0, self.speed: step + self._advance(PACE)}
+        rooms[self.settings] = _room(self.settings) if self._offered else 0
+        folds: list[tuple[QWidget, int]] = [(self.about, 0), (self.speed, step), *((tool, 0) for tool in self._tools)]
+        return rooms, [*folds, (self.reset, 0), (self.speed, 0), (self.title, 0), (self.step, 0)]
+
+    def _advance(self, text: str) -> int:
+        return self.speed.fontMetrics().horizontalAdvance(text)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.about.setVisible(self.width() >= px(ROOMY))
-        self._show_progress()
+        self._fit()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
@@ -158,6 +199,11 @@ def _progress(session: "TrainSession") -> list[str]:
     elif session.state == "paused":
         parts += ["paused"]
     return parts
+
+
+def _room(part: QWidget) -> int:
+    part.ensurePolished()
+    return max(part.sizeHint().width(), part.minimumWidth())
 
 
 def _duration(seconds: float) -> str:

@@ -128,7 +128,7 @@ class RunsPanel(QWidget):
         self._show_over()
 
     def _show_over(self) -> None:
-        self._workspace.show_curves()
+        self._workspace.views.show_curves()
         self._show()
         self.changed.emit()
 
@@ -189,7 +189,7 @@ class RunsPanel(QWidget):
 
     def colours(self) -> dict[Path, str]:
         """Return in which colour each run is laid over, by its folder."""
-        shown = self._workspace.laid_over()
+        shown = self._workspace.views.laid_over()
         folders = [self.keeper.folder(run) for run in shown]
         return {at: OTHERS[i % len(OTHERS)] for i, at in enumerate(folders) if at is not None}
 

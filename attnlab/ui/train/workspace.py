@@ -2,36 +2,30 @@
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 from PySide6.QtCore import QObject, Qt, Slot
-from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QWidget
 
-from attnlab.figures.palette import LIGHT, Palette
+from attnlab.figures.palette import Palette
 from attnlab.training.run import Run
 from attnlab.training.specs import RunSpec
 from attnlab.ui.theme import px
 from attnlab.ui.train.control_bar import ControlBar
-from attnlab.ui.train.curves_panel import CurvesPanel, RunCurves
+from attnlab.ui.train.curves_panel import CurvesPanel
 from attnlab.ui.train.eyes import Checked, Seen
 from attnlab.ui.train.maps_panel import MapsPanel
-from attnlab.ui.train.run_words import EDITED, difference
+from attnlab.ui.train.room import Room, right_panel
+from attnlab.ui.train.run_views import RunViews
 from attnlab.ui.train.session import TrainSession
 from attnlab.ui.train.settings_panel import SettingsPanel
 from attnlab.ui.train.text_panel import LENGTH, TextPanel
 from attnlab.ui.train.time_bar import TimeBar
 from attnlab.ui.train.written_panel import WrittenPanel, WrittenRow
-from attnlab.ui.widgets.timeline import TimeMark
 
 if TYPE_CHECKING:
     from attnlab.ui.train.tools import TrainTools
 
-LEFT, RIGHT = 292, 330
-"""Widths of the panels at the sides, in pixels at 100 %."""
-WIDE = 1000
-"""Narrower than this, in pixels at 100 %, curves lie below the maps."""
 CURVES_EVERY, TEXT_EVERY = 3, 24
 """Frames between two drawings of the curves, and between two texts."""
-MIB = 1 << 20
 FIRST = "reverse"
 KEYS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
@@ -41,42 +35,19 @@ class TrainWorkspace(QObject):
 
     def __init__(self, spec: RunSpec, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._palette, self._frames, self._broken, self._shown = LIGHT, 0, False, False
-        self._narrow: bool | None = None
-        self._width = 0
+        self._frames, self._broken, self._shown = 0, False, False
         self.tools: TrainTools | None = None
         self.session = TrainSession(spec, self)
         self.header, self.footer = ControlBar(), TimeBar()
         self.settings, self.maps = SettingsPanel(spec), MapsPanel()
         self.curves, self.written, self.text = CurvesPanel(), WrittenPanel(), TextPanel()
-        self.side = self._side()
-        self._right = _scrolling(self.side)
-        self.body = QSplitter(Qt.Orientation.Horizontal)
-        self.body.setHandleWidth(1)
-        self.body.setChildrenCollapsible(False)
-        for place, part in enumerate((self.settings, self.maps, self._right)):
-            self.body.addWidget(part)
-            self.body.setStretchFactor(place, int(part is self.maps))
+        self.side = right_panel(self.curves, self.written, self.text)
+        self.room = Room(self.header, self.settings, self.maps, self.side)
+        self.body = self.room.body
+        self.views = RunViews(self.session, self.footer, self.curves, self.maps)
         self._connect()
         self.header.show_about(self.session)
         self._show_state()
-
-    def _side(self) -> QWidget:
-        side = QWidget()
-        side.setProperty("ground", "surface")
-        column = QVBoxLayout(side)
-        column.setContentsMargins(16, 12, 16, 14)
-        column.setSpacing(6)
-        heading = QLabel("Expected and predicted")
-        heading.setProperty("role", "section")
-        column.addWidget(self.curves)
-        column.addSpacing(10)
-        column.addWidget(heading)
-        column.addWidget(self.written)
-        column.addSpacing(10)
-        column.addWidget(self.text)
-        column.addStretch(1)
-        return side
 
     def _connect(self) -> None:
         session, looking = self.session, self.session.looking
@@ -98,7 +69,7 @@ class TrainWorkspace(QObject):
         session.checked.connect(self._on_checked)
         session.started.connect(self._on_started)
         session.progressed.connect(self._on_progressed)
-        session.marked.connect(self._show_marks)
+        session.marked.connect(self.views.show_marks)
         session.ended.connect(self._on_ended)
         session.failed.connect(self._on_failed)
         session.told.connect(self._on_failed)
@@ -106,7 +77,7 @@ class TrainWorkspace(QObject):
         looking.probe_refused.connect(self.maps.say)
         looking.wrote.connect(self._on_wrote)
         looking.texted.connect(self.text.show_text)
-        looking.course_grown.connect(self._show_course)
+        looking.course_grown.connect(self.views.show_course)
 
     # What is done
 
@@ -131,9 +102,7 @@ class TrainWorkspace(QObject):
         self.footer.stop()
         self.footer.show_message("")
         self.session.reset()
-        self._show_moments()
-        self.show_curves()
-        self._show_course()
+        self.views.show()
 
     def open_run(self, run: Run) -> None:
         """Show a run that was kept, with its settings, curves and moments."""
@@ -175,41 +144,21 @@ class TrainWorkspace(QObject):
         self.session.watch(shown)
         if shown:
             self.maps.view.setFocus()
-            self._show_moments()
-            self.show_curves()
-            self._show_course()
+            self.views.show()
             self._show_state()
 
     def set_palette(self, palette: Palette) -> None:
         """Paint in other colours, and the present size of type."""
-        self._palette = palette
         for part in (self.header, self.footer, self.settings, self.maps, self.curves, self.written, self.text):
             part.set_palette(palette)
         if self.tools is not None:
             self.tools.set_palette(palette)
         self.header.setMinimumHeight(px(50))
-        self._narrow = None
-        self.arrange(self._width)
+        self.room.arrange()
 
     def arrange(self, width: int) -> None:
         """Lay the panels out for a width: where it is narrow, the curves lie below the maps."""
-        self._width, narrow = width, width < px(WIDE)
-        if narrow == self._narrow:
-            return
-        self._narrow = narrow
-        if narrow:
-            self._right.takeWidget()
-            self.maps.column.insertWidget(self.maps.column.count() - 1, self.side)
-        else:
-            self.maps.column.removeWidget(self.side)
-            self._right.setWidget(self.side)
-        self.side.show()
-        self._right.setVisible(not narrow)
-        self.header.settings.setVisible(narrow)
-        self.header.settings.setChecked(True)
-        self.settings.show()
-        left, right = px(LEFT if not narrow else 240), 0 if narrow else px(RIGHT)
-        self.body.setSizes([left, max(width - left - right, px(200)), right])
+        self.room.arrange(width)
 
     # What is told
 
@@ -241,15 +190,14 @@ class TrainWorkspace(QObject):
             if not self.text.prompt.isModified():
                 self.text.prompt.setText(found.probe)
             self._ask_text()
-            self.show_curves()
+            self.views.show_curves()
         self._show_state()
 
     @Slot()
     def _on_started(self) -> None:
         self.footer.show_message("")
         self.footer.stop()
-        if self._narrow:
-            self.header.settings.setChecked(False)
+        self.room.make_room_for_maps()
         self._show_state()
 
     @Slot()
@@ -259,8 +207,8 @@ class TrainWorkspace(QObject):
         self._frames += 1
         resting = not self.session.alive or self.session.state != "running"
         if resting or self._frames % CURVES_EVERY == 0:
-            self._show_moments()
-            self.show_curves()
+            self.views.show_moments()
+            self.views.show_curves()
         if resting or self._frames % TEXT_EVERY == 0:
             self._ask_text()
         self._show_state()
@@ -278,11 +226,9 @@ class TrainWorkspace(QObject):
         if not self._shown:  # asked for before it was hidden
             return
         self.maps.show_seen(seen)
-        step = float(seen.look.step)
-        self.curves.show_cursor(step if self.session.shown is not None else None)
-        self.maps.chart.chart.show_cursor(step if self.session.shown is not None else None)
+        self.views.show_cursor(seen.look.step)
         if self._frames % CURVES_EVERY == 0 or not self.session.alive:
-            self._show_course()
+            self.views.show_course()
 
     @Slot(object)
     def _on_wrote(self, rows: tuple[WrittenRow, ...]) -> None:
@@ -303,7 +249,7 @@ class TrainWorkspace(QObject):
         if moment is not None:
             self.footer.stop()
             self.session.look_at(moment.step)
-            self._show_current()
+            self.views.show_current()
 
     @Slot(bool)
     def _on_gradients_wanted(self, on: bool) -> None:
@@ -321,50 +267,6 @@ class TrainWorkspace(QObject):
         self.settings.set_locked(self.session.alive)
         self.header.show_session(self.session, self.session.can_start and not self._broken)
 
-    def _show_moments(self) -> None:
-        run = self.session.run
-        moments = run.recorder.moments if run is not None else ()
-        told = ""
-        if run is not None:
-            size, limit = run.recorder.bytes / MIB, run.recorder.limit / MIB
-            told = f"{len(moments):,} moment{'s' if len(moments) != 1 else ''} · {size:.0f} of {limit:.0f} MiB"
-        self.footer.show_moments([m.step for m in moments], [m.loss for m in moments], told)
-        self._show_marks()
-        self._show_current()
-
-    def _show_current(self) -> None:
-        steps, shown = self.footer.line.steps, self.session.shown
-        if len(steps):
-            index = len(steps) - 1 if shown is None else int(np.argmin(np.abs(steps - shown)))
-            self.footer.show_current(index)
-
-    @Slot()
-    def _show_marks(self) -> None:
-        run = self.session.run
-        marks = run.marks if run is not None else ()
-        self.footer.show_marks([TimeMark(mark.step, mark.title, own=not mark.suggested) for mark in marks])
-        self.curves.show_edits([mark.step for mark in marks if mark.title.startswith(EDITED)])
-
-    @Slot()
-    def _show_course(self) -> None:
-        spec = self.session.run.spec if self.session.run is not None else self.session.spec
-        self.maps.show_course(*self.session.looking.course_lines(), float(spec.train.steps))
-
-    def laid_over(self) -> tuple[Run, ...]:
-        """Return the runs whose curves are laid over those of this one: others of its task."""
-        session, run = self.session, self.session.run
-        task = (run.spec if run is not None else session.spec).task
-        return tuple(other for other in session.kept if other.spec.task == task)
-
-    def show_curves(self) -> None:
-        """Show the curves, with those that are laid over."""
-        session, run = self.session, self.session.run
-        spec = run.spec if run is not None else session.spec
-        others = [_curves(other, difference(spec, other.spec)) for other in self.laid_over()]
-        baselines = session.valid.baselines if session.valid is not None else {}
-        mine = _curves(run, "this run") if run is not None else RunCurves("this run")
-        self.curves.show_curves(mine, others, end=float(spec.train.steps), baselines=baselines)
-
 
 def first_workspace(parent: QWidget, grid: QGridLayout) -> TrainWorkspace:
     """Return the workspace as it opens, in its place in the window: hidden, with the task that is quickest to see."""
@@ -380,19 +282,3 @@ def first_workspace(parent: QWidget, grid: QGridLayout) -> TrainWorkspace:
         made.tools = TrainTools(made, parent)
     made.arrange(parent.width())
     return made
-
-
-def _curves(run: Run, name: str) -> RunCurves:
-    metrics = run.metrics
-    steps, losses, right = (np.array([getattr(m, key) for m in metrics]) for key in ("step", "loss", "right"))
-    return RunCurves(name, run.steps.astype(np.float64), run.losses, steps, losses, right)
-
-
-def _scrolling(widget: QWidget) -> QScrollArea:
-    area = QScrollArea()
-    area.setWidgetResizable(True)
-    area.setFrameShape(QFrame.Shape.NoFrame)
-    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-    area.setWidget(widget)
-    return area

@@ -1,6 +1,6 @@
 """Owns the student who trains: a window with the workspace open and a model so small that steps take no time."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from PySide6.QtCore import Qt
@@ -9,8 +9,6 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from attnlab.document.settings import Settings
-from attnlab.files.source import Source
 from attnlab.ui.main_window import MainWindow
 from attnlab.ui.train.setting_rows import ChoiceRow, NumberRow
 from attnlab.ui.train.workspace import TrainWorkspace
@@ -88,11 +86,9 @@ class Student:
 
 
 @pytest.fixture
-def student(qtbot: QtBot) -> Iterator[Student]:
-    window = MainWindow(Settings(), Source(preset="journey"), remember=False)
-    qtbot.addWidget(window)
+def student(open_window: Callable[..., MainWindow], qtbot: QtBot) -> Iterator[Student]:
+    window = open_window()
     window.resize(1440, 900)
-    window.show()
     with qtbot.waitSignal(window.ready):
         window.load()
     QTest.keySequence(window, QKeySequence("Ctrl+3"))
@@ -101,3 +97,4 @@ def student(qtbot: QtBot) -> Iterator[Student]:
     person.ready()
     yield person
     window.close()
+    vars(person).clear()  # pytest keeps the student, who is not to keep the window

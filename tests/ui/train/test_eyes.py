@@ -1,7 +1,7 @@
 """What looks: through many moments it goes only as long as somebody waits for it."""
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 import pytest
@@ -10,15 +10,12 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from attnlab.document.settings import Settings
-from attnlab.files.source import Source
 from attnlab.training.recorder import Moment
 from attnlab.training.tasks import task_spec
 from attnlab.ui.main_window import MainWindow
 from attnlab.ui.train.eyes import Eyes
 from attnlab.ui.train.looking import Looking
-
-PATIENCE_MS = 40_000
+from tests.patience import PATIENCE_S
 
 
 class Waited(Mapping[str, NDArray[np.generic]]):
@@ -30,7 +27,7 @@ class Waited(Mapping[str, NDArray[np.generic]]):
 
     def __getitem__(self, name: str) -> NDArray[np.generic]:
         self.read.set()
-        assert self.let.wait(PATIENCE_MS / 1000)
+        assert self.let.wait(PATIENCE_S)
         return self._weights[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -62,18 +59,18 @@ def test_who_closes_waits_for_one_moment_and_not_for_all(qtbot: QtBot, wanted: s
         "marks": lambda: eyes.marks(spec, moments, probe, curve),
     }
     looking.worker.ask(wanted, jobs[wanted])
-    assert weights.read.wait(PATIENCE_MS / 1000)
+    assert weights.read.wait(PATIENCE_S)
     eyes.leave()
     weights.let.set()
     looking.stop()
     assert seen == [0]
 
 
-def test_a_window_that_is_closed_before_the_first_maps_leaves_nothing_behind(qtbot: QtBot) -> None:
-    window = MainWindow(Settings(), Source(preset="journey"), remember=False)
-    qtbot.addWidget(window)
-    window.show()
-    with qtbot.waitSignal(window.ready, timeout=PATIENCE_MS):
+def test_a_window_that_is_closed_before_the_first_maps_leaves_nothing_behind(
+    open_window: Callable[..., MainWindow], qtbot: QtBot
+) -> None:
+    window = open_window()
+    with qtbot.waitSignal(window.ready):
         window.load()
     QTest.keySequence(window, QKeySequence("Ctrl+3"))
     trainer = window.trainer

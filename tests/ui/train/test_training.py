@@ -251,7 +251,7 @@ def test_how_sharp_heads_were_stays_when_a_run_goes_on_from_an_earlier_moment(st
     run.rewind(middle)
     run.weights_step = middle
     session.looking.follow(run)
-    ws._show_course()
+    ws.views.show_course()
     shown = ws.maps.chart.chart.lines[0]
     assert set(shown.x.tolist()) == {step for step in steps if step < middle}
     assert shown.y.tolist() == [before[step][0] for step in sorted(steps) if step < middle]

@@ -1,0 +1,93 @@
+"""What the panels show of a run: its moments and marks on the time line, its curves, how sharp its heads are."""
+
+import numpy as np
+from PySide6.QtCore import QObject, Slot
+
+from attnlab.training.run import Run
+from attnlab.ui.train.curves_panel import CurvesPanel, RunCurves
+from attnlab.ui.train.maps_panel import MapsPanel
+from attnlab.ui.train.run_words import EDITED, difference
+from attnlab.ui.train.session import TrainSession
+from attnlab.ui.train.time_bar import TimeBar
+from attnlab.ui.widgets.timeline import TimeMark
+
+MIB = 1 << 20
+
+
+class RunViews(QObject):
+    """Brings what a session holds to the time line, the curves and the course of the heads, whenever it is asked."""
+
+    def __init__(self, session: TrainSession, footer: TimeBar, curves: CurvesPanel, maps: MapsPanel) -> None:
+        super().__init__(session)
+        self._session, self._footer, self._curves, self._maps = session, footer, curves, maps
+
+    def show(self) -> None:
+        """Show all there is of the run."""
+        self.show_moments()
+        self.show_curves()
+        self.show_course()
+
+    def show_moments(self) -> None:
+        """Show the moments there are, their marks, and which is looked at."""
+        run = self._session.run
+        moments = run.recorder.moments if run is not None else ()
+        self._footer.show_moments([m.step for m in moments], [m.loss for m in moments], _memory(run))
+        self.show_marks()
+        self.show_current()
+
+    def show_current(self) -> None:
+        """Stand at the moment that is looked at."""
+        steps, shown = self._footer.line.steps, self._session.shown
+        if len(steps):
+            index = len(steps) - 1 if shown is None else int(np.argmin(np.abs(steps - shown)))
+            self._footer.show_current(index)
+
+    @Slot()
+    def show_marks(self) -> None:
+        """Show the marks on the time line, and in the curves where weights were edited."""
+        run = self._session.run
+        marks = run.marks if run is not None else ()
+        self._footer.show_marks([TimeMark(mark.step, mark.title, own=not mark.suggested) for mark in marks])
+        self._curves.show_edits([mark.step for mark in marks if mark.title.startswith(EDITED)])
+
+    @Slot()
+    def show_course(self) -> None:
+        """Show how sharp each head was."""
+        session = self._session
+        spec = session.run.spec if session.run is not None else session.spec
+        self._maps.show_course(*session.looking.course_lines(), float(spec.train.steps))
+
+    def show_cursor(self, step: int) -> None:
+        """Stand at a step in all curves, unless the training is followed."""
+        at = float(step) if self._session.shown is not None else None
+        self._curves.show_cursor(at)
+        self._maps.chart.chart.show_cursor(at)
+
+    def laid_over(self) -> tuple[Run, ...]:
+        """Return the runs whose curves are laid over those of this one: others of its task."""
+        session, run = self._session, self._session.run
+        task = (run.spec if run is not None else session.spec).task
+        return tuple(other for other in session.kept if other.spec.task == task)
+
+    def show_curves(self) -> None:
+        """Show the curves, with those that are laid over."""
+        session, run = self._session, self._session.run
+        spec = run.spec if run is not None else session.spec
+        others = [_curves(other, difference(spec, other.spec)) for other in self.laid_over()]
+        baselines = session.valid.baselines if session.valid is not None else {}
+        mine = _curves(run, "this run") if run is not None else RunCurves("this run")
+        self._curves.show_curves(mine, others, end=float(spec.train.steps), baselines=baselines)
+
+
+def _memory(run: Run | None) -> str:
+    """Say how many moments are recorded, and what they take of what they may."""
+    if run is None:
+        return ""
+    n, size, limit = len(run.recorder.moments), run.recorder.bytes / MIB, run.recorder.limit / MIB
+    return f"{n:,} moment{'s' if n != 1 else ''} · {size:.0f} of {limit:.0f} MiB"
+
+
+def _curves(run: Run, name: str) -> RunCurves:
+    metrics = run.metrics
+    steps, losses, right = (np.array([getattr(m, key) for m in metrics]) for key in ("step", "loss", "right"))
+    return RunCurves(name, run.steps.astype(np.float64), run.losses, steps, losses, right)

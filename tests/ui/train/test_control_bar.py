@@ -1,0 +1,115 @@
+"""The bar above at every width: nothing is cut off, and what there is no room for is in a menu."""
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtWidgets import QMenu, QPushButton, QWidget
+from pytestqt.qtbot import QtBot
+
+from attnlab.figures.palette import LIGHT
+from attnlab.training.run import Run
+from attnlab.training.tasks import task_spec
+from attnlab.ui.train.control_bar import ControlBar
+from attnlab.ui.train.session import TrainSession
+
+WIDTHS = range(1500, 450, -45)
+
+
+@pytest.fixture(params=["reverse", "sum"])
+def session(request: pytest.FixtureRequest, qtbot: QtBot) -> Iterator[TrainSession]:
+    session = TrainSession(task_spec(request.param))
+    session.run = Run(session.spec, "a run")
+    yield session
+    session.close()
+
+
+@pytest.fixture
+def bar(session: TrainSession, qtbot: QtBot) -> ControlBar:
+    bar = ControlBar()
+    qtbot.addWidget(bar)
+    bar.set_palette(LIGHT)
+    bar.add_tool(QPushButton("Export film"))
+    bar.show_about(session)
+    bar.show_session(session, ready=True)
+    bar.offer_settings(True)
+    bar.resize(WIDTHS[0], 50)
+    bar.show()
+    qtbot.waitExposed(bar)
+    return bar
+
+
+def _shown(bar: ControlBar) -> list[QWidget]:
+    parts = [item.widget() for item in map(bar.row.itemAt, range(bar.row.count())) if item is not None]
+    return [part for part in parts if part is not None and part.isVisibleTo(bar)]
+
+
+def _offered(bar: ControlBar) -> list[str]:
+    bar.more.menu().aboutToShow.emit()
+    return [action.text() for action in bar.more.menu().actions()] if bar.more.isVisibleTo(bar) else []
+
+
+def test_at_no_width_is_anything_cut_off_or_lost(bar: ControlBar) -> None:
+    buttons = {part.text() for part in _shown(bar) if isinstance(part, QPushButton)}
+    assert len(buttons) == 5
+    before = len(_shown(bar))
+    for width in WIDTHS:
+        bar.resize(width, 50)
+        bar.row.activate()
+        shown = _shown(bar)
+        for part in shown:
+            assert 0 <= part.x() <= part.geometry().right() < width, (width, part)
+            assert part is bar.about or part.width() >= part.sizeHint().width(), (width, part)
+        left = len([part for part in shown if part is not bar.more])
+        assert left <= before
+        before = left
+        assert {bar.settings, bar.main, bar.stop} <= set(shown)
+        there = {part.text() for part in shown if isinstance(part, QPushButton)}
+        assert there | set(_offered(bar)) == buttons
+        assert not there & set(_offered(bar))
+    assert {"Reset · seed 0", "Export film"} <= set(_offered(bar))
+
+
+def test_what_is_left_out_can_be_chosen_from_the_menu(bar: ControlBar, qtbot: QtBot) -> None:
+    bar.resize(520, 50)
+    bar.more.menu().aboutToShow.emit()  # a press would wait for the choice
+    offered = {action.text(): action for action in bar.more.menu().actions()}
+    with qtbot.waitSignal(bar.reset_requested):
+        offered["Reset · seed 0"].trigger()
+
+
+def test_what_cannot_be_pressed_cannot_be_chosen(bar: ControlBar, session: TrainSession) -> None:
+    session.run = None
+    bar.show_session(session, ready=True)
+    bar.resize(520, 50)
+    bar.more.menu().aboutToShow.emit()
+    offered = {action.text(): action.isEnabled() for action in bar.more.menu().actions()}
+    assert not offered["Reset · seed 0"]
+    assert offered["Export film"]
+
+
+def test_numbers_that_grow_move_nothing(bar: ControlBar, session: TrainSession) -> None:
+    assert session.run is not None
+    for width in WIDTHS:
+        bar.resize(width, 50)
+        shown = set()
+        for step in (0, 7, session.run.spec.train.steps):
+            session.run.status, session.run.step = "running", step
+            bar.show_session(session, ready=True)
+            shown.add(tuple(_shown(bar)))
+        assert len(shown) == 1
+
+
+def test_a_button_that_offers_several_things_offers_them_in_the_menu_too(bar: ControlBar, qtbot: QtBot) -> None:
+    several = QPushButton("Export")
+    choices = QMenu(several)
+    chosen = choices.addAction("As a film")
+    several.setMenu(choices)
+    bar.add_tool(several)
+    bar.resize(520, 50)
+    for _ in range(2):  # it is made anew each time it is opened
+        bar.more.menu().aboutToShow.emit()
+        action = next(action for action in bar.more.menu().actions() if action.text() == "Export")
+        within = action.menu()
+        assert isinstance(within, QMenu)
+        with qtbot.waitSignal(chosen.triggered):
+            within.actions()[0].trigger()
