@@ -21,8 +21,8 @@ from attnlab.attention.presets import preset
 from attnlab.compute.engine import compute
 from attnlab.document.document import View
 from attnlab.figures.layout import Limits, arrange
+from attnlab.ui.playground.brush import crossed
 from attnlab.ui.playground.canvas import Canvas
-from attnlab.ui.playground.canvas_card import crossed
 
 Key, Button, Mod = Qt.Key, Qt.MouseButton, Qt.KeyboardModifier
 

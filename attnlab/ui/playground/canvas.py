@@ -1,70 +1,26 @@
 """The canvas: every stage as a card, laid out as the flow and joined by wires. Wheel zooms, drag pans."""
 
-from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRect, QRectF, QSizeF, Qt, Signal, Slot
-from PySide6.QtGui import (
-    QColor,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPainterPath,
-    QPaintEvent,
-    QPen,
-    QPixmap,
-    QResizeEvent,
-    QWheelEvent,
-)
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPixmap, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
-from attnlab.attention import axes
-from attnlab.attention.stages import STAGES, Stage, sources
+from attnlab.attention.stages import STAGES
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.playground.canvas_layout import HEADS, laid_out
 from attnlab.ui.playground.card import StageCard
 from attnlab.ui.playground.fade import Fade
 from attnlab.ui.playground.heads_card import HeadsCard
 from attnlab.ui.playground.shadow import draw_shadow
+from attnlab.ui.playground.wires import Wire, draw_wires, wires
 from attnlab.ui.theme import scale
 
 if TYPE_CHECKING:
-    from attnlab.attention.experiment import Experiment
     from attnlab.attention.trace import Trace
     from attnlab.document.document import View
 
-MARGIN, GAP, ROW_GAP = 16.0, 12.0, 28.0
-WIDEST_ROW, USUAL_ROWS = 5, 3
-LEAST_CARD, LEAST_HEIGHT, LEAST_ROW = 112.0, 420.0, 160.0
-"""Cards have room for at least this: their width, the usual rows together, each of more rows than usual. In a canvas
-that is too small for it all is drawn smaller, so that it fits."""
-LEAST_SEEN = 64.0
-"""On cards drawn lower than this nothing could be read: what does not fit then is dragged into sight."""
 ZOOM_RANGE = (0.5, 12.0)
-
-
-@dataclass(frozen=True, slots=True)
-class Wire:
-    """A line from one card to another in the colour of what flows."""
-
-    source: str
-    target: str
-    role: str
-
-
-@lru_cache(maxsize=2)
-def rows_of(e: "Experiment") -> list[list[Stage]]:
-    """Return the stages in the rows of the canvas: before the maps of query by key, these, and what follows.
-
-    What is done to queries and keys once they are there has a row of its own, as have maps that are too many for one.
-    """
-    present = [stage for stage in STAGES if stage.present(e)]
-    maps = [i for i, stage in enumerate(present) if stage.is_map]
-    first, values = maps[0], next(i for i, stage in enumerate(present) if stage.name == "values") + 1
-    before = [present[:values], present[values:first]]
-    among = present[first : maps[-1] + 1]
-    half = len(among) if len(among) <= WIDEST_ROW else (len(among) + 1) // 2
-    return [row for row in (*before, among[:half], among[half:], present[maps[-1] + 1 :]) if row]
 
 
 class Canvas(QWidget):
@@ -85,7 +41,7 @@ class Canvas(QWidget):
         self.heads = HeadsCard(self)
         self.heads.head_clicked.connect(self.head_clicked)
         self.heads.head_ablated.connect(self.head_ablated)
-        self._all: dict[str, StageCard | HeadsCard] = {**self.cards, "heads": self.heads}
+        self._all: dict[str, StageCard | HeadsCard] = {**self.cards, HEADS: self.heads}
         for each in self._all.values():
             each.hide()
             each.panned.connect(self.pan)
@@ -196,94 +152,32 @@ class Canvas(QWidget):
         self._zoom = zoom
         self._place()
 
-    def _layout(self) -> dict[str, QRectF]:
-        """Return where each card lies at zoom 1; "heads" is the overview."""
-        assert self._trace is not None
-        size = (QSizeF(self.size()) / self._shrunk()).expandedTo(self._least())
-        alone = self._view.alone if self._view is not None else None
-        if alone is not None:
-            return {alone: QRectF(0, 0, size.width(), size.height()).adjusted(MARGIN, MARGIN, -MARGIN, -MARGIN)}
-        rows = rows_of(self._trace.experiment)
-        height = (size.height() - 2 * MARGIN - (len(rows) - 1) * ROW_GAP) / len(rows)
-        places = {}
-        for line, stages in enumerate(rows):
-            names = [stage.name for stage in stages]
-            wishes = [self._wish(stage) for stage in stages]
-            if line == len(rows) - 1:
-                names, wishes = (
-                    ["heads", *names],
-                    [2.2 if self._trace.experiment.n_heads == 1 else 1.5 * max(wishes), *wishes],
-                )
-            free = size.width() - 2 * MARGIN - (len(names) - 1) * GAP
-            x = MARGIN
-            for name, wish in zip(names, wishes, strict=True):
-                width = free * wish / sum(wishes)
-                places[name] = QRectF(x, MARGIN + line * (height + ROW_GAP), width, height)
-                x += width + GAP
-        return places
-
-    def _least(self) -> QSizeF:
-        """Return the room that the cards need at zoom 1."""
-        assert self._trace is not None
-        if self._view is not None and self._view.alone is not None:
-            return QSizeF(1, 1)
-        rows = rows_of(self._trace.experiment)
-        widest = max(map(len, rows))
-        high = 2 * MARGIN + (len(rows) - 1) * ROW_GAP + len(rows) * LEAST_ROW
-        wide = 2 * MARGIN + (widest - 1) * GAP + widest * LEAST_CARD
-        return QSizeF(wide, high if len(rows) > USUAL_ROWS else LEAST_HEIGHT)
-
-    def _shrunk(self) -> float:
-        """Return by how much everything is drawn smaller so that all cards fit."""
-        assert self._trace is not None
-        if self._view is not None and self._view.alone is not None:
-            return 1.0
-        least, rows = self._least(), len(rows_of(self._trace.experiment))
-        row = (least.height() - 2 * MARGIN - (rows - 1) * ROW_GAP) / rows
-        fitting = min(1.0, self.width() / least.width(), self.height() / least.height())
-        return max(fitting, LEAST_SEEN / row)
-
-    def _wish(self, stage: Stage) -> float:
-        """Return how wide a card wants to be against the others: wide matrices somewhat more, never too much."""
-        assert self._trace is not None
-        e = self._trace.experiment
-        rows, columns = (axes.size(e, axis) for axis in stage.axes[-2:])
-        several = self._view is not None and self._view.head == "all" and e.n_heads > 1 and stage.has_heads
-        return min(max(columns / rows, 1.2 if several else 0.8), 1.6)
-
     def _place(self) -> None:
         """Move every card to where zoom and offset put it, and draw the ground anew."""
-        if self._trace is None:
+        if self._trace is None or self._view is None:
             return
-        self._places, self._outdated = {}, False
-        z = self._scale = self._zoom * self._shrunk()
-        for name, rect in self._layout().items():
-            self._places[name] = QRectF(
-                rect.x() * z + self._offset.x(), rect.y() * z + self._offset.y(), rect.width() * z, rect.height() * z
-            )
+        self._outdated = False
+        places, shrunk = laid_out(self._trace.experiment, self._view, QSizeF(self.size()))
+        z, x, y = self._zoom * shrunk, self._offset.x(), self._offset.y()
+        self._scale, zoom = z, z * scale()
+        self._places = {
+            name: QRectF(rect.x() * z + x, rect.y() * z + y, rect.width() * z, rect.height() * z)
+            for name, rect in places.items()
+        }
         for name, card in self._all.items():
             place = self._places.get(name)
-            if place is None or (name != "heads" and name not in self._trace):
+            if place is None or (name != HEADS and name not in self._trace):
                 card.hide()
                 continue
             card.setGeometry(place.toRect())
-            card.set_zoom(z * scale())
+            card.set_zoom(zoom)
             card.show()
         self._ground_drawn = False
         self.update()
 
     def wires(self) -> list[Wire]:
         """Return the wires between the cards that are shown."""
-        if self._trace is None:
-            return []
-        e = self._trace.experiment
-        return [
-            Wire(source.name, stage.name, source.role)
-            for stage in STAGES
-            if stage.name in self._trace and stage.name in self._places
-            for source in sources(stage, e)
-            if source.name in self._places
-        ]
+        return wires(self._trace, self._places) if self._trace is not None else []
 
     def ground(self) -> QPixmap:
         """Return what lies under the cards: their shadows and the wires."""
@@ -301,38 +195,10 @@ class Canvas(QWidget):
         self._ground.fill(QColor(self._palette.ground))
         painter = QPainter(self._ground)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        for wire in self.wires():
-            painter.setPen(
-                QPen(QColor(self._palette.role(wire.role) if wire.role != "neutral" else self._palette.hatch), 1.6)
-            )
-            painter.drawPath(self._path(wire))
+        draw_wires(painter, self.wires(), self._places, self._scale, self._palette)
         for rect in self._places.values():
             draw_shadow(painter, rect.toRect())
         painter.end()
-
-    def _path(self, wire: Wire) -> QPainterPath:
-        """Return a wire: straight to a neighbour, else out of the bottom and in at the top, in the gap between rows."""
-        a, b = self._places[wire.source], self._places[wire.target]
-        if abs(a.top() - b.top()) < 1:
-            if a.right() + 2 * GAP * self._scale >= b.left() > a.left():
-                y = a.center().y()
-                return _line(QPointF(a.right(), y), QPointF(b.left(), y))
-            return QPainterPath()
-        start, end = QPointF(a.center().x(), a.bottom()), QPointF(b.center().x(), b.top())
-        shift = {"key": 8.0, "value": 8.0}.get(wire.role, 0.0) * self._scale
-        end += QPointF(shift, 0)
-        if b.top() - a.bottom() < 2 * ROW_GAP * self._scale:
-            return _curve(start, end)
-        aside = self._places_right(a, b)
-        path = _curve(start, QPointF(aside, a.bottom() + ROW_GAP * self._scale))
-        path.lineTo(aside, b.top() - ROW_GAP * self._scale)
-        path.connectPath(_curve(QPointF(aside, b.top() - ROW_GAP * self._scale), end))
-        return path
-
-    def _places_right(self, above: QRectF, below: QRectF) -> float:
-        """Return an x right of every card between two rows."""
-        between = [r for r in self._places.values() if above.bottom() < r.center().y() < below.top()]
-        return max((r.right() for r in between), default=above.right()) + MARGIN * self._scale / 2
 
     @Slot(str)
     def _on_title_double_clicked(self, name: str) -> None:
@@ -385,17 +251,3 @@ class Canvas(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         event.ignore()
-
-
-def _line(start: QPointF, end: QPointF) -> QPainterPath:
-    path = QPainterPath(start)
-    path.lineTo(end)
-    return path
-
-
-def _curve(start: QPointF, end: QPointF) -> QPainterPath:
-    """Return an S from one point down to another."""
-    path = QPainterPath(start)
-    middle = (start.y() + end.y()) / 2
-    path.cubicTo(QPointF(start.x(), middle), QPointF(end.x(), middle), end)
-    return path

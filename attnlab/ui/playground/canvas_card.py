@@ -1,8 +1,6 @@
-"""What every card of the canvas has: a trace and a view to show, maps in a grid, a ground with a title, a zoom; and the
-brush of those that are painted on."""
+"""What every card of the canvas has: a trace and a view to show, maps in a grid, a ground with a title, a zoom."""
 
 import math
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
@@ -120,37 +118,3 @@ class CanvasCard(QWidget):
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         self.update()
-
-
-class Brush:
-    """One stroke over the maps of a card; a cell comes once, whichever head's map it is met on: all have one mask."""
-
-    def __init__(self) -> None:
-        self._last: tuple[Grid, tuple[float, float]] | None = None
-        self._seen: set[tuple[int, int]] = set()
-        self.used = False
-
-    def move(self, grid: Grid, position: QPointF) -> list[tuple[int, int, int]]:
-        """Return map, row and column of each cell met for the first time on the straight way to a point."""
-        here = (position.x(), position.y())
-        there = self._last[1] if self._last is not None and self._last[0] == grid else here
-        self._last = grid, here
-        met = []
-        for index, row, column in crossed(grid, there, here):
-            if (row, column) not in self._seen:
-                self._seen.add((row, column))
-                met.append((index, row, column))
-        return met
-
-
-def crossed(grid: Grid, start: tuple[float, float], end: tuple[float, float]) -> list[tuple[int, int, int]]:
-    """Return map, row and column of every cell that a straight line from one point to another crosses, in order."""
-    cuts = [0.0, 1.0]
-    for origin, size, a, b in zip((grid.x, grid.y), (grid.cell_width, grid.cell_height), start, end, strict=True):
-        first, last = sorted(((a - origin) / size, (b - origin) / size))
-        edges = range(math.ceil(first), math.floor(last) + 1) if last > first else ()
-        cuts += [(origin + edge * size - a) / (b - a) for edge in edges]
-    cuts = sorted(cut for cut in cuts if 0 <= cut <= 1)
-    middles = ((one + other) / 2 for one, other in pairwise(cuts))
-    hits = (grid.hit(*(a + t * (b - a) for a, b in zip(start, end, strict=True))) for t in middles)
-    return list(dict.fromkeys(hit for hit in hits if hit is not None))

@@ -14,6 +14,8 @@ from attnlab.ui.theme import font, scale
 LARGEST_PX = 4_000_000
 """Pictures of more pixels are not kept but drawn each time: of a card zoomed far in, most cannot be seen."""
 MOST = 3
+ROUND = 12
+"""Height of the ends of a widget that lies on a ground, in which its round corners are."""
 
 
 class Kept:
@@ -86,9 +88,7 @@ class Still:
 
         def whole(own: QPainter) -> None:
             if ground is not None:
-                scale = ground.devicePixelRatio()
-                source = QRect(place.topLeft() * scale, place.size() * scale)
-                own.drawPixmap(QRectF(self._widget.rect()), ground, QRectF(source))
+                _draw_ends(own, ground, place)
             draw(own)
 
         key = (place, ratio, *depends_on)  # of the ground nothing is seen but its own shadow, which moves with it
@@ -101,6 +101,16 @@ class Still:
             return
         clear = QColor(Qt.GlobalColor.transparent) if ground is None else None
         painter.drawPixmap(0, 0, self._kept.picture(key, place.size(), ratio, whole, clear))
+
+
+def _draw_ends(painter: QPainter, ground: QPixmap, place: QRect) -> None:
+    """Draw what of a ground is seen at a place: that in its corners; all where edges may lie within a pixel."""
+    ratio = ground.devicePixelRatio()
+    whole = place.translated(-place.topLeft())
+    below = whole.adjusted(0, max(place.height() - ROUND, 0), 0, 0)
+    for part in (whole.adjusted(0, 0, 0, ROUND - place.height()), below) if ratio.is_integer() else (whole,):
+        source = QRect((part.topLeft() + place.topLeft()) * ratio, part.size() * ratio)
+        painter.drawPixmap(QRectF(part), ground, QRectF(source))
 
 
 @lru_cache(maxsize=256)

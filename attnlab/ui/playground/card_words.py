@@ -1,0 +1,26 @@
+"""What the card of a stage is in words: the shape in its header, and what a screen reader says of it."""
+
+from typing import TYPE_CHECKING
+
+from attnlab.attention.stages import Stage, about
+from attnlab.figures.map_painter import MapData
+
+if TYPE_CHECKING:
+    from attnlab.attention.trace import Trace
+
+
+def shape_text(trace: "Trace", name: str) -> str:
+    """Return the shape of a stage as a header shows it: ``8 × 6×6``, or ``6×6`` without heads."""
+    shape = trace.array(name).shape
+    text = f"{shape[-2]}×{shape[-1]}"
+    return f"{shape[0]} × {text}" if len(shape) == 3 and shape[0] > 1 else text
+
+
+def described(trace: "Trace", stage: Stage, shown: MapData, figures: str, *, painting: bool) -> str:
+    """Return what a screen reader says of a card with maps: their sizes, what they are, and the line of figures."""
+    count, rows, columns = shown.values.shape
+    heads = f"{count} heads, " if count > 1 else ""
+    partly = "" if shown.unknown is None else ", not all computed yet"
+    figures = f" {figures}." if figures else ""
+    brush = " Painting the mask: Space paints the held cell." if painting else ""
+    return f"{stage.title}: {heads}{rows} by {columns}{partly}. {about(stage, trace.experiment)}{figures}{brush}"

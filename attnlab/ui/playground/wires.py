@@ -1,0 +1,87 @@
+"""The wires of the canvas: what flows from one card to another, in its colour."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
+
+from attnlab.attention.stages import STAGES, sources
+from attnlab.figures.palette import Palette
+from attnlab.ui.playground.canvas_layout import GAP, MARGIN, ROW_GAP
+
+if TYPE_CHECKING:
+    from attnlab.attention.trace import Trace
+
+WIDTH = 1.6
+ASIDE = {"key": 8.0, "value": 8.0}
+"""How far right of a card's middle what it takes of these roles arrives, so that two wires are seen to be two."""
+
+Places = Mapping[str, QRectF]
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """A line from one card to another in the colour of what flows."""
+
+    source: str
+    target: str
+    role: str
+
+
+def wires(trace: "Trace", places: Places) -> list[Wire]:
+    """Return the wires between the cards of a trace that have a place."""
+    return [
+        Wire(source.name, stage.name, source.role)
+        for stage in STAGES
+        if stage.name in places and stage.name in trace
+        for source in sources(stage, trace.experiment)
+        if source.name in places
+    ]
+
+
+def draw_wires(painter: QPainter, drawn: Iterable[Wire], places: Places, scale: float, palette: Palette) -> None:
+    """Draw wires between cards at a scale, with the painter's antialiasing."""
+    for wire in drawn:
+        painter.setPen(QPen(QColor(palette.role(wire.role) if wire.role != "neutral" else palette.hatch), WIDTH))
+        painter.drawPath(_path(wire, places, scale))
+
+
+def _path(wire: Wire, places: Places, scale: float) -> QPainterPath:
+    """Return a wire: straight to a neighbour, else out of the bottom and in at the top, in the gap between rows."""
+    a, b = places[wire.source], places[wire.target]
+    if abs(a.top() - b.top()) < 1:
+        if a.right() + 2 * GAP * scale >= b.left() > a.left():
+            y = a.center().y()
+            return _line(QPointF(a.right(), y), QPointF(b.left(), y))
+        return QPainterPath()
+    start = QPointF(a.center().x(), a.bottom())
+    end = QPointF(b.center().x() + ASIDE.get(wire.role, 0.0) * scale, b.top())
+    if b.top() - a.bottom() < 2 * ROW_GAP * scale:
+        return _curve(start, end)
+    aside = _right_of(places, a, b) + MARGIN * scale / 2
+    path = _curve(start, QPointF(aside, a.bottom() + ROW_GAP * scale))
+    path.lineTo(aside, b.top() - ROW_GAP * scale)
+    path.connectPath(_curve(QPointF(aside, b.top() - ROW_GAP * scale), end))
+    return path
+
+
+def _right_of(places: Places, above: QRectF, below: QRectF) -> float:
+    """Return where the rightmost card between two rows ends."""
+    between = [r for r in places.values() if above.bottom() < r.center().y() < below.top()]
+    return max((r.right() for r in between), default=above.right())
+
+
+def _line(start: QPointF, end: QPointF) -> QPainterPath:
+    path = QPainterPath(start)
+    path.lineTo(end)
+    return path
+
+
+def _curve(start: QPointF, end: QPointF) -> QPainterPath:
+    """Return an S from one point down to another."""
+    path = QPainterPath(start)
+    middle = (start.y() + end.y()) / 2
+    path.cubicTo(QPointF(start.x(), middle), QPointF(end.x(), middle), end)
+    return path
