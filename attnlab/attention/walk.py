@@ -240,11 +240,11 @@ def frames(e: "Experiment", stage: str, depth: str, cell: tuple[int, int] | None
 
 def asking(cells: "Iterable[Cell]") -> Place | None:
     """Return where nothing is known of what comes after the first stage of some cells, nor those cells of it."""
-    cells = sorted(cells, key=lambda cell: STAGES.index(BY_NAME[cell.stage]))
-    if not cells:
-        return None
-    first = cells[0].stage
-    return Place(first, asked=tuple(dict.fromkeys((cell.row, cell.column) for cell in cells if cell.stage == first)))
+    inside: dict[str, dict[tuple[int, int], None]] = {}
+    for cell in cells:
+        inside.setdefault(cell.stage, {})[cell.row, cell.column] = None
+    first = next((stage.name for stage in STAGES if stage.name in inside), None)
+    return None if first is None else Place(first, asked=tuple(inside[first]))
 
 
 def said(e: "Experiment", at: Place) -> str:
