@@ -5,6 +5,7 @@ from pathlib import Path
 from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QMenu, QPushButton, QTableWidgetItem, QVBoxLayout, QWidget
 
+from attnlab.ui.export.form_rows import fit
 from attnlab.ui.theme import font, px, worn
 from attnlab.ui.train.run_words import called, state
 from attnlab.ui.train.runs_panel import RunsPanel
@@ -42,7 +43,7 @@ class RunsDialog(QDialog):
         self._connect()
         self.show_runs()
         self.table.sortByColumn(KEPT, Qt.SortOrder.DescendingOrder)
-        self.resize(min(px(960), parent.width() - px(40)), min(px(480), parent.height() - px(40)))
+        fit(self, (480, 320), (960, 480))
 
     def _lay_out(self) -> None:
         self.heading.setProperty("role", "title")

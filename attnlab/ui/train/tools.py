@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QMenu, QPushButton
 
 from attnlab.errors import AttnlabError
 from attnlab.figures.figure_source import Sheets
@@ -38,14 +38,17 @@ class TrainTools(QObject):
         self.runs.compare_requested.connect(self.comparing.compare)
         workspace.settings.add_section(self.runs)
         self.keeper.failed.connect(workspace.footer.show_message)
-        self.figure_button, self.film_button = QPushButton("Export"), QPushButton("Export film")
-        self.figure_button.setToolTip("Save the maps that are shown as a picture or a table (Ctrl+E)")
-        self.film_button.setToolTip("Save how the maps change as GIF, APNG, MP4 or pictures (Ctrl+Shift+E)")
-        self.figure_button.clicked.connect(self.export_figure)
-        self.film_button.clicked.connect(self.export_film)
-        for each in (self.figure_button, self.film_button):
-            workspace.header.add_tool(each)
+        self.export_button = QPushButton("Export")
+        self.export_button.setToolTip("Save the maps that are shown (Ctrl+E), or how they change (Ctrl+Shift+E)")
+        self.export_button.setMenu(self._menu())
+        workspace.header.add_tool(self.export_button)
         self.runs.table_requested.connect(self.show_runs)
+
+    def _menu(self) -> QMenu:
+        menu, actions = QMenu(self.export_button), self._window.actions_list
+        menu.addActions([actions[name] for name in ("export", "film", "copy-picture")])
+        menu.aboutToShow.connect(actions.refresh)
+        return menu
 
     def open_run(self, folder: Path) -> None:
         """Show a run of any folder."""

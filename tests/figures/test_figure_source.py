@@ -1,0 +1,71 @@
+"""Figures of arrays that nobody computed here: what they are called, their tokens and their heads are drawn."""
+
+import re
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+from attnlab.errors import AttnlabError
+from attnlab.figures.figure_file import figure_bytes, figure_image
+from attnlab.figures.figure_page import lay_out_page
+from attnlab.figures.figure_panel import map_data
+from attnlab.figures.figure_source import Sheet, Sheets, heads_of
+from attnlab.figures.figure_spec import FigureSpec
+
+pytestmark = pytest.mark.usefixtures("qapp")
+ROWS, COLUMNS = ("das", "Haus", "."), ("the", "house")
+VALUES = np.linspace(0, 1, 12, dtype=np.float32).reshape(2, 3, 2)
+SHEETS = Sheets(
+    (Sheet("first", "First layer", VALUES, ROWS, COLUMNS), Sheet("second", "Second layer", VALUES[:1], ROWS, COLUMNS)),
+    "Translating, step 12",
+    "Layers",
+)
+
+
+def texts(spec: FigureSpec) -> list[str]:
+    root = ET.fromstring(figure_bytes(SHEETS, spec, ".svg"))
+    return [element.text or "" for element in root.iter("{http://www.w3.org/2000/svg}text")]
+
+
+def test_the_heading_the_layers_their_heads_and_all_tokens_are_written() -> None:
+    written = texts(FigureSpec(("first", "second"), numbers="off"))
+    assert written[0] == "Translating, step 12"
+    assert {"First layer", "Second layer", "head 0", "head 1", *ROWS, *COLUMNS, "query", "key"} <= set(written)
+
+
+def test_a_title_of_ones_own_stands_for_the_heading_and_none_for_nothing() -> None:
+    assert "Mine" in texts(FigureSpec(("first",), title="Mine"))
+    assert not {"Translating, step 12", "First layer"} & set(texts(FigureSpec(("first",), title="Mine")))
+    assert not {"Translating, step 12", "First layer"} & set(texts(FigureSpec(("first",), title="")))
+
+
+def test_one_head_the_mean_and_what_has_a_single_map() -> None:
+    np.testing.assert_array_equal(map_data(SHEETS, "first", 1).values, VALUES[1:])
+    np.testing.assert_allclose(map_data(SHEETS, "first", "mean").values[0], VALUES.mean(0), rtol=1e-6)
+    np.testing.assert_array_equal(map_data(SHEETS, "second", 1).values, VALUES[:1])  # which has no heads to choose from
+    assert heads_of(SHEETS) == 2
+    assert "head 1 of 2" in texts(FigureSpec(("first",), head=1))
+    with pytest.raises(AttnlabError, match=re.escape("There is no head 2; there are heads 0 to 1, all and mean.")):
+        map_data(SHEETS, "first", 2)
+
+
+def test_what_is_not_there_is_a_sentence() -> None:
+    with pytest.raises(AttnlabError, match="There is no stage 'third' in this configuration; there are first, second"):
+        lay_out_page(SHEETS, FigureSpec(("third",)))
+    with pytest.raises(AttnlabError, match="There is no canvas of maps alone; name some of them"):
+        lay_out_page(SHEETS, FigureSpec((), canvas=True))
+
+
+def test_it_is_as_large_as_it_is_asked_to_be_and_wide_for_several_heads() -> None:
+    image = figure_image(SHEETS, FigureSpec(("first",), width_mm=50.8, height_mm=50.8, dpi=100))
+    assert (image.width(), image.height()) == (200, 200)
+    assert lay_out_page(SHEETS, FigureSpec(("first",))).size_mm[0] == pytest.approx(170)
+    assert lay_out_page(SHEETS, FigureSpec(("second",))).size_mm[0] == pytest.approx(120)
+
+
+def test_those_who_listen_are_told_the_heading_too() -> None:
+    root = ET.fromstring(figure_bytes(SHEETS, FigureSpec(("first",), head=0), ".svg"))
+    title, about = (root.findtext(f"{{http://www.w3.org/2000/svg}}{name}") for name in ("title", "desc"))
+    assert title == "Translating, step 12: First layer"
+    assert about == "Maps drawn by attnlab: First layer head 0 of 2 (3 × 2)."
