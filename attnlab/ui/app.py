@@ -181,7 +181,7 @@ def _install_hooks(window: MainWindow) -> Callable[[], None]:
     def report(kind: type[BaseException], error: BaseException, where: TracebackType | None) -> None:
         traceback.print_exception(kind, error, where, file=sys.stderr)
         window.say(f"Something went wrong inside attnlab: {kind.__name__}: {error}. Your work is still here.")
-        window.give_up(f"Something went wrong inside attnlab: {kind.__name__}: {error}.")
+        window.starting.give_up(f"Something went wrong inside attnlab: {kind.__name__}: {error}.")
 
     def report_thread(arguments: threading.ExceptHookArgs) -> None:
         traceback.print_exception(arguments.exc_type, arguments.exc_value, arguments.exc_traceback, file=sys.stderr)

@@ -66,7 +66,7 @@ def test_without_torch_the_window_says_what_is_missing_and_closes_well() -> None
         "    def read(*_):\n"
         "        print([label.text() for label in window.findChildren(QLabel) if label.isVisible()][0], flush=True)\n"
         "        QApplication.quit()\n"
-        "    window._loader.loaded.connect(read)\n",
+        "    window.starting.loader.loaded.connect(read)\n",
     )
     answer = python(code)
     assert (answer.returncode, answer.stderr) == (0, "")
@@ -118,7 +118,7 @@ def test_without_pyqtgraph_nothing_is_printed() -> None:
             "    window.ready.connect(window.close)\n    window.ready.connect(QApplication.quit)\n",
             "    from PySide6.QtCore import QTimer\n"
             "    def end():\n"
-            "        window._loader._thread.join()\n"
+            "        window.starting.loader._thread.join()\n"
             "        QApplication.quit()\n"
             "    window.ready.connect(end)\n",
         )
@@ -183,7 +183,7 @@ def test_closing_it_while_it_loads_leaves_no_thread_behind(
 ) -> None:
     before = set(threading.enumerate())
     window = open_window()
-    with qtbot.waitSignal(window._loader.loaded):
+    with qtbot.waitSignal(window.starting.loader.loaded):
         window.load()
         window.close()
     qtbot.waitUntil(lambda: set(threading.enumerate()) <= before)
