@@ -19,13 +19,12 @@ _PADDING = 48
 
 
 class LongChoice(QComboBox):
-    """May be made narrower than its titles."""
+    """May be made narrower than its titles; its list scrolls, as the style sheet of all says."""
 
     def __init__(self, choices: Sequence[tuple[str, object]] = (), parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(4)
-        self.setStyleSheet("QComboBox { combobox-popup: 0; }")  # a list that scrolls, and not one as high as the screen
         self.setMaxVisibleItems(_LINES)
         self.view().setTextElideMode(Qt.TextElideMode.ElideMiddle)
         for title, value in choices:
