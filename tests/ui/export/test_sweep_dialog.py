@@ -12,10 +12,11 @@ from PySide6.QtWidgets import QFileDialog, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from attnlab.document.scene import Scene
+from attnlab.figures.figure_spec import FigureSpec
 from attnlab.figures.moving_frame import rgb
+from attnlab.ui.export.remembered import recalled, words
 from attnlab.ui.export.sweep_dialog import SweepDialog
-
-PATIENCE_MS = 20_000
+from tests.patience import PATIENCE_MS
 
 
 @pytest.fixture
@@ -173,3 +174,24 @@ def test_closing_gives_up_what_is_under_way(dialog: SweepDialog, qtbot: QtBot, t
     dialog.close()
     assert not dialog.saver.slices.running
     assert not (tmp_path / "t.gif").exists()
+
+
+def test_what_was_chosen_is_chosen_again_and_figures_keep_theirs(
+    dialog: SweepDialog, person: object, qtbot: QtBot, tmp_path: Path
+) -> None:
+    window = person.window  # type: ignore[attr-defined]
+    window.change_settings(figure=words(FigureSpec(width_mm=85.0), "svg"))
+    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+        dialog.form.format.setCurrentText("APNG")
+        dialog.form.ground.setCurrentText("Dark")
+        dialog.form.back.setChecked(True)
+    saved(dialog, qtbot, tmp_path / "t.apng")
+    dialog.close()
+    assert recalled(window.settings.figure) == (FigureSpec(width_mm=85.0), "svg")
+    again = SweepDialog(person.playground, window)  # type: ignore[attr-defined]
+    form = again.form
+    assert (form.ending, form.ground.currentText(), form.width_px.currentText()) == (".apng", "Dark", "480 pixels")
+    assert (form.frames.value(), form.back.isChecked()) == (6, True)
+    with qtbot.waitSignal(again.previewed, timeout=PATIENCE_MS):
+        again.show()
+    again.close()

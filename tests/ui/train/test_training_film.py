@@ -11,11 +11,14 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 
 from attnlab.errors import AttnlabError
+from attnlab.figures.figure_spec import FigureSpec
 from attnlab.figures.moving import ffmpeg
+from attnlab.ui.export.remembered import recalled, words
 from attnlab.ui.train.film_dialog import FilmDialog
 from attnlab.ui.train.film_form import FOLDER
+from tests.patience import PATIENCE_MS
 from tests.ui.conftest import Person
-from tests.ui.train.pupil import PATIENCE_MS, Pupil, tiny
+from tests.ui.train.pupil import Pupil, tiny
 
 
 @pytest.fixture
@@ -105,3 +108,24 @@ def test_a_film_that_is_cancelled_leaves_nothing_and_steps_without_moments_are_r
     dialog.take()
     assert "No moment is recorded" in dialog.saver.message.text()
     assert not dialog.saver.save_button.isEnabled()
+
+
+def test_what_was_chosen_is_chosen_again(pupil: Pupil, dialog: FilmDialog, tmp_path: Path) -> None:
+    pupil.window.change_settings(figure=words(FigureSpec(dpi=600), "pdf", ("sweep.fps=12", "film.fps=15")))
+    dialog.form.unit.setCurrentIndex(1)
+    dialog.form.breadth.setValue(80)
+    dialog.form.dpi.setValue(127)
+    dialog.form.fps.setValue(9)
+    dialog.form.colours.setCurrentText("Viridis")
+    choose(dialog, FOLDER)
+    write(pupil, dialog, tmp_path / "frames")
+    assert recalled(pupil.window.settings.figure) == (FigureSpec(dpi=600), "pdf")
+    assert "sweep.fps=12" in pupil.window.settings.figure
+    pupil.tools.export_film()
+    again = next(each for each in pupil.window.findChildren(FilmDialog) if each is not dialog)
+    with pupil.qtbot.waitSignal(again.previewed, timeout=PATIENCE_MS):
+        pass
+    form = again.form
+    assert (form.width_px, form.breadth.value(), form.dpi.value(), form.fps.value()) == (400, 80, 127, 9)
+    assert (form.colours.currentText(), form.ending) == ("Viridis", FOLDER)
+    again.reject()
