@@ -9,6 +9,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before Qt is loaded
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch is loaded: spinning threads starve the window
 
 import gc
+import itertools
 import sys
 import threading
 import time
@@ -29,6 +30,7 @@ WITHOUT_QT = os.environ.get("ATTNLAB_TESTS_WITHOUT_QT") == "1"
 GRACE_S = 20.0  # how long something that was told to stop may take to do so; only what does not takes so long
 
 _failed = pytest.StashKey[bool]()
+_ended = itertools.count()  # tests
 _started: WeakKeyDictionary[Any, str] = WeakKeyDictionary()  # timers, threads, animations -> where they were started
 
 _NO_CLOCK: dict[str, Any] = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}
@@ -71,9 +73,13 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure() -> None:
-    """Make everything that runs remember who started it; once and for good, as unpatching Qt classes crashes it."""
+    """Make everything that runs remember who started it; once and for good, as unpatching Qt classes crashes it.
+
+    And let no thread but this one collect garbage: a widget that dies in a worker takes all along.
+    """
     _remember_starts(threading.Thread, "start")
     if not WITHOUT_QT:
+        gc.set_threshold(0)  # Python itself never collects any more, and what asks whether it may is still told so
         from PySide6.QtCore import QAbstractAnimation, QThread, QTimer
 
         for qt_class in (QAbstractAnimation, QThread, QTimer):
@@ -123,6 +129,8 @@ def leaves_nothing_behind(request: pytest.FixtureRequest) -> Iterator[None]:
     _started.clear()
     yield
     leaks = [*_leaked_windows(windows), *_leaked_runners(), *_leaked_threads(threads)]
+    if not WITHOUT_QT:
+        gc.collect(2 if next(_ended) % 50 == 49 else 1)
     if leaks and not request.node.stash.get(_failed, False):
         pytest.fail("left behind:\n  " + "\n  ".join(leaks), pytrace=False)
 
@@ -199,6 +207,14 @@ def _windows() -> list[Any]:
     return [
         w for w in QApplication.topLevelWidgets() if w.parent() is None and w.metaObject().className() != "QTipLabel"
     ]
+
+
+@pytest.fixture(autouse=True)
+def same_random_numbers() -> None:
+    """Begin every test with the same random numbers, whatever ran before it in its process."""
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        torch.manual_seed(0)
 
 
 @pytest.fixture(autouse=True)

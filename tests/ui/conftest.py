@@ -101,7 +101,7 @@ class Person:
         rows = [row for row in grid.visible_rows() if grid.body().contains(grid.cell(row, 0).center())]
         columns = [column for column in grid.visible_columns() if grid.body().contains(grid.cell(0, column).center())]
         told = [[self.table.tool_tip(grid.cell(row, column).center()) for column in columns] for row in rows]
-        return np.array([[float(text.splitlines()[-1]) for text in line] for line in told])
+        return np.array([[float(text.splitlines()[-1].replace("−", "-")) for text in line] for line in told])
 
     def message(self) -> str:
         """Return the sentence in the bar below, "" for none."""
@@ -334,14 +334,17 @@ def _long_lived_is_frozen() -> Iterator[None]:
 
 
 @pytest.fixture
-def open_window(qtbot: QtBot, qapp: QApplication, _long_lived_is_frozen: None) -> Iterator[Callable[..., MainWindow]]:
+def open_window(
+    qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch, _long_lived_is_frozen: None
+) -> Iterator[Callable[..., MainWindow]]:
     """Make windows as the program does, shown but not yet loaded; closed, and their threads joined, afterwards.
 
-    Garbage is collected in this thread only, as in the program: a widget that dies in the worker takes all along.
+    A note stands until it is read, however long that takes here.
     """
+    for owner in ("attnlab.ui.playground.step_bar", "attnlab.ui.lessons.workspace"):
+        monkeypatch.setattr(f"{owner}.NOTE_MS", 10**7)
     before = qapp.palette(), qapp.font(), qapp.styleSheet()
     windows: list[MainWindow] = []
-    gc.disable()
 
     def make(
         source: Source | None = None, settings: Settings | None = None, remember: bool = False, shown: bool = True
@@ -372,7 +375,6 @@ def open_window(qtbot: QtBot, qapp: QApplication, _long_lived_is_frozen: None) -
     qapp.setPalette(before[0])
     qapp.setFont(before[1])
     gc.collect()
-    gc.enable()
 
 
 @pytest.fixture

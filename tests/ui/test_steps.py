@@ -149,10 +149,12 @@ def test_a_message_gives_way_to_the_next_step_and_a_note_in_time(person: "Person
     person.window.setFocus()
     person.key(Key.Key_Left)
     assert person.message() == ""
+    from attnlab.ui.playground import step_bar
+
     bar = person.playground.step_bar
     assert person.playground.files.export_to(tmp_path / "weights.csv")
     assert person.message().startswith("Saved ")
-    assert (bar.note_timer.isActive(), bar.note_timer.interval()) == (True, 8000)
+    assert (bar.note_timer.isActive(), bar.note_timer.interval()) == (True, step_bar.NOTE_MS)
     bar.note_timer.start(1)
     person.wait_for(lambda: person.message() == "")
     person.playground.files.open(tmp_path / "nothing.attnlab")

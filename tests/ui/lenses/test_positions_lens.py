@@ -1,6 +1,5 @@
 """The positions explorer as a person meets it: the encoding in four plots, its rotation, and tokens shuffled."""
 
-import gc
 import math
 import re
 from collections.abc import Callable, Iterator
@@ -80,7 +79,6 @@ class Reader:
 
 @pytest.fixture
 def reader(qtbot: QtBot) -> Iterator[Reader]:
-    gc.disable()  # as in the program: a widget must not die in the worker
     service = ComputeService()
     lens = PositionsLens(service.run)
     service.job_done.connect(lambda key, result: lens.on_result(key[2], result) if key != "last" else None)
@@ -95,7 +93,6 @@ def reader(qtbot: QtBot) -> Iterator[Reader]:
     service.stop()
     lens.close()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
-    gc.enable()
 
 
 def whole(widget: QWidget, inside: QWidget) -> bool:
