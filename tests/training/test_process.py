@@ -127,7 +127,7 @@ def test_one_step_is_one_step_and_what_goes_on_from_there_equals_what_never_stop
 def test_stop_ends_it_and_keeps_the_step_that_it_ended_at() -> None:
     process = started(tiny(LONG))
     wait_for(process, Checkpoint)
-    process.end(60.0)
+    process.end(PATIENCE_S)
     messages = all_of(process)
     assert stopped(process) == []
     last = messages[-1]

@@ -182,7 +182,7 @@ def test_a_process_that_is_killed_is_said_and_what_it_learned_stays(student: "St
     student.type("steps", LONG)
     student.ready()
     student.press(ws.header.main)
-    student.wait_for(lambda: session.run is not None and session.run.step > 10)
+    student.wait_for(lambda: session.run is not None and session.run.step > 10 and len(ws.footer.line.steps) > 1)
     assert session.process is not None
     with student.qtbot.waitSignal(session.failed):
         os.kill(session.process.pid, signal.SIGKILL)

@@ -88,7 +88,7 @@ def test_it_ends_while_work_waits(worker: Worker) -> None:
 
 def test_patient_work_waits_while_other_work_keeps_coming(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("attnlab.ui.train.worker.SHARE", 1e-9)
-    monkeypatch.setattr("attnlab.ui.train.worker.REST_S", 60.0)
+    monkeypatch.setattr("attnlab.ui.train.worker.REST_S", 3600.0)
     worker = Worker(KINDS, lambda: None, patient=("text",))
     found: list[object] = []
     worker.answered.connect(lambda _, result: found.append(result))
