@@ -36,7 +36,7 @@ class ArrayWindow(QWidget):
         self.layer_pill, self.head_pill = _pill("Layer", self._layers), _pill("Head", self._heads)
         self._build()
         self.sheet.map_clicked.connect(self._on_map_clicked)
-        self.sheet.cell_hovered.connect(self._on_cell_hovered)
+        self.sheet.cell_pointed.connect(self._on_cell_pointed)
         self.layer_pill.chosen.connect(self._on_layer_chosen)
         self.head_pill.chosen.connect(self._on_head_chosen)
         QShortcut(QKeySequence("Ctrl+W"), self, self.close)
@@ -101,7 +101,7 @@ class ArrayWindow(QWidget):
         )  # fmt: skip
         self.sheet.show_maps(data, lattice)
         self.sheet.setAccessibleName(f"Maps: {n_layers * n_heads} of {rows} by {columns}. {self._where(None)}")
-        self._on_cell_hovered(None)
+        self._on_cell_pointed(None)
 
     def _place(self, index: int) -> tuple[Which, Which]:
         """Return the layer and the head of a map that is shown."""
@@ -127,7 +127,7 @@ class ArrayWindow(QWidget):
         return text[:1].upper() + text[1:]
 
     @Slot(object)
-    def _on_cell_hovered(self, cell: tuple[int, int, int] | None) -> None:
+    def _on_cell_pointed(self, cell: tuple[int, int, int] | None) -> None:
         where = self._where(cell[0]) if cell is not None else ""
         text = self._hint() if cell is None else self.sheet.cell_text(cell) + (f"   {where}" if where else "")
         self.readout.setProperty("role", "muted" if cell is None else "")

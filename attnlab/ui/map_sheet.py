@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from PySide6.QtCore import QEvent, QRectF, Qt, Signal
+from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent, QPainter, QPaintEvent, QPixmap
 from PySide6.QtWidgets import QWidget
 
@@ -12,7 +12,6 @@ from attnlab.figures.layout import Grid
 from attnlab.figures.map_painter import (
     MapData,
     Outline,
-    cell_text,
     draw_cells,
     draw_colour_bar,
     draw_labels,
@@ -20,9 +19,8 @@ from attnlab.figures.map_painter import (
     draw_outlines,
     draw_titles,
 )  # fmt: skip
-from attnlab.figures.palette import Palette
 from attnlab.figures.text import Pen
-from attnlab.ui.map_widget import MapWidget, longest
+from attnlab.ui.map_widget import MapCell, MapWidget, cell_told, longest
 from attnlab.ui.playground.card_layout import LABEL_SIZE, Room, fit
 from attnlab.ui.playground.still import face
 from attnlab.ui.theme import scale
@@ -43,14 +41,11 @@ class Lattice:
 class MapSheet(MapWidget):
     """Shows maps [n, rows, columns]; a cell is (map, row, column)."""
 
-    cell_hovered = Signal(object)
     map_clicked = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._lattice: Lattice | None = None
-        self._hovered: tuple[int, int, int] | None = None
-        self._picture: QPixmap | None = None
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setProperty("ground", "surface")
@@ -60,14 +55,9 @@ class MapSheet(MapWidget):
         """Where their cells lie."""
         return self._grid
 
-    def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours, and the present size of type."""
-        self._palette = palette
-        self._arrange()
-
     def show_maps(self, data: MapData, lattice: Lattice | None = None) -> None:
         """Show other maps, in lines and columns as the lattice says, or as they fit best."""
-        self._data, self._lattice, self._hovered = data, lattice, None
+        self._data, self._lattice, self._pointed = data, lattice, None
         self._arrange()
 
     def cell_rect(self, index: int, row: int, column: int) -> QRectF:
@@ -75,22 +65,18 @@ class MapSheet(MapWidget):
         assert self._grid is not None
         return QRectF(*self._grid.rect(index, row, column))
 
-    def cell_text(self, cell: tuple[int, int, int]) -> str:
+    def cell_text(self, cell: MapCell) -> str:
         """Return the names of a cell's row and column and its number with all its digits."""
         assert self._data is not None
-        index, row, column = cell
-        value = self._data.values[index, row, column]
-        shown = str(value).replace("-", "−") if np.isfinite(value) else cell_text(float(value), 4)
-        return f"{self._data.row_labels[row] or '∅'} → {self._data.column_labels[column] or '∅'}: {shown}"
+        return cell_told(self._data, cell)
 
     def _arrange(self) -> None:
-        self._picture = None
         if self._data is not None and not self.size().isEmpty():
             area = self._area()
             grid = self._fitted(area) if self._lattice is None else self._in_lattice(area, self._lattice)
             lefts = grid.x - grid.label_width + max(area.right() - grid.x - grid.width, 0) / 2
             self._grid = replace(grid, x=float(round(lefts + grid.label_width)))
-        self.update()
+        super()._arrange()
 
     def _area(self) -> QRectF:
         z = scale()
@@ -121,10 +107,7 @@ class MapSheet(MapWidget):
 
     def _drawn(self, data: MapData, grid: Grid) -> QPixmap:
         """Return what does not change while one points: thousands of cells are not to be drawn for every move."""
-        ratio, z = self.devicePixelRatioF(), scale()
-        picture = QPixmap(self.size() * ratio)
-        picture.setDevicePixelRatio(ratio)
-        picture.fill(QColor(self._palette.surface))
+        z, picture = scale(), self._blank(self._palette.surface)
         painter = QPainter(picture)
         draw_cells(painter, grid, data, self._palette)
         draw_numbers(painter, grid, data, self._palette, *(face(role, z) for role in ("number", "cell", "tiny")))
@@ -153,18 +136,6 @@ class MapSheet(MapWidget):
             x, _ = grid.origin(place)
             pen.draw(x + grid.columns * grid.cell_width / 2, grid.y - 4, names[place], 0.5, 1.0)
 
-    def _point_at(self, cell: tuple[int, int, int] | None) -> None:
-        if cell != self._hovered:
-            self._hovered = cell
-            self.cell_hovered.emit(cell)
-            self.update()
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        self._point_at(self.cell_at(event.position()))
-
-    def leaveEvent(self, event: QEvent) -> None:
-        self._point_at(None)
-
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         cell = self.cell_at(event.position())
         if cell is not None and event.button() == Qt.MouseButton.LeftButton:
@@ -176,14 +147,14 @@ class MapSheet(MapWidget):
         if data is None or grid is None:
             painter.fillRect(self.rect(), QColor(self._palette.surface))
             return
-        if self._picture is None:
-            self._picture = self._drawn(data, grid)
-        painter.drawPixmap(0, 0, self._picture)
-        strong = self._hovered[1:] if self._hovered is not None else (None, None)
+        if self._still is None:
+            self._still = self._drawn(data, grid)
+        painter.drawPixmap(0, 0, self._still)
+        strong = self._pointed[1:] if self._pointed is not None else (None, None)
         if self._lattice is None:
             draw_labels(painter, grid, data, self._palette, face("caption", scale() * LABEL_SIZE), strong)
-        if self._hovered is not None:
-            draw_outlines(painter, grid, [Outline(*self._hovered, self._palette.ink, 1.5)])
+        if self._pointed is not None:
+            draw_outlines(painter, grid, [Outline(*self._pointed, self._palette.ink, 1.5)])
         painter.end()
 
 

@@ -1,23 +1,61 @@
-"""What every widget that paints maps has: their data, where their cells lie, and a tool tip for each number."""
+"""What every widget that paints maps has: which cell one points at, where cells lie, and what is told of each."""
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QPointF
-from PySide6.QtGui import QHelpEvent, QResizeEvent
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+import numpy as np
+from PySide6.QtCore import QEvent, QPointF, Signal
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from attnlab.figures.layout import Grid
-from attnlab.figures.map_painter import MapData
-from attnlab.figures.palette import LIGHT
-from attnlab.ui.theme import plain_tip
+from attnlab.figures.map_painter import MapData, cell_text
+from attnlab.ui.widgets.drawn import Drawn
+
+MapCell = tuple[int, int, int]
+"""A map, and a row and a column of it."""
 
 
-class MapWidget(QWidget):
-    """Lays maps [n, rows, columns] out anew whenever its size or the screen's changes."""
+class PointedMaps(Drawn):
+    """Knows the cell that one points at, where the mouse is tracked."""
+
+    cell_pointed = Signal(object)
+    """Another MapCell is below the pointer, or None."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._palette = LIGHT
+        self._pointed: MapCell | None = None
+
+    def cell_at(self, at: QPointF) -> MapCell | None:
+        """Return the map, row and column at a point."""
+        raise NotImplementedError
+
+    def cell_text(self, cell: MapCell) -> str:
+        """Return the names of a cell's row and column, and its number."""
+        raise NotImplementedError
+
+    def tool_tip(self, at: QPointF) -> str:
+        """Return what the tool tip says at a point: row, column and number, "" outside."""
+        cell = self.cell_at(at)
+        return self.cell_text(cell) if cell is not None else ""
+
+    def _point_at(self, cell: MapCell | None) -> None:
+        if cell != self._pointed:
+            self._pointed = cell
+            self.cell_pointed.emit(cell)
+            self.update()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        self._point_at(self.cell_at(event.position()))
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self._point_at(None)
+
+
+class MapWidget(PointedMaps):
+    """Shows maps [n, rows, columns] in one grid."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
         self._data: MapData | None = None
         self._grid: Grid | None = None
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
@@ -27,33 +65,19 @@ class MapWidget(QWidget):
         """The maps shown."""
         return self._data
 
-    def cell_at(self, position: QPointF) -> tuple[int, int, int] | None:
+    def cell_at(self, at: QPointF) -> MapCell | None:
         """Return the map, row and column under a point."""
-        return self._grid.hit(position.x(), position.y()) if self._grid is not None else None
+        return self._grid.hit(at.x(), at.y()) if self._grid is not None else None
 
-    def tool_tip(self, at: QPointF) -> str:
-        """Return what the tool tip says at a point: row, column and number, "" outside."""
-        cell = self.cell_at(at)
-        return self.cell_text(cell) if cell is not None else ""
 
-    def cell_text(self, cell: tuple[int, int, int]) -> str:
-        """Return the names of a cell's row and column, and its number."""
-        raise NotImplementedError
-
-    def _arrange(self) -> None:
-        raise NotImplementedError
-
-    def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            text = self.tool_tip(QPointF(event.pos()))
-            QToolTip.showText(event.globalPos(), plain_tip(text) if text else "", self)
-            return True
-        if event.type() == QEvent.Type.DevicePixelRatioChange:
-            self._arrange()
-        return super().event(event)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        self._arrange()
+def cell_told(data: MapData, cell: MapCell) -> str:
+    """Return the names of a cell's row and column, and its number with all its digits, or that it is masked."""
+    index, row, column = cell
+    pair = f"{data.row_labels[row] or '∅'} → {data.column_labels[column] or '∅'}"
+    if data.masked is not None and data.masked[row, column]:
+        return f"{pair}: masked"
+    value = data.values[index, row, column]
+    return f"{pair}: {str(value).replace('-', '−') if np.isfinite(value) else cell_text(float(value), 4)}"
 
 
 def longest(labels: Sequence[str]) -> tuple[str, ...]:

@@ -79,7 +79,7 @@ class MapsPanel(QWidget):
         self.view.cell_pointed.connect(self._on_pointed)
         self.groups.chosen.connect(self._on_group_chosen)
         self.sheet.map_clicked.connect(self._on_sheet_clicked)
-        self.sheet.cell_hovered.connect(self._on_sheet_hovered)
+        self.sheet.cell_pointed.connect(self._on_sheet_hovered)
         self.back.clicked.connect(self.close_map)
         self.chart.chart.x_chosen.connect(self.step_chosen)
 

@@ -4,26 +4,26 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFocusEvent,
     QFontMetricsF,
-    QHelpEvent,
     QKeyEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
     QPixmap,
 )
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from attnlab.figures.map_painter import MapData, Outline, draw_cells, draw_labels, draw_outlines
-from attnlab.figures.palette import LIGHT, Palette
+from attnlab.figures.palette import Palette
 from attnlab.figures.raster import limit_of
 from attnlab.figures.text import Pen
+from attnlab.ui.map_widget import MapCell, PointedMaps, cell_told
 from attnlab.ui.playground.shadow import draw_shadow
-from attnlab.ui.theme import draw_focus_ring, font, plain_tip, px
+from attnlab.ui.theme import draw_focus_ring, font, px
 from attnlab.ui.train.cards import HEAD, PAD, Card, Shape, place_cards
 
 if TYPE_CHECKING:
@@ -33,15 +33,13 @@ WIDEST_LABEL = 40
 """Pixels at 100 % that tokens take at most beside and above a small map."""
 
 
-class MapsView(QWidget):
-    """Shows maps; ``map_opened`` says which one is wanted large, ``cell_pointed`` (map, row, column) or None."""
+class MapsView(PointedMaps):
+    """Shows maps; ``map_opened`` says which one is wanted large."""
 
     map_opened = Signal(int)
-    cell_pointed = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._palette = LIGHT
         self._data: tuple[MapData, ...] = ()
         self._titles: tuple[str, ...] = ()
         self._places: tuple[int, ...] = ()
@@ -49,8 +47,6 @@ class MapsView(QWidget):
         self._labels: tuple[object, ...] = ()
         self._cards: tuple[Card, ...] = ()
         self._height = 0
-        self._still: QPixmap | None = None
-        self._pointed: tuple[int, int, int] | None = None
         self._focus, self._ringed = 0, False
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setSizePolicy(policy)
@@ -76,9 +72,8 @@ class MapsView(QWidget):
 
     def set_palette(self, palette: Palette) -> None:
         """Paint in other colours, and the present size of type."""
-        self._palette = palette
         self._labels = ()
-        self._arrange()
+        super().set_palette(palette)
 
     def show_maps(self, layers: Sequence["LayerMaps"], kind: str = "probability", group: str = "") -> None:
         """Show the maps of some layers, or of those of a group such as "cross" alone, all on one scale.
@@ -105,16 +100,12 @@ class MapsView(QWidget):
         self.setAccessibleDescription(f"{len(self._data)} maps; Enter opens one: {', '.join(self._titles)}")
         self.update()
 
-    def cell_text(self, cell: tuple[int, int, int]) -> str:
+    def cell_text(self, cell: MapCell) -> str:
         """Return which token looks at which in a cell, and its exact number."""
         index, row, column = cell
-        data = self._data[index]
-        pair = f"{data.row_labels[row] or '∅'} → {data.column_labels[column] or '∅'}"
-        if data.masked is not None and data.masked[row, column]:
-            return f"{pair}: masked"
-        return f"{pair}: {data.values[0, row, column]}".replace("-", "−")
+        return cell_told(self._data[index], (0, row, column))
 
-    def cell_at(self, at: QPointF) -> tuple[int, int, int] | None:
+    def cell_at(self, at: QPointF) -> MapCell | None:
         """Return the map, row and column at a point."""
         for index, card in enumerate(self._cards):
             if card.rect.contains(at.toPoint()):
@@ -136,16 +127,12 @@ class MapsView(QWidget):
         self._cards, self._height = place_cards(self._shapes, self.width() - 2 * _EDGE)
         shift = QPoint(_EDGE, _EDGE)
         self._cards = tuple(_moved(replace(card, layer=self._places[card.layer]), shift) for card in self._cards)
-        self._still = None
         self.setFixedHeight(self._height + 2 * _EDGE)
-        self.update()
+        super()._arrange()
 
     def _drawn(self) -> QPixmap:
         """Return ground, cards, titles and tokens."""
-        ratio, p = self.devicePixelRatioF(), self._palette
-        picture = QPixmap(self.size() * ratio)
-        picture.setDevicePixelRatio(ratio)
-        picture.fill(QColor(p.ground))
+        p, picture = self._palette, self._blank(self._palette.ground)
         painter = QPainter(picture)
         for card, data, title in zip(self._cards, self._data, self._titles, strict=True):
             draw_shadow(painter, card.rect)
@@ -166,12 +153,6 @@ class MapsView(QWidget):
         painter.end()
         return picture
 
-    def _point_at(self, cell: tuple[int, int, int] | None) -> None:
-        if cell != self._pointed:
-            self._pointed = cell
-            self.cell_pointed.emit(cell)
-            self.update()
-
     def _open(self, index: int) -> None:
         if index < len(self._data):
             self._focus = index
@@ -179,15 +160,6 @@ class MapsView(QWidget):
 
     def sizeHint(self) -> QSize:
         return QSize(px(560), self._height + 2 * _EDGE)
-
-    def event(self, event: QEvent) -> bool:
-        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            text = self.tool_tip(QPointF(event.pos()))
-            QToolTip.showText(event.globalPos(), plain_tip(text) if text else "", self)
-            return True
-        if event.type() in (QEvent.Type.Resize, QEvent.Type.DevicePixelRatioChange):
-            self._arrange()
-        return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         heads = max((shape.heads for shape in self._shapes), default=1)
@@ -207,12 +179,6 @@ class MapsView(QWidget):
         self._ringed = event.reason() in (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
         super().focusInEvent(event)
         self.update()
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        self._point_at(self.cell_at(event.position()))
-
-    def leaveEvent(self, event: QEvent) -> None:
-        self._point_at(None)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         index = self._card_at(event.position())

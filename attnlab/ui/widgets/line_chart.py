@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.text import Pen
-from attnlab.ui.theme import font, mixed, plain_tip, px
+from attnlab.ui.theme import font, mixed, px
 from attnlab.ui.widgets.chart_scale import Floats, Scale, decimated, polylines, tick_text, ticks
+from attnlab.ui.widgets.drawn import Drawn
 
 FAINT = 0.35
 """How far what is noisy is mixed with the ground."""
@@ -50,14 +50,13 @@ class Upright:
     x: float
 
 
-class LineChart(QWidget):
+class LineChart(Drawn):
     """Shows lines from x = 0 on; a press announces the x it asks for."""
 
     x_chosen = Signal(float)
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._palette = LIGHT
         self._lines: tuple[Line, ...] = ()
         self._levels: tuple[Level, ...] = ()
         self._marks: tuple[Upright, ...] = ()
@@ -65,7 +64,6 @@ class LineChart(QWidget):
         self._y_range: tuple[float, float] | None = None
         self._unit = ""
         self._cursor: float | None = None
-        self._picture: QPixmap | None = None
         self.setAccessibleName(name)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
@@ -89,11 +87,6 @@ class LineChart(QWidget):
         """Where the cursor stands."""
         return self._cursor
 
-    def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours, and the present size of type."""
-        self._palette = palette
-        self._forget()
-
     def show_lines(
         self, lines: Sequence[Line], *, x_end: float = 0.0, log_y: bool = False,
         y_range: tuple[float, float] | None = None, levels: Sequence[Level] = (), unit: str = "",
@@ -108,14 +101,14 @@ class LineChart(QWidget):
         ends = [float(line.x[-1]) for line in self._lines if len(line.x)]
         self._x_end = max([x_end, *ends, 1.0])
         self._describe()
-        self._forget()
+        self._arrange()
 
     def show_marks(self, marks: Sequence[Upright]) -> None:
         """Mark places on the x axis."""
         if tuple(marks) != self._marks:
             self._marks = tuple(marks)
             self._describe()
-            self._forget()
+            self._arrange()
 
     def show_cursor(self, x: float | None) -> None:
         """Stand at an x, or nowhere."""
@@ -164,16 +157,10 @@ class LineChart(QWidget):
         marks = (f"{mark.name} at step {mark.x:,.0f}" for mark in self._marks)
         self.setAccessibleDescription("; ".join([*map(_described, self._lines), *marks]))
 
-    def _forget(self) -> None:
-        self._picture = None
-        self.update()
-
     def _drawn(self) -> QPixmap:
         """Return all but the cursor: thousands of points are not to be drawn for every move of it."""
         ratio, p, scale = self.devicePixelRatioF(), self._palette, self.scale()
-        picture = QPixmap(self.size() * ratio)
-        picture.setDevicePixelRatio(ratio)
-        picture.fill(QColor(p.surface))
+        picture = self._blank(p.surface)
         painter = QPainter(picture)
         self._draw_axes(painter, scale)
         self._draw_marks(painter, scale)
@@ -228,15 +215,6 @@ class LineChart(QWidget):
     def minimumSizeHint(self) -> QSize:
         return QSize(px(140), px(96))
 
-    def event(self, event: QEvent) -> bool:
-        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            text = self.tool_tip(QPointF(event.pos()))
-            QToolTip.showText(event.globalPos(), plain_tip(text) if text else "", self)
-            return True
-        if event.type() in (QEvent.Type.Resize, QEvent.Type.DevicePixelRatioChange):
-            self._forget()
-        return super().event(event)
-
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self._choose(event)
 
@@ -249,10 +227,10 @@ class LineChart(QWidget):
             self.x_chosen.emit(min(max(x, 0.0), self._x_end))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        if self._picture is None:
-            self._picture = self._drawn()
+        if self._still is None:
+            self._still = self._drawn()
         painter = QPainter(self)
-        painter.drawPixmap(0, 0, self._picture)
+        painter.drawPixmap(0, 0, self._still)
         if self._cursor is not None:
             scale = self.scale()
             x = round(scale.x(self._cursor)) + 0.5

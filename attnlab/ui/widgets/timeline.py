@@ -6,11 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPolygonF
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from attnlab.figures.palette import LIGHT, Palette
-from attnlab.ui.theme import disabled_ink, draw_focus_ring, plain_tip, px
+from attnlab.figures.palette import Palette
+from attnlab.ui.theme import disabled_ink, draw_focus_ring, px
+from attnlab.ui.widgets.drawn import Drawn
 
 PAGE = 10
 """Moments that Page Up and Page Down go."""
@@ -25,7 +26,7 @@ class TimeMark:
     own: bool = False
 
 
-class Timeline(QWidget):
+class Timeline(Drawn):
     """Shows moments by their steps; ``moment_chosen`` says which one is wanted, by its place among them."""
 
     moment_chosen = Signal(int)
@@ -34,7 +35,6 @@ class Timeline(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._palette = LIGHT
         self._steps: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         self._losses: NDArray[np.float64] = np.zeros(0)
         self._marks: tuple[TimeMark, ...] = ()
@@ -62,9 +62,8 @@ class Timeline(QWidget):
 
     def set_palette(self, palette: Palette) -> None:
         """Paint in other colours, and the present size of type."""
-        self._palette = palette
+        super().set_palette(palette)
         self.updateGeometry()
-        self.update()
 
     def show_moments(self, steps: ArrayLike, losses: ArrayLike) -> None:
         """Show moments by their steps, which rise, each with the loss that it had."""
@@ -153,9 +152,6 @@ class Timeline(QWidget):
         return QSize(px(80), px(36))
 
     def event(self, event: QEvent) -> bool:
-        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            QToolTip.showText(event.globalPos(), plain_tip(self.tool_tip(QPointF(event.pos()))), self)
-            return True
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._takes(event):
             event.accept()  # or the window walks its steps
             return True

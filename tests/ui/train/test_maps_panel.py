@@ -156,7 +156,7 @@ def test_an_encoder_decoder_shows_all_its_maps_or_those_of_one_group(student: "S
     assert seen is not None
     assert [seen.look.maps[card.layer].layer for card in maps.view.cards] == ["cross 1"] * 4 + ["cross 2"] * 4
     np.testing.assert_array_equal(maps.view.data[4].values[0], seen.look.maps[5].weights[0])
-    assert maps.view.cell_text((4, 0, 0)).endswith(f": {seen.look.maps[5].weights[0, 0, 0]}")
+    assert maps.view.cell_text((4, 0, 0)).endswith(f": {seen.look.maps[5].weights[0, 0, 0]!s}")
     student.choose(ws.settings.task, ws.settings.task.itemText(ws.settings.task.findData("reverse")))
     student.wait_for(lambda: maps.view.titles[0] == "Decoder 1 · head 0")
     assert not maps.groups.isVisible()
