@@ -21,7 +21,7 @@ EXAMPLES = """\
 examples:
   attnlab export preset:journey -o weights.pdf --width 85
   attnlab export runs -o figures/ --format svg            every session of a folder
-  attnlab export 'runs/**/*.attnlab' -o 'figures/{folder}-{name}.png' --dpi 600
+  attnlab export 'sessions/**/*.attnlab' -o 'figures/{folder}-{name}.png' --dpi 600
 """
 
 
@@ -84,7 +84,7 @@ def add_figure_options(parser: argparse.ArgumentParser) -> None:
     figure.add_argument("--numbers", default="auto", metavar="auto|on|off", help="numbers in the cells")
     figure.add_argument("--decimals", type=int, metavar="N", help="decimals of these numbers (what fits)")
     figure.add_argument(
-        "--colour-map", default="attnlab", metavar="NAME", help="viridis, cividis, magma, greys, vik, rdbu"
+        "--colour-map", default="attnlab", metavar="NAME", help="attnlab, viridis, cividis, magma, greys, vik, rdbu"
     )
     figure.add_argument("--font-size", type=float, default=7.5, metavar="PT", help="size of labels in points (7.5)")
     figure.add_argument("--transparent", action="store_true", help="without a ground")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from attnlab.attention.trace import Trace
 
 SOURCE_HELP = "a session file, or preset:NAME (attnlab presets lists them)"
-SEVERAL_HELP = f"{SOURCE_HELP}; or several: files, folders, quoted patterns ('runs/**/*.attnlab', 'preset:multi*')"
+SEVERAL_HELP = f"{SOURCE_HELP}; or several: files, folders, quoted patterns ('sessions/**/*.attnlab', 'preset:multi*')"
 
 
 def stage_parser(command: str, description: str, *, several: bool = False, epilog: str | None = None) -> Parser:
