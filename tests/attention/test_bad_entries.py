@@ -47,7 +47,10 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (batch(5), "others is 5; it needs a sequence of attnlab.Sample."),
     (batch([(TOKENS, X)]), "others[0] is tuple; it needs attnlab.Sample."),
     (batch([attnlab.Experiment(TOKENS, X)]), "others[0] is Experiment; it needs attnlab.Sample."),
-    (batch([attnlab.Sample(TOKENS, X, length=9)]), "others[0] has length 9; it needs a whole number from 1 to 4, its keys"),
+    (
+        batch([attnlab.Sample(TOKENS, X, length=9)]),
+        "others[0] has length 9; it needs a whole number from 1 to 4, its keys",
+    ),
     (batch([attnlab.Sample(TOKENS, X)], item="0"), "item is '0'; it needs a place from 0 to 1 in the batch."),
     (batch([attnlab.Sample(TOKENS, X)], item=True), "item is True; it needs a place from 0 to 1"),
     (batch([attnlab.Sample(TOKENS, X)], item=1.0), "item is 1.0; it needs a place from 0 to 1"),
