@@ -49,6 +49,10 @@ class Grid:
         """Return a column's left edge."""
         return self.header_width - self.scroll_x + self._offset(column)
 
+    def columns_right_of_it(self) -> bool:
+        """Tell whether a column lies beyond the right edge, or shows in part only."""
+        return bool(self.columns) and self.cell(0, self.columns - 1).right() >= self.width
+
     def row_y(self, row: int) -> int:
         """Return a row's upper edge."""
         return self.header_height - self.scroll_y + row * self.cell_height

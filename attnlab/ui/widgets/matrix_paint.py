@@ -16,6 +16,8 @@ from attnlab.ui.widgets.numbers import format_cell
 RADIUS = 3
 PADDING = 6
 """Between a number and its cell's right edge."""
+LEFT_PADDING = 3
+"""At least so much is left of a number."""
 _KEPT_TEXTS = 4096
 _KEPT_CELLS = 1024
 _NON_FINITE = -1
@@ -65,6 +67,8 @@ class MatrixPainter:
         self._font = tabular(font)
         self._caption_font = scaled(font, 11 / 13)
         self._metrics = QFontMetricsF(self._font)
+        self._digit = max(self._metrics.horizontalAdvance(character) for character in "0−")
+        self._point = self._metrics.horizontalAdvance(".")
         self._texts: dict[str, tuple[QStaticText, float]] = {}
         self._cells: dict[int, QPixmap] = {}
         self._cell_key: tuple[int, int, float] = (0, 0, 0.0)
@@ -73,8 +77,12 @@ class MatrixPainter:
 
     def minimum_cell(self) -> tuple[int, int]:
         """Return the smallest cell in which four decimals are read: width and height in pixels, gap included."""
-        width = self._metrics.horizontalAdvance("00.0000") + 2 * PADDING + GAP
+        width = 6 * self._digit + self._point + 2 * PADDING + GAP
         return max(64, int(np.ceil(width))), int(np.ceil(self._metrics.height())) + 10 + GAP
+
+    def narrow_cell(self) -> int:
+        """Return the width of a cell in which three decimals are read, which does where all columns then fit."""
+        return int(np.ceil(5 * self._digit + self._point)) + PADDING + LEFT_PADDING + GAP
 
     def caption_height(self) -> int:
         """Return the height of the heads' captions."""
@@ -106,7 +114,7 @@ class MatrixPainter:
         window = look.values[rows.start : rows.stop, columns.start : columns.stop].astype(np.float64)
         levels = _levels(window, look.limit).tolist()
         values = window.tolist()
-        characters = self._characters(grid.cell_width - GAP - 2 * PADDING)
+        characters = self._characters(grid.cell_width - GAP - PADDING - LEFT_PADDING)
         down = (grid.cell_height - GAP - self._metrics.height()) / 2
         right = grid.cell_width - GAP - PADDING
         lefts = [grid.column_x(column) for column in columns]
@@ -120,8 +128,8 @@ class MatrixPainter:
                 painter.drawStaticText(QPointF(x + right - width, y + down), text)
 
     def _characters(self, width: float) -> int:
-        """Return how many characters of a number are sure to fit; a sign and a point are narrower than digits."""
-        return max(int(width / (self._metrics.horizontalAdvance("00.0000") / 7) + 0.01), 3)
+        """Return how many characters of a number are sure to fit, one of them a point."""
+        return max(int((width - self._point) / self._digit + 0.01) + 1, 3)
 
     def _text(self, text: str) -> tuple[QStaticText, float]:
         kept = self._texts.get(text)
@@ -214,6 +222,20 @@ class MatrixPainter:
             painter.drawText(area, int(_RIGHT), self._elided(look.column_labels[column], area.width()))
         if grid.group:
             self._paint_captions(painter, grid)
+        self._paint_beyond(painter, grid)
+
+    def _paint_beyond(self, painter: QPainter, grid: Grid) -> None:
+        """Say beside the numbers of the columns that there are more to the left or right, wherever the bar is."""
+        painter.setClipping(False)
+        painter.setFont(self._caption_font)
+        painter.setPen(QColor(self._palette.muted))
+        top, high = grid.caption_height, grid.header_height - grid.caption_height
+        if grid.columns_right_of_it():
+            area = QRect(grid.width - PADDING, top, PADDING, high)
+            painter.fillRect(area, QColor(self._palette.surface))
+            painter.drawText(area, int(_RIGHT), "›")
+        if grid.scroll_x > 0:
+            painter.drawText(QRect(0, top, grid.header_width - 2, high), int(_RIGHT), "‹")
 
     def _paint_captions(self, painter: QPainter, grid: Grid) -> None:
         """Write "head 0" over each head's columns; it stays in sight while any of them is."""

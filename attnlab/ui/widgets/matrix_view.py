@@ -14,7 +14,7 @@ from attnlab.ui.widgets.matrix_grid import GROUP_GAP, Grid
 from attnlab.ui.widgets.matrix_paint import Look, MatrixPainter
 from attnlab.ui.widgets.matrix_places import cell_name
 from attnlab.ui.widgets.matrix_selection import Block, Selection
-from attnlab.ui.widgets.numbers import as_written, format_exact
+from attnlab.ui.widgets.numbers import as_written, told_exact
 
 _SHOWN_ROWS, _SHOWN_COLUMNS = 12, 4
 _WIDEST_LABEL_SHARE = 0.3
@@ -114,22 +114,20 @@ class MatrixView(QAbstractScrollArea):
     def grid(self) -> Grid:
         """Return where the cells lie in the viewport just now."""
         size = self.viewport().size()
-        width, height = self._painter.minimum_cell()
+        height = self._painter.minimum_cell()[1]
         caption = self._painter.caption_height() if self._group else 0
         header = self._header_width(size.width())
-        gaps = (len(self._column_labels) - 1) // self._group * GROUP_GAP if self._group else 0
-        stretched = (size.width() - header - gaps) // max(len(self._column_labels), 1)
         return Grid(
             len(self._row_labels), len(self._column_labels), self._group, header, caption + height - 2, caption,
-            max(width, stretched), height, self.horizontalScrollBar().value(), self.verticalScrollBar().value(),
-            size.width(), size.height(),
+            self._cell_width(size.width() - header), height, self.horizontalScrollBar().value(),
+            self.verticalScrollBar().value(), size.width(), size.height(),
         )  # fmt: skip
 
     def tool_tip(self, point: QPoint) -> str:
         """Return the exact value of the cell at a point, or the whole label of a header."""
         hit = self.grid().hit(point)
         if hit.region == "cell":
-            return f"{self._name(hit.row, hit.column)}\n{format_exact(self._values[hit.row, hit.column])}"
+            return f"{self._name(hit.row, hit.column)}\n{told_exact(self._values[hit.row, hit.column])}"
         if hit.region == "row":
             return self._row_labels[hit.row]
         return self._column_labels[hit.column] if hit.region == "column" else ""
@@ -156,6 +154,21 @@ class MatrixView(QAbstractScrollArea):
     def _header_width(self, width: int) -> int:
         return round(min(max(self._label_width + 12, 32), max(64, width * _WIDEST_LABEL_SHARE)))
 
+    def _cell_width(self, room: int) -> int:
+        """Return the width at which all columns share the room, or else so many of them that none is cut."""
+        columns, usual = len(self._column_labels), self._painter.minimum_cell()[0]
+        shared = (room - self._gaps(columns)) // max(columns, 1)
+        if shared >= self._painter.narrow_cell():
+            return shared
+        whole = max(min(columns, room // usual), 1)
+        while whole > 1 and whole * usual + self._gaps(whole) > room:
+            whole -= 1
+        return max(usual, (room - self._gaps(whole)) // whole)
+
+    def _gaps(self, columns: int) -> int:
+        """Return how much lies between heads among the first columns."""
+        return (columns - 1) // self._group * GROUP_GAP if self._group and columns else 0
+
     def _lay_out(self) -> None:
         """Give the scroll bars their ranges; none where everything fits without them."""
         grid = self.grid()
@@ -175,8 +188,7 @@ class MatrixView(QAbstractScrollArea):
 
     def _least_width(self, viewport_width: int) -> int:
         columns = len(self._column_labels)
-        gaps = (columns - 1) // self._group * GROUP_GAP if self._group else 0
-        return self._header_width(viewport_width) + columns * self._painter.minimum_cell()[0] + gaps
+        return self._header_width(viewport_width) + columns * self._painter.narrow_cell() + self._gaps(columns)
 
     def _show_cell(self, row: int, column: int) -> None:
         x, y = self.grid().scroll_to(row, column)
@@ -224,7 +236,7 @@ class MatrixView(QAbstractScrollArea):
         """Tell screen readers the current cell."""
         at = self._selection
         self.setAccessibleDescription(
-            f"{self._name(at.row, at.column)}: {format_exact(self._values[at.row, at.column])}" if at else "no numbers"
+            f"{self._name(at.row, at.column)}: {told_exact(self._values[at.row, at.column])}" if at else "no numbers"
         )
 
     def _hover(self, point: QPoint | None) -> None:

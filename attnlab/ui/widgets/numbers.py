@@ -13,24 +13,34 @@ NOISE_DECIMALS = 12
 
 
 def format_exact(value: object) -> str:
-    """Return every digit of a NumPy or Python number: the shortest text that reads back as the same number."""
+    """Return every digit of a NumPy or Python number: the shortest text that reads back as the same number.
+
+    Its minus is a hyphen, as for programs that it is copied into; :func:`told_exact` is for reading.
+    """
     return str(value)
+
+
+def told_exact(value: object) -> str:
+    """Return every digit of a number as people read it, with a true minus sign."""
+    return format_exact(value).replace("-", "−")
 
 
 def format_cell(value: float, characters: int = 7) -> str:
     """Format for a cell that holds ``characters``: four decimals, fewer where they do not fit, then ``1.0e38``.
 
-    A number that is not zero is never shown as zero, and zero has no sign.
+    Narrow cells have as many decimals with a sign as without. A number that is not zero is never shown as zero, and
+    zero has no sign.
     """
     if not np.isfinite(value):
-        return "nan" if np.isnan(value) else "∞" if value > 0 else "-∞"
+        return "nan" if np.isnan(value) else "∞" if value > 0 else "−∞"
+    most = min(4, max(characters - len("−0."), 0))
     if value == 0:
-        return "0.0000"
+        return f"{0:.{most}f}"
     if abs(value) < 10.0**characters:
-        for decimals in range(4, -1, -1):
+        for decimals in range(most, -1, -1):
             text = f"{value:.{decimals}f}"
             if len(text) <= characters:
-                return text if text.strip("-0.") else _compact(value, characters)
+                return text.replace("-", "−") if text.strip("-0.") else _compact(value, characters)
     return _compact(value, characters)
 
 
@@ -40,7 +50,7 @@ def _compact(value: float, characters: int) -> str:
         text = f"{mantissa}e{int(exponent)}"
         if len(text) <= characters:
             break
-    return text
+    return text.replace("-", "−")
 
 
 def as_written(values: NDArray[np.floating]) -> NDArray[np.float64]:

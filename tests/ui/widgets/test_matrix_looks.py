@@ -89,6 +89,36 @@ def test_few_columns_fill_the_width_and_many_scroll_below_fixed_headers(owner: O
     assert big.table.grid().hit(big.at(511, 511)).row == 511
 
 
+def test_no_number_is_cut_by_the_edge(owner: Owner) -> None:
+    owner.group = 4
+    for columns in (1, 2, 3, 4, 5, 6, 8, 20, 64):
+        owner.values = np.full((4, columns), -0.2013)
+        owner.show_values()
+        for width in (200, 232, 268, 301, 400):
+            owner.table.resize(width, 260)
+            grid = owner.table.grid()
+            shown = [c for c in range(columns) if grid.cell(0, c).left() + 8 < grid.width]  # or a digit
+            assert all(grid.cell(0, column).right() < grid.width for column in shown), (columns, width)
+            assert len(shown) * 64 <= grid.body().width() or len(shown) == columns
+            scrolls = owner.table.horizontalScrollBar().maximum() > 0
+            assert grid.columns_right_of_it() == (len(shown) < columns) == scrolls, (columns, width)
+
+
+def header_end(owner: Owner) -> QImage:
+    grid, image = owner.table.grid(), owner.table.viewport().grab().toImage()
+    return image.copy(grid.width - 6, grid.caption_height, 6, grid.header_height - grid.caption_height)
+
+
+def test_a_mark_beside_the_columns_numbers_says_that_there_are_more(big: Owner) -> None:
+    blank = QImage(header_end(big))
+    blank.fill(blank.pixel(0, 0))
+    assert header_end(big) != blank
+    big.key(Key.Key_End)
+    assert big.table.horizontalScrollBar().value() == big.table.horizontalScrollBar().maximum()
+    assert not big.table.grid().columns_right_of_it()
+    assert header_end(big) == blank
+
+
 def test_heads_stand_apart(big: Owner) -> None:
     grid = big.table.grid()
     assert grid.column_x(64) - grid.column_x(63) > grid.cell_width
@@ -134,6 +164,19 @@ def test_any_script_and_length_of_label_is_drawn(qtbot: QtBot) -> None:
     table.show()
     assert table.grid().header_width <= 0.3 * 300 + 1
     assert table.tool_tip(QPoint(5, table.grid().cell(4, 0).center().y())) == labels[4]
+
+
+def test_a_minus_is_true_where_it_is_read_and_a_hyphen_where_it_is_copied(owner: Owner) -> None:
+    owner.click(3, 1)
+    assert owner.table.tool_tip(owner.at(3, 1)) == "Row with, column 1\n−0.2"
+    assert owner.table.accessibleDescription() == "Row with, column 1: −0.2"
+    owner.table.copy_selected()
+    assert QGuiApplication.clipboard().text() == "-0.2"
+    for typed in ("−0.7", "-0.7"):
+        owner.click(3, 1)
+        owner.paste(typed)
+        assert owner.values[3, 1] == -0.7
+        owner.paste("0")
 
 
 def test_screen_readers_hear_the_current_cell(owner: Owner) -> None:

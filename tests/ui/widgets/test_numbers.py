@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnlab.number_text import FLOAT32_MAX, NumberError, parse_number
-from attnlab.ui.widgets.numbers import as_written, format_cell, format_exact, shifted
+from attnlab.ui.widgets.numbers import as_written, format_cell, format_exact, shifted, told_exact
 
 usable = st.floats(min_value=-FLOAT32_MAX, max_value=FLOAT32_MAX, allow_nan=False)
 
@@ -71,14 +71,23 @@ def test_any_text_is_a_finite_number_or_one_reason(text: str) -> None:
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (0.2961, "0.2961"), (-0.0, "0.0000"), (0.0, "0.0000"), (1e38, "1.0e38"), (-1e-7, "-1.0e-7"),
-        (12.34567, "12.3457"), (-12.34567, "-12.346"), (123456.7, "123457"),
-        (-1e38, "-1.0e38"), (float("nan"), "nan"), (float("inf"), "∞"),
-        (-float("inf"), "-∞"), (-0.00001, "-1.0e-5"), (9.99999, "10.0000"), (-3.4e-38, "-3e-38"),
+        (0.2961, "0.2961"), (-0.0, "0.0000"), (0.0, "0.0000"), (1e38, "1.0e38"), (-1e-7, "−1.0e−7"),
+        (12.34567, "12.3457"), (-12.34567, "−12.346"), (123456.7, "123457"),
+        (-1e38, "−1.0e38"), (float("nan"), "nan"), (float("inf"), "∞"),
+        (-float("inf"), "−∞"), (-0.00001, "−1.0e−5"), (9.99999, "10.0000"), (-3.4e-38, "−3e−38"),
     ],
 )  # fmt: skip
 def test_a_cell_shows_four_decimals_where_they_fit(value: float, text: str) -> None:
     assert format_cell(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.2961, "0.296"), (-0.2961, "−0.296"), (0.0, "0.000"), (-0.0001, "−1e−4"), (12.345678, "12.346"),
+     (-12.345678, "−12.35"), (-1e-10, "−1e−10"), (123456.7, "123457"), (-1234567.0, "−1.2e6")],
+)  # fmt: skip
+def test_a_narrow_cell_has_one_decimal_less_with_a_sign_and_without(value: float, text: str) -> None:
+    assert format_cell(value, 6) == text
 
 
 @given(usable, st.integers(7, 14))
@@ -86,11 +95,12 @@ def test_a_cell_is_never_far_from_the_truth_nor_wider_than_asked(value: float, c
     text = format_cell(value, characters)
     assert len(text) <= characters
     assert (parse_number(text) == 0) == (value == 0) if abs(value) < 3.3e38 else text
-    assert float(text) == pytest.approx(value, rel=0.5, abs=0.00005)
+    assert float(text.replace("−", "-")) == pytest.approx(value, rel=0.5, abs=0.00005)
 
 
 def test_float32_values_are_written_in_their_own_digits() -> None:
     assert format_exact(np.float32(0.1)) == "0.1"
+    assert (format_exact(-1e-7), told_exact(-1e-7)) == ("-1e-07", "−1e−07")  # one to copy, one to read
 
 
 def test_steps_leave_no_binary_noise() -> None:
