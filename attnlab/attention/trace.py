@@ -1,7 +1,7 @@
 """What one experiment computes: its stages, evaluated on demand and each at most once."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +29,8 @@ _SHOWS_MASK = {
 
 class Trace:
     """The stages of an experiment on one device in one dtype; ``trace["weights"]`` is a tensor [h, T_q, T_k].
+
+    It is read as a mapping is: ``name in trace``, ``len(trace)`` and ``for name in trace`` compute nothing.
 
     Attributes:
         experiment: what is computed.
@@ -87,6 +89,18 @@ class Trace:
 
     def __contains__(self, name: str) -> bool:
         return name in self._present
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the names of all stages, in order, as :attr:`all_stages`."""
+        return iter(self._present)
+
+    def __len__(self) -> int:
+        """Return how many stages there are."""
+        return len(self._present)
+
+    def keys(self) -> tuple[str, ...]:
+        """Return the names of all stages, so that ``dict(trace)`` has every tensor."""
+        return self.all_stages
 
     def array(self, name: str) -> NDArray[np.floating]:
         """Return a stage as a read-only NumPy array on the CPU: float64 when computed so, else float32."""

@@ -45,6 +45,19 @@ def cross_layer() -> attnlab.Experiment:
 # --- stages ---------------------------------------------------------------------------------------------------------
 
 
+def test_a_trace_is_read_as_a_mapping_of_names_to_tensors() -> None:
+    trace = attnlab.compute(cross_layer())
+    assert list(trace) == list(trace.all_stages) == list(trace.keys())
+    assert {"memory", "output"} <= set(trace)
+    assert len(trace) == len(list(trace))
+    assert all(name in trace for name in trace)
+    tensors = dict(trace)
+    assert list(tensors) == list(trace)
+    assert all(tensors[name] is trace[name] for name in tensors)
+    with pytest.raises(KeyError, match="there is no stage 0 here; there are inputs, "):
+        trace[0]  # type: ignore[index]
+
+
 def test_every_stage_has_the_shape_of_the_contract_in_order() -> None:
     trace = attnlab.compute(cross_layer())
     assert [(name, tuple(trace[name].shape)) for name in trace.stages] == [
