@@ -2,7 +2,7 @@
 
 AttnlabError
 ├── ExperimentError      a field of an experiment that cannot be: names the field, what it got, what it needs
-├── UnknownPresetError   a preset name that does not exist; names those that do
+├── UnknownPresetError   a preset name that does not exist; names the nearest one
 ├── DeviceError          a device or number format that is unknown, absent or out of memory
 ├── TrainingError        a task, model or training that cannot be, or a probe that the task cannot read
 └── FileError            a file that cannot be read or written; names the path and the reason

@@ -14,7 +14,7 @@ from attnlab.attention.examples_weights import WEIGHTS
 from attnlab.attention.experiment import Experiment
 from attnlab.errors import UnknownPresetError
 
-__all__ = ["PRESETS", "Preset", "drawn", "preset", "presets"]
+__all__ = ["PRESETS", "Preset", "drawn", "named", "preset", "presets"]
 
 PRESETS: dict[str, Preset] = {
     preset.name: preset for preset in chain(STEPS, MASKS, HEADS, SOURCES, POSITIONS, WEIGHTS, SENTENCES)
@@ -26,14 +26,20 @@ def presets() -> tuple[str, ...]:
     return tuple(PRESETS)
 
 
-def preset(name: str) -> Experiment:
-    """Return the preset of that name.
+def named(name: str) -> Preset:
+    """Return the worked example of that name, which may be written in capitals.
 
     Raises:
-        UnknownPresetError: there is none; the sentence names the nearest and all that exist.
+        UnknownPresetError: there is none; the sentence names the nearest one and the command that lists all.
     """
-    if name not in PRESETS:
-        near = get_close_matches(str(name), PRESETS, n=1, cutoff=0.8)  # "rope" is not what is meant by "nope"
-        hint = f"did you mean {near[0]}? There" if near else "there"
-        raise UnknownPresetError(f"There is no preset {name!r}; {hint} are {', '.join(PRESETS)}.")
-    return PRESETS[name].make()
+    found = PRESETS.get(str(name).lower())
+    if found is None:
+        near = get_close_matches(str(name).lower(), PRESETS, n=1, cutoff=0.8)  # "rope" is not what is meant by "nope"
+        hint = f"did you mean {near[0]}? The command attnlab presets" if near else "journey is one; attnlab presets"
+        raise UnknownPresetError(f"There is no preset {name!r}; {hint} lists all {len(PRESETS)}.")
+    return found
+
+
+def preset(name: str) -> Experiment:
+    """Return the preset of that name; errors as :func:`named`."""
+    return named(name).make()

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from attnlab.attention.presets import PRESETS, preset
+from attnlab.attention.presets import named
 from attnlab.document.opened import Opened, read
 from attnlab.document.scene import Scene
 from attnlab.errors import AttnlabError
@@ -37,4 +37,5 @@ def first_scene(source: Source | Scene) -> First:
 
 
 def _first_preset(name: str) -> First:
-    return First(Scene(preset(name), PRESETS[name].title, name), f"Open {PRESETS[name].title}")
+    found = named(name)
+    return First(Scene(found.make(), found.title, found.name), f"Open {found.title}")

@@ -72,7 +72,7 @@ def _presets(pattern: str) -> tuple[Source, ...]:
 
     from attnlab.attention.presets import presets
 
-    return tuple(Source(preset=name) for name in presets() if fnmatchcase(name, pattern))
+    return tuple(Source(preset=name) for name in presets() if fnmatchcase(name, pattern.lower()))
 
 
 def _files(text: str) -> list[str]:
@@ -130,9 +130,10 @@ def load_source(source: Source | str) -> "tuple[Experiment, str, str]":
     """
     source = parse_source(source) if isinstance(source, str) else source
     if source.preset is not None:
-        from attnlab.attention.presets import PRESETS, preset
+        from attnlab.attention.presets import named
 
-        return preset(source.preset), PRESETS[source.preset].title, source.preset
+        found = named(source.preset)
+        return found.make(), found.title, found.name
     assert source.path is not None
     check_source(source)
     from attnlab.files.session import load_scene

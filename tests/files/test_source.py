@@ -6,6 +6,7 @@ import pytest
 import torch
 
 import attnlab
+from attnlab.attention.presets import PRESETS
 from attnlab.errors import FileError, UnknownPresetError
 from attnlab.files.session import save_scene
 from attnlab.files.source import Source, found, is_several, load_source, parse_source
@@ -65,6 +66,13 @@ def test_a_pattern_of_presets_is_those_that_fit() -> None:
     assert names("preset:journey*") == [name for name in attnlab.presets() if name.startswith("journey")]
 
 
+def test_presets_are_found_however_their_names_are_written() -> None:
+    experiment, title, name = load_source("preset:The-Cat-Sat")
+    assert (title, name) == (PRESETS["the-cat-sat"].title, "the-cat-sat")
+    assert experiment.tokens == attnlab.preset("THE-CAT-SAT").tokens
+    assert names("preset:Journey*") == names("preset:journey*")
+
+
 def test_what_fits_nothing_says_where_one_may_look(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"There is no session \(\.attnlab\) in the folder .* looks into the folders"):
         found(str(tmp_path))
@@ -75,7 +83,9 @@ def test_what_fits_nothing_says_where_one_may_look(tmp_path: Path) -> None:
 
 
 def test_what_does_not_exist_is_named() -> None:
-    with pytest.raises(UnknownPresetError, match=r"^There is no preset 'nope'; there are journey, "):
+    with pytest.raises(
+        UnknownPresetError, match=r"^There is no preset 'nope'; journey is one; attnlab presets lists all"
+    ):
         load_source("preset:nope")
     with pytest.raises(FileError, match=r"There is no file nope\.attnlab"):
         load_source("nope.attnlab")
