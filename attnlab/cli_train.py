@@ -46,7 +46,7 @@ def _parser() -> Parser:
     )
     parser.add_argument("task", nargs="?", metavar="TASK", help="what is learned; --list names all")
     parser.add_argument("--model", metavar="KIND", help="the kind of model; each task has one of its own")
-    parser.add_argument("--steps", type=_whole, metavar="N", help="how many steps to take")
+    parser.add_argument("--steps", type=_steps, metavar="N", help="how many steps to take")
     parser.add_argument("--seed", type=_whole, metavar="N", help="of the first weights and the examples")
     parser.add_argument("--device", metavar="D", help="cpu, cuda, mps")
     parser.add_argument(
@@ -58,9 +58,13 @@ def _parser() -> Parser:
     return parser
 
 
-def _whole(text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and len(text) < 16):
-        raise argparse.ArgumentTypeError(f"{quoted(text)} is no whole number; 2000 would be")
+def _steps(text: str) -> int:
+    return _whole(text, least=1)
+
+
+def _whole(text: str, least: int = 0) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) < 16 and int(text) >= least):
+        raise argparse.ArgumentTypeError(f"{quoted(text)} is no whole number from {least} up; 2000 would be")
     return int(text)
 
 
@@ -94,6 +98,8 @@ def _go_on(options: argparse.Namespace) -> int:
     if alien or options.set:
         raise MisuseError(f"--resume goes on as the run began; --{(alien or ['set'])[0]} is for a new one.")
     from attnlab.cli_train_run import follow
+    from attnlab.files.atomic import shown
+    from attnlab.files.source import RUN, run_folder
     from attnlab.training.process import resume
     from attnlab.training.run import Run
     from attnlab.training.store import load, runs_folder
@@ -102,7 +108,10 @@ def _go_on(options: argparse.Namespace) -> int:
     folder = Path(options.resume)
     if os.path.basename(options.resume) == options.resume and not folder.exists():
         folder = runs_folder() / folder
-    state = load(folder)
+    kept = run_folder(folder)
+    if kept is None:
+        raise FileError(f"No run lies in {shown(folder)}; --resume needs the folder of one, which holds {RUN}.")
+    state = load(kept)
     if options.steps is not None:
         if options.steps < state.step:
             raise MisuseError(
@@ -112,7 +121,7 @@ def _go_on(options: argparse.Namespace) -> int:
     if problem := check(state.spec) or changed(state.spec, state.digest):
         raise TrainingError(problem)
     run = Run.of(state)
-    return follow(run, resume(run), folder)
+    return follow(run, resume(run), kept)
 
 
 def _free(folder: Path) -> Path:
