@@ -32,6 +32,13 @@ class Plot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         menu = self.getPlotItem().ctrlMenu  # never shown, and without a parent a window that outlives this one
         menu.setParent(self, menu.windowFlags())
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.show_axes(False)
+
+    def show_axes(self, on: bool) -> None:
+        """Show the axes, or none: those of nothing would be numbers that nobody measured."""
+        for name in ("left", "bottom"):
+            if self.getAxis(name).isVisible() != on:  # showing it again would lay all out anew
+                self.getPlotItem().showAxis(name, on)
 
     def set_palette(self, palette: Palette) -> None:
         self.setBackground(palette.surface)

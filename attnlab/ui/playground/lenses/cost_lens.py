@@ -174,7 +174,6 @@ class CostLens(Lens):
 
     def _say_state(self) -> None:
         self.button.setEnabled(not self._steps)
-        self.button.setText("Measuring…" if self._steps else "Measure")
         if self._measured is None or self._trace is None:
             return
         text = f"{'Measuring' if self._steps else 'Measured for'} {_shape_text(self._measured)}."
