@@ -14,7 +14,8 @@ from PySide6.QtWidgets import QMenu, QWidget
 class Action:
     """One thing a person can do. ``title`` may be a function, for "Undo drag W_q"; ``checked`` makes it a switch.
 
-    An action whose title is "" just now is not shown, neither in a menu nor in the palette.
+    An action whose title is "" just now is not shown, neither in a menu nor in the palette. ``parts`` names what stands
+    in what it opens, so that the palette finds it by that too.
 
     ``shortcuts`` are written portably ("Ctrl+Shift+Z"; Ctrl is Command on a Mac), the one to show first.
     """
@@ -28,6 +29,7 @@ class Action:
     checked: Callable[[], bool] | None = None
     hint: str = ""
     in_palette: bool = True
+    parts: Callable[[], Iterable[str]] | None = None
 
     def current_title(self) -> str:
         """Return the title as it reads just now."""

@@ -7,11 +7,12 @@ from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from attnlab.figures.palette import LIGHT
-from attnlab.ui.actions import ActionList
-from attnlab.ui.fuzzy import match
+from attnlab.ui.actions import Action, ActionList
+from attnlab.ui.fuzzy import Match, close
 from attnlab.ui.theme import disabled_ink, font, px
 
 _Index = QModelIndex | QPersistentModelIndex
+_BY_SECTION = 20.0  # what fits by its section alone comes after what fits by its title
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,20 +30,29 @@ class Found:
 def search(actions: ActionList, query: str) -> list[Found]:
     """Return the actions that fit a query, the best first, those that cannot be done just now last."""
     ranked: list[tuple[bool, float, int, Found]] = []
-    for order, action in enumerate(a for a in actions if a.in_palette):
-        title, enabled = action.current_title(), action.is_enabled()
-        if not title:
-            continue
-        hit = match(query, title)
-        places = hit.places if hit else ()
-        score = hit.score if hit else None
-        if hit is None and (wide := match(query, f"{action.section} {title}")) is not None:
-            score, skipped = wide.score - 20, len(action.section) + 1
-            places = tuple(place - skipped for place in wide.places if place >= skipped)
-        if score is not None:
-            found = Found(action.id, title, action.section, actions.shortcut_text(action.id), enabled, places)
-            ranked.append((not enabled, -score, order, found))
+    for order, action in enumerate(a for a in actions if a.in_palette and a.current_title()):
+        fit = _fit(action, query)
+        if fit is not None:
+            title, hit = fit
+            enabled = action.is_enabled()
+            found = Found(action.id, title, action.section, actions.shortcut_text(action.id), enabled, hit.places)
+            ranked.append((not enabled, -hit.score, order, found))
     return [found for *_, found in sorted(ranked, key=lambda entry: entry[:3])]
+
+
+def _fit(action: Action, query: str) -> tuple[str, Match] | None:
+    """Return as what an action fits a query: by its title, by what stands in what it opens, or by its section."""
+    title = action.current_title()
+    if (hit := close(query, title)) is not None:
+        return title, hit
+    inside = [f"{title.rstrip('…')}: {part}" for part in (action.parts() if action.parts is not None else ())]
+    hits = [(each, hit) for each in inside if (hit := close(query, each)) is not None]
+    if hits:
+        return max(hits, key=lambda each: each[1].score)
+    section, _, rest = query.strip().partition(" ")
+    if action.section.lower().startswith(section.lower()) and (hit := close(rest, title)) is not None:
+        return title, Match(hit.score - _BY_SECTION, hit.places)
+    return None
 
 
 class CommandModel(QAbstractListModel):

@@ -1,7 +1,7 @@
 """The command palette: type a few letters of what you want to do, and do it."""
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QRectF, Qt
-from PySide6.QtGui import QColor, QHideEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QRectF, Qt
+from PySide6.QtGui import QColor, QCursor, QHideEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QListView, QVBoxLayout, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
@@ -22,6 +22,7 @@ class CommandPalette(QWidget):
         self._actions = actions
         self._palette = LIGHT
         self._came_from: QWidget | None = None
+        self._mouse = QPoint()  # where it was last, on the screen
         self.setAccessibleName("Command palette")
         self._field = QLineEdit(self)
         self._field.setPlaceholderText("What do you want to do?")
@@ -38,7 +39,6 @@ class CommandPalette(QWidget):
         self._list.setUniformItemSizes(True)
         self._list.setMouseTracking(True)
         self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._list.entered.connect(self._on_entered)
         self._list.clicked.connect(self._on_clicked)
         self._nothing = QLabel("Nothing is called that. Esc closes.", self)
         self._nothing.setProperty("role", "muted")
@@ -62,6 +62,7 @@ class CommandPalette(QWidget):
             self.close_palette()
             return
         self._came_from = QApplication.focusWidget()
+        self._mouse = QCursor.pos()
         self._field.setText(query)
         self._on_text_changed(query)
         self._place()
@@ -127,9 +128,13 @@ class CommandPalette(QWidget):
         if self.isVisible():
             self._place()
 
-    def _on_entered(self, index: QModelIndex) -> None:
-        if self._model.found[index.row()].enabled:
+    def _on_mouse_moved(self, event: QMouseEvent) -> None:
+        """Select the line under the mouse when that moves; one that rests leaves the keys alone as lines scroll by."""
+        there = event.globalPosition().toPoint()
+        index = self._list.indexAt(event.position().toPoint())
+        if there != self._mouse and index.isValid() and self._model.found[index.row()].enabled:
             self._list.setCurrentIndex(index)
+        self._mouse = there
 
     def _on_clicked(self, index: QModelIndex) -> None:
         self._choose(index.row())
@@ -153,6 +158,10 @@ class CommandPalette(QWidget):
                 return self._on_key(event)
             if event.type() == QEvent.Type.ShortcutOverride and event.key() == Qt.Key.Key_Escape:
                 event.accept()  # or a shortcut of the window takes it
+        if watched is self._list.viewport() and isinstance(event, QMouseEvent):
+            if event.type() == QEvent.Type.MouseMove:
+                self._on_mouse_moved(event)
+            return False
         if watched is self.window() and event.type() == QEvent.Type.Resize:
             self._place()
         pressed = event.type() == QEvent.Type.MouseButtonPress and isinstance(watched, QWidget)

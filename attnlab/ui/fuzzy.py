@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 _START, _RUN, _GAP, _LATE = 10.0, 6.0, 0.6, 0.15
 _NEVER = float("-inf")
+_PIECE = 3  # so many letters in a row are a piece of a word
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,27 @@ def match(query: str, text: str) -> Match | None:
     for row in range(len(wanted) - 1, 0, -1):
         places.append(came_from[row][places[-1]])
     return Match(best[-1][end] - _LATE * len(letters), tuple(reversed(places)))
+
+
+def close(query: str, text: str) -> Match | None:
+    """Return a match as :func:`match` does, but None where its letters lie scattered: nobody means such a text.
+
+    A letter sits where a word begins, follows another one, or is of a word whose first letter was met; three that
+    follow one another sit anywhere.
+    """
+    found = match(query, text)
+    if found is None:
+        return None
+    begun, run = False, 0
+    met = set(found.places)
+    for i in range(len(text)):
+        if _at_start(text, i):
+            begun, run = i in met, 0
+        run = run + 1 if i in met else 0
+        ends = i + 1 not in met or _at_start(text, i + 1)
+        if run and ends and not begun and run < _PIECE:
+            return None
+    return found
 
 
 def _table(wanted: list[str], letters: list[str], starts: list[bool]) -> tuple[list[list[float]], list[list[int]]]:

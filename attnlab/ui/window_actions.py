@@ -12,7 +12,13 @@ if TYPE_CHECKING:
     from attnlab.document.document import View
     from attnlab.ui.lessons.draft import Draft
     from attnlab.ui.main_window import MainWindow
+    from attnlab.ui.widgets.pill import Pill
 
+SWITCHES = {
+    "masks": "Mask…", "scale": "Scale…", "heads": "Heads…", "score": "Score…", "normalizer": "Weights…",
+    "positions": "Positions…",
+}  # fmt: skip
+"""The switches of the bar that open a list, by the names that they have there."""
 SECTIONS = ("File", "Recent", "Edit", "Layer", "View", "Compare", "Steps", "Lessons", "Train", "Window")
 
 
@@ -83,7 +89,27 @@ def _layer(w: "MainWindow") -> list[Action]:
         ),
         Action("clear-mask", "Clear the painted mask", "Layer", w.do("clear_mask"), (), painted),
         Action("sentence", "Edit the sentence", "Layer", w.do("focus_sentence"), ("Ctrl+L",), lambda: _loaded(w)),
+        *(_switch(w, name, title) for name, title in SWITCHES.items()),
     ]
+
+
+def _switch(w: "MainWindow", name: str, title: str) -> Action:
+    """Return what opens a switch of the bar; its choices and settings are found by their names."""
+
+    def pill() -> "Pill | None":
+        return w.playground.top_bar.switches.by_name[name] if w.playground is not None else None
+
+    def parts() -> list[str]:
+        found = pill()
+        return found.offered() if found is not None else []
+
+    def open_it() -> None:
+        if w.rail.place != 0:
+            w.show_workspace(0)
+        if (found := pill()) is not None:
+            found.open()
+
+    return Action(f"switch-{name}", title, "Layer", open_it, enabled=lambda: _loaded(w), parts=parts)
 
 
 def _view(w: "MainWindow") -> list[Action]:

@@ -5,16 +5,17 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit, QListView, QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QListView, QMenu, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from attnlab.figures.palette import DARK
 from attnlab.ui.actions import Action, ActionList
 from attnlab.ui.command_list import search
 from attnlab.ui.command_palette import CommandPalette
-from attnlab.ui.fuzzy import match
+from attnlab.ui.fuzzy import close, match
 
 Key, Button = Qt.Key, Qt.MouseButton
 
@@ -40,6 +41,7 @@ class Program:
                     "export", "Export a picture…", "File", self._do("export"), ("Ctrl+E",), hint="Save what you see"
                 ),
                 Action("causal", "Causal mask", "Layer", self._flip, checked=lambda: self.causal),
+                Action("mask", "Mask…", "Layer", self._do("mask"), parts=lambda: ("Window", "Masked scores (fill)")),
                 Action("present", "Present", "View", self._do("present"), ("F5",)),
                 Action("r&d", "Rock & roll", "View", self._do("roll")),
                 Action("secret", "Secret", "View", self._do("secret"), in_palette=False),
@@ -183,6 +185,33 @@ def test_the_mouse_chooses(program: Program) -> None:
     program.palette.close_palette()
 
 
+def move_mouse(view: QWidget, at: QPoint) -> None:
+    there = QPointF(view.mapToGlobal(at))
+    move = QMouseEvent(
+        QEvent.Type.MouseMove, QPointF(at), there, Button.NoButton, Button.NoButton, Qt.KeyboardModifier.NoModifier
+    )
+    QApplication.sendEvent(view, move)
+
+
+def test_a_mouse_that_rests_on_the_list_leaves_it_to_the_keys(program: Program) -> None:
+    for number in range(30):
+        program.actions.add(Action(f"line{number}", f"Line {number}", "Lines", print))
+    program.palette.open("line")
+    view = program.palette.findChildren(QListView)[0]
+    third = view.visualRect(view.model().index(2, 0)).center()
+    move_mouse(view.viewport(), third)
+    assert program.palette.current() == "line2"  # it moved there
+    for number in range(3, 25):
+        program.press(Key.Key_Down)
+        move_mouse(view.viewport(), third)  # which some platforms tell of what scrolls by under it
+        assert program.palette.current() == f"line{number}"
+    assert view.verticalScrollBar().value() > 0
+    move_mouse(view.viewport(), third + QPoint(1, 0))
+    assert program.palette.current() == f"line{view.indexAt(third).row()}"
+    assert program.palette.current() != "line24"
+    program.palette.close_palette()
+
+
 def test_nothing_found_is_said(program: Program) -> None:
     program.palette.open("zzzz")
     assert program.titles() == []
@@ -210,8 +239,46 @@ def test_a_screen_reader_hears_title_section_key_and_state(program: Program) -> 
     program.palette.close_palette()
 
 
+def found(program: Program, query: str) -> list[str]:
+    return [found.title for found in search(program.actions, query)]
+
+
 def test_a_section_can_be_typed_too(program: Program) -> None:
-    assert [found.title for found in search(program.actions, "layer ca")] == ["Causal mask"]
+    assert found(program, "layer ca") == ["Causal mask"]
+    assert found(program, "file") == ["Open a file…", "Export a picture…"]  # the title before the section
+
+
+def test_what_only_holds_the_letters_here_and_there_is_not_found(program: Program) -> None:
+    program.actions.add(Action("latex", "Copy matrix as LaTeX", "File", print))
+    assert found(program, "fill") == ["Mask: Masked scores (fill)"]
+    assert "Copy matrix as LaTeX" not in found(program, "otri")
+    assert found(program, "matlat") == ["Copy matrix as LaTeX"]
+
+
+def test_what_a_switch_opens_is_found_by_its_name(program: Program) -> None:
+    assert found(program, "mask") == ["Mask…", "Causal mask"]
+    assert found(program, "masked scores") == ["Mask: Masked scores (fill)"]
+    program.palette.open("fill")
+    program.press(Key.Key_Return)
+    assert program.did == ["mask"]
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "meant"),
+    [
+        ("fill", "File copy matrix as LaTeX", True),  # each begins a word or follows
+        ("fill", "Copy matrix as LaTeX", False),
+        ("lyr", "Layer", True),  # letters of a word whose first was met
+        ("ayr", "Layer", False),
+        ("mask", "Unmasked", True),  # a piece of a word
+        ("as", "Mask", False),
+        ("cm", "Causal mask", True),
+        ("osa", "Choose an eraser", False),
+        ("", "Anything", True),
+    ],
+)
+def test_scattered_letters_are_no_match(query: str, text: str, meant: bool) -> None:
+    assert (close(query, text) is not None) is meant
 
 
 @pytest.mark.parametrize(

@@ -126,6 +126,24 @@ def test_the_palette_runs_what_is_typed(person: "Person") -> None:
     assert not person.window.command_palette.isVisible()
 
 
+def test_the_palette_finds_a_setting_and_opens_the_switch_that_holds_it(person: "Person") -> None:
+    switches = person.playground.top_bar.switches
+    for query, title, pill in (
+        ("fill", "Mask: Masked scores (fill)", switches.masks),
+        ("sparsemax", "Weights: sparsemax", switches.pills["normalizer"]),
+        ("softcap", "Heads: Soft cap", switches.heads),
+    ):
+        person.window.show_workspace(1)
+        person.key(Key.Key_K, CTRL)
+        person.type(query)
+        assert palette_titles(person)[0] == title
+        person.key(Key.Key_Return)
+        popup = pill.popup()
+        assert popup is not None, query
+        assert pill.isVisible()
+        popup.close()
+
+
 def test_the_palette_undoes_by_name(person: "Person") -> None:
     person.press("Biases")
     person.key(Key.Key_K, CTRL)
@@ -190,6 +208,8 @@ def do_by_palette(person: "Person", action: Action) -> None:
     person.key(Key.Key_Return, widget=person.find(QLineEdit, "Search the commands"))
     for dialog in person.window.findChildren(QDialog):
         dialog.reject()
+    if (popup := QApplication.activePopupWidget()) is not None:
+        popup.close()
     if person.window.desk is not None and person.window.desk.presentation is not None:
         person.window.desk.presentation.close()
     person.window.command_palette.close_palette()

@@ -62,6 +62,7 @@ class LayerSwitches(QWidget):
                 pill = self.pills[choice.field] = self._pill(choice.title, choice.about)
                 pill.setProperty("field", choice.field)
                 pill.chosen.connect(self._on_registry)
+        self.by_name = {"masks": self.masks, "scale": self.scale, "heads": self.heads, **self.pills}
         document.scene_changed.connect(self.refresh)
         document.view_changed.connect(self._on_view_changed)
         self.refresh()

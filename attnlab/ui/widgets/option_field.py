@@ -71,6 +71,11 @@ class Field:
         lower = self.title[:1].lower() if self.title[1:2].islower() else self.title[:1]
         return f"{lower}{self.title[1:]} {self.text(self.value)}"
 
+    def called(self) -> str:
+        """Return the title, with the name that files and the command line give it where that is another."""
+        name = self.name.rpartition(" ")[2]
+        return self.title if name == self.title.lower().replace(" ", "_") else f"{self.title} ({name})"
+
     def read(self, typed: str) -> int | float:
         """Return the number that was typed; raises ExperimentError with a sentence if it is none or does not fit."""
         try:

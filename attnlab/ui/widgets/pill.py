@@ -99,6 +99,10 @@ class Pill(QPushButton):
             return ""
         return self._entry.show(self._value) if self._entry else str(self._value)
 
+    def offered(self) -> list[str]:
+        """Return what stands in the popup: the choices, and the settings with the names that they have in files."""
+        return [*(choice.title for choice in self._choices), *(field.called() for field in self._fields)]
+
     def popup(self) -> PillPopup | None:
         """Return the popup while it is open."""
         return self._popup
