@@ -77,12 +77,15 @@ class MatrixPainter:
 
     def minimum_cell(self) -> tuple[int, int]:
         """Return the smallest cell in which four decimals are read: width and height in pixels, gap included."""
-        width = 6 * self._digit + self._point + 2 * PADDING + GAP
-        return max(64, int(np.ceil(width))), int(np.ceil(self._metrics.height())) + 10 + GAP
+        return self._cell_of(7), int(np.ceil(self._metrics.height())) + 10 + GAP
 
     def narrow_cell(self) -> int:
         """Return the width of a cell in which three decimals are read, which does where all columns then fit."""
-        return int(np.ceil(5 * self._digit + self._point)) + PADDING + LEFT_PADDING + GAP
+        return self._cell_of(6)
+
+    def _cell_of(self, characters: int) -> int:
+        """Return how wide a cell is for so many characters, one of them a point."""
+        return int(np.ceil((characters - 1) * self._digit + self._point)) + PADDING + LEFT_PADDING + GAP
 
     def caption_height(self) -> int:
         """Return the height of the heads' captions."""
