@@ -180,10 +180,10 @@ def _place(value: object, e: Experiment) -> Place:
     rows, columns = walk.shape(e, stage)
     limits = (("row", -1, rows), ("column", -1, columns), ("term", 0, max(walk.terms(e, stage), 1)))
     given = ((plain.get(name), least, below) for name, least, below in limits)
-    parts = [None if part is None else _whole(part, least, below) for part, least, below in given]
-    if any(part is not None and before in (None, -1) for before, part in pairwise(parts)):
+    row, column, term = (None if part is None else _whole(part, least, below) for part, least, below in given)
+    if any(part is not None and before in (None, -1) for before, part in pairwise((row, column, term))):
         raise _WrongError
-    return Place(stage, *parts)
+    return Place(stage, row, column, term)
 
 
 def _lens(value: object) -> str:

@@ -1,6 +1,7 @@
 """What a bar has no room for: parts get less or none one after the other, and the buttons among them go into a menu."""
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QToolButton, QWidget
@@ -56,7 +57,7 @@ class Overflow(QToolButton):
             former.deleteLater()
         menu.clear()
         for button in self.left_out:
-            if (choices := button.menu()) is not None:
+            if (choices := cast(QMenu | None, button.menu())) is not None:
                 choices.aboutToShow.emit()  # so that they say what can be done now
                 within = menu.addMenu(button.text())
                 within.addActions(choices.actions())

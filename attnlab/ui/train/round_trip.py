@@ -165,6 +165,7 @@ class RoundTrip(QObject):
         if origin is not None and playground is not None:
             job = partial(sent, origin, playground.document.experiment, self._stands(origin))
             self._worker.ask("send", job)
+            self.strip.show_sending(True)
 
     def _stands(self, origin: Origin) -> bool:
         """Whether the process still waits at the very moment that was opened."""
@@ -179,8 +180,11 @@ class RoundTrip(QObject):
         if checkpoint is None and not self._stands(origin):
             self.send_back()  # it has gone on meanwhile
             return
-        run = origin.run or Run(origin.spec, f"{origin.spec.task}, seed {origin.spec.train.seed}")
+        run, kept = origin.run or Run(origin.spec, f"{origin.spec.task}, seed {origin.spec.train.seed}"), ""
         if checkpoint is not None:
+            if run.step > origin.step:
+                kept = f" What came after it is kept as “{run.name}”."
+                run = run.branch(origin.step)
             run.spec = longer(run.spec, origin.step)
             session.go_on_from(run, checkpoint)
             self._workspace.settings.show_spec(run.spec)
@@ -190,7 +194,8 @@ class RoundTrip(QObject):
             session.start()
         self._record(run, origin, weights)
         self._window.show_workspace(TRAIN)
-        self._workspace.footer.show_message(f"On from step {origin.step:,} with your {origin.layer}.", wrong=False)
+        told = f"On from step {origin.step:,} with your {origin.layer}.{kept}"
+        self._workspace.footer.show_message(told, wrong=False)
 
     def _record(self, run: Run, origin: Origin, weights: Arrays) -> None:
         """Put the edited weights into the place of the moment, with a mark."""
@@ -206,6 +211,8 @@ class RoundTrip(QObject):
 
     @Slot(str, object)
     def _on_answered(self, kind: str, result: object) -> None:
+        if kind == "send":
+            self.strip.show_sending(False)
         match kind, result:
             case "open", Opened():
                 self._take(result.origin, result.experiment)

@@ -60,12 +60,17 @@ class SentStrip(QFrame):
             self.label.setText(f"{origin.layer} at step {origin.step:,}")
             self._make_room()
 
+    def show_sending(self, sending: bool) -> None:
+        """Tell that the weights are on their way, which the first time takes a moment; or that they have arrived."""
+        self.send.setEnabled(not sending)
+        self.send.setText("Sending…" if sending else "Send back")
+
     def _make_room(self) -> None:
         """Say as much as there is room for; what sends back always has its place."""
         roomy = self.width() >= px(ROOMY)
         self.label.setVisible(roomy)
         self.leave.setVisible(roomy)
-        about = "Edit its weights, then send them back: the training goes on with them"
+        about = "Edit its weights; the training goes on with them"
         self._rest.setText(about if roomy else self.label.text())
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -62,7 +62,7 @@ def test_going_back_in_time_branches_the_run(pupil: Pupil) -> None:
     pupil.wait_for(lambda: trainer.session.run is not None and not trainer.session.alive)
     assert pupil.run.step == 60
     trainer.footer.go_first()
-    moments = pupil.run.recorder.moments
+    first, losses, moments = pupil.run, pupil.run.losses.copy(), pupil.run.recorder.moments
     index = len(moments) // 2
     step = moments[index].step
     trainer.footer.line.moment_chosen.emit(index)
@@ -76,10 +76,17 @@ def test_going_back_in_time_branches_the_run(pupil: Pupil) -> None:
     pupil.click(pupil.find(QPushButton, "Send back"))
     pupil.wait_for(lambda: trainer.session.alive)
     pupil.wait_for(lambda: not trainer.session.alive)
-    run = trainer.session.run
-    assert run is not None
+    run = pupil.run
+    assert run is not first
+    assert run.name == f"reverse, seed 0, from step {step}"
     assert run.step == 60
     assert run.steps.tolist() == list(range(60))
+    np.testing.assert_array_equal(run.losses[:step], losses[:step])
+    assert (run.losses[step:] != losses[step:]).any()
+    assert f"What came after it is kept as “{first.name}”." in trainer.footer.message.toolTip()
+    assert trainer.session.kept == (first,)
+    assert [moment.step for moment in first.recorder.moments] == [moment.step for moment in moments]
+    np.testing.assert_array_equal(first.losses, losses)
     assert any(mark.title == "edited: decoder 1" and mark.step == step for mark in run.marks)
     assert [(mark.name, mark.x) for mark in pupil.trainer.curves.loss.marks] == [("edited", step)]
 
