@@ -51,6 +51,29 @@ def test_switches_that_have_no_room_beside_the_title_have_a_line_of_their_own(pe
     person.wait_for(lambda: bar.switches.x() > bar.title_button.geometry().right())
 
 
+def test_a_first_edit_moves_nothing_in_the_bar(person: "Person") -> None:
+    bar = person.playground.top_bar
+    person.wait_for(lambda: bar.title_button.geometry().right() < bar.switches.x() < bar.device.x())
+    before, drawn = places(bar, person), bar.title_button.grab().toImage()
+    assert bar.title_button.title() == "Your journey starts…"
+    person.type_number(0, 0, "0.5")
+    person.settle()
+    assert bar.title_button.title() == "Your journey starts… •"
+    assert bar.title_button.accessibleName().endswith(", changed")
+    person.window.grab()  # which lays out what was asked for
+    after = {name.replace(", changed", ""): place for name, place in places(bar, person).items()}
+    assert after == before
+    assert bar.title_button.grab().toImage() != drawn  # the dot can be seen
+
+
+def test_a_bar_that_is_laid_out_anew_is_right_at_once(person: "Person") -> None:
+    bar = person.playground.top_bar
+    for width, beside in ((1100, False), (1440, True), (700, False), (1440, True)):
+        bar.resize(width, bar.heightForWidth(width))  # as a layout around it does: no event is waited for
+        assert (bar.switches.y() < bar.title_button.geometry().bottom()) is beside
+        assert bar.rect().contains(bar.switches.geometry())
+
+
 def test_a_title_that_grows_moves_the_switches_too(person: "Person") -> None:
     person.window.resize(1300, 800)
     person.playground.open_preset("the-cat-sat")
@@ -60,6 +83,17 @@ def test_a_title_that_grows_moves_the_switches_too(person: "Person") -> None:
     person.playground.open_preset("masks-source-for-target")
     person.settle()
     person.wait_for(lambda: bar.switches.y() > bar.title_button.geometry().bottom())
+
+
+def test_a_table_of_four_columns_is_whole(person: "Person") -> None:
+    person.playground.open_preset("the-cat-sat")
+    person.settle()
+    person.window.resize(1440, 900)
+    person.window.grab()  # which lays out what was asked for
+    grid = person.table.grid()
+    assert grid.columns == 4
+    assert not person.table.horizontalScrollBar().isVisible()
+    assert all(grid.cell(0, column).right() < grid.width for column in range(4))
 
 
 def test_warnings_without_room_end_in_dots_and_are_told_whole(person: "Person") -> None:

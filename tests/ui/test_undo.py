@@ -82,7 +82,7 @@ def everything(person: "Person") -> dict[str, object]:
     top = person.playground.top_bar
     return numbers | {
         "tokens": person.playground.inputs.tokens.tokens(),
-        "title": top.title_button.text().rstrip(" ▾").rstrip(" •"),
+        "title": top.title_button.title().rstrip(" •"),
         "switches": (top.switches.causal.isChecked(), person.playground.inputs.shape_bar.biases.isChecked()),
         "pills": [pill.value_text() for pill in (top.switches.scale, top.switches.heads, top.device)],
     }

@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, Signal, Slot
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QPushButton, QToolButton, QWidget
+from PySide6.QtCore import QMargins, Signal, Slot
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton, QWidget
 
 from attnlab.compute.engine import DTYPES
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.icons import icon
 from attnlab.ui.playground.layer_switches import LayerSwitches
+from attnlab.ui.playground.title_button import TitleButton
 from attnlab.ui.theme import font, plain_tip
+from attnlab.ui.widgets.bar_layout import BarLayout
 from attnlab.ui.widgets.pill import Choice, Pill
 
 if TYPE_CHECKING:
@@ -43,14 +44,11 @@ class TopBar(QFrame):
         self._palette = LIGHT
         self._shown_device = ("", "")
         self.setProperty("ground", "top")
-        self._lines = QGridLayout(self)
-        self._lines.setContentsMargins(16, 8, 16, 8)
-        self._lines.setSpacing(8)
-        self._lines.setColumnStretch(1, 1)
+        parts = BarLayout(self, QMargins(16, 8, 16, 8))
         left, right = QHBoxLayout(), QHBoxLayout()
         for row in (left, right):
             row.setSpacing(8)
-        self.title_button = QPushButton()
+        self.title_button = TitleButton()
         self.title_button.setToolTip("Open a worked example")
         self.title_button.setObjectName("title")
         self.title_button.clicked.connect(self.gallery_requested)
@@ -71,10 +69,8 @@ class TopBar(QFrame):
         self.export_button.setToolTip("Save what is shown as a picture or a table (Ctrl+E)")
         self.export_button.clicked.connect(self.export_requested)
         right.addWidget(self.export_button)
-        self._lines.addLayout(left, 0, 0)
-        self._lines.addWidget(self.switches, 0, 1)  # in this order, which is that of the Tab key
-        self._lines.addLayout(right, 0, 2)
-        self._apart = False
+        for part in (left, self.switches, right):  # in this order, which is that of the Tab key
+            parts.add_part(part)
         document.scene_changed.connect(self._refresh)
         document.history_changed.connect(self._refresh)
         self._refresh()
@@ -101,11 +97,7 @@ class TopBar(QFrame):
     def _refresh(self) -> None:
         scene = self._document.scene
         name = self._document.path.stem if self._document.path is not None else scene.title
-        mark = " •" if self._document.modified else ""
-        title = f"{name if len(name) <= 24 else name[:23] + '…'}{mark}  ▾"
-        if title != self.title_button.text():
-            self.title_button.setText(title)
-        self.title_button.setAccessibleName(f"Open a preset; now {name}{', changed' if mark else ''}")
+        self.title_button.show_title(name, changed=self._document.modified)
         history = self._document.history
         for button, verb, label in (
             (self.undo_button, "Undo", history.undo_label), (self.redo_button, "Redo", history.redo_label),
@@ -116,18 +108,6 @@ class TopBar(QFrame):
             self._shown_device = (scene.device, scene.dtype)
             self.device.set_value(self._shown_device)
 
-    def _place_switches(self) -> None:
-        """Put the switches beside the rest where they have room there, else below."""
-        margins = self._lines.contentsMargins()
-        sides = (self._lines.itemAtPosition(0, column) for column in (0, 2))
-        taken = sum(side.sizeHint().width() for side in sides if side is not None) + 2 * self._lines.spacing()
-        room = self.width() - margins.left() - margins.right() - taken
-        apart = self.switches.sizeHint().width() > room
-        if apart != self._apart:
-            self._apart = apart
-            self._lines.removeWidget(self.switches)
-            self._lines.addWidget(self.switches, *((1, 0, 1, 3) if apart else (0, 1, 1, 1)))
-
     @Slot(object)
     def _on_device(self, choice: tuple[str, str]) -> None:
         device, dtype = choice
@@ -135,15 +115,6 @@ class TopBar(QFrame):
         if choice == (self._document.scene.device, self._document.scene.dtype):
             return
         self._document.edit_scene(label, lambda scene: replace(scene, device=device, dtype=dtype))
-
-    def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.LayoutRequest:  # a pill or the title says something longer or shorter
-            self._place_switches()
-        return super().event(event)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        self._place_switches()
-        super().resizeEvent(event)
 
 
 def _device_title(device: str) -> str:
