@@ -41,5 +41,9 @@ def named(name: str) -> Preset:
 
 
 def preset(name: str) -> Experiment:
-    """Return the preset of that name; errors as :func:`named`."""
+    """Return the preset of that name, which may be written in capitals.
+
+    Raises:
+        UnknownPresetError: there is none; the sentence names the nearest one.
+    """
     return named(name).make()
