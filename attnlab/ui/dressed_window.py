@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow
 from attnlab.document.settings import Settings, save_settings
 from attnlab.errors import AttnlabError
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.motion import set_reduced_motion
 from attnlab.ui.theme import CHOICES, TYPE_SIZES, apply_theme
 
 UNSEEN = {"recent", "figure"}
@@ -50,6 +51,7 @@ class DressedWindow(QMainWindow):
         """Dress everything in the theme and the size of type of the settings."""
         app = QApplication.instance()
         assert isinstance(app, QApplication)
+        set_reduced_motion(self.settings.reduced_motion)
         self._palette = apply_theme(app, self.settings.theme, self.settings.type_size)
         for part in self.parts():
             part.set_palette(self._palette)

@@ -1,13 +1,24 @@
-"""How long a motion may take: not at all where the system asks for less of it."""
+"""How long a motion may take: not at all where the settings or the system ask for less of it."""
 
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QStyle, QWidget
 
 FADE_MS = 150
+_REDUCED = "reducedMotion"
+
+
+def set_reduced_motion(on: bool) -> None:
+    """Let nothing move in the program from now on, or leave it to the system; the application keeps it, as its font."""
+    application = QGuiApplication.instance()
+    assert application is not None
+    application.setProperty(_REDUCED, on)
 
 
 def motion_ms(widget: QWidget) -> int:
     """Return how long something may take to appear in a widget, in milliseconds; 0 for at once."""
+    application = QGuiApplication.instance()
+    if application is not None and application.property(_REDUCED):
+        return 0
     hints = QGuiApplication.styleHints().accessibility()
     wish = getattr(hints, "motionPreference", None)  # from Qt 6.12 on; before, the style says it
     if wish is not None and wish().name == "ReducedMotion":

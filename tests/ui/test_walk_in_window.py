@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QProxyStyle, QSty
 
 from attnlab.attention import walk
 from attnlab.attention.walk import Place
+from attnlab.ui.motion import set_reduced_motion
 from attnlab.ui.widgets.elided_label import ElidedLabel
 
 if TYPE_CHECKING:
@@ -339,6 +340,19 @@ def test_nothing_moves_where_the_system_asks_for_less_motion(person: "Person") -
     assert not person.playground.canvas.fade.running
     person.playground.canvas.setStyle(QApplication.style())
     style.deleteLater()
+
+
+def test_nothing_moves_where_the_settings_ask_for_less_motion(person: "Person") -> None:
+    walk_to(person, "row", Place("scores", 1))
+    set_reduced_motion(True)
+    try:
+        person.key(Key.Key_Right)
+        assert known(person, "scores") == 18
+        assert not person.playground.canvas.fade.running
+    finally:
+        set_reduced_motion(False)
+    person.key(Key.Key_Right)
+    assert person.playground.canvas.fade.running
 
 
 def test_every_step_of_a_small_layer_can_be_painted(sit_down: Callable[..., "Person"]) -> None:

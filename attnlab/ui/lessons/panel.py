@@ -61,6 +61,7 @@ class LessonPanel(QFrame):
         column.setContentsMargins(16, 12, 8, 12)
         column.setSpacing(8)
         column.addLayout(self._make_head())
+        column.addWidget(self._make_away())
         column.addWidget(self._make_body(), 1)
         column.addLayout(self._make_foot())
         self._settle_in()
@@ -78,6 +79,21 @@ class LessonPanel(QFrame):
         row.addWidget(self._where, 1)
         row.addWidget(self._close)
         return row
+
+    def _make_away(self) -> QWidget:
+        self._away = QWidget()
+        column = QVBoxLayout(self._away)
+        column.setContentsMargins(0, 0, 8, 0)
+        column.setSpacing(4)
+        self._away_note, there = QLabel(), QPushButton("Back to this step")
+        self._away_note.setTextFormat(Qt.TextFormat.PlainText)
+        self._away_note.setWordWrap(True)
+        there.setToolTip("Open what this step speaks of again; what is open now is one undo away")
+        there.clicked.connect(self._player.return_here)
+        column.addWidget(self._away_note)
+        column.addWidget(there, 0, Qt.AlignmentFlag.AlignLeft)
+        self._away.hide()
+        return self._away
 
     def _make_body(self) -> QScrollArea:
         area, body = QScrollArea(), QWidget()
@@ -194,11 +210,23 @@ class LessonPanel(QFrame):
         trace = self._filling.trace()
         if slide is None or trace is None or not self.isVisibleTo(self._column):
             return
+        if self._show_away():
+            return
         self._title.setText(self._filling.filled(slide.step.title, slide, trace))
         self._text.show_markdown(self._filling.filled(slide.step.text, slide, trace, markdown=True))
         self._ask(slide, trace)
         self._notes.show_text(self._filling.filled(slide.step.notes, slide, trace, markdown=True))
         self._make_room()
+
+    def _show_away(self) -> bool:
+        """Tell when something else is open: the text stays that of the step, with the numbers it had there."""
+        away = self._player.elsewhere
+        if away:
+            opened = self._playground.document.scene.title
+            self._away_note.setText(f"“{opened}” is open now; what stands here is of the step’s own numbers.")
+        self._away.setVisible(away)
+        self._question.setEnabled(not away)
+        return away
 
     def _ask(self, slide: "Slide", trace: "Trace") -> None:
         question = slide.step.question
@@ -231,6 +259,8 @@ class LessonPanel(QFrame):
 
     def _hide_answers(self) -> None:
         """Cover the cells that are to be guessed, and all that is made of them."""
+        if self._player.elsewhere:
+            return
         asking = self._answers is not None and self._question.heading.isChecked()
         hidden = self._answers.hidden_cells if asking and self._answers is not None else ()
         self._playground.document.show(at=walk.asking(hidden) or self._player.frame)

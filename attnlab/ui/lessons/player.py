@@ -36,7 +36,8 @@ class LessonPlayer(QObject):
         self._slides: tuple[Slide, ...] = ()
         self._index = self._frame = 0
         self._frames = WHOLE
-        self._moving = False
+        self._moving = self._away = False
+        self._opening = 0
         document.scene_changed.connect(self._on_scene_changed)
 
     @property
@@ -70,6 +71,11 @@ class LessonPlayer(QObject):
         return self._frames[self._frame]
 
     @property
+    def elsewhere(self) -> bool:
+        """Whether something else was opened since the slide was entered: what the slide says is not of it."""
+        return bool(self._slides) and self._document.history.current.opening != self._opening
+
+    @property
     def at_end(self) -> bool:
         """Whether nothing comes after this frame; so too without a lesson."""
         return self._index >= len(self._slides) - 1 and self._frame == len(self._frames) - 1
@@ -101,6 +107,7 @@ class LessonPlayer(QObject):
         self._lesson, self._slides = lesson, slides(lesson)
         self._index = min(max(step, 0), len(self._slides) - 1)
         slide = self._slides[self._index]
+        self._opening, self._away = self._document.history.current.opening, False
         self._frames = self._frames_now(slide)
         self._frame = min(max(frame, 0), len(self._frames) - 1)
         self.slide_changed.emit(slide)
@@ -112,14 +119,19 @@ class LessonPlayer(QObject):
             return
         self._lesson, self._slides = None, ()
         self._index = self._frame = 0
-        self._frames = WHOLE
+        self._frames, self._away = WHOLE, False
         self._document.show(at=None)
         self.slide_changed.emit(None)
 
     @Slot()
     def next(self) -> None:
-        """Go to the next frame, past the last one to the next slide's first; at the end nothing happens."""
-        if self._frame < len(self._frames) - 1:
+        """Go to the next frame, past the last one to the next slide's first; at the end nothing happens.
+
+        From elsewhere the way leads to this slide first, as it does when going back.
+        """
+        if self.elsewhere:
+            self.return_here()
+        elif self._frame < len(self._frames) - 1:
             self._show_frame(self._frame + 1)
         elif self._index < len(self._slides) - 1:
             self._enter(self._index + 1)
@@ -127,7 +139,9 @@ class LessonPlayer(QObject):
     @Slot()
     def back(self) -> None:
         """Go to the frame before, from the first one to the last of the slide before; at the start nothing happens."""
-        if self._frame > 0:
+        if self.elsewhere:
+            self.return_here()
+        elif self._frame > 0:
             self._show_frame(self._frame - 1)
         elif self._index > 0:
             self._enter(self._index - 1, last=True)
@@ -139,6 +153,11 @@ class LessonPlayer(QObject):
             self._enter(self._index + 1)
         else:
             self._show_frame(len(self._frames) - 1)
+
+    @Slot()
+    def return_here(self) -> None:
+        """Bring the state of this slide back after something else was opened."""
+        self.go(self._index)
 
     @Slot()
     def first(self) -> None:
@@ -163,7 +182,8 @@ class LessonPlayer(QObject):
         try:
             self._bring_state(slide)
         finally:
-            self._moving = False
+            self._moving = self._away = False
+        self._opening = self._document.history.current.opening
         self._frames = self._frames_now(slide)
         self._frame = len(self._frames) - 1 if last else 0
         depth = slide.step.depth if slide.step.depth in walk.DEPTHS else "stage"
@@ -211,6 +231,14 @@ class LessonPlayer(QObject):
         slide = self.slide
         if slide is None or self._moving:
             return
+        if self.elsewhere:
+            if not self._away:
+                self._away = True
+                self._document.show(at=None)
+            return
+        if self._away:
+            self._away = False
+            self._document.show(at=self.frame)
         shown, frames = self.frame, self._frames_now(slide)
         if frames == self._frames:
             return

@@ -198,7 +198,9 @@ class InputsPanel(QScrollArea):
         self._numbers, self._labelled = numbers, (self._name, group, labels)
         self.table.setAccessibleName(f"Numbers of {tables.title(self._name)}")
         columns = [str(i) for i in range(numbers.shape[1])]
-        self.table.set_matrix(edits.array(e, self._name), labels, columns, group=group)
+        shown = edits.array(e, self._name)
+        shown.flags.writeable = False  # the experiment's own, which never change: nobody needs a copy
+        self.table.set_matrix(shown, labels, columns, group=group)
         self._fit_table()
         self.fill_bar.set_square(numbers.shape[0] == numbers.shape[1])
 

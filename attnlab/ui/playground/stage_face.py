@@ -192,7 +192,7 @@ class StageFace(CanvasCard):
         shape, formula = self._shape_and_formula()
         room = self.width() - 20 * z - self._paint_title(painter, self.stage.title, self.stage.role)
         pen = Pen(painter, face("caption", z))
-        texts = (*([PAINTING] if self._painting else []), shape, shape.split(" × ")[-1])
+        texts = (*([PAINTING] if self._painting else []), shape, shape.replace(" × ", "×"))
         text = next((text for text in texts if pen.width(text) <= room), "")
         painter.setPen(QColor(p.accent if text == PAINTING else p.muted))
         pen.draw(self.width() - 12 * z, 18 * z, text, 1.0)

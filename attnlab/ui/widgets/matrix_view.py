@@ -59,15 +59,13 @@ class MatrixView(QAbstractScrollArea):
         """Show values [rows, columns]; ``group`` columns belong to each head (0: no heads).
 
         Selection, scroll position and an open editor stay where they still fit. Values that are not finite are
-        shown as such. Raises ValueError if labels and values disagree.
+        shown as such. Values that can be written to are copied. Raises ValueError if labels and values disagree.
         """
-        fresh = np.array(values) if np.issubdtype(np.asarray(values).dtype, np.floating) else np.array(values, float)
+        fresh = _held(values)
         if fresh.ndim != 2 or fresh.shape != (len(row_labels), len(column_labels)):
             raise ValueError(f"values {list(fresh.shape)} need as many labels: {len(row_labels)}, {len(column_labels)}")
         reshaped = fresh.shape != self._values.shape or group != self._group
-        fresh.flags.writeable = False
-        finite = np.abs(fresh[np.isfinite(fresh)]) if fresh.size else np.zeros(0)
-        limit, labels = float(finite.max(initial=0.0)) or 1.0, (tuple(row_labels), tuple(column_labels))
+        limit, labels = _largest(fresh) or 1.0, (tuple(row_labels), tuple(column_labels))
         alike = not reshaped and limit == self._limit and labels == (self._row_labels, self._column_labels)
         changed = np.argwhere(fresh != self._values).tolist() if alike else []
         self._values, self._group, self._editable, self._limit = fresh, group, editable, limit
@@ -311,3 +309,24 @@ class MatrixView(QAbstractScrollArea):
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._refresh_painter()
+
+
+def _held(values: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Return floating numbers that nobody writes to: those given where they cannot be written to, else a copy."""
+    given = np.asarray(values)
+    if not np.issubdtype(given.dtype, np.floating):
+        given = given.astype(float)
+    elif given.flags.writeable:
+        given = given.copy()
+    given.flags.writeable = False
+    return given
+
+
+def _largest(values: NDArray[np.floating]) -> float:
+    """Return the largest finite magnitude, 0 where there is none; a matrix of millions is read twice, never copied."""
+    with np.errstate(invalid="ignore"):
+        ends = np.array([values.min(initial=0), values.max(initial=0)], np.float64)
+        if not np.isfinite(ends).all():
+            finite = values[np.isfinite(values)]
+            ends = np.array([finite.min(initial=0), finite.max(initial=0)], np.float64)
+    return float(np.abs(ends).max())

@@ -134,6 +134,19 @@ def test_the_panel_fills_numbers_and_follows_live_edits(person: "Person", lesson
     person.wait_for(lambda: f"gives {weight} to" in read(person))
 
 
+def test_a_step_says_nothing_of_what_else_is_opened(person: "Person", lesson_file: Path) -> None:
+    walk(person, lesson_file)
+    assert "A row sums to 1.00, of 6 tokens." in read(person)
+    person.playground.open_preset("the-cat-sat")
+    person.settle()
+    person.wait_for(lambda: "is open now; what stands here is of the step’s own numbers." in read(person))
+    assert "A row sums to 1.00, of 6 tokens." in read(person)
+    person.press("Back to this step")
+    person.settle()
+    person.wait_for(lambda: "is open now" not in read(person))
+    assert person.experiment is desk_of(person).player.slides[0].experiment
+
+
 def test_numbers_of_a_large_step_before_are_filled_too(
     person: "Person", lesson_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -48,6 +48,29 @@ def test_it_walks_frame_by_frame_to_the_end_and_all_the_way_back() -> None:
     assert where(player) == (0, 0)
 
 
+def test_next_and_back_lead_to_the_slide_after_something_else_was_opened() -> None:
+    for key in ("next", "back"):
+        document, player = opened(1)
+        player.next()
+        slide, place = player.slide, where(player)
+        assert slide is not None
+        document.open("Open", Scene(preset("the-cat-sat"), "The cat sat", "the-cat-sat"))
+        assert player.elsewhere
+        assert document.view.at is None
+        assert where(player) == place
+        document.undo()
+        assert not player.elsewhere
+        assert document.view.at == player.frame
+        document.redo()
+        assert player.elsewhere
+        getattr(player, key)()
+        assert not player.elsewhere
+        assert document.experiment is slide.experiment
+        assert where(player) == (1, 0)
+        document.edit("Edit", lambda e: edits.configured(e, causal=False))
+        assert not player.elsewhere
+
+
 def test_a_frame_is_what_the_document_shows() -> None:
     document, player = opened(1)
     assert document.view.at == player.frame == Place("weights", -1)
