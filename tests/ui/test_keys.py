@@ -193,6 +193,8 @@ def test_everything_in_the_palette_can_be_done(section: str, sit_down: Callable[
     assert {action.section for action in offered} == set(SECTIONS)
     for action in offered:
         if action.section == section and action.id != "quit":
+            if not action.current_title():  # where the last one led, another has its place
+                person.window.show_workspace(0)
             do_by_palette(person, action)
     person.window.show_workspace(0)
     if person.window.isFullScreen():

@@ -26,7 +26,7 @@ def test_pointing_at_a_cell_tells_its_exact_number_and_a_masked_one_says_so(stud
     layer = seen.look.maps[0]
     value = layer.weights[1, 3, 2]
     told = view.tool_tip(_cell(student, 1, 3, 2).toPointF())
-    assert told == f"Decoder 1 · head 1\n{layer.query_tokens[3]} → {layer.key_tokens[2]}: {value}"
+    assert told == f"Decoder 1 · head 1\n{layer.query_tokens[3]} → {layer.key_tokens[2]}: {value!s}"
     assert view.tool_tip(_cell(student, 0, 0, 5).toPointF()).endswith(": masked")
 
 
