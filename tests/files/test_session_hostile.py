@@ -115,7 +115,7 @@ CONFIG = {"n_heads": 1}
         ({"others": [OTHER | {"tokens": ["c"]}]}, r"others\[0\]\.embeddings has 2 rows; it needs 1"),
         ({"others": [OTHER | {"memory_tokens": ["c"]}]}, r"others\[0\]\.memory_tokens came without"),
         ({"others": [OTHER | {"length": "2"}]}, r"others\[0\]\.length is '2'; it needs a whole number"),
-        ({"others": [OTHER | {"length": 3}]}, r"others\[0\] has length 3; .* 2 keys"),
+        ({"others": [OTHER | {"length": 3}]}, r"others\[0\] has length 3; .* its keys being 2"),
         ({"others": [OTHER], "item": 2}, "item is 2; it needs a place from 0 to 1"),
         ({"others": [OTHER], "item": True}, "item is of the wrong kind"),
         ({"others": []}, "does not know: others/0/embeddings"),

@@ -109,7 +109,7 @@ def test_valid_lengths_are_those_of_the_whole_batch() -> None:
     lengths = [1 + i % 2 for i in range(e.n_items)]
     assert [sample.length for sample in items(edited(e, Edit("valid", lengths)))] == lengths
     assert edited(e, Edit("item", e.n_items - 1)).item == e.n_items - 1
-    with pytest.raises(ExperimentError, match=f"valid has 1 lengths; there are {e.n_items} sequences"):
+    with pytest.raises(ExperimentError, match=f"valid has 1 length; there are {e.n_items} sequences"):
         edited(e, Edit("valid", [1]))
 
 

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QListWidget, QListWidgetItem, Q
 
 import attnlab
 from attnlab.attention.presets import PRESETS
+from attnlab.ui.playground.title_button import TitleButton
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
@@ -307,10 +308,10 @@ def test_a_preset_keeps_the_device_and_the_dtype(person: "Person") -> None:
 
 
 def test_a_changed_preset_is_marked_in_the_title(person: "Person") -> None:
-    title = person.find(QPushButton, "Open a preset; now Your journey starts…")
-    assert title.text() == "Your journey starts…  ▾"
+    title = person.find(TitleButton, "Open a preset; now Your journey starts…")
+    assert title.title() == "Your journey starts…"
     person.press("Causal")
-    assert title.text() == "Your journey starts… •  ▾"
+    assert title.title() == "Your journey starts… •"
     assert title.accessibleName() == "Open a preset; now Your journey starts…, changed"
 
 
