@@ -152,8 +152,11 @@ def test_an_edit_is_waited_for_until_every_card_shows_it(qapp: QApplication) -> 
     with window() as driver:
         driver.open(experiment(5, causal=True))
         cards = {name: card for name, card in driver.playground.canvas.cards.items() if card.isVisible()}
-        driver.settle()  # a layout that was still to be done may paint all of them once more
-        before = {name: card.painted for name, card in cards.items()}
+        driver.edit(0.25)  # the first edit may change the bars, and with them the room of all cards
+        driver.wait()
+        before = None
+        while before != (before := {name: card.painted for name, card in cards.items()}):
+            driver.settle()  # a layout that was still to be done may paint all of them once more
         driver.edit(0.5)
         driver.wait()
         driver.check()
