@@ -1,8 +1,9 @@
 """Where the panels of the training lie: settings, maps and curves side by side, or the curves below the maps."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
+from attnlab.ui.predict.parts import scrolled
 from attnlab.ui.theme import px
 from attnlab.ui.train.control_bar import ControlBar
 from attnlab.ui.train.maps_panel import MapsPanel
@@ -80,10 +81,6 @@ def right_panel(curves: QWidget, written: QWidget, text: QWidget) -> QWidget:
 
 
 def _scrolling(widget: QWidget) -> QScrollArea:
-    area = QScrollArea()
-    area.setWidgetResizable(True)
-    area.setFrameShape(QFrame.Shape.NoFrame)
-    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area = scrolled(widget)
     area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-    area.setWidget(widget)
     return area

@@ -1,17 +1,16 @@
 """A layout of a bar: a part at each end and one between them, which has the line below where it has no room there."""
 
 from PySide6.QtCore import QMargins, QRect, QSize, Qt
-from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
+from PySide6.QtWidgets import QLayout, QWidget
+
+from attnlab.ui.widgets.items_layout import ItemsLayout
 
 
-class BarLayout(QLayout):
+class BarLayout(ItemsLayout):
     """Takes three items: left, middle, right. Where they lie follows from the width alone, so it is never behind."""
 
     def __init__(self, parent: QWidget, margins: QMargins, gap: int = 8) -> None:
-        super().__init__(parent)
-        self._items: list[QLayoutItem] = []
-        self._gap = gap
-        self.setContentsMargins(margins)
+        super().__init__(parent, margins, gap)
 
     def add_part(self, part: QWidget | QLayout) -> None:
         """Add the next of the three parts."""
@@ -42,23 +41,8 @@ class BarLayout(QLayout):
             between = QRect(margins.left(), top + tall + gap, inside, high)
         return [centred(0, left), between, centred(max(inside - right.width(), left.width() + gap), right)]
 
-    def addItem(self, item: QLayoutItem) -> None:
-        self._items.append(item)
-
-    def count(self) -> int:
-        return len(self._items)
-
-    def itemAt(self, index: int) -> QLayoutItem | None:
-        return self._items[index] if 0 <= index < len(self._items) else None
-
-    def takeAt(self, index: int) -> QLayoutItem | None:
-        return self._items.pop(index) if 0 <= index < len(self._items) else None
-
     def expandingDirections(self) -> Qt.Orientation:
         return Qt.Orientation.Horizontal
-
-    def hasHeightForWidth(self) -> bool:
-        return True
 
     def heightForWidth(self, width: int) -> int:
         return max(place.bottom() + 1 for place in self._places(width)) + self.contentsMargins().bottom()

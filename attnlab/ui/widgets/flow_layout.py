@@ -3,7 +3,9 @@
 from collections.abc import Iterable
 
 from PySide6.QtCore import QMargins, QPoint, QRect, QSize, Qt
-from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
+from PySide6.QtWidgets import QLayoutItem, QWidget
+
+from attnlab.ui.widgets.items_layout import ItemsLayout
 
 
 def flow(sizes: Iterable[tuple[int, int]], width: int, gap: int) -> list[QRect]:
@@ -28,14 +30,11 @@ def _centred(row: list[QRect], tall: int) -> list[QRect]:
     return [place.translated(0, (tall - place.height()) // 2) for place in row]
 
 
-class FlowLayout(QLayout):
+class FlowLayout(ItemsLayout):
     """Rows of widgets, each in its preferred size, ``gap`` pixels apart both ways."""
 
     def __init__(self, parent: QWidget | None = None, gap: int = 8) -> None:
-        super().__init__(parent)
-        self._items: list[QLayoutItem] = []
-        self._gap = gap
-        self.setContentsMargins(QMargins())
+        super().__init__(parent, QMargins(), gap)
 
     def _places(self, width: int) -> list[tuple[QLayoutItem, QRect]]:
         shown = [item for item in self._items if not item.isEmpty()]
@@ -46,23 +45,8 @@ class FlowLayout(QLayout):
                 sizes[i] = inside, item.heightForWidth(inside)
         return list(zip(shown, flow(sizes, inside, self._gap), strict=True))
 
-    def addItem(self, item: QLayoutItem) -> None:
-        self._items.append(item)
-
-    def count(self) -> int:
-        return len(self._items)
-
-    def itemAt(self, index: int) -> QLayoutItem | None:
-        return self._items[index] if 0 <= index < len(self._items) else None
-
-    def takeAt(self, index: int) -> QLayoutItem | None:
-        return self._items.pop(index) if 0 <= index < len(self._items) else None
-
     def expandingDirections(self) -> Qt.Orientation:
         return Qt.Orientation(0)
-
-    def hasHeightForWidth(self) -> bool:
-        return True
 
     def heightForWidth(self, width: int) -> int:
         margins = self.contentsMargins()
