@@ -61,7 +61,6 @@ class LessonPanel(QFrame):
         column.setContentsMargins(16, 12, 8, 12)
         column.setSpacing(8)
         column.addLayout(self._make_head())
-        column.addWidget(self._make_away())
         column.addWidget(self._make_body(), 1)
         column.addLayout(self._make_foot())
         self._settle_in()
@@ -83,8 +82,8 @@ class LessonPanel(QFrame):
     def _make_away(self) -> QWidget:
         self._away = QWidget()
         column = QVBoxLayout(self._away)
-        column.setContentsMargins(0, 0, 8, 0)
-        column.setSpacing(4)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
         self._away_note, there = QLabel(), QPushButton("Back to this step")
         self._away_note.setTextFormat(Qt.TextFormat.PlainText)
         self._away_note.setWordWrap(True)
@@ -115,7 +114,7 @@ class LessonPanel(QFrame):
         self._question.heading.toggled.connect(self._on_asked)
         for label in (self._title, self._text):
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        for widget in (self._title, self._text, self._question, self._notes):
+        for widget in (self._make_away(), self._title, self._text, self._question, self._notes):
             column.addWidget(widget)
         column.addStretch(1)
         area.setWidget(body)
@@ -211,6 +210,7 @@ class LessonPanel(QFrame):
         if slide is None or trace is None or not self.isVisibleTo(self._column):
             return
         if self._show_away():
+            self._make_room()
             return
         self._title.setText(self._filling.filled(slide.step.title, slide, trace))
         self._text.show_markdown(self._filling.filled(slide.step.text, slide, trace, markdown=True))
