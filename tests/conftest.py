@@ -24,6 +24,7 @@ from weakref import WeakKeyDictionary
 import hypothesis
 import pytest
 
+from attnlab import fault_log
 from tests.patience import PATIENCE_MS
 
 WITHOUT_QT = os.environ.get("ATTNLAB_TESTS_WITHOUT_QT") == "1"
@@ -133,6 +134,22 @@ def leaves_nothing_behind(request: pytest.FixtureRequest) -> Iterator[None]:
         gc.collect(2 if next(_ended) % 50 == 49 else 1)
     if leaks and not request.node.stash.get(_failed, False):
         pytest.fail("left behind:\n  " + "\n  ".join(leaks), pytrace=False)
+
+
+@pytest.fixture(autouse=True)
+def tells_no_fault(request: pytest.FixtureRequest, config_dir: Path) -> Iterator[None]:
+    """Fail the test in which attnlab reported an unexpected error; one that provokes it takes it: ``provoked``."""
+    fault_log.take()
+    yield
+    faults = fault_log.take()
+    if faults and not request.node.stash.get(_failed, False):
+        pytest.fail("reported:\n" + "\n".join(f"{each.sentence}\n{each.details}" for each in faults), pytrace=False)
+
+
+@pytest.fixture
+def provoked() -> Callable[[], list[str]]:
+    """Return a function that takes the faults reported so far: ["IndexError: list index out of range"]."""
+    return lambda: [fault.reason for fault in fault_log.take()]
 
 
 def _leaked_threads(before: set[threading.Thread]) -> list[str]:

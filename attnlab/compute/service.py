@@ -2,7 +2,6 @@
 
 import threading
 import time
-import traceback
 from collections import deque
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from attnlab.attention.presence import source
 from attnlab.attention.trace import Trace
 from attnlab.compute.engine import check_size, compute
 from attnlab.errors import AttnlabError
+from attnlab.fault_log import report
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +85,11 @@ def answer(request: Request, stopped: Callable[[], bool] = lambda: False) -> Rep
 
 
 def _answered(request: Request, stopped: Callable[[], bool]) -> Reply:
-    """Answer a request, come what may: a fault of the program's own is told too, and its place printed."""
+    """Answer a request, come what may: a fault of the program's own is told and logged too."""
     try:
         return answer(request, stopped)
     except Exception as error:  # noqa: BLE001  # the thread must outlive a fault: whoever waits would wait for ever
-        traceback.print_exc()
-        return Reply(request, None, error=f"Something went wrong inside attnlab: {type(error).__name__}: {error}.")
+        return Reply(request, None, error=report(error, "computing").sentence)
 
 
 def _warnings(trace: Trace) -> tuple[str, ...]:
@@ -180,8 +179,8 @@ class ComputeService(QObject):
     def _run(self, key: Hashable, job: Callable[[], Any]) -> None:
         try:
             self._finish(key, job())
-        except Exception:  # noqa: BLE001  # the thread must outlive a fault: whoever waits would wait for ever
-            traceback.print_exc()
+        except Exception as error:  # noqa: BLE001  # the thread must outlive a fault
+            report(error, "working beside the window")
             with self._wake:
                 self._pending -= 1
 

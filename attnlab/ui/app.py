@@ -1,25 +1,22 @@
 """Runs the desktop program: application, window, and what guards them."""
 
-import faulthandler
 import gc
 import signal
 import sys
-import threading
-import traceback
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QFileOpenEvent, QGuiApplication, QIcon, QPixmap
 from PySide6.QtWidgets import QApplication
 
-from attnlab import assets
+from attnlab import assets, fault_log
 from attnlab.document.settings import load_settings
 from attnlab.errors import AttnlabError
 from attnlab.files.source import Source
+from attnlab.ui.base import faults
 from attnlab.ui.main_window import MainWindow
 from attnlab.ui.open_file import open_path
 
@@ -106,7 +103,7 @@ def run(
         window.resize(*size)
     if isinstance(app, Application):
         app.file_wanted.connect(partial(open_path, window))
-    restore = _install_hooks(window)
+    restore = _report_faults(window)
     interrupt = signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl+C ends it: Python would not hear of it within Qt
     shot = Screenshot(window, screenshot) if screenshot is not None else None
     if on_window is not None:
@@ -174,22 +171,24 @@ class Screenshot(QObject):
         QApplication.quit()
 
 
-def _install_hooks(window: MainWindow) -> Callable[[], None]:
-    """Let a fault be seen: one sentence in the window, the rest on standard error. Returns what takes the hooks off."""
-    before, thread_before = sys.excepthook, threading.excepthook
+def _report_faults(window: MainWindow) -> Callable[[], None]:
+    """Let faults be seen and logged; one before the first numbers also ends the wait for them. Returns what ends it."""
+    restore = faults.install()
+    told = FaultsAtStart(window)
+    unlisten = fault_log.listen(lambda fault: told.reported.emit(fault.sentence))
 
-    def report(kind: type[BaseException], error: BaseException, where: TracebackType | None) -> None:
-        traceback.print_exception(kind, error, where, file=sys.stderr)
-        window.say(f"Something went wrong inside attnlab: {kind.__name__}: {error}. Your work is still here.")
-        window.starting.give_up(f"Something went wrong inside attnlab: {kind.__name__}: {error}.")
+    def end() -> None:
+        unlisten()
+        restore()
 
-    def report_thread(arguments: threading.ExceptHookArgs) -> None:
-        traceback.print_exception(arguments.exc_type, arguments.exc_value, arguments.exc_traceback, file=sys.stderr)
+    return end
 
-    def restore() -> None:
-        sys.excepthook, threading.excepthook = before, thread_before
 
-    sys.excepthook, threading.excepthook = report, report_thread
-    if sys.stderr is not None and not faulthandler.is_enabled():
-        faulthandler.enable()
-    return restore
+class FaultsAtStart(QObject):
+    """Gives up the start of a window when anything fails before its first numbers are there."""
+
+    reported = Signal(str)
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self.reported.connect(window.starting.give_up)

@@ -9,6 +9,7 @@ from attnlab.document.settings import Settings
 from attnlab.figures.map_painter import MapData
 from attnlab.figures.raster import limit_of
 from attnlab.ui.array_maps import ArrayMaps, Floats
+from attnlab.ui.base.faults import show_faults
 from attnlab.ui.map_sheet import Lattice, MapSheet
 from attnlab.ui.theme import apply_theme, font, px
 from attnlab.ui.widgets.pill import Choice, Pill
@@ -26,6 +27,7 @@ class ArrayWindow(QWidget):
         assert isinstance(app, QApplication)
         apply_theme(app, settings.theme, settings.type_size)  # labels made before keep the font of the system
         super().__init__()
+        show_faults()
         self._maps, self._settings = maps, settings
         n_layers, n_heads = maps.values.shape[:2]
         self._layers, self._heads = _choices(n_layers), _choices(n_heads)

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow
 from attnlab.document.settings import Settings, save_settings
 from attnlab.errors import AttnlabError
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.faults import show_faults
 from attnlab.ui.motion import set_reduced_motion
 from attnlab.ui.theme import CHOICES, TYPE_SIZES, apply_theme
 
@@ -32,6 +33,7 @@ class DressedWindow(QMainWindow):
         self.settings = settings
         self._remember = remember
         self._palette = LIGHT
+        show_faults()
         QApplication.styleHints().colorSchemeChanged.connect(self._on_scheme_changed)
 
     @property

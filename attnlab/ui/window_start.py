@@ -50,6 +50,7 @@ class WindowStart(QObject):
             self._painted = True
             self._window.first_painted.emit()
 
+    @Slot(str)
     def give_up(self, problem: str) -> None:
         """Say why there will be no first numbers; once there were some, do nothing."""
         if not self._computed:

@@ -1,7 +1,7 @@
 """The worker beside the window: newest wins, every fault is told, and it ends when it is told to."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -168,24 +168,26 @@ def test_every_job_hands_back_its_own_result(service: ComputeService, qtbot: QtB
 
 
 def test_a_job_that_raises_ends_neither_the_thread_nor_the_rest(
-    service: ComputeService, qtbot: QtBot, capsys: pytest.CaptureFixture[str]
+    service: ComputeService, qtbot: QtBot, capsys: pytest.CaptureFixture[str], provoked: Callable[[], list[str]]
 ) -> None:
     done: list[object] = []
     service.job_done.connect(lambda key, _: done.append(key))
     service.run("broken", lambda: 1 // 0)
     service.run("good", lambda: None)
     qtbot.waitUntil(lambda: done == ["good"])
+    assert [reason.partition(":")[0] for reason in provoked()] == ["ZeroDivisionError"]
     assert "ZeroDivisionError" in capsys.readouterr().err
 
 
 def test_a_fault_of_the_programs_own_is_told_and_the_thread_goes_on(
-    service: ComputeService, qtbot: QtBot, capsys: pytest.CaptureFixture[str]
+    service: ComputeService, qtbot: QtBot, capsys: pytest.CaptureFixture[str], provoked: Callable[[], list[str]]
 ) -> None:
     with qtbot.waitSignal(service.computed) as came:
         service.request(None, "cpu", "float32", None, False)  # type: ignore[arg-type]
     reply: Reply = came.args[0]
     assert reply.trace is None
-    assert reply.error.startswith("Something went wrong inside attnlab: AttributeError: ")
+    assert reply.error.startswith("Something went wrong inside attnlab while computing: AttributeError: ")
+    assert [reason.partition(":")[0] for reason in provoked()] == ["AttributeError"]
     assert "Traceback" in capsys.readouterr().err
     with qtbot.waitSignal(service.computed) as came:
         ask(service, preset("journey"))

@@ -244,12 +244,13 @@ def test_redoing_what_failed_fails_again_and_is_taken_back_again(person: "Person
 
 
 def test_a_fault_inside_the_worker_is_told_and_the_program_goes_on(
-    person: "Person", capsys: pytest.CaptureFixture[str]
+    person: "Person", capsys: pytest.CaptureFixture[str], provoked: Callable[[], list[str]]
 ) -> None:
     good = person.document.scene
     person.playground.service.request(None, "cpu", "float32", None, False)  # type: ignore[arg-type]
     person.wait_for(lambda: person.message() != "")
-    assert person.message().startswith("Something went wrong inside attnlab: AttributeError")
+    assert person.message().startswith("Something went wrong inside attnlab while computing: AttributeError")
+    assert [reason.partition(":")[0] for reason in provoked()] == ["AttributeError"]
     assert "Traceback" in capsys.readouterr().err
     assert person.document.scene is good
     person.press("Causal")

@@ -2,7 +2,6 @@
 
 import threading
 import time
-import traceback
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal, Slot
 
 from attnlab.errors import AttnlabError
+from attnlab.fault_log import report
 
 SHARE, REST_S = 0.2, 0.1
 """How much of the time patient work may take while other work comes, and after how many seconds none does any more."""
@@ -124,5 +124,4 @@ def _answer(job: Callable[[], Any]) -> Any:
     except AttnlabError as error:
         return Refusal(str(error))
     except Exception as error:  # noqa: BLE001  # the thread must outlive a fault: whoever waits would wait for ever
-        traceback.print_exc()
-        return Refusal(f"Something went wrong inside attnlab: {type(error).__name__}: {error}.")
+        return Refusal(report(error, "preparing what Train shows").sentence)

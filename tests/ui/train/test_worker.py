@@ -58,10 +58,11 @@ def test_what_cannot_be_done_is_told_in_a_sentence(worker: Worker, qtbot: QtBot)
 
 
 def test_a_fault_is_told_and_the_thread_goes_on(
-    worker: Worker, qtbot: QtBot, capsys: pytest.CaptureFixture[str]
+    worker: Worker, qtbot: QtBot, capsys: pytest.CaptureFixture[str], provoked: Callable[[], list[str]]
 ) -> None:
     with qtbot.waitSignal(worker.answered) as answered:
         worker.ask("look", lambda: 1 // 0)
+    assert [reason.partition(":")[0] for reason in provoked()] == ["ZeroDivisionError"]
     assert answered.args is not None
     assert "ZeroDivisionError" in answered.args[1].sentence
     assert "ZeroDivisionError" in capsys.readouterr().err

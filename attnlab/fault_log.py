@@ -1,0 +1,197 @@
+"""Errors that nobody expected: counted, kept in ``errors.log``, told to listeners. Needs neither Qt nor torch.
+
+``AttnlabError`` is a sentence for the user and is shown where it happens; everything else is a fault of the program
+and comes here. The window's part, the bar with "Copy details", is :mod:`attnlab.ui.base.faults`.
+"""
+
+import os
+import platform
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from attnlab import __version__
+from attnlab.folders import config_folder
+
+ERRORS, CRASHES = "errors.log", "crashes.log"
+MOST_BYTES = 256 * 1024
+"""A log that has grown beyond this keeps its newer half."""
+_LONGEST = 300
+_MOST_KINDS = 200
+
+Listener = Callable[["Fault"], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """An unexpected error, as text only: what it held on to may be freed.
+
+    ``reason`` is its type and message, ``place`` its type and innermost line, ``times`` how often that came.
+    """
+
+    reason: str
+    doing: str
+    details: str
+    place: str
+    times: int = 1
+
+    @property
+    def sentence(self) -> str:
+        """What the user is told."""
+        doing = f" while {self.doing}" if self.doing else ""
+        end = "" if self.reason.endswith((".", "!", "?", "…")) else "."
+        return f"Something went wrong inside attnlab{doing}: {self.reason}{end}"
+
+
+class RemoteError(Exception):
+    """The traceback of another process, to be the cause of the error that is reported here."""
+
+
+_lock = threading.RLock()
+_listeners: list[Listener] = []
+_counts: dict[str, int] = {}
+_untaken: list[Fault] = []
+
+
+def report(error: BaseException, doing: str = "") -> Fault:
+    """Log an unexpected error and tell the listeners; from any thread, never raises. Returns the fault.
+
+    ``doing`` completes "Something went wrong inside attnlab while …". A fault that repeats at one place is counted: the
+    log and standard error get its 1st, 10th, 100th… time.
+    """
+    with _lock:
+        fault = _counted(error, doing)
+        if str(fault.times).rstrip("0") == "1":
+            _print(fault)
+            append(ERRORS, _entry(fault))
+        listeners = tuple(_listeners)
+    for listener in listeners:
+        try:
+            listener(fault)
+        except Exception:  # noqa: BLE001  # a listener's own fault must not hide the one that it was told
+            _print(_made(sys.exc_info()[1] or error, "telling a fault", 1))
+    return fault
+
+
+def reason_of(error: BaseException) -> str:
+    """Return an error's type and message on one line, bounded, without control characters."""
+    try:
+        text = " ".join("".join(c if c.isprintable() else " " for c in str(error)[: 4 * _LONGEST]).split())
+    except Exception:  # noqa: BLE001  # an error may be unable to say what it is
+        text = ""
+    text = text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def listen(listener: Listener) -> Callable[[], None]:
+    """Have a function called with each fault, in the thread that reports it. Returns what ends this."""
+    with _lock:
+        _listeners.append(listener)
+
+    def end() -> None:
+        with _lock:
+            if listener in _listeners:
+                _listeners.remove(listener)
+
+    return end
+
+
+def take() -> list[Fault]:
+    """Return the faults reported since the last call, and forget them and how often they happened.
+
+    The tests call it: each test takes what it provokes, and one that leaves a fault fails.
+    """
+    with _lock:
+        faults = list(_untaken)
+        _untaken.clear()
+        _counts.clear()
+        return faults
+
+
+def log_path(name: str = ERRORS) -> Path:
+    """Return where a log lies: in the folder of settings."""
+    return config_folder() / name
+
+
+def append(name: str, text: str) -> None:
+    """Add a text to a log and keep the log bounded; a folder that cannot be written is no reason to fail."""
+    try:
+        path = log_path(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shorten(path)
+        with path.open("ab") as file:
+            file.write(text.encode("utf-8", "backslashreplace"))
+    except OSError:
+        return
+
+
+def shorten(path: Path) -> None:
+    """Keep the newer half of a log that has grown beyond its bound.
+
+    Raises:
+        OSError: it cannot be read or written.
+    """
+    if not path.is_file() or path.stat().st_size <= MOST_BYTES:
+        return
+    with path.open("rb") as file:
+        file.seek(-MOST_BYTES // 2, os.SEEK_END)
+        newer = file.read(MOST_BYTES)
+    path.write_bytes(newer.partition(b"\n")[2])
+
+
+def versions() -> str:
+    """Return one line: the program, Python, the system, and the packages that matter, as far as they are installed."""
+    parts = [f"attnlab {__version__}", f"Python {platform.python_version()}", platform.platform()]
+    for name in ("PySide6-Essentials", "torch", "pyqtgraph", "numpy"):
+        try:
+            parts.append(f"{name} {metadata.version(name)}")
+        except metadata.PackageNotFoundError:
+            parts.append(f"no {name}")
+    return ", ".join(parts)
+
+
+def _counted(error: BaseException, doing: str) -> Fault:
+    key = _place(error)
+    if key not in _counts and len(_counts) >= _MOST_KINDS:
+        _counts.clear()
+    _counts[key] = times = _counts.get(key, 0) + 1
+    fault = _made(error, doing, times)
+    if len(_untaken) < _MOST_KINDS:
+        _untaken.append(fault)
+    return fault
+
+
+def _made(error: BaseException, doing: str, times: int) -> Fault:
+    try:
+        lines = "".join(traceback.format_exception(error, limit=-50))
+    except Exception:  # noqa: BLE001  # an error whose own methods fail
+        lines = reason_of(error)
+    return Fault(reason_of(error), doing, f"{versions()}\n{lines[-MOST_BYTES // 8 :]}", _place(error), times)
+
+
+def _place(error: BaseException) -> str:
+    """Return what two faults of one kind have in common: the type, and the innermost line."""
+    at = error.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    where = f"{at.tb_frame.f_code.co_filename}:{at.tb_lineno}" if at is not None else reason_of(error)
+    return f"{type(error).__qualname__} {where}"
+
+
+def _entry(fault: Fault) -> str:
+    times = f" ({fault.times} times)" if fault.times > 1 else ""
+    return f"{time.strftime('%Y-%m-%d %H:%M:%S')} {fault.sentence}{times}\n{fault.details}\n"
+
+
+def _print(fault: Fault) -> None:
+    """Write the traceback to standard error, which a packaged program does not have."""
+    if sys.stderr is not None:
+        try:
+            sys.stderr.write(fault.details.partition("\n")[2])
+        except (OSError, ValueError):
+            return

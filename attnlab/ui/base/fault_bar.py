@@ -1,0 +1,85 @@
+"""The bar that tells a fault: one sentence over the foot of a window, the details to copy, and a way to dismiss it."""
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
+
+from attnlab.fault_log import Fault, log_path
+from attnlab.ui.theme import px
+
+MARGIN, WIDEST = 12, 760
+
+
+class FaultBar(QFrame):
+    """Lies over a window, above its foot, and takes no room from it and no focus."""
+
+    dismissed = Signal()
+    left_behind = Signal()
+    """The window was closed, and the bar with it."""
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self.setObjectName("fault-bar")
+        self._faults: list[Fault] = []
+        self._over = window
+        self.sentence = QLabel()
+        self.sentence.setTextFormat(Qt.TextFormat.PlainText)
+        self.sentence.setWordWrap(True)
+        self.sentence.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.copy = QPushButton("Copy details")
+        self.close_button = QPushButton("Dismiss")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 8, 12, 8)
+        row.setSpacing(8)
+        row.addWidget(self.sentence, 1)
+        for button in (self.copy, self.close_button):
+            button.setProperty("small", "true")
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            button.setAutoDefault(False)  # Return in a dialog still means the dialog's own button
+            row.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
+        self.copy.clicked.connect(self._on_copy)
+        self.close_button.clicked.connect(self.dismissed)
+        window.installEventFilter(self)
+
+    def show_faults(self, faults: list[Fault]) -> None:
+        """Tell the last of some faults, how often it happened, and how many others there are."""
+        self._faults = faults
+        newest = faults[-1]
+        parts = [newest.sentence]
+        if newest.times > 1:
+            parts.append(f"It has happened {newest.times:,} times.")
+        if len(faults) > 1:
+            parts.append(f"The details name {len(faults) - 1} more.")
+        self.sentence.setText(" ".join(parts))
+        self.setAccessibleName(self.sentence.text())
+        self.copy.setText("Copy details")
+        self.copy.setToolTip(f"They are also in {log_path()}")
+        self._place()
+        self.show()
+        self.raise_()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest):
+            self._place()
+        elif event.type() == QEvent.Type.Hide:
+            self.left_behind.emit()
+        return super().eventFilter(watched, event)
+
+    def _place(self) -> None:
+        window = self._over
+        width = max(1, min(window.width() - 2 * MARGIN, px(WIDEST)))
+        height = max(self.heightForWidth(width), self.minimumSizeHint().height())
+        top = max(0, window.height() - _foot(window) - height - MARGIN)
+        self.setGeometry((window.width() - width) // 2, top, width, height)
+
+    @Slot()
+    def _on_copy(self) -> None:
+        newest_first = (f"{each.sentence}\n{each.details}" for each in reversed(self._faults))
+        QGuiApplication.clipboard().setText("\n".join(newest_first))
+        self.copy.setText("Copied")
+
+
+def _foot(window: QWidget) -> int:
+    """Return the height of the bar at the foot of a window, so that its buttons stay in reach."""
+    feet = (each for each in window.findChildren(QFrame) if each.property("ground") == "bottom" and each.isVisible())
+    return max((each.height() for each in feet), default=0)

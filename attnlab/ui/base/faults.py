@@ -1,0 +1,64 @@
+"""Tells errors that nobody expected: ``report(error)`` from any thread logs it and shows one sentence in front.
+
+``install`` sends what Python itself would print the same way: errors in slots, threads and clean-up. A test that
+provokes a fault takes it with ``attnlab.fault_log.take``; one that leaves a fault fails.
+"""
+
+import os
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+
+import attnlab
+from attnlab.crash_log import watch_crashes
+from attnlab.fault_log import report
+from attnlab.ui.base.fault_relay import show_faults
+
+__all__ = ["install", "report", "show_faults"]
+
+_OURS = str(Path(attnlab.__file__).parent) + os.sep
+
+
+def install(*, only_ours: bool = False) -> Callable[[], None]:
+    """Report what would end at Python's own hooks, and log crashes. Returns what takes the hooks off again.
+
+    With ``only_ours`` an error counts when the call that began in attnlab raised it: a script or a notebook that shows
+    a window keeps its own errors.
+    """
+    before, thread_before, unraisable_before = sys.excepthook, threading.excepthook, sys.unraisablehook
+
+    def ours(error: BaseException | None) -> bool:
+        return isinstance(error, Exception) and (not only_ours or _begins_here(error.__traceback__))
+
+    def hook(kind: type[BaseException], error: BaseException, where: TracebackType | None) -> None:
+        report(error) if ours(error) else before(kind, error, where)
+
+    def thread_hook(told: threading.ExceptHookArgs) -> None:
+        if told.exc_value is not None and ours(told.exc_value):
+            report(told.exc_value, f"working in the thread {told.thread.name}" if told.thread else "")
+        else:
+            thread_before(told)
+
+    def unraisable_hook(told: "sys.UnraisableHookArgs") -> None:
+        if told.exc_value is not None and ours(told.exc_value):
+            report(told.exc_value, "cleaning up")
+        else:
+            unraisable_before(told)
+
+    sys.excepthook, threading.excepthook, sys.unraisablehook = hook, thread_hook, unraisable_hook
+    stop_watching = watch_crashes()
+
+    def restore() -> None:
+        sys.excepthook, threading.excepthook, sys.unraisablehook = before, thread_before, unraisable_before
+        stop_watching()
+
+    return restore
+
+
+def _begins_here(where: TracebackType | None) -> bool:
+    """Tell whether the outermost call is attnlab's, below the thread that it may have been started in."""
+    while where is not None and where.tb_frame.f_code.co_filename == threading.__file__:
+        where = where.tb_next
+    return where is not None and where.tb_frame.f_code.co_filename.startswith(_OURS)
