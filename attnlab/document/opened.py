@@ -10,9 +10,8 @@ from attnlab.document.saved_view import KEY, SavedView, from_plain
 from attnlab.document.scene import Scene
 from attnlab.files.atomic import shown
 from attnlab.files.session import load_session
+from attnlab.files.unsaved import FILE
 
-FILE = "file"
-"""Under which name work that was not saved says which file it is of."""
 _LONGEST_TITLE = 200
 
 

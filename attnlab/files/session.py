@@ -39,6 +39,7 @@ FORMAT = "attnlab"
 MOST_PINS = 100
 """How many experiments a session keeps beside the one that is open."""
 
+_LISTED_LIMIT = 1 << 20  # a manifest of more bytes would keep a list of sessions waiting
 _SIZE = f"{TOTAL_LIMIT >> 20} MiB"
 _DAMAGE = (
     zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, struct.error, SafetensorError, EOFError, RuntimeError,
@@ -133,6 +134,20 @@ def load_session(path: str | os.PathLike[str]) -> Session:
             if isinstance(error, RuntimeError) and "alloc" in str(error):  # how torch says that there is no memory
                 raise FileError(f"{name} needs more memory than there is.") from None
             raise FileError(f"{name} is damaged or not an attnlab session: {why(error)}.") from None
+
+
+def read_view(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return how a session was looked at, for a list of sessions: only its manifest is read.
+
+    Empty where the file cannot be read, is no session of this attnlab, or its manifest is large.
+    """
+    try:
+        with _opened(path, shown(path)) as file:
+            manifest = parse(Archive(file).read(MANIFEST, at_most=_LISTED_LIMIT))
+        view = migrated(manifest)["view"] if _version(manifest, shown(path)) else {}
+    except (AttnlabError, OSError, MemoryError, *_DAMAGE):
+        return {}
+    return view if isinstance(view, dict) else {}
 
 
 def _packed(session: Session) -> bytes:

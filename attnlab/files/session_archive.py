@@ -68,10 +68,16 @@ class Archive:
                 f"it holds {shown(name[:60])!r}; a session holds {' and '.join(sorted(needed))}, nothing else"
             )
 
-    def read(self, name: str) -> bytes:
-        """Return the whole of a member, and never more than it says it has, piece by piece."""
+    def read(self, name: str, at_most: int = TOTAL_LIMIT) -> bytes:
+        """Return the whole of a member, and never more than it says it has, piece by piece.
+
+        Raises:
+            ValueError: it is missing, ends too early, or says it has more bytes than ``at_most``.
+        """
         if name not in self.names:
             raise ValueError(f"{name} is missing from it")
+        if self._zip.getinfo(name).file_size > at_most:
+            raise ValueError(f"{name} in it is larger than {at_most:,} bytes")
         data = io.BytesIO()
         with self._zip.open(name) as member:
             while chunk := member.read(_CHUNK):  # read() of all would unpack what a bomb has, not what it says it has

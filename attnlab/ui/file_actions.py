@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from attnlab.ui.actions import Action
 from attnlab.ui.train.actions import FILM
+from attnlab.ui.unsaved_actions import unsaved_work
 
 if TYPE_CHECKING:
     from attnlab.ui.main_window import MainWindow
@@ -71,7 +72,7 @@ def file_actions(w: "MainWindow") -> list[Action]:
             "File",
             w.bring_back,
             (),
-            lambda: w.recovery is not None and w.recovery.there(),
+            lambda: bool(unsaved_work(w)),
         ),
         Action("weights-in", "Bring in weights…", "File", bring_in, ("Ctrl+I",), loaded),
         Action("paste-weights", "Paste weights", "File", paste, ("Ctrl+V",), lambda: loaded() and w.rail.place == 0),

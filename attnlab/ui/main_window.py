@@ -110,11 +110,11 @@ class MainWindow(DressedWindow):
             self.actions_list.refresh()
         return self.playground
 
-    def bring_back(self) -> None:
-        """Open the unsaved work of the last time, if there is any."""
+    def bring_back(self, path: Path | None = None) -> None:
+        """Open the newest unsaved work, or that of a path, if there is any."""
         if self.recovery is not None:
             self.show_workspace(PLAYGROUND)
-            self.recovery.bring_back()
+            self.recovery.bring_back(path)
 
     @Slot(str)
     def _on_title_changed(self, title: str) -> None:

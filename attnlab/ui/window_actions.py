@@ -7,6 +7,7 @@ from attnlab.ui.actions import Action
 from attnlab.ui.file_actions import file_actions
 from attnlab.ui.recent_files import recent_actions
 from attnlab.ui.train.actions import train_actions
+from attnlab.ui.unsaved_actions import unsaved_actions
 
 if TYPE_CHECKING:
     from attnlab.document.document import View
@@ -19,12 +20,15 @@ SWITCHES = {
     "positions": "Positions…",
 }  # fmt: skip
 """The switches of the bar that open a list, by the names that they have there."""
-SECTIONS = ("File", "Recent", "Edit", "Layer", "View", "Compare", "Steps", "Lessons", "Train", "Window")
+SECTIONS = ("File", "Recent", "Unsaved work", "Edit", "Layer", "View", "Compare", "Steps", "Lessons", "Train", "Window")
 
 
 def window_actions(w: "MainWindow") -> list[Action]:
     """Return the actions of a window; each asks the window what is possible just now."""
-    of_files, of_layer = [*file_actions(w), *recent_actions(w)], [*_edit(w), *_layer(w), *_view(w), *_compare(w)]
+    of_files, of_layer = (
+        [*file_actions(w), *recent_actions(w), *unsaved_actions(w)],
+        [*_edit(w), *_layer(w), *_view(w), *_compare(w)],
+    )
     return [*of_files, *of_layer, *_steps(w), *_lessons(w), *train_actions(w), *_window(w)]
 
 

@@ -81,7 +81,7 @@ class WindowStart(QObject):
         playground.service.computed.connect(self._on_reply)
         self.welcome.hide()
         recovery = self._window.recovery
-        if recovery is not None and recovery.there():
+        if recovery is not None and recovery.news:
             self._window.ready.connect(self._on_ready)
         playground.files.begin(first, self._window.ready)
 

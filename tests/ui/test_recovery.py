@@ -1,8 +1,10 @@
 """Work that was not saved is there again next time, until it is saved; nothing is kept of what was."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +18,7 @@ from attnlab.attention.walk import Place
 from attnlab.document.saved_view import KEY
 from attnlab.files.session import load_session
 from attnlab.files.source import Source
+from attnlab.ui.command_list import search
 from attnlab.ui.playground.recovery import NOTE
 
 if TYPE_CHECKING:
@@ -153,9 +156,9 @@ def test_undoing_what_was_brought_back_does_not_lose_it(
     person.settle()
     assert person.window.recovery is not None
     assert person.window.recovery.keep()
-    assert person.window.recovery.there()
+    (kept,) = person.window.recovery.kept()
     person.window.close()
-    assert attnlab.load(config_dir / "last.attnlab").config.causal
+    assert attnlab.load(kept.path).config.causal
 
 
 def test_a_save_that_fails_keeps_the_work_and_says_so(
@@ -238,3 +241,43 @@ def test_the_walk_of_unsaved_work_is_kept_and_the_mouse_is_not(
     person.document.select(Cell("scores", 0, 0, 0))
     assert not person.window.recovery._timer.isActive()
     person.window.close()
+
+
+# Several closes
+
+
+def leave_unsaved(person: "Person", preset: str, title: str) -> None:
+    """Open a preset, change it, and close the window without saving."""
+    person.playground.open_preset(preset)
+    person.document.edit_scene("Rename", lambda scene: replace(scene, title=title))
+    person.settle()
+    person.window.close()
+
+
+def test_the_unsaved_work_of_several_closes_can_be_chosen_from(
+    sit_down: "Callable[..., Person]", config_dir: Path
+) -> None:
+    for preset, title in (("the-cat-sat", "First"), ("random-4x8", "Second"), ("causal-5x8", "Third")):
+        leave_unsaved(sit_down(remember=True), preset, title)
+    person = sit_down(remember=True)
+    actions = {action.id: action for action in person.window.actions_list}
+    titles = [actions[f"unsaved-{place}"].current_title() for place in (1, 2, 3, 4)]
+    assert [title.split(" — ")[0] for title in titles] == [
+        *(f"Bring back {n}" for n in ("Third", "Second", "First")),
+        "",
+    ]
+    assert all(re.search(r" — \d\d \S+ \d{4}, \d\d:\d\d$", title) for title in titles[:3])
+    found = search(person.window.actions_list, "bring back second")
+    assert found[0].id == "unsaved-2"
+    before = person.experiment
+    assert person.window.actions_list.run("unsaved-2")
+    person.settle()
+    assert person.experiment.tokens == attnlab.preset("random-4x8").tokens
+    assert person.playground.title() == "Second •"
+    person.undo()
+    assert person.experiment is before
+    person.document.redo()
+    person.window.close()  # brought back, unchanged and not saved: it is kept once, not twice
+    person = sit_down(remember=True)
+    assert person.window.recovery is not None
+    assert [kept.title for kept in person.window.recovery.kept()] == ["Second", "Third", "First"]

@@ -1,18 +1,18 @@
 """Keeps unsaved work beside the settings, so that closing the window or a power cut does not lose it."""
 
 import contextlib
-import os
 import threading
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLockFile, QObject, QTimer, Signal, Slot
 
-from attnlab.document.opened import FILE
 from attnlab.document.settings import settings_path
 from attnlab.errors import AttnlabError
 from attnlab.files.session import Session, save_session
+from attnlab.files.unsaved import FILE, Unsaved, UnsavedFolder
 
 if TYPE_CHECKING:
     from attnlab.document.document import View
@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 WAIT_MS = 2000
 MOST_WINDOWS = 8
 """So many programs at a time each keep work of their own; any further one shares that of the first."""
+OLD_NAME = "last.attnlab"
+"""Where the work of the last close lay before there was a list."""
 NOTE = "Unsaved work of last time is kept: File, Bring back the last unsaved work."
 LABEL = "Bring back unsaved work"
 
 
 class Recovery(QObject):
-    """Writes what is changed to ``current.attnlab``; what a former window left there becomes ``last.attnlab``."""
+    """Writes what is changed to ``current.attnlab``; what former windows left there is listed as unsaved work."""
 
     _written = Signal(str)
     """The writing thread is done; with a sentence when it could not write."""
@@ -36,9 +38,12 @@ class Recovery(QObject):
         super().__init__(playground)
         self._playground = playground
         folder = settings_path().parent
-        self.last = folder / "last.attnlab"
-        self._lock, self._current = _claimed(folder, self.last)
-        self._brought: int | None = None
+        self._kept = UnsavedFolder(folder)
+        before = self._kept.kept()
+        self._lock, self._current = _claimed(folder, self._kept)
+        self.news = self.kept()[:1] != before[:1]
+        """Whether work was left unsaved since the window before this one opened."""
+        self._brought: tuple[int, Path, Scene] | None = None  # its opening, where it is kept, and as it was kept
         self._left: Scene | None = None
         self._seen = _lasting(playground.document.view)
         self._complained = False
@@ -52,17 +57,22 @@ class Recovery(QObject):
         playground.document.view_changed.connect(self._on_view_changed)
         playground.files.save_failed.connect(self._on_save_failed)
 
-    def there(self) -> bool:
-        """Tell whether there is unsaved work of a former window."""
-        return self.last.is_file()
+    def kept(self) -> tuple[Unsaved, ...]:
+        """Return the unsaved work of former windows, the newest first."""
+        return self._kept.kept()
 
-    def bring_back(self) -> None:
-        """Open the unsaved work as one step that can be undone; it is kept until it is saved."""
-        self._playground.files.open_unsaved(self.last, LABEL, self._on_brought)
+    def bring_back(self, path: Path | None = None) -> None:
+        """Open unsaved work, the newest unless one is named, as one step that can be undone; kept until it is saved."""
+        kept = self.kept()
+        if path is None and kept:
+            path = kept[0].path
+        if path is not None:
+            self._playground.files.open_unsaved(path, LABEL, partial(self._on_brought, path))
 
-    def _on_brought(self, opened: bool) -> None:
+    def _on_brought(self, path: Path, opened: bool) -> None:
         if opened:
-            self._brought = self._playground.document.history.current.opening
+            current = self._playground.document.history.current
+            self._brought = current.opening, path, current.scene
 
     def keep(self) -> bool:
         """Write what is open if it is not saved anywhere, else remove what was written; False when it cannot be."""
@@ -85,6 +95,8 @@ class Recovery(QObject):
             more = "Save it elsewhere, or close once more to leave without it."
             self._playground.step_bar.show_message(f"{self._playground.step_bar.message} {more}")
             return False
+        if self._brought is not None and document.scene is self._brought[2] and self._current.is_file():
+            self._kept.remove(self._brought[1])  # the same work was just written once more
         document.history_changed.disconnect(self._on_history_changed)
         document.view_changed.disconnect(self._on_view_changed)
         if self._lock is not None:
@@ -94,8 +106,8 @@ class Recovery(QObject):
     def _forget_saved(self) -> bool:
         """Remove what is kept of work that is saved by now; tell whether nothing is left to keep."""
         document = self._playground.document
-        if self._brought is not None and document.ever_saved(self._brought):
-            _remove(self.last)
+        if self._brought is not None and document.ever_saved(self._brought[0]):
+            self._kept.remove(self._brought[1])
             self._brought = None
         if not document.modified:
             _remove(self._current)
@@ -162,27 +174,26 @@ def _lasting(view: "View") -> "View":
     return view if view.pinned else replace(view, cell=None)
 
 
-def _claimed(folder: Path, last: Path) -> tuple[QLockFile | None, Path]:
-    """Return where to keep work, and the lock on it; what a program that is no more left there is moved to ``last``.
+def _claimed(folder: Path, kept: UnsavedFolder) -> tuple[QLockFile | None, Path]:
+    """Return where to keep work, and the lock on it; what programs that are no more left there is listed first.
 
     Of programs that run at the same time each has a file of its own. A lock of a process that was killed is none.
     """
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
+    if (old := folder / OLD_NAME).is_file():
+        kept.take(old)
     own: tuple[QLockFile | None, Path] = None, folder / "current.attnlab"
     for number in range(1, MOST_WINDOWS + 1):
         path = folder / ("current.attnlab" if number == 1 else f"current-{number}.attnlab")
         left = path.is_file()
         if (own[0] is None or left) and (lock := _locked(path)) is not None:
             if left:
-                with contextlib.suppress(OSError):  # the folder cannot be written
-                    os.replace(path, last)
-            if own[0] is not None:
+                kept.take(path)
+            if own[0] is None:
+                own = lock, path
+            else:
                 lock.unlock()
-                break  # what others left comes when it is asked for again
-            own = lock, path
-            if left:
-                break
     return own
 
 
