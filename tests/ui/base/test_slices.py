@@ -1,0 +1,171 @@
+"""Work in slices in the window's thread: calls beside it are waited for, and every end is told once."""
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QObject
+from pytestqt.qtbot import QtBot
+
+from attnlab import fault_log
+from attnlab.errors import AttnlabError
+from attnlab.ui.base.slices import Call, Drawing, draw
+from tests.patience import PATIENCE_S
+
+Steps = Iterator[Call[Any] | None]
+
+
+class Told:
+    """What came of it."""
+
+    def __init__(self) -> None:
+        self.done: list[object] = []
+        self.failed: list[str] = []
+        self.steps: list[int] = []
+
+
+@pytest.fixture
+def owner(qapp: object) -> QObject:
+    return QObject()
+
+
+@pytest.fixture
+def told() -> Told:
+    return Told()
+
+
+def begin(steps: Steps, owner: QObject, told: Told) -> Drawing:
+    return draw(
+        steps,
+        owner,
+        on_done=told.done.append,
+        on_failed=told.failed.append,
+        progress=told.steps.append,
+        doing="drawing a test",
+    )
+
+
+def test_slices_are_done_in_the_windows_thread_and_calls_beside_it(owner: QObject, told: Told, qtbot: QtBot) -> None:
+    where: list[threading.Thread] = []
+
+    def steps() -> Steps:
+        where.append(threading.current_thread())
+        yield None
+        beside = yield Call(threading.current_thread)
+        where.append(threading.current_thread())
+        assert isinstance(beside, threading.Thread)
+        yield None
+        return beside
+
+    drawing = begin(steps(), owner, told)
+    assert not told.steps  # nothing happens at once
+    qtbot.waitUntil(lambda: drawing.done)
+    assert where == [threading.main_thread()] * 2
+    assert told.done[0] is not threading.main_thread()
+    assert (told.steps, told.failed) == ([1, 2, 3], [])
+
+
+def test_a_call_that_was_begun_earlier_can_be_waited_for(owner: QObject, told: Told, qtbot: QtBot) -> None:
+    go = threading.Event()
+
+    def steps() -> Steps:
+        early = Call(go.wait, PATIENCE_S)
+        first = yield Call(lambda: 1)
+        assert early.came is None
+        go.set()
+        second = yield early
+        return first, second, early.came
+
+    drawing = begin(steps(), owner, told)
+    qtbot.waitUntil(lambda: drawing.done)
+    assert told.done == [(1, True, (True, None))]
+
+
+def test_an_error_of_a_call_is_raised_where_it_is_waited_for(owner: QObject, told: Told, qtbot: QtBot) -> None:
+    def steps() -> Steps:
+        try:
+            yield Call(int, "x")
+        except ValueError as error:
+            return str(error)
+
+    drawing = begin(steps(), owner, told)
+    qtbot.waitUntil(lambda: drawing.done)
+    assert told.done == ["invalid literal for int() with base 10: 'x'"]
+    assert fault_log.take() == []
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_a_refusal_is_its_sentence(beside: bool, owner: QObject, told: Told, qtbot: QtBot) -> None:
+    closed: list[str] = []
+
+    def refuse() -> None:
+        raise AttnlabError("This cannot be drawn.")
+
+    def steps() -> Steps:
+        try:
+            yield None
+            yield Call(refuse) if beside else refuse()
+        finally:
+            closed.append("closed")
+
+    drawing = begin(steps(), owner, told)
+    qtbot.waitUntil(lambda: drawing.done)
+    assert (told.done, told.failed, closed) == ([], ["This cannot be drawn."], ["closed"])
+    assert fault_log.take() == []
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_an_unexpected_error_is_reported_once_and_told(beside: bool, owner: QObject, told: Told, qtbot: QtBot) -> None:
+    def steps() -> Steps:
+        yield None
+        yield Call(lambda: 1 // 0) if beside else 1 // 0  # type: ignore[misc]
+
+    drawing = begin(steps(), owner, told)
+    qtbot.waitUntil(lambda: drawing.done)
+    (fault,) = fault_log.take()
+    assert fault.reason.startswith("ZeroDivisionError")
+    assert told.failed == [fault.sentence]
+    assert "while drawing a test" in fault.sentence
+
+
+def test_given_up_it_closes_what_is_open_and_waits_for_nothing(owner: QObject, told: Told, qtbot: QtBot) -> None:
+    closed: list[str] = []
+    began, go = threading.Event(), threading.Event()
+
+    def hang() -> None:
+        began.set()
+        assert go.wait(PATIENCE_S)
+
+    def steps() -> Steps:
+        try:
+            yield Call(hang)
+        finally:
+            closed.append("closed")
+
+    drawing = begin(steps(), owner, told)
+    qtbot.waitUntil(began.is_set)
+    drawing.cancel()
+    assert closed == ["closed"]
+    assert drawing.done
+    go.set()
+    qtbot.waitUntil(lambda: "attnlab-job" not in [each.name for each in threading.enumerate()])
+    assert (told.done, told.failed) == ([], [])
+
+
+def test_it_ends_with_its_owner(told: Told, qtbot: QtBot) -> None:
+    closed: list[str] = []
+
+    def steps() -> Steps:
+        try:
+            while True:
+                yield None
+        finally:
+            closed.append("closed")
+
+    owner = QObject()
+    begin(steps(), owner, told)
+    qtbot.waitUntil(lambda: bool(told.steps))
+    owner.deleteLater()
+    qtbot.waitUntil(lambda: closed == ["closed"])
+    assert told.done == []
