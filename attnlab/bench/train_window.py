@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication
 from attnlab.bench.measure import Case, case, garbage_as_in_the_program, in_turns, percentile
 from attnlab.bench.train import ENDLESS, LATE_MS, PICTURES, STOP_MS, STOPS, TASK, TURN_S, TURNS, Bare, task
 from attnlab.bench.window import Driver, wait_until, window
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.main_window import TRAIN
 from attnlab.ui.train.workspace import TrainWorkspace
 
@@ -47,6 +48,7 @@ def cases(quick: bool = False) -> Iterator[Case]:
         yield case("train", "window: scrubbing, pictures", scrubbed, [PICTURES], "1/s", "ours ≥ 30", rate=True)
 
 
+@guarded
 class Watched(QObject):
     """The default run in the window's workspace, and what is painted of it; it is paused between two measurements."""
 

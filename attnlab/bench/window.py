@@ -14,6 +14,7 @@ from attnlab.document.scene import Scene
 from attnlab.document.settings import Settings
 from attnlab.errors import AttnlabError
 from attnlab.files.source import Source
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.main_window import MainWindow
 from attnlab.ui.playground.card_layout import fit
 from attnlab.ui.playground.workspace import Playground
@@ -22,6 +23,7 @@ SIZE = (1440, 900)
 PATIENCE_S = 300.0
 
 
+@guarded
 class Driver(QObject):
     """Edits the document of a window and waits, in the event loop, until every card shows the newest numbers."""
 

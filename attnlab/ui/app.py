@@ -17,6 +17,7 @@ from attnlab.document.settings import load_settings
 from attnlab.errors import AttnlabError
 from attnlab.files.source import Source
 from attnlab.ui.base import faults
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.main_window import MainWindow
 from attnlab.ui.open_file import open_path
 
@@ -51,6 +52,7 @@ class GarbageTimer(QObject):
         gc.collect(2 if self._ticks % 30 == 0 else 1)
 
 
+@guarded
 class Application(QApplication):
     """Announces the files that the system asks it to open: those double-clicked in the Finder come as events."""
 

@@ -10,6 +10,7 @@ from attnlab.figures.map_painter import MapData
 from attnlab.figures.raster import limit_of
 from attnlab.ui.array_maps import ArrayMaps, Floats
 from attnlab.ui.base.faults import show_faults
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.map_sheet import Lattice, MapSheet
 from attnlab.ui.theme import apply_theme, font, px
 from attnlab.ui.widgets.pill import Choice, Pill
@@ -19,6 +20,7 @@ Which = int | str
 SIZE = (880, 680)
 
 
+@guarded
 class ArrayWindow(QWidget):
     """Shows the maps of an array; arrows and pills choose layer and head, a click opens one map and closes it again."""
 

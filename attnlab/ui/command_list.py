@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from attnlab.figures.palette import LIGHT
 from attnlab.ui.actions import Action, ActionList
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.fuzzy import Match, close
 from attnlab.ui.theme import disabled_ink, font, px
 
@@ -55,6 +56,7 @@ def _fit(action: Action, query: str) -> tuple[str, Match] | None:
     return None
 
 
+@guarded
 class CommandModel(QAbstractListModel):
     """Hands what was found to the list view."""
 
@@ -85,6 +87,7 @@ class CommandModel(QAbstractListModel):
         return usable if index.isValid() and self.found[index.row()].enabled else Qt.ItemFlag.NoItemFlags
 
 
+@guarded
 class CommandDelegate(QStyledItemDelegate):
     """Draws a line: the title with the letters met standing out, its section, its shortcut at the right."""
 

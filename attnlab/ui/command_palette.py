@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QListView, QVBoxL
 
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.actions import ActionList
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.command_list import CommandDelegate, CommandModel, Found, search
 from attnlab.ui.theme import px
 
@@ -14,6 +15,7 @@ _SHADOW = 16  # how far the soft shadow reaches, in pixels
 _MOVES = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: _ROWS, Qt.Key.Key_PageUp: -_ROWS}
 
 
+@guarded
 class CommandPalette(QWidget):
     """Lies over the top of its window while open; ``open`` shows it, a choice or Esc or a click elsewhere closes it."""
 

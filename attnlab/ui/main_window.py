@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QWidget
 from attnlab.document.settings import Settings
 from attnlab.files.source import Source
 from attnlab.ui.actions import ActionList
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.command_palette import CommandPalette
 from attnlab.ui.dressed_window import Dressed, DressedWindow
 from attnlab.ui.open_file import open_paths
@@ -34,6 +35,7 @@ WORKSPACES = (("Play", "play-grid"), ("Lessons", "book"), ("Train", "train"))
 PLAYGROUND, LESSONS, TRAIN = range(len(WORKSPACES))
 
 
+@guarded
 class MainWindow(DressedWindow):
     """Owns the worker and the workspaces."""
 

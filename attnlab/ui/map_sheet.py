@@ -20,6 +20,7 @@ from attnlab.figures.map_painter import (
     draw_titles,
 )  # fmt: skip
 from attnlab.figures.text import Pen
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.map_widget import MapCell, MapWidget, cell_told, longest
 from attnlab.ui.playground.card_layout import LABEL_SIZE, Room, fit
 from attnlab.ui.playground.still import face
@@ -38,6 +39,7 @@ class Lattice:
     columns: tuple[str, ...]
 
 
+@guarded
 class MapSheet(MapWidget):
     """Shows maps [n, rows, columns]; a cell is (map, row, column)."""
 

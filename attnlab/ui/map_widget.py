@@ -9,12 +9,14 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from attnlab.figures.layout import Grid
 from attnlab.figures.map_painter import MapData, cell_text
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.widgets.drawn import Drawn
 
 MapCell = tuple[int, int, int]
 """A map, and a row and a column of it."""
 
 
+@guarded
 class PointedMaps(Drawn):
     """Knows the cell that one points at, where the mouse is tracked."""
 

@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Slot
 from PySide6.QtWidgets import QApplication, QLabel
 
 from attnlab.files.source import Source
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.loader import Loader
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ _AFTER_PAINTING = Qt.EventPriority.LowEventPriority.value - 1
 """What is painted is painted with low priority; an event below that comes when it is on screen."""
 
 
+@guarded
 class WindowStart(QObject):
     """Announces, by the window's signals, when it is ``ready``, or why it ``failed``."""
 

@@ -5,11 +5,13 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
 from attnlab.fault_log import Fault, log_path
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import px
 
 MARGIN, WIDEST = 12, 760
 
 
+@guarded
 class FaultBar(QFrame):
     """Lies over a window, above its foot, and takes no room from it and no focus."""
 

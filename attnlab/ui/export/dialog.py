@@ -12,6 +12,7 @@ from attnlab.figures.figure_page import Page
 from attnlab.figures.figure_source import Source
 from attnlab.figures.figure_spec import FigureSpec
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.export.copying import copy_figure
 from attnlab.ui.export.form import ExportForm
 from attnlab.ui.export.form_rows import fit
@@ -25,6 +26,7 @@ _SMALL, _LARGE = (560, 420), (960, 640)
 _SOON_MS = 40
 
 
+@guarded
 class ExportDialog(QDialog):
     """Exports a trace, or maps of any kind; ``remembered`` carries the choices once they were used, ``exported`` the
     file."""

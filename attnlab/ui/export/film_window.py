@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QSlider, QVBoxLayout
 
 from attnlab.errors import AttnlabError
 from attnlab.figures.moving_frame import Film
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.export.film_saver import FilmSaver, Job
 from attnlab.ui.export.filming import Filmed, Filming, waited
 from attnlab.ui.export.form_rows import fit
@@ -23,6 +24,7 @@ _SMALL, _LARGE = (560, 420), (960, 640)
 _FORM, _SOON_MS = 316, 60
 
 
+@guarded
 class FilmWindow(QDialog):
     """Makes films; ``previewed`` when the frame that is shown is the film's own, ``saved`` with the file.
 

@@ -4,7 +4,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy
 
+from attnlab.ui.base.guard import guarded
 
+
+@guarded
 class FrameView(QLabel):
     """Shows a frame, as large as there is room but no larger than it is."""
 

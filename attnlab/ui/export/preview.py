@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from attnlab.figures.figure_page import Page, draw_steps
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.predict.slices import Slices
 
 _MARGIN, _SQUARE = 16, 8
@@ -15,6 +16,7 @@ _LARGEST = 2.5
 """Small figures are enlarged so far: by more, nobody would believe how small they are."""
 
 
+@guarded
 class FigurePreview(QWidget):
     """Shows a page, drawn a line of maps at a time while the window goes on; ``drawn`` when it is whole."""
 

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from attnlab.errors import AttnlabError
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.lessons.lesson import Lesson, Step
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.lessons.draft import Draft
 from attnlab.ui.lessons.preview import Preview
 from attnlab.ui.lessons.question_fields import QuestionFields
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from attnlab.ui.lessons.desk import LessonDesk
 
 
+@guarded
 class Editor(QWidget):
     """Shows and edits a draft; announces where it was saved, and that the person is done."""
 

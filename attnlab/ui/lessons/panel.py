@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from attnlab.attention import walk
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.icons import icon
 from attnlab.ui.lessons.filling import Filling
 from attnlab.ui.lessons.fold import Fold
@@ -40,6 +41,7 @@ MOST = 0.62
 """Share of the column that the lesson may take from the explanation."""
 
 
+@guarded
 class LessonPanel(QFrame):
     """Shows the player's slide as the playground's numbers fill it; takes the upper part of the right column."""
 

@@ -7,10 +7,12 @@ from PySide6.QtGui import QDropEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListWidget, QListWidgetItem, QWidget
 
 from attnlab.figures.palette import Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.lessons.rows import ROW, Row, RowPainter
 from attnlab.ui.theme import plain_tip
 
 
+@guarded
 class RowList(QListWidget):
     """Shows rows; announces the place of the chosen one, of an opened one, and where one was dragged to."""
 

@@ -7,6 +7,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QTextLayout, Q
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import draw_focus_ring, font, px
 
 ROW = Qt.ItemDataRole.UserRole
@@ -32,6 +33,7 @@ class Row:
         return f"{number}{self.title}{' (here)' if self.now else ''}. {self.about} {self.caption}".strip()
 
 
+@guarded
 class RowPainter(QStyledItemDelegate):
     """Paints rows; how high they are follows from what they say."""
 

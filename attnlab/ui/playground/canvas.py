@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from attnlab.attention.stages import STAGES
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.playground.canvas_layout import HEADS, laid_out
 from attnlab.ui.playground.card import StageCard
 from attnlab.ui.playground.fade import Fade
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 ZOOM_RANGE = (0.5, 12.0)
 
 
+@guarded
 class Canvas(QWidget):
     """Owns the cards and the zoom; passes what happens on cards on."""
 

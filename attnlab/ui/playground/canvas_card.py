@@ -11,6 +11,7 @@ from attnlab.figures.layout import Grid
 from attnlab.figures.map_painter import MapData
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.text import Pen
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.playground.still import Kept, Still, face
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ HEADER, INSIDE = 58.0, 4
 begins, where the round corners are behind it."""
 
 
+@guarded
 class CanvasCard(QWidget):
     """A card; what it shows and how it is laid out, ``_lay_out``, is its own."""
 

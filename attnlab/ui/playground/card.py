@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QToolTip, QWidget
 
 from attnlab.attention.explain import Cell
 from attnlab.attention.stages import Stage
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.playground.brush import Brush
 from attnlab.ui.playground.stage_face import StageFace
 from attnlab.ui.theme import plain_tip
@@ -15,6 +16,7 @@ DRAG_START_PX = 4
 MASK_AXES = ("query", "key")
 
 
+@guarded
 class StageCard(StageFace):
     """Shows one stage of a trace; what a person does is announced, never acted on here."""
 

@@ -5,10 +5,12 @@ from collections.abc import Sequence
 from PySide6.QtCore import QEvent, QObject, QVariantAnimation, Slot
 from PySide6.QtWidgets import QApplication, QWidget
 
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.motion import motion_ms
 from attnlab.ui.playground.card import StageCard
 
 
+@guarded
 class Fade(QObject):
     """Takes a veil away from the new numbers of cards, which are there from the first moment on."""
 

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from attnlab.attention.presets import PRESETS
 from attnlab.figures.palette import Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.playground.gallery_tiles import NAME, Thumbnail, TileDelegate, draw_thumbnail, thumbnail
 from attnlab.ui.theme import px
 from attnlab.ui.widgets.popup import Popup
@@ -30,6 +31,7 @@ _DOWN, _UP = (Key.Key_Down, Key.Key_PageDown), (Key.Key_Up, Key.Key_PageUp)
 _ASIDE = (Key.Key_Left, Key.Key_Right, Key.Key_Home, Key.Key_End)
 
 
+@guarded
 class PresetGallery(Popup):
     """A popup with all presets below the headings of their groups; pictures are asked for as they come into sight.
 

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOpti
 from attnlab.figures.layout import Grid, Limits, arrange
 from attnlab.figures.map_painter import MapData, draw_cells
 from attnlab.figures.palette import Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import font, px
 
 NAME = Qt.ItemDataRole.UserRole
@@ -60,6 +61,7 @@ def _centred(grid: Grid, ratio: float) -> Grid:
     return replace(grid, x=round(x * ratio) / ratio, y=round(y * ratio) / ratio)
 
 
+@guarded
 class TileDelegate(QStyledItemDelegate):
     """Draws one preset: picture, title, and what to look for; or a heading, which takes a row of its own."""
 

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QToolTip, QWidget
 from attnlab.figures.layout import Grid, Limits, arrange
 from attnlab.figures.map_painter import MapData, Outline, draw_cells, draw_outlines, draw_titles
 from attnlab.figures.text import Pen
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.playground.canvas_card import CanvasCard
 from attnlab.ui.playground.looks import heads_at_a_glance
 from attnlab.ui.playground.still import face
@@ -24,6 +25,7 @@ HINT = "One head. Raise Heads and the maps stand here side by side; click one an
 NO_DIFFERENCE = "No difference: the sizes of the maps are others."
 
 
+@guarded
 class HeadsCard(CanvasCard):
     """Shows one small map for each head; announces the head, "mean" or "all" that was chosen."""
 

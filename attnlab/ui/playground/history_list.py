@@ -6,12 +6,14 @@ from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QKeyEvent
 from PySide6.QtWidgets import QFrame, QLabel, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.widgets.popup import Popup
 
 if TYPE_CHECKING:
     from attnlab.document.history import History
 
 
+@guarded
 class HistoryList(Popup):
     """A popup that lists the steps, oldest first, the present one marked, undone ones muted."""
 

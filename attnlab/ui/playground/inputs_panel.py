@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QToolBut
 from attnlab.attention import batches, edits, links, sentences
 from attnlab.attention.memory import toggle_memory
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.playground import tables
 from attnlab.ui.playground.batch_bar import BatchBar
 from attnlab.ui.playground.fill_bar import FillBar
@@ -26,6 +27,7 @@ HINT = "Drag a number sideways, type, or press ↑ ↓. Shift for fine, Ctrl for
 _VERBS = {"type": "Type", "drag": "Drag", "wheel": "Turn", "step": "Step", "paste": "Paste into", "clear": "Clear"}
 
 
+@guarded
 class InputsPanel(QScrollArea):
     """Edits the document's sequences, tables and sizes; holds nothing but which table is open."""
 

@@ -5,8 +5,10 @@ from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, Qt
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.guard import guarded
 
 
+@guarded
 class Progress(QWidget):
     """Shows stages done, the last one perhaps in part; announces the stage that was clicked and how far into it."""
 

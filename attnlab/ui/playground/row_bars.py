@@ -6,9 +6,11 @@ from PySide6.QtCore import QEvent
 from PySide6.QtGui import QHelpEvent
 from PySide6.QtWidgets import QToolTip
 
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.widgets.bars import BarList
 
 
+@guarded
 class RowBars(BarList):
     """Shows a bar for each key; those not computed yet have none, and a question mark for a number."""
 

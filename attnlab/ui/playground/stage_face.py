@@ -23,6 +23,7 @@ from attnlab.figures.map_painter import (
     draw_titles,
 )  # fmt: skip
 from attnlab.figures.text import Pen
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.formula import draw_formula
 from attnlab.ui.playground.canvas_card import CanvasCard
 from attnlab.ui.playground.card_layout import LABEL_SIZE, STRIP_MIDDLE, Room, fit, foot_height, kept_free
@@ -43,6 +44,7 @@ PAINTING = "painting the mask"
 _WRAP = int(Qt.TextFlag.TextWordWrap)
 
 
+@guarded
 class StageFace(CanvasCard):
     """Shows one stage of a trace as a view asks; what a person does to it is for who inherits this."""
 

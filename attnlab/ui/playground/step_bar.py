@@ -12,6 +12,7 @@ from attnlab.attention.arithmetic import number
 from attnlab.attention.explanation import shown_value
 from attnlab.attention.stages import BY_NAME, about
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.icons import icon
 from attnlab.ui.playground.progress import Progress
 from attnlab.ui.theme import font, plain_tip, px, restyle
@@ -48,6 +49,7 @@ NARROW = 900
 TOLERANCE = {"float64": 1e-9, "float32": 1e-5, "bfloat16": 2e-2, "float16": 4e-3}
 
 
+@guarded
 class StepBar(QFrame):
     """Shows how far a walk has come and the outcome of a reply; announces the place that is wanted (None: all)."""
 

@@ -5,10 +5,12 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import draw_focus_ring, font, px
 from attnlab.ui.widgets.subscripts import draw_text, text_width
 
 
+@guarded
 class TabButton(QToolButton):
     """A checkable button of a tab row; the checked one stands out."""
 

@@ -5,10 +5,13 @@ import math
 from PySide6.QtGui import QFontMetricsF, QPaintEvent, QRegion
 from PySide6.QtWidgets import QPushButton, QStyle, QStyleOptionButton, QStylePainter, QWidget
 
+from attnlab.ui.base.guard import guarded
+
 _DOT = " •"
 _AFTER = "  ▾"
 
 
+@guarded
 class TitleButton(QPushButton):
     """As wide while nothing is changed as after: an edit moves nothing in the bar."""
 

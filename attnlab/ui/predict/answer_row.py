@@ -5,12 +5,14 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import font, px, restyle
 from attnlab.ui.widgets.fields import TextField
 
 _FIELD_WIDTH = 96
 
 
+@guarded
 class AnswerRow(QWidget):
     """Shows one blank; whoever owns it marks what is entered. Nothing in it says the answer before it is revealed."""
 

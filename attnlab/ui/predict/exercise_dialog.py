@@ -21,6 +21,7 @@ from attnlab.errors import AttnlabError
 from attnlab.figures.handout import Page, lay_out
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.lessons.lesson import Question
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.predict.answer_sheet import AnswerSheet
 from attnlab.ui.predict.exercise_form import ExerciseForm
 from attnlab.ui.predict.grade_table import GradeTable
@@ -41,6 +42,7 @@ _SMALL, _LARGE = (560, 420), (900, 640)
 _WIDEST_SHEET = 560
 
 
+@guarded
 class ExerciseDialog(QDialog):
     """Makes exercises of one playground; the window stays usable, and another cell there is another exercise here."""
 

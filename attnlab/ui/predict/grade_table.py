@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from attnlab.counted import counted
 from attnlab.figures.palette import Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import font, plain_tip, px
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from attnlab.lessons.lesson import Problem
 
 
+@guarded
 class GradeTable(QDialog):
     """Shows one line a student: how many are right, and each answer; below, what in the file could not be read."""
 

@@ -7,6 +7,7 @@ from PySide6.QtGui import QPixmap, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from attnlab.figures.handout import PAPERS, page_image
+from attnlab.ui.base.guard import guarded
 
 if TYPE_CHECKING:
     from attnlab.figures.handout import Page
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 _LEAST_PX = 40
 
 
+@guarded
 class PagePreview(QLabel):
     """Shows one page, drawn anew when the room changes."""
 

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from attnlab.figures.palette import Palette
 from attnlab.figures.slide_text import face
+from attnlab.ui.base.guard import guarded
 
 KEYS = (
     ("→ Space PageDown click", "next"),
@@ -25,6 +26,7 @@ KEYS = (
 )
 
 
+@guarded
 class HelpCard(QWidget):
     """Lists the keys of the presentation; a click closes it."""
 

@@ -26,6 +26,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from attnlab.figures.palette import PALETTES, Palette
 from attnlab.figures.slide_text import face
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.present.content import filled
 from attnlab.ui.present.parts import SlideParts
 from attnlab.ui.present.presenter import Presenter
@@ -46,6 +47,7 @@ ZOOMS = (0.9, 1.0, 1.1, 1.2, 1.35, 1.5)
 Key = Qt.Key
 
 
+@guarded
 class PresentWindow(QWidget):
     """Presents the lesson of a player; all it changes is the player's place and, live, the document."""
 

@@ -11,6 +11,7 @@ from attnlab.figures.palette import LIGHT, Palette, luminance
 from attnlab.figures.slide_content import SlideContent
 from attnlab.figures.slide_layout import Box, Sheet
 from attnlab.figures.slide_painter import Drawn, draw_slide
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.motion import motion_ms
 from attnlab.ui.present.formulas import FORMULAS
 
@@ -28,6 +29,7 @@ SPOT, SPOTS = 14.0, (5.0, 40.0)
 DIM = 0.72
 
 
+@guarded
 class SlideView(QWidget):
     """Shows one slide; ``drawn`` says what came of it and where its parts lie."""
 

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QSc
 
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.slide_text import face
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.present.slide_view import SlideView
 from attnlab.ui.present.words import plain
 from attnlab.ui.theme import restyle
@@ -53,6 +54,7 @@ class Stopwatch:
             self._timer.restart()
 
 
+@guarded
 class SpeakerWindow(QWidget):
     """Shows what only the lecturer sees; keys are announced, so that they work here as in the hall's window."""
 

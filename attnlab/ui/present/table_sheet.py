@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QLabel, QToolButton, QVBoxLayout, QWidget
 from attnlab.attention import edits
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.slide_text import face
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.playground import tables
 from attnlab.ui.theme import restyle
 from attnlab.ui.widgets.flow_layout import FlowLayout
@@ -28,6 +29,7 @@ _CHORDS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier 
 _VERBS = {"type": "Type", "drag": "Drag", "wheel": "Turn", "step": "Step", "paste": "Paste into", "clear": "Clear"}
 
 
+@guarded
 class TableSheet(QWidget):
     """Shows one table of the document's experiment and edits it; a clicker's keys and letters are the presentation's:
     no number begins with a letter, and R and E are to do what the hint says."""

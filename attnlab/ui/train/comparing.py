@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.training.run import Run
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.train.eyes import Seen
 from attnlab.ui.train.run_keeper import RunKeeper
 from attnlab.ui.train.run_words import title
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from attnlab.ui.train.workspace import TrainWorkspace
 
 
+@guarded
 class Comparing(QObject):
     """Owns the second run, if there is one. The time line of the first drives both."""
 

@@ -13,6 +13,7 @@ from PySide6.QtGui import QColor, QIcon, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLayout, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.icons import icon
 from attnlab.ui.theme import font, px
 from attnlab.ui.train.overflow import Overflow
@@ -28,6 +29,7 @@ PACE = " · 00,000 steps/s · 59 min left"
 """As much room is kept for how fast it goes: what is shown is not to change with every number."""
 
 
+@guarded
 class ControlBar(QFrame):
     """Shows a session; what is pressed is announced."""
 

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from attnlab.figures.palette import Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.map_sheet import MapSheet
 from attnlab.ui.theme import font, px, restyle
 from attnlab.ui.train.chart_card import ChartCard
@@ -42,6 +43,7 @@ ABOUT = {
 }
 
 
+@guarded
 class MapsPanel(QWidget):
     """Shows what was seen; asks for another probe, for gradients, and for the step that was pressed in the chart."""
 

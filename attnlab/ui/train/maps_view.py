@@ -21,6 +21,7 @@ from attnlab.figures.map_painter import MapData, Outline, draw_cells, draw_label
 from attnlab.figures.palette import Palette
 from attnlab.figures.raster import limit_of
 from attnlab.figures.text import Pen
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.map_widget import MapCell, PointedMaps, cell_told
 from attnlab.ui.playground.shadow import draw_shadow
 from attnlab.ui.theme import draw_focus_ring, font, px
@@ -33,6 +34,7 @@ WIDEST_LABEL = 40
 """Pixels at 100 % that tokens take at most beside and above a small map."""
 
 
+@guarded
 class MapsView(PointedMaps):
     """Shows maps; ``map_opened`` says which one is wanted large."""
 

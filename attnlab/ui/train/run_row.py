@@ -8,9 +8,11 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.text import Pen
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import draw_focus_ring, font, px
 
 
+@guarded
 class RunRow(QAbstractButton):
     """Checked while the curves of its run are shown; a click or Space changes that, a double click or Enter opens."""
 

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QTableWidget, QTableWidgetItem
 
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.training.store import Summary
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import font, mixed, px, restyle
 from attnlab.ui.train.run_words import called, when
 
@@ -45,6 +46,7 @@ class Cell(QTableWidgetItem):
         return super().__lt__(other)
 
 
+@guarded
 class RunsTable(QTableWidget):
     """One run a row. Enter or a double click asks to open the chosen one, Delete to delete it, F2 types its name."""
 

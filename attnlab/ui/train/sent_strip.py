@@ -7,6 +7,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton
 
 from attnlab.figures.palette import Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import mixed, px, restyle
 from attnlab.ui.widgets.elided_label import ElidedLabel
 
@@ -21,6 +22,7 @@ ABOUT = (
 )
 
 
+@guarded
 class SentStrip(QFrame):
     """Shows where what is open comes from; asks to send it back, or to go back without."""
 

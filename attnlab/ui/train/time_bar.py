@@ -8,6 +8,7 @@ from PySide6.QtGui import QHideEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.icons import icon
 from attnlab.ui.theme import font, px, restyle
 from attnlab.ui.widgets.elided_label import ElidedLabel
@@ -29,6 +30,7 @@ BUTTONS = (
 METHODS = {"first": "go_first", "play": "toggle_playing", "last": "go_last", "mark": "mark"}
 
 
+@guarded
 class TimeBar(QFrame):
     """Shows moments; ``moment_chosen`` says which is looked at, by its place, ``mark_requested`` the step to mark."""
 

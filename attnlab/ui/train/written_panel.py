@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.text import Pen
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import font, plain_tip, px
 
 SPACE, GAP, HEAD = 4, 12, 18
@@ -41,6 +42,7 @@ class WrittenRow:
         return tuple((e, p) for e, p in zip(expected, predicted, strict=True) if e)
 
 
+@guarded
 class WrittenPanel(QWidget):
     """Shows rows of tokens under heads: what was asked and the expected muted, the predicted in ink at the right.
 

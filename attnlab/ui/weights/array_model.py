@@ -6,6 +6,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from PySide6.QtGui import QGuiApplication, QPalette
 
 from attnlab.files.named_array import NamedArray, shown
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import plain_tip
 from attnlab.ui.weights.long_choice import APART
 
@@ -16,6 +17,7 @@ _Role = Qt.ItemDataRole
 _ROOT = QModelIndex()
 
 
+@guarded
 class ArrayModel(QAbstractTableModel):
     """One line an array: name, shape and format, and the array's name as user data."""
 
@@ -58,6 +60,7 @@ class ArrayModel(QAbstractTableModel):
         return None
 
 
+@guarded
 class ArrayChoice(QAbstractTableModel):
     """None, then the arrays to choose from in one column: those of a layer first, by what their names add to it."""
 

@@ -14,6 +14,7 @@ from attnlab.files.arrays_in import ENDINGS
 from attnlab.files.named_array import NamedArray, shown
 from attnlab.files.weights_in import Proposal, guess
 from attnlab.files.weights_source import CLIPBOARD, WeightsSource, files_source, text_source
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import worn
 from attnlab.ui.weights.frame import MAPPING, WeightsFrame
 from attnlab.ui.weights.trial import Trial, tried
@@ -27,6 +28,7 @@ _SOON_MS = 40
 _Found = tuple[WeightsSource, tuple[Proposal, ...]]
 
 
+@guarded
 class WeightsDialog(WeightsFrame):
     """Brings weights into one playground. ``read`` when a source is there or refused, ``previewed`` when what is chosen
     has been tried."""

@@ -5,6 +5,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QProgressBar, QStackedWidget, QVBoxLayout, QWidget
 
 from attnlab.figures.palette import Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.predict.parts import button, scrolled
 from attnlab.ui.theme import px, restyle
 from attnlab.ui.weights.array_list import ArrayList
@@ -20,6 +21,7 @@ _PATIENCE_MS = 250
 MAPPING, PREVIEW, ARRAYS = "mapping", "preview", "arrays"
 
 
+@guarded
 class WeightsFrame(QDialog):
     """Holds the parts and shows them where there is room; what they mean to each other is the dialog's."""
 

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics, QPaintEvent
 from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QStylePainter, QWidget
 
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import px
 
 APART = "  "
@@ -18,6 +19,7 @@ _PADDING = 48
 """Pixels of a line, the frame and the scroll bar beside a title."""
 
 
+@guarded
 class LongChoice(QComboBox):
     """May be made narrower than its titles; its list scrolls, as the style sheet of all says."""
 

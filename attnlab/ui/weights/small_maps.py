@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from attnlab.figures.layout import Grid
 from attnlab.figures.map_painter import MapData, draw_cells
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import font, plain_tip, px
 from attnlab.ui.weights.trial import Small
 from attnlab.ui.widgets.flow_layout import FlowLayout
@@ -18,6 +19,7 @@ _SIDE, _THIN, _LARGEST = 88, 8, 14
 """Pixels of a picture's longer side, of a bias, and of a cell at most."""
 
 
+@guarded
 class SmallMap(QWidget):
     """One matrix, as large as its cells may be and as the side allows."""
 

@@ -3,9 +3,11 @@
 from PySide6.QtCore import QMargins, QRect, QSize, Qt
 from PySide6.QtWidgets import QLayout, QWidget
 
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.widgets.items_layout import ItemsLayout
 
 
+@guarded
 class BarLayout(ItemsLayout):
     """Takes three items: left, middle, right. Where they lie follows from the width alone, so it is never behind."""
 

@@ -19,6 +19,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QSizePolicy, QToolTip, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import draw_focus_ring, font, mixed, px
 from attnlab.ui.widgets.token_chips import visible
 
@@ -56,6 +57,7 @@ def lengths(values: Sequence[float], masked: Sequence[bool]) -> list[tuple[float
     return [(min(zero, end), max(zero, end)) for end in ends]
 
 
+@guarded
 class BarList(QAbstractScrollArea):
     """Shows values as bars and emits which one was clicked; only the rows in sight are drawn."""
 

@@ -10,6 +10,7 @@ from PySide6.QtGui import QHelpEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from attnlab.figures.palette import Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import font, plain_tip, px
 
 Floats = NDArray[np.float64]
@@ -19,6 +20,7 @@ _PRESSES = (QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonRelease, QEvent
 _PASSED_ON = (QEvent.Type.Wheel, QEvent.Type.ContextMenu)
 
 
+@guarded
 class Plot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
     """A plot that stays as it is: presses do nothing, the wheel is for whoever lies behind it."""
 

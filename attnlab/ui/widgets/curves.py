@@ -14,6 +14,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import font, px
 from attnlab.ui.widgets.curve_axes import Floats, Plot, log_ticks, on_axis, padded
 from attnlab.ui.widgets.flow_layout import FlowLayout
@@ -225,6 +226,7 @@ class Curves(Surface):
         self._legend.setVisible(bool(self._curves))
 
 
+@guarded
 class _Key(QWidget):
     """How a curve is drawn, and its name."""
 

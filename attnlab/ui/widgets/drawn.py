@@ -5,9 +5,11 @@ from PySide6.QtGui import QColor, QHelpEvent, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import plain_tip
 
 
+@guarded
 class Drawn(QWidget):
     """Is arranged anew whenever its colours, its size or the screen's resolution change."""
 

@@ -4,9 +4,11 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QToolTip, QWidget
 
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import plain_tip
 
 
+@guarded
 class ElidedLabel(QLabel):
     """Takes the room that is left; ``text`` is the whole text, ``shown`` what of it can be read."""
 

@@ -5,8 +5,10 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QValidator
 from PySide6.QtWidgets import QLineEdit, QSpinBox
 
 from attnlab.counted import from_to
+from attnlab.ui.base.guard import guarded
 
 
+@guarded
 class TextField(QLineEdit):
     """A line of text; typing is taken back in it, what came before by the window. Esc gives typing up."""
 
@@ -38,6 +40,7 @@ class TextField(QLineEdit):
         return event.key() == Qt.Key.Key_Escape and self.isModified()
 
 
+@guarded
 class NumberBox(QSpinBox):
     """A whole number; one that was taken over is taken back by the window.
 

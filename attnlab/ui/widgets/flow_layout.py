@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from PySide6.QtCore import QMargins, QPoint, QRect, QSize, Qt
 from PySide6.QtWidgets import QLayoutItem, QWidget
 
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.widgets.items_layout import ItemsLayout
 
 
@@ -30,6 +31,7 @@ def _centred(row: list[QRect], tall: int) -> list[QRect]:
     return [place.translated(0, (tall - place.height()) // 2) for place in row]
 
 
+@guarded
 class FlowLayout(ItemsLayout):
     """Rows of widgets, each in its preferred size, ``gap`` pixels apart both ways."""
 

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
 
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import px
 
 _LIST_EDGE = 12
 """The outline and the padding of a list, both sides together."""
 
 
+@guarded
 class NarrowBox(QComboBox):
     """A choice that may be narrower than its longest title: its list is as wide as that all the same."""
 

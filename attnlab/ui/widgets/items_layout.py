@@ -3,7 +3,10 @@
 from PySide6.QtCore import QMargins
 from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
+from attnlab.ui.base.guard import guarded
 
+
+@guarded
 class ItemsLayout(QLayout):
     """Items ``gap`` pixels apart, whose height follows from the width."""
 

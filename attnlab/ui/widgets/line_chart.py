@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent, QPainter, QPaintEv
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from attnlab.figures.text import Pen
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import font, mixed, px
 from attnlab.ui.widgets.chart_scale import Floats, Scale, decimated, polylines, tick_text, ticks
 from attnlab.ui.widgets.drawn import Drawn
@@ -50,6 +51,7 @@ class Upright:
     x: float
 
 
+@guarded
 class LineChart(Drawn):
     """Shows lines from x = 0 on; a press announces the x it asks for."""
 

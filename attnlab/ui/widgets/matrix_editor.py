@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 
 from attnlab.figures.palette import Palette
 from attnlab.number_text import NumberError, parse_number
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.widgets.matrix_keys import STEP, pace, tab_direction
 from attnlab.ui.widgets.numbers import format_exact, shifted
 
@@ -17,6 +18,7 @@ MARGIN_PX = 2
 """Left free inside the cell, so that its ring shows around the editor."""
 
 
+@guarded
 class CellEditor(QLineEdit):
     """Text of one number; the table decides whether it is taken."""
 

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 from attnlab.block_text import BlockError, format_block, parse_block
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.number_text import NumberError
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.widgets.matrix_editor import CellEditor
 from attnlab.ui.widgets.matrix_gestures import MouseDrag, Scrub, WheelSteps, new_gesture
 from attnlab.ui.widgets.matrix_keys import Command, command_for, tab_direction
@@ -37,6 +38,7 @@ class BlockEdit:
     verb: str
 
 
+@guarded
 class MatrixTable(MatrixView):
     """Shows a matrix and emits edits of it; the owner answers each edit with ``set_matrix``.
 

@@ -9,6 +9,7 @@ from PySide6.QtGui import QFocusEvent, QHelpEvent, QPainter, QPaintEvent, QResiz
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QToolTip, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import plain_tip
 from attnlab.ui.widgets.matrix_grid import GROUP_GAP, Grid
 from attnlab.ui.widgets.matrix_paint import Look, MatrixPainter
@@ -24,6 +25,7 @@ _FEW_CELLS = 64
 """So many cells are repainted one by one when nothing else has changed."""
 
 
+@guarded
 class MatrixView(QAbstractScrollArea):
     """Shows a matrix, lets its owner and its heirs select in it."""
 

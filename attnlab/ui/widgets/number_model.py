@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QWidget
 
 from attnlab.figures.palette import LIGHT
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import mixed, plain_tip
 
 Index = QModelIndex | QPersistentModelIndex
@@ -52,6 +53,7 @@ class Column:
         return np.argsort(-values if descending else values, kind="stable")
 
 
+@guarded
 class NumberModel(QAbstractTableModel):
     """Holds the columns and the order of the rows; one change replaces all, and there is nothing for each cell.
 

@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 )
 
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import font, mixed, px, restyle, text_on
 from attnlab.ui.widgets.number_model import Column, NumberModel
 
@@ -36,6 +37,7 @@ _MEASURED = 64
 """So many rows from the first in sight decide how wide a column is: there may be thousands."""
 
 
+@guarded
 class _Cells(QStyledItemDelegate):
     """Paints cells flat: under a style sheet of its own a table forgets the colours its model gives."""
 
@@ -80,6 +82,7 @@ class _Cells(QStyledItemDelegate):
         painter.drawText(room, aligned, cut)
 
 
+@guarded
 class _Header(QHeaderView):
     """The titles of the columns, in as many lines as the rows have; says which column is clicked."""
 
@@ -105,6 +108,7 @@ class _Header(QHeaderView):
         super().mouseReleaseEvent(event)
 
 
+@guarded
 class NumberView(QTableView):
     """The table itself: rows are selected, a header or the menu sorts, Tab leaves."""
 

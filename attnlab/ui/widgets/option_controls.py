@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QHBoxLayout, QWidget
 
 from attnlab.errors import ExperimentError
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import font, plain_tip, px, restyle
 from attnlab.ui.widgets.choice import same
 from attnlab.ui.widgets.option_field import Field
@@ -53,6 +54,7 @@ class Control(QWidget):
         """Show the value in force instead of what is typed."""
 
 
+@guarded
 class NumberEdit(QAbstractSpinBox):
     """A number that is typed freely and taken with Enter or on leaving, or stepped at once by arrows and wheel."""
 
@@ -311,6 +313,7 @@ class Chosen(Control):
             self._on_chosen(value)
 
 
+@guarded
 class _FoldedList(QComboBox):
     """A list that folds out; the wheel that scrolls past leaves it alone."""
 

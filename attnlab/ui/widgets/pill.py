@@ -7,6 +7,7 @@ from PySide6.QtGui import QColor, QEnterEvent, QKeyEvent, QPainter, QPaintEvent,
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import disabled_ink, draw_focus_ring, font, mixed, px
 from attnlab.ui.widgets.choice import Choice, same
 from attnlab.ui.widgets.option_fields import Field
@@ -18,6 +19,7 @@ __all__ = ["Choice", "Entry", "Field", "Pill"]
 _WIDEST = 220  # a value wider than this is elided, in pixels at 100 %
 
 
+@guarded
 class Pill(QPushButton):
     """Shows one of several values and asks for another: ``chosen`` says which, ``set_value`` shows the truth.
 

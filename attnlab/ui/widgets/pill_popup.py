@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QRadioButton, QScrollAr
 
 from attnlab.errors import AttnlabError
 from attnlab.figures.palette import Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import cut_corners, font, px, round_corners
 from attnlab.ui.widgets.choice import Choice
 from attnlab.ui.widgets.option_fields import Field, OptionFields
@@ -26,6 +27,7 @@ class Entry:
     show: Callable[[object], str]
 
 
+@guarded
 class PillPopup(QFrame):
     """Arrows walk the rows, Tab goes on to the settings, Enter and Space choose, Esc and a click elsewhere close."""
 

@@ -5,6 +5,7 @@ from PySide6.QtGui import QColor, QEnterEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QRadioButton, QWidget
 
 from attnlab.figures.palette import Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import disabled_ink, font, plain_tip, px
 from attnlab.ui.widgets.choice import Choice
 from attnlab.ui.widgets.subscripts import draw_text, text_width
@@ -24,6 +25,7 @@ def broken(text: str, width: float) -> list[str]:
     return lines
 
 
+@guarded
 class PillRow(QRadioButton):
     """One choice: a tick if it is in force, its title, and below it a muted description."""
 

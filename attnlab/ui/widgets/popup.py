@@ -5,9 +5,11 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import cut_corners, round_corners
 
 
+@guarded
 class Popup(QFrame):
     """A window that closes with Esc or a click elsewhere; paints its own ground, as a see-through window must."""
 

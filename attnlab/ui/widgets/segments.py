@@ -8,6 +8,7 @@ from PySide6.QtGui import QColor, QEnterEvent, QKeyEvent, QPainter, QPaintEvent,
 from PySide6.QtWidgets import QRadioButton, QSizePolicy, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import disabled_ink, draw_focus_ring, font, mixed, plain_tip, px
 from attnlab.ui.widgets.choice import Choice, same
 from attnlab.ui.widgets.flow_layout import FlowLayout
@@ -16,6 +17,7 @@ from attnlab.ui.widgets.subscripts import draw_text, text_width
 _STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Up: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Down: 1}
 
 
+@guarded
 class Segments(QWidget):
     """Shows one of a few values and asks for another: ``chosen`` says which a person took.
 
@@ -129,6 +131,7 @@ class Segments(QWidget):
             self._choose(button)
 
 
+@guarded
 class _Segment(QRadioButton):
     """One segment; the one in force stands on a soft ground."""
 

@@ -3,12 +3,14 @@
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QWidget
 
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import px
 
 LEAST_WIDTH = 640
 """From so many pixels on, at the usual size of type, both have room beside one another."""
 
 
+@guarded
 class SideBySide(QWidget):
     """Shares its room evenly between two widgets."""
 

@@ -5,10 +5,12 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.guard import guarded
 
 RADIUS = 12
 
 
+@guarded
 class Surface(QWidget):
     """Paints its ground in the palette's surface; what lies on it is its owner's."""
 

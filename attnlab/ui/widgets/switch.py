@@ -5,10 +5,12 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QCheckBox, QSizePolicy, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import disabled_ink, draw_focus_ring, font, mixed, px
 from attnlab.ui.widgets.subscripts import draw_text, text_width
 
 
+@guarded
 class Switch(QCheckBox):
     """Looks like a switch and is a check box: ``clicked`` says a person turned it, ``setChecked`` shows the truth."""
 

@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent,
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from attnlab.figures.palette import Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import disabled_ink, draw_focus_ring, px
 from attnlab.ui.widgets.drawn import Drawn
 
@@ -26,6 +27,7 @@ class TimeMark:
     own: bool = False
 
 
+@guarded
 class Timeline(Drawn):
     """Shows moments by their steps; ``moment_chosen`` says which one is wanted, by its place among them."""
 

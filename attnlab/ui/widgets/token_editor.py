@@ -4,11 +4,13 @@ from PySide6.QtCore import QEvent, QRect, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import font, px
 
 LONGEST = 4096  # characters that a token can be typed with
 
 
+@guarded
 class TokenEditor(QLineEdit):
     """Enter and leaving commit, Esc cancels; it grows with what is typed."""
 

@@ -17,6 +17,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QFrame, QMenu, QSizePolicy, QToolTip, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import px
 from attnlab.ui.widgets.token_chips import PLUS, ChipLook, Chips, ChipTexts, draw_chip, eye_rect, visible
 from attnlab.ui.widgets.token_editor import TokenEditor
@@ -26,6 +27,7 @@ MOST_ROWS = 4
 SAID = "masked: no query may attend to it"
 
 
+@guarded
 class TokenStrip(QAbstractScrollArea):
     """Shows tokens and emits what a person wants done to them; the owner answers with ``set_tokens``.
 

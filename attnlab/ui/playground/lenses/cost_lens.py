@@ -13,6 +13,7 @@ from attnlab.compute.cost import Cost, Loops
 from attnlab.compute.engine import devices
 from attnlab.errors import AttnlabError
 from attnlab.figures.palette import Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.playground.lenses.lens import Lens, Runner
 from attnlab.ui.playground.lenses.page import scrolling_column
 from attnlab.ui.theme import font
@@ -31,6 +32,7 @@ POINTS: Style = "points"
 HEADS = ("Device", "Time", "Written")
 
 
+@guarded
 class CostLens(Lens):
     """A table, two plots and two sentences. It measures when first seen and by its button, never with an edit."""
 

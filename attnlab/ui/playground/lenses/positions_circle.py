@@ -15,6 +15,7 @@ from attnlab.attention.positions import sinusoidal
 from attnlab.attention.rotation import frequencies, rotation, rotation_error
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.text import Pen
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.playground.still import face
 from attnlab.ui.theme import px, scale
 
@@ -54,6 +55,7 @@ def turn(d_model: int, position: int, offset: int, pair: int) -> Turn:
     return Turn(d_model, block, omega, position, offset, pair, before, after, *errors)
 
 
+@guarded
 class Circle(QWidget):
     """The unit circle with the pair at t, the pair at t + φ, and the turn from one to the other."""
 

@@ -9,6 +9,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from attnlab.figures.palette import Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.playground.lenses.lens import Lens, Runner
 from attnlab.ui.playground.lenses.positions_encoding import EncodingPage
 from attnlab.ui.playground.lenses.positions_order import OrderPage
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from attnlab.document.document import View
 
 
+@guarded
 class PositionsLens(Lens):
     """Three pages under three tabs; only the page that is open has anything computed."""
 

@@ -20,6 +20,7 @@ from attnlab.figures.map_painter import (
 )
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.text import Pen
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.map_widget import MapWidget, longest
 from attnlab.ui.playground.card_layout import LABEL_SIZE, Room, fit
 from attnlab.ui.playground.still import face
@@ -32,6 +33,7 @@ LEAST_WIDTH = 128
 STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
+@guarded
 class MapFigure(MapWidget):
     """One map, or one a head, with labels, numbers where there is room, and a colour bar; a tool tip tells each number.
 
@@ -134,6 +136,7 @@ class MapFigure(MapWidget):
         painter.end()
 
 
+@guarded
 class MapRow(QWidget):
     """Four maps in one row, in two, or one below the other: as many abreast as have room to be read."""
 

@@ -19,6 +19,7 @@ from attnlab.errors import AttnlabError
 from attnlab.figures.map_painter import MapData
 from attnlab.figures.palette import Palette
 from attnlab.figures.raster import limit_of
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.playground.lenses.positions_map import MapFigure, MapRow
 from attnlab.ui.playground.lenses.positions_parts import Card, Page, sentence_label
 from attnlab.ui.theme import font, px, restyle
@@ -67,6 +68,7 @@ def _decimals(value: float) -> str:
     return "NaN" if value != value else f"{value:.4f}" if value >= 5e-5 else f"{value:.1e}".replace("-", "−")
 
 
+@guarded
 class OrderPage(Page):
     """Shows both rows of maps; the button asks for the same shuffling as an edit."""
 

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from attnlab.figures.palette import Palette
+from attnlab.ui.base.guard import guarded
 from attnlab.ui.icons import icon
 from attnlab.ui.theme import font, px, restyle
 from attnlab.ui.widgets.fields import NumberBox
@@ -140,6 +141,7 @@ class Card(Surface):
         self.column.setSpacing(4)
 
 
+@guarded
 class Panel(Card):
     """A card with a picture and its title; a click on it, or on its button, asks for it alone, or for all again."""
 

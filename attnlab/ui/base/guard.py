@@ -1,0 +1,109 @@
+"""Keeps errors inside the methods that Qt calls: before Python 3.12, one that leaves such a method ends the process.
+
+PySide hands an error of an override back to the Python code that caused Qt to call it; on CPython 3.11 that crashes for
+errors that C raises with a bare string, such as ``[][0]``. So every class that overrides a virtual method of Qt is
+``@guarded``: the error is reported, and Qt gets an answer that does no harm.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from types import FunctionType
+from typing import Any, TypeVar
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QPainterPath, QValidator
+from PySide6.QtWidgets import QAbstractSpinBox
+
+from attnlab.fault_log import report
+
+Class = TypeVar("Class", bound=type)
+Answer = Callable[..., Any]
+
+
+def _nothing(*_: object) -> None:
+    return None
+
+
+def _no(*_: object) -> bool:
+    return False
+
+
+def _zero(*_: object) -> int:
+    return 0
+
+
+def _size(*_: object) -> QSize:
+    return QSize()
+
+
+_WITHOUT_ANSWER = """
+    changeEvent closeEvent contextMenuEvent customEvent dragEnterEvent dragLeaveEvent dragMoveEvent dropEvent enterEvent
+    focusInEvent focusOutEvent hideEvent keyPressEvent keyReleaseEvent leaveEvent mouseDoubleClickEvent mouseMoveEvent
+    mousePressEvent mouseReleaseEvent moveEvent paintEvent resizeEvent showEvent timerEvent wheelEvent
+    addItem data headerData itemAt takeAt paint scrollContentsBy setGeometry showPopup stepBy
+"""
+_YES_OR_NO = "event eventFilter focusNextPrevChild hasHeightForWidth hitButton viewportEvent"
+ANSWERS: dict[str, Answer] = {
+    **dict.fromkeys(_WITHOUT_ANSWER.split(), _nothing),
+    **dict.fromkeys(_YES_OR_NO.split(), _no),
+    **dict.fromkeys(("columnCount", "count", "rowCount"), _zero),
+    **dict.fromkeys(("minimumSize", "minimumSizeHint", "sizeHint"), _size),
+    "boundingRect": lambda *_: QRectF(),
+    "expandingDirections": lambda *_: Qt.Orientation(0),
+    "fixup": lambda _, text: text,
+    "flags": lambda *_: Qt.ItemFlag.NoItemFlags,
+    "heightForWidth": lambda *_: -1,
+    "shape": lambda *_: QPainterPath(),
+    "stepEnabled": lambda *_: QAbstractSpinBox.StepEnabledFlag.StepNone,
+    "validate": lambda _, text, place: (QValidator.State.Intermediate, text, place),
+}
+"""What Qt gets when an override fails, given the arguments that it was called with."""
+AS_QT = ("accept", "done", "reject")
+"""Overrides in whose place Qt's own method runs when they fail: a dialog must close."""
+
+
+def guarded(cls: Class) -> Class:
+    """Decorate a class: errors in its overrides of Qt's virtual methods are reported, and do not leave them."""
+    for name, method in list(vars(cls).items()):
+        if isinstance(method, FunctionType) and (name in ANSWERS or name in AS_QT) and _is_qts(cls, name):
+            setattr(cls, name, _kept(method, ANSWERS.get(name) or _qts_own(cls, name)))
+    return cls
+
+
+def is_guarded(method: object) -> bool:
+    """Return whether errors cannot leave a method."""
+    return hasattr(method, "__guarded__")
+
+
+def _kept(method: FunctionType, answer: Answer) -> Callable[..., Any]:
+    @wraps(method)
+    def call(self: Any, *arguments: Any) -> Any:
+        try:
+            return method(self, *arguments)
+        except Exception as error:  # noqa: BLE001  # this is the guard: nothing may leave
+            report(error)
+        return answer(self, *arguments)
+
+    call.__guarded__ = True  # type: ignore[attr-defined]
+    return call
+
+
+def _is_qts(cls: type, name: str) -> bool:
+    """Return whether a class inherits a method from Qt; a mixin, which does not yet, counts as if it did."""
+    bases = [base for base in cls.__mro__[1:] if base is not object]
+    from_qt = [base for base in bases if base.__module__.startswith("PySide6.")]
+    return not from_qt or any(name in vars(base) for base in from_qt)
+
+
+def _qts_own(cls: type, name: str) -> Answer:
+    from_qt = (base for base in cls.__mro__ if base.__module__.startswith("PySide6.") and name in vars(base))
+    own = next(from_qt, None)
+
+    def call(self: Any, *arguments: Any) -> None:
+        try:
+            if own is not None:
+                getattr(own, name)(self, *arguments)
+        except Exception as error:  # noqa: BLE001  # this is the guard: nothing may leave
+            report(error)
+
+    return call
