@@ -157,6 +157,7 @@ class AnswerSheet(QWidget):
     def _ask_all(self, answers: Sequence["Answer"]) -> None:
         self._hint.hide()
         for each in self._asked:
+            self._rows.removeWidget(each.row)
             each.row.hide()
             each.row.deleteLater()
         self._asked = [self._row(answer) for answer in answers]

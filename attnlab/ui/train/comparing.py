@@ -50,6 +50,7 @@ class Comparing(QObject):
         if second is not None:
             second.stop()
             second.hide()
+            second.setParent(None)  # out of the splitter at once: it would be counted there until it is deleted
             second.deleteLater()
             self._take_head()
             self._workspace.settings.show()
@@ -86,17 +87,15 @@ class Comparing(QObject):
         session, maps = self._workspace.session, self._workspace.maps
         self.first = RunHead(self._name(session.run) if session.run is not None else "This run", "first")
         self.first.set_palette()
-        column = cast(QVBoxLayout, maps.layout())
-        item = column.itemAt(0)
-        self._probe_row = item.widget() if item is not None else None
-        if self._probe_row is not None:
-            self._probe_row.installEventFilter(self)
-        column.insertWidget(0, self.first)
+        self._probe_row = maps.head
+        self._probe_row.installEventFilter(self)
+        cast(QVBoxLayout, maps.layout()).insertWidget(0, self.first)
         maps.step.hide()
 
     def _take_head(self) -> None:
         if self.first is not None:
             self.first.hide()
+            cast(QVBoxLayout, self._workspace.maps.layout()).removeWidget(self.first)  # which would keep it till then
             self.first.deleteLater()
         if self._probe_row is not None:
             self._probe_row.removeEventFilter(self)

@@ -217,6 +217,7 @@ class Curves(Surface):
         while len(self._keys) > len(self._curves):
             key = self._keys.pop()
             layout.removeWidget(key)
+            key.hide()
             key.deleteLater()
         while len(self._keys) < len(self._curves):
             self._keys.append(_Key(self._legend))

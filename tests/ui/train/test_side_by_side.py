@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QToolButton
 from attnlab.training.look import Viewer
 from attnlab.ui.train.side_by_side import SecondRun
 from tests.ui.conftest import Person
-from tests.ui.train.pupil import Pupil, tiny
+from tests.ui.train.pupil import Pupil, tiny, trained
 
 
 @pytest.fixture
@@ -63,6 +63,27 @@ def test_a_second_run_shows_its_own_maps_at_the_step_that_is_scrubbed_to(pupil: 
     assert comparing.second is None
     assert pupil.trainer.settings.isVisible()
     assert pupil.trainer.maps.step.isVisible()
+
+
+def test_another_second_run_takes_the_place_of_the_one_before_and_the_window_closes(pupil: Pupil) -> None:
+    folders = [trained(pupil, seed) for seed in (0, 1)]
+    pupil.begin(tiny(steps=30))
+    comparing, maps = pupil.tools.comparing, pupil.trainer.maps
+    heights = []
+    for folder in folders:
+        before = comparing.second
+        comparing.compare(folder)
+        pupil.wait_for(lambda before=before: comparing.second not in (None, before))  # type: ignore[misc]
+        second = comparing.second
+        assert second is not None
+        pupil.wait_for(lambda second=second: second.seen is not None)  # type: ignore[misc]
+        heights.append(second.under.height())
+    assert heights[0] == heights[1] == maps.head.height()
+    assert [type(part) for part in pupil.trainer.body.findChildren(SecondRun)] == [SecondRun]
+    assert len(pupil.trainer.body.sizes()) == pupil.trainer.body.indexOf(maps) + 3
+    pupil.window.close()
+    assert comparing.second is None
+    maps.head.height()  # is still there
 
 
 def level(pupil: Pupil) -> bool:
