@@ -14,16 +14,21 @@ ArrayLike: TypeAlias = Tensor | NDArray[Any] | Sequence[Any]
 """What a field may be given as: a tensor, a NumPy array or nested sequences of numbers."""
 
 _OWNED = "_attnlab_owned"
+_ALIGNMENT = 64  # bytes, as torch places what it makes
 _AXES = {1: "[n]", 2: "[rows, columns]"}
 _KEPT = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 _DEEPEST = 4  # sequences inside sequences that are looked into for tensors; an array has two
 
 
 def own(tensor: Tensor) -> Tensor:
-    """Mark a tensor that nobody else holds, so that experiments share it instead of copying it.
+    """Mark a tensor that nobody else holds, so that experiments share it instead of copying it; return it.
 
     The mark holds for this very tensor in its present state: a copy does not have it, and writing into it ends it.
+    What does not lie in memory as torch's own tensors do is copied first, since a product's bits depend on it.
     """
+    if tensor.data_ptr() % _ALIGNMENT or not tensor.is_contiguous():
+        with torch.inference_mode(False):
+            tensor = tensor.clone(memory_format=torch.contiguous_format)
     if not tensor.is_inference():  # these do not count what is written into them
         setattr(tensor, _OWNED, (id(tensor), tensor._version))
     return tensor

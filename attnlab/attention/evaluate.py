@@ -13,7 +13,7 @@ from torch import Tensor
 from attnlab.attention.normalizers import NORMALIZERS
 from attnlab.attention.norms import NORMS
 from attnlab.attention.positions import POSITIONS
-from attnlab.attention.presence import source
+from attnlab.attention.products import affine, bmm, matmul
 from attnlab.attention.scores import SCORES
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def _before(t: "Trace", name: str, place: int = 0) -> Tensor:
     """Return what a stage is computed from."""
-    return t[source(t.experiment, name, place)]
+    return t[t.sources(name)[place]]
 
 
 def _positioned(t: "Trace", embeddings: Tensor) -> Tensor:
@@ -47,16 +47,13 @@ def memory(t: "Trace") -> Tensor:
 def _project(t: "Trace", x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
     if weight is None:
         return x if bias is None else x + t.take(bias)
-    if x.ndim > 2:
-        return torch.nn.functional.linear(x, t.take(weight).mT, None if bias is None else t.take(bias))
-    if bias is None:
-        return torch.mm(x, t.take(weight))
-    return torch.addmm(t.take(bias), x, t.take(weight))
+    return affine(x, t.take(weight), None if bias is None else t.take(bias))
 
 
 def _split(x: Tensor, heads: int) -> Tensor:
-    if x.ndim == 2:
-        return x.view(x.shape[0], heads, -1).transpose(0, 1)  # [T, h·d] -> [h, T, d]
+    if x.ndim == 2:  # [T, h·d] -> [h, T, d] in half the time of view and transpose
+        (rows, columns), (row, column) = x.shape, x.stride()
+        return x.as_strided((heads, rows, columns // heads), (columns // heads * column, row, column))
     return x.view(*x.shape[:-1], heads, -1).transpose(-3, -2)
 
 
@@ -135,7 +132,17 @@ def scores(t: "Trace") -> Tensor:
 def scaled(t: "Trace") -> Tensor:
     """Return the scores divided."""
     divisor = t.experiment.divisor
-    return t["scores"] if divisor is None else t["scores"] / divisor
+    if divisor is None:
+        return t["scores"]
+    exact = t.device.type == "cpu" and t.dtype in (torch.float32, torch.float64)  # half precision would round it
+    return t["scores"] / (_scalar(divisor, t.dtype, t.device) if exact else divisor)
+
+
+@lru_cache(maxsize=32)
+def _scalar(value: float, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """Return a number as a tensor without axes, which small layers are computed with in half the time. Shared."""
+    with torch.inference_mode(False):
+        return torch.tensor(value, dtype=dtype, device=device)
 
 
 def biased(t: "Trace") -> Tensor:
@@ -159,10 +166,8 @@ def masked(t: "Trace") -> Tensor:
     if hidden is None:
         return before
     fill = t.experiment.config.option("fill")
-    if fill == "-inf":
-        return before.masked_fill(hidden, -torch.inf)
-    value = torch.tensor(float(fill), dtype=t.dtype, device=t.device)  # beyond the range of float16 this is −∞
-    return before.masked_fill(hidden, value)
+    value = _scalar(float(fill), t.dtype, t.device)  # beyond the range of float16 this is −∞
+    return torch.where(hidden, value, before)  # half the time of masked_fill
 
 
 def weights(t: "Trace") -> Tensor:
@@ -210,7 +215,7 @@ def _kept(h: int, t_q: int, t_k: int, share: float, seed: int) -> Tensor:
 def context(t: "Trace") -> Tensor:
     """Return the values mixed by the weights, [h, T_q, d_v]; of heads that are switched off 0."""
     weights, values = _before(t, "context"), t["values"]
-    mixed = torch.bmm(weights, values) if weights.ndim == 3 else torch.matmul(weights, values)
+    mixed = bmm(weights, values) if weights.ndim == 3 else matmul(weights, values)
     if t.experiment.config.ablated:
         mixed[..., list(t.experiment.config.ablated), :, :] = 0
     return mixed

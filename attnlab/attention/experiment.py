@@ -87,7 +87,7 @@ class Weights:
         object.__setattr__(self, "extra", take_extra(extra))
 
 
-@dataclass(frozen=True, slots=True, eq=False, init=False)
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, init=False)
 class AttentionConfig:
     """How attention is computed; the names are those of the registries (:mod:`attnlab.attention.registry`).
 

@@ -11,6 +11,7 @@ from torch import Tensor
 from attnlab.attention import sparse
 from attnlab.attention.arithmetic import Floats, Line, Span, eased, joined, line, number, short, shown, signed
 from attnlab.attention.entries import Entry, Option
+from attnlab.attention.products import in_one_thread
 
 TEMPERATURE = Option(
     "temperature",
@@ -214,7 +215,7 @@ NORMALIZERS = {
             "(Ramapuram et al. 2024).",
             options=(TEMPERATURE,),
             formula=r"1 \div (1 + e^{-x})",
-            apply=lambda logits, p: torch.sigmoid(logits),
+            apply=lambda logits, p: in_one_thread(torch.sigmoid, logits),
             explain=_explain_sigmoid,
             code="weights = torch.sigmoid({x})",
             competes=False,

@@ -11,6 +11,7 @@ from torch import Tensor
 from attnlab.attention.arithmetic import Floats, Line, Span, line, number, short
 from attnlab.attention.arrays import widened
 from attnlab.attention.entries import Entry, Table
+from attnlab.attention.products import in_one_thread
 
 Options = Mapping[str, Any]
 
@@ -36,7 +37,7 @@ EPS = 1e-6
 
 def _rms(x: Tensor, p: Options) -> Tensor:
     wide = widened(x)
-    return (wide * torch.rsqrt(wide.square().mean(-1, keepdim=True) + EPS)).to(x.dtype)
+    return (wide * in_one_thread(torch.rsqrt, wide.square().mean(-1, keepdim=True) + EPS)).to(x.dtype)
 
 
 def _explain_rms(x: Floats, column: int, p: Options) -> tuple[Line, ...]:

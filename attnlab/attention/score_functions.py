@@ -9,6 +9,7 @@ from torch import Tensor
 
 from attnlab.attention.arithmetic import Floats, Line, Span, joined, line, products, short, shown, signed
 from attnlab.attention.arrays import widened
+from attnlab.attention.products import bmm, matmul
 
 BLOCK_BYTES = 4 * 2**20
 """The largest temporary that a score function makes; what would be larger is computed in blocks of queries.
@@ -24,28 +25,28 @@ Parameters = Mapping[str, Any]
 
 def dot(queries: Tensor, keys: Tensor, p: Parameters) -> Tensor:
     """Return q·k (Luong et al. 2015)."""
-    return torch.bmm(queries, keys.mT)  # half the time of @ on small heads
+    return bmm(queries, keys.mT)  # half the time of @ on small heads
 
 
 def general(queries: Tensor, keys: Tensor, p: Parameters) -> Tensor:
     """Return q W_a kᵀ (Luong et al. 2015)."""
-    return torch.bmm(queries @ p["W_a"], keys.mT)
+    return bmm(matmul(queries, p["W_a"]), keys.mT)
 
 
 def concat(queries: Tensor, keys: Tensor, p: Parameters) -> Tensor:
     """Return tanh([q k] W_c) v_c (Luong et al. 2015); the upper half of W_c meets the query, the lower the key."""
     upper, lower = p["W_c"].chunk(2)
-    return _through_tanh(queries @ upper, keys @ lower, p["v_c"])
+    return _through_tanh(matmul(queries, upper), matmul(keys, lower), p["v_c"])
 
 
 def additive(queries: Tensor, keys: Tensor, p: Parameters) -> Tensor:
     """Return tanh(q W_d + k W_e) v_a (Bahdanau et al. 2015)."""
-    return _through_tanh(queries @ p["W_d"], keys @ p["W_e"], p["v_a"])
+    return _through_tanh(matmul(queries, p["W_d"]), matmul(keys, p["W_e"]), p["v_a"])
 
 
 def cosine(queries: Tensor, keys: Tensor, p: Parameters) -> Tensor:
     """Return q·k ÷ (|q| |k|) (Graves et al. 2014)."""
-    return torch.bmm(_of_length_1(queries), _of_length_1(keys).mT)
+    return bmm(_of_length_1(queries), _of_length_1(keys).mT)
 
 
 def _of_length_1(x: Tensor) -> Tensor:
@@ -58,7 +59,7 @@ def _through_tanh(of_queries: Tensor, of_keys: Tensor, v: Tensor) -> Tensor:
     scores = of_queries.new_empty(h, t_q, t_k)
     for heads, rows in _blocks(h, t_q, of_keys[0].nbytes):
         sums = of_queries[heads, rows, None] + of_keys[heads, None]
-        scores[heads, rows] = sums.tanh_() @ v
+        scores[heads, rows] = matmul(sums.tanh_(), v)
     return scores
 
 

@@ -1,8 +1,9 @@
 """The table: an attention layer is these stages, and nothing else in the program lists them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from torch import Tensor
 
@@ -10,7 +11,7 @@ from attnlab.attention import evaluate, explain_maps, explain_projections, prese
 from attnlab.attention.normalizers import NORMALIZERS
 
 if TYPE_CHECKING:
-    from attnlab.attention.experiment import Experiment
+    from attnlab.attention.experiment import AttentionConfig, Experiment
     from attnlab.attention.explanation import Cell, Explanation
     from attnlab.attention.trace import Trace
 
@@ -204,3 +205,36 @@ def about(stage: Stage, e: "Experiment") -> str:
 def sources(stage: Stage, e: "Experiment") -> tuple[Stage, ...]:
     """Return the stages that this one is computed from in this configuration."""
     return tuple(BY_NAME[name] for name in presence.sources(e, stage.name))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a configuration computes: its stages by name, in order, and the stages that each is computed from.
+
+    ``listed`` are the names but for those of stages that stand beside.
+    """
+
+    stages: Mapping[str, Stage]
+    sources: Mapping[str, tuple[str, ...]]
+    listed: tuple[str, ...]
+
+
+_PLANS: "WeakKeyDictionary[AttentionConfig, dict[tuple[bool, bool], Plan]]" = WeakKeyDictionary()
+
+
+def plan(e: "Experiment") -> Plan:
+    """Return what an experiment computes; looked up once for a configuration, as edits of numbers keep it."""
+    plans = _PLANS.get(e.config)
+    if plans is None:
+        plans = _PLANS[e.config] = {}
+    key = (e.memory_embeddings is not None, e.weights.W_o is not None)
+    if key not in plans:
+        plans[key] = new_plan(e)
+    return plans[key]
+
+
+def new_plan(e: "Experiment") -> Plan:
+    """Return what an experiment, or what stands in for one, computes."""
+    present = {stage.name: stage for stage in STAGES if stage.present(e)}
+    listed = tuple(name for name, stage in present.items() if not stage.beside)
+    return Plan(present, {name: presence.sources(e, name) for name in present}, listed)

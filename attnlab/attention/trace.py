@@ -12,8 +12,7 @@ from torch import Tensor
 from attnlab.attention.entries import Entry
 from attnlab.attention.frozen import NOTHING
 from attnlab.attention.masks import Hidden
-from attnlab.attention.presence import has, sources
-from attnlab.attention.stages import STAGES, Stage
+from attnlab.attention.stages import Stage, plan
 from attnlab.errors import DeviceError
 
 if TYPE_CHECKING:
@@ -42,7 +41,8 @@ class Trace:
         self.experiment = experiment
         self.device = device
         self.dtype = dtype
-        self._present = {stage.name: stage for stage in STAGES if has(experiment, stage.name)}
+        self._plan = plan(experiment)
+        self._present = self._plan.stages
         self._tensors: dict[str, Tensor] = {}
         self._arrays: dict[str, NDArray[np.floating]] = {}
         self._kind = device.type
@@ -64,7 +64,7 @@ class Trace:
     @property
     def stages(self) -> tuple[str, ...]:
         """The names of the stages that this configuration has, in order, but for those that stand beside."""
-        return tuple(name for name, stage in self._present.items() if not stage.beside)
+        return self._plan.listed
 
     @property
     def all_stages(self) -> tuple[str, ...]:
@@ -86,6 +86,10 @@ class Trace:
         if name not in self._present:
             raise KeyError(f"there is no stage {name!r} here; there are {', '.join(self._present)}")
         return self._present[name]
+
+    def sources(self, name: str) -> tuple[str, ...]:
+        """Return the names of the stages that a stage is computed from here; KeyError as ``trace[name]``."""
+        return self._plan.sources[name] if name in self._present else self._plan.sources[self.stage(name).name]
 
     def __contains__(self, name: str) -> bool:
         return name in self._present
@@ -194,7 +198,7 @@ class Trace:
         found: list[str] = []
         suspect = {name for name in self._present if not math.isfinite(self[name].sum().item())}
         for name in self._present:
-            if name not in suspect or (name == "masked" and sources(self.experiment, name)[0] not in suspect):
+            if name not in suspect or (name == "masked" and self.sources(name)[0] not in suspect):
                 continue  # a finite sum has finite terms, and is had in a tenth of the time
             bad = ~torch.isfinite(self[name])
             if name == "masked" and self.hidden is not None:

@@ -12,6 +12,7 @@ from attnlab.attention.edits import configured
 from attnlab.attention.normalizers import NORMALIZERS
 from attnlab.attention.positions import POSITIONS
 from attnlab.attention.stages import STAGES
+from tests.near import assert_near
 
 WEIGHTS = ("W_q", "W_k", "W_v", "W_o", "b_q", "b_k", "b_v", "b_o")
 
@@ -31,13 +32,10 @@ def by_code(e: attnlab.Experiment) -> dict[str, torch.Tensor]:
 
 
 def assert_code_makes_the_stages(e: attnlab.Experiment, dtype: str = "float64") -> None:
-    trace, made = attnlab.compute(e, dtype=dtype), by_code(e)
+    trace, exact, made = attnlab.compute(e, dtype=dtype), attnlab.compute(e, dtype="float64"), by_code(e)
     assert tuple(made) == trace.all_stages
     for name, tensor in made.items():
-        assert tensor.dtype == trace[name].dtype, name
-        torch.testing.assert_close(
-            tensor, trace[name], atol=1e-6, rtol=1e-5, equal_nan=True, msg=lambda m, n=name: f"{n}: {m}"
-        )
+        assert_near(tensor, trace, exact, name)
 
 
 def randn(*shape: int, seed: int = 1) -> torch.Tensor:

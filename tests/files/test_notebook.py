@@ -16,6 +16,7 @@ from attnlab.attention.masks import MASKS
 from attnlab.attention.stages import BY_NAME
 from attnlab.files.notebook import notebook
 from tests.files.kinds import KINDS, ON
+from tests.near import assert_near
 
 CASES = KINDS
 
@@ -39,26 +40,24 @@ def run(text: str, capsys: pytest.CaptureFixture[str]) -> tuple[dict[str, Any], 
     return names, capsys.readouterr().out
 
 
-def agree(e: Experiment, names: dict[str, Any], printed: str, dtype: str, tolerance: float) -> None:
-    trace = attnlab.compute(e, dtype=dtype)
+def agree(e: Experiment, names: dict[str, Any], printed: str, dtype: str) -> None:
+    trace, exact = attnlab.compute(e, dtype=dtype), attnlab.compute(e, dtype="float64")
     assert tuple(names["stages"]) == trace.all_stages
     for stage in trace.all_stages:
-        torch.testing.assert_close(
-            names["stages"][stage], trace[stage], rtol=tolerance, atol=tolerance / 10, equal_nan=True
-        )
+        assert_near(names["stages"][stage], trace, exact, stage)
         assert f"{stage} {list(trace[stage].shape)}\n" in printed
 
 
 @pytest.mark.parametrize("name", attnlab.presets())
 def test_every_preset_runs_and_agrees(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     e = attnlab.preset(name)
-    agree(e, *run(notebook(e, name), capsys), "float32", 2e-5)
+    agree(e, *run(notebook(e, name), capsys), "float32")
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_every_entry_of_every_registry_runs_and_agrees(case: str, capsys: pytest.CaptureFixture[str]) -> None:
     e = CASES[case]
-    agree(e, *run(notebook(e, case, "float64"), capsys), "float64", 1e-11)
+    agree(e, *run(notebook(e, case, "float64"), capsys), "float64")
 
 
 def test_every_entry_is_in_use_in_its_case() -> None:
@@ -76,7 +75,7 @@ def test_stages_can_be_run_again_in_any_order(preset: str, capsys: pytest.Captur
     names, printed = run(text, capsys)
     for source in reversed(cells(text, "code")[1:]):
         exec(source, names)
-    agree(e, names, printed, "float32", 2e-5)
+    agree(e, names, printed, "float32")
 
 
 def test_one_cell_a_stage_under_its_formula() -> None:

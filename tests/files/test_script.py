@@ -14,6 +14,7 @@ from attnlab.attention.edits import configured
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
 from attnlab.files.script import script
 from tests.files.kinds import BASES, KINDS, across, entries, made
+from tests.near import assert_near
 
 
 def run(code: str, capsys: pytest.CaptureFixture[str]) -> tuple[dict[str, torch.Tensor], str]:
@@ -77,19 +78,15 @@ ELSEWHERE = {**across(("cross-attention",)), **across(("grouped-keys",)), **acro
 """Every kind that goes with keys from a second sequence, with keys that heads share, with another score."""
 FEW = {f"preset {name}": attnlab.preset(name) for name in attnlab.presets()} | odd_experiments()
 CASES = FEW | KINDS | ELSEWHERE
-HALF = {"bfloat16": 2**-7, "float16": 2**-10}
-"""A step of the formats of 16 bits, relative to a number."""
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_script_reproduces_every_stage(case: str, capsys: pytest.CaptureFixture[str]) -> None:
-    trace = attnlab.compute(CASES[case])
+    trace, exact = attnlab.compute(CASES[case]), attnlab.compute(CASES[case], dtype="float64")
     stages, printed = run(script(CASES[case], case), capsys)
     assert tuple(stages) == trace.all_stages
     for name in trace.all_stages:
-        torch.testing.assert_close(
-            stages[name], trace[name], rtol=2e-5, atol=2e-6, equal_nan=True, msg=lambda m, n=name: f"{n}: {m}"
-        )
+        assert_near(stages[name], trace, exact, name)
         assert f"{name} {list(trace[name].shape)}\n" in printed
 
 
@@ -101,14 +98,15 @@ def test_the_script_is_as_exact_in_float64(case: str, capsys: pytest.CaptureFixt
         torch.testing.assert_close(stages[name], trace[name], rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("dtype", HALF)
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 @pytest.mark.parametrize("case", [*(f"preset {name}" for name in attnlab.presets()), *KINDS])
-def test_the_script_is_within_two_steps_of_halves(case: str, dtype: str, capsys: pytest.CaptureFixture[str]) -> None:
-    trace = attnlab.compute(CASES[case], dtype=dtype)
+def test_the_script_is_as_exact_as_the_trace_in_halves(
+    case: str, dtype: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace, exact = attnlab.compute(CASES[case], dtype=dtype), attnlab.compute(CASES[case], dtype="float64")
     stages, _ = run(script(CASES[case], case, dtype), capsys)
     for name in trace.all_stages:
-        steps = 2 * HALF[dtype] * float(trace[name].nan_to_num(0, 0, 0).abs().max())
-        torch.testing.assert_close(stages[name], trace[name], rtol=HALF[dtype], atol=steps, equal_nan=True)
+        assert_near(stages[name], trace, exact, name)
 
 
 @pytest.mark.parametrize("item", range(3))

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import torch
 from torch import Tensor, nn
@@ -13,8 +13,7 @@ from attnlab.attention.entries import Table
 from attnlab.attention.experiment import PROJECTIONS, AttentionConfig
 from attnlab.attention.frozen import NOTHING
 from attnlab.attention.masks import Hidden
-from attnlab.attention.presence import has, source
-from attnlab.attention.stages import STAGES
+from attnlab.attention.stages import Plan, new_plan
 from attnlab.attention.trace import Trace
 
 if TYPE_CHECKING:
@@ -66,7 +65,8 @@ class LayerTrace(Trace):
         stand_in = _Layer(layer, config, x, memory, hidden is not None)
         self.experiment = cast("Experiment", stand_in)
         self.device, self.dtype = x.device, x.dtype
-        self._present = layer.present(self.experiment)
+        self._plan = layer.plan(self.experiment)
+        self._present = self._plan.stages
         self._tensors = {"inputs": x}  # absolute positions were added below the first layer
         if memory is not None:
             self._tensors["memory"] = memory
@@ -101,7 +101,7 @@ class LayerTrace(Trace):
     def _evaluate(self, name: str) -> Tensor:
         if name != "dropped":
             return super()._evaluate(name)
-        before = self[source(self.experiment, name)]
+        before = self[self.sources(name)[0]]
         self._tensors[name] = nn.functional.dropout(before, self.experiment.config.option("dropout"))
         return self._tensors[name]
 
@@ -130,7 +130,7 @@ class Attention(nn.Module):
         self.learning = replace(config, options={**config.options, "dropout": dropout}) if dropout else config
         self.report: Callable[[LayerTrace], None] | None = None
         self.tables = tuple(registry.tables(config))
-        self._plans: dict[tuple[bool, bool, bool], dict[str, Any]] = {}
+        self._plans: dict[tuple[bool, bool, bool], Plan] = {}
         d_k = d_model // config.n_heads
         self.divisor = _divisor(config.scale, d_k, d_model)
         for name in PROJECTIONS:
@@ -145,11 +145,11 @@ class Attention(nn.Module):
         """The tables of registry entries by name, as in :class:`attnlab.Weights`."""
         return {name: self.get_parameter(name) for name in self.tables} if self.tables else NOTHING
 
-    def present(self, e: "Experiment") -> dict[str, Any]:
-        """Return the stages that a forward of this layer has, by name; looked up once for each kind of forward."""
+    def plan(self, e: "Experiment") -> Plan:
+        """Return what a forward of this layer computes; looked up once for each kind of forward."""
         key = (self.training, e.masked, e.memory_embeddings is not None)
         if key not in self._plans:
-            self._plans[key] = {stage.name: stage for stage in STAGES if has(e, stage.name)}
+            self._plans[key] = new_plan(e)
         return self._plans[key]
 
     def forward(self, x: Tensor, memory: Tensor | None = None, hidden: Hidden | None = None) -> Tensor:

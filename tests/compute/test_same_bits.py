@@ -1,0 +1,180 @@
+"""One experiment has one set of bits: whatever the number of threads, the place in memory, and who computes it."""
+
+import dataclasses
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import attnlab
+from attnlab.attention.arrays import own
+from attnlab.attention.edits import configured
+from attnlab.cli import main
+from attnlab.compute.service import Request, answer
+from attnlab.errors import ExperimentError
+from tests.files.kinds import entries
+
+THREADS = (1, 2, 3, 4)
+OFFSETS = (0, 4, 16, 32)
+"""Bytes from where torch would place a tensor."""
+TABLES = ("W_q", "W_k", "W_v", "W_o", "b_q", "b_k", "b_v", "b_o")
+DTYPES = ("float32", "float64", "bfloat16")
+
+
+def layer(tokens: int, d_model: int, heads: int, d_head: int, kv_heads: int | None = None) -> attnlab.Experiment:
+    """Return a layer with everything of its own: a second sequence, biases, keys and values of other sizes."""
+    g = torch.Generator().manual_seed(0)
+    shared = kv_heads or heads
+    shapes = {
+        "W_q": (d_model, heads * d_head), "W_k": (d_model, shared * d_head), "W_v": (d_model, shared * (d_head + 1)),
+        "W_o": (heads * (d_head + 1), 17), "b_q": (heads * d_head,), "b_k": (shared * d_head,),
+        "b_v": (shared * (d_head + 1),), "b_o": (17,),
+    }  # fmt: skip
+    return attnlab.Experiment(
+        [f"q{i}" for i in range(tokens)],
+        torch.randn(tokens, d_model, generator=g),
+        attnlab.Weights(**{name: torch.randn(*shape, generator=g) for name, shape in shapes.items()}),
+        attnlab.AttentionConfig(n_heads=heads, n_kv_heads=kv_heads),
+        [f"k{i}" for i in range(tokens + 1)],
+        torch.randn(tokens + 1, d_model, generator=g),
+    )
+
+
+SMALL, LARGE = layer(7, 34, 4, 10, 2), layer(105, 64, 3, 12)
+"""Products of odd shapes; maps that torch splits among its threads, above 32,768 numbers."""
+
+
+def digest(trace: attnlab.Trace) -> dict[str, str]:
+    return {name: hashlib.sha256(trace[name].contiguous().view(torch.uint8).numpy()).hexdigest() for name in trace}
+
+
+def at(tensor: torch.Tensor, offset: int) -> torch.Tensor:
+    """Return a copy of a tensor that begins so many bytes from where torch would place it."""
+    size = tensor.element_size()
+    room = torch.empty(tensor.numel() + 128 // size, dtype=tensor.dtype)
+    begin = (-room.data_ptr() % 64 + max(offset, size if offset else 0)) // size
+    placed = room[begin : begin + tensor.numel()].view(tensor.shape).copy_(tensor)
+    assert placed.data_ptr() % 64 == max(offset, size if offset else 0)
+    return placed
+
+
+def moved(e: attnlab.Experiment, offset: int, kind: str) -> attnlab.Experiment:
+    """Return the same experiment, its arrays given from elsewhere in memory: as tensors, NumPy arrays or its own."""
+
+    def given(tensor: torch.Tensor) -> Any:
+        if kind == "transposed" and tensor.ndim == 2:
+            return at(tensor.T.contiguous(), offset).T
+        placed = at(tensor, offset)
+        return placed.numpy() if kind == "numpy" else own(placed) if kind == "owned" else placed
+
+    tables = {name: given(table) for name in TABLES if (table := getattr(e.weights, name)) is not None}
+    extra = {name: given(table) for name, table in e.weights.extra.items()}
+    memory = None if e.memory_embeddings is None else given(e.memory_embeddings)
+    weights = attnlab.Weights(**tables, extra=extra)
+    return dataclasses.replace(e, embeddings=given(e.embeddings), weights=weights, memory_embeddings=memory)
+
+
+@pytest.fixture(autouse=True)
+def same_threads_afterwards() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    yield
+    torch.set_num_threads(threads)
+
+
+def kinds(e: attnlab.Experiment) -> dict[str, attnlab.Experiment]:
+    """Return the layer with each entry of each registry in use that goes with it."""
+    found = {}
+    for name, changes in entries():
+        try:
+            found[name] = configured(e, **changes)
+        except ExperimentError:
+            continue
+    return found
+
+
+KINDS = {(size, name): e for size, base in (("small", SMALL), ("large", LARGE)) for name, e in kinds(base).items()}
+CASES = [(*case, dtype) for case in KINDS for dtype in (DTYPES if case[0] == "small" else DTYPES[:1])]
+
+
+@pytest.mark.parametrize(("size", "name", "dtype"), CASES)
+def test_every_kind_of_layer_has_the_same_bits_for_any_number_of_threads(size: str, name: str, dtype: str) -> None:
+    found = {}
+    for threads in THREADS:
+        torch.set_num_threads(threads)
+        found[threads] = digest(attnlab.compute(KINDS[size, name], dtype=dtype))
+        assert torch.get_num_threads() == threads
+    for threads in THREADS[1:]:
+        assert found[threads] == found[1]
+
+
+def test_every_registry_is_among_the_kinds() -> None:
+    assert {name for _, name in KINDS} == {name for name, _ in entries()}
+
+
+@pytest.mark.parametrize("kind", ["tensor", "numpy", "transposed", "owned"])
+@pytest.mark.parametrize("offset", OFFSETS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_where_arrays_lie_in_memory_changes_no_bit(offset: int, kind: str, dtype: str) -> None:
+    for e in (SMALL, LARGE, configured(LARGE, score="additive"), configured(SMALL, score="general")):
+        assert digest(attnlab.compute(moved(e, offset, kind), dtype=dtype)) == digest(attnlab.compute(e, dtype=dtype))
+
+
+def test_an_experiments_arrays_lie_as_torch_places_its_own() -> None:
+    wide = torch.randn(9, 9)
+    for given in (wide[1:, 1:], wide[1:, 1:].numpy(), wide.T[1:, 1:], wide[1:, 1:].tolist(), own(wide[1:, 1:])):
+        e = attnlab.Experiment([*"abcdefgh"], given, attnlab.Weights(given, given, given, given))
+        for array in (e.embeddings, e.weights.W_q, e.weights.W_k, e.weights.W_v, e.weights.W_o):
+            assert array is not None
+            assert array.is_contiguous()
+            assert array.data_ptr() % 64 == 0
+
+
+@pytest.mark.parametrize("name", ["multi-head-8", "grouped-keys", "cross-attention", "padding-batch"])
+def test_the_worker_and_show_have_the_bits_of_compute(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    e = attnlab.preset(name)
+    torch.set_num_threads(2)
+    wanted = attnlab.compute(e)
+    torch.set_num_threads(1)
+    reply = answer(Request(1, e))
+    assert reply.trace is not None
+    assert digest(reply.trace) == digest(wanted)
+    assert main(["show", f"preset:{name}", "--json"]) == 0
+    for stage in json.loads(capsys.readouterr().out):
+        values = np.array(stage["values"], np.float32)  # None becomes NaN
+        array = wanted.array(stage["stage"])
+        np.testing.assert_array_equal(values, np.where(np.isfinite(array), array, np.nan), stage["stage"])
+
+
+PROGRAM = """
+import hashlib, sys, torch
+import attnlab
+from attnlab.attention.experiment import Experiment
+if sys.argv[1] == "after":
+    torch.randn(64, 64) @ torch.randn(64, 64)
+whole = hashlib.sha256()
+for name in ("multi-head-8", "head-average", "grouped-keys", "luong-concat", "additive", "journey", "cross-attention"):
+    trace = attnlab.compute(attnlab.preset(name))
+    for stage in trace:
+        whole.update(trace[stage].contiguous().view(torch.uint8).numpy())
+print(whole.hexdigest())
+"""
+
+
+def elsewhere(threads: int, when: str, **environment: str) -> str:
+    """Return the digest that another process finds, which begins with so many threads."""
+    env = {**os.environ, "OMP_NUM_THREADS": str(threads), **environment}
+    command = [sys.executable, "-c", PROGRAM, when]
+    return subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout.strip()
+
+
+@pytest.mark.parametrize("setting", [{}, {"MKL_CBWR": "COMPATIBLE"}])
+def test_other_processes_find_the_same_bits(setting: dict[str, str]) -> None:
+    found = {elsewhere(threads, when, **setting) for threads, when in ((1, "first"), (2, "after"), (4, "first"))}
+    assert len(found) == 1
