@@ -3,6 +3,7 @@
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from weakref import ref
 
 from PySide6.QtCore import QObject, Signal
 
@@ -59,7 +60,10 @@ class Document(QObject):
         super().__init__(parent)
         self._history = History(label, scene)
         self._view = fitted(View(), scene.experiment, first=True)
-        self._saved: dict[int, tuple[Path | None, Scene | None]] = {0: (None, scene)}  # of each thing that was opened
+        self._saved: dict[int, tuple[Path | None, ref[Scene] | None]] = {0: (None, ref(scene))}
+        # of each thing that was opened, its file and the scene that lies there
+        self._in_files = {0}  # the openings that lie in a file, or are as they were opened
+        self._good: Entry | None = None
 
     @property
     def scene(self) -> Scene:
@@ -84,7 +88,8 @@ class Document(QObject):
     @property
     def modified(self) -> bool:
         """Whether the scene differs from the one last saved or opened."""
-        return self.scene is not self._saved[self._history.current.opening][1]
+        saved = self._saved[self._history.current.opening][1]
+        return saved is None or self.scene is not saved()
 
     @property
     def path(self) -> Path | None:
@@ -115,19 +120,23 @@ class Document(QObject):
 
         ``view`` is how it is to be looked at, None for as a new one is; ``saved`` is False for work that was not.
         """
-        self._saved[self._history.open(label, scene)] = path, scene if saved else None
+        opening = self._history.open(label, scene)
+        self._saved[opening] = path, ref(scene) if saved else None
+        if saved:
+            self._in_files.add(opening)
         first = fitted(replace(self._view, cell=None, pinned=False), scene.experiment, first=True)
         self._view = first if view is None else fitted(view, scene.experiment)
         self._announce()
 
     def ever_saved(self, opening: int) -> bool:
         """Tell whether what was opened with that number lies in a file, as it was then or later."""
-        return self._saved[opening][1] is not None
+        return opening in self._in_files
 
     def mark_saved(self, path: Path, entry: Entry | None = None) -> None:
         """Remember that the scene of an entry lies in a file, that of the current one without any."""
         entry = entry or self._history.current
-        self._saved[entry.opening] = path, entry.scene
+        self._saved[entry.opening] = path, ref(entry.scene)
+        self._in_files.add(entry.opening)
         self.history_changed.emit()
 
     def undo(self) -> None:
@@ -146,6 +155,24 @@ class Document(QObject):
             self.message_raised.emit("")
             self._announce()
 
+    def note_computed(self) -> None:
+        """Remember that the numbers of the current scene are there."""
+        self._good = self._history.note_computed()
+
+    def refuse(self) -> None:
+        """Leave the current scene, whose numbers cannot be had, for the state before it.
+
+        It leaves the history, so that undo and redo never come to it again. One that could be computed before stays:
+        then it is the device that fails, and nothing is lost to that.
+        """
+        if self._history.refuse(self._good):
+            self._announce()
+
+    def set_history_budget(self, bytes_: int) -> None:
+        """Let the history take as many bytes; beyond these the oldest entries are let go."""
+        self._history.budget = bytes_
+        self.history_changed.emit()
+
     def show(self, **changes: object) -> None:
         """Change what is selected or shown: fields of :class:`View`; of ``step`` and ``at`` either one follows."""
         if "step" in changes or "at" in changes:
@@ -160,7 +187,13 @@ class Document(QObject):
         if pin or not self._view.pinned:
             self.show(cell=cell, pinned=pin and cell is not None)
 
+    def _forget_gone(self) -> None:
+        """Forget the files of what was opened and has left the history."""
+        for opening in [one for one in self._saved if one not in self._history.openings]:
+            del self._saved[opening]
+
     def _announce(self) -> None:
+        self._forget_gone()
         view = fitted(self._view, self.experiment)
         changed, self._view = view != self._view, view
         self.scene_changed.emit(self.scene)

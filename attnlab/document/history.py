@@ -1,30 +1,44 @@
-"""Undo and redo by keeping values: a list of scenes, unlimited, where one gesture is one entry."""
+"""Undo and redo by keeping values: a list of scenes within a budget of bytes, where one gesture is one entry."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
 from attnlab.document.scene import Scene
+from attnlab.document.settings import HISTORY_MIB
+from attnlab.files.session_experiment import arrays_of
+
+ENTRY_BYTES = 4096
+"""What an entry is taken to weigh beside its arrays: its label, its tokens and its objects, about."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A scene and what led to it; edits of one gesture share an entry.
 
-    ``opening`` numbers what was opened, with which the entry began: a preset, a file.
+    ``opening`` numbers what was opened, with which the entry began: a preset, a file. ``computed`` says whether the
+    numbers of the scene were ever there.
     """
 
     label: str
     scene: Scene
     gesture: Hashable = None
     opening: int = 0
+    computed: bool = False
 
 
 class History:
-    """The entries and which of them is current."""
+    """The entries and which of them is current.
 
-    def __init__(self, label: str, scene: Scene) -> None:
-        self._entries = [Entry(label, scene)]
-        self._index = self._openings = 0
+    ``budget`` is how many bytes the entries may take; beyond it the oldest are let go, but never the current one and
+    the one before it. Arrays that entries share are counted once.
+    """
+
+    def __init__(self, label: str, scene: Scene, budget: int = HISTORY_MIB << 20) -> None:
+        self._entries: list[Entry] = []
+        self._index, self._openings, self._let_go = -1, 0, 0
+        self._held = _Held()
+        self._budget = budget
+        self._append(Entry(label, scene))
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -41,19 +55,44 @@ class History:
         """The current entry."""
         return self._entries[self._index]
 
+    @property
+    def openings(self) -> range:
+        """The numbers of what was opened between the oldest entry and the newest; both are among them."""
+        return range(self._entries[0].opening, self._entries[-1].opening + 1)
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes the entries take, arrays that they share counted once."""
+        return self._held.nbytes + ENTRY_BYTES * len(self._entries)
+
+    @property
+    def let_go(self) -> int:
+        """How many of the oldest entries were let go to stay within the budget."""
+        return self._let_go
+
+    @property
+    def budget(self) -> int:
+        """How many bytes the entries may take."""
+        return self._budget
+
+    @budget.setter
+    def budget(self, budget: int) -> None:
+        self._budget = budget
+        self._trim()
+
     def push(self, label: str, scene: Scene, gesture: Hashable = None) -> None:
         """Add an entry after the current one and drop what was undone; the same gesture replaces its entry."""
         entry = Entry(label, scene, gesture, self.current.opening)
-        del self._entries[self._index + 1 :]
+        self._drop(slice(self._index + 1, None))
         if gesture is not None and self._index > 0 and self.current.gesture == gesture:
-            self._entries[self._index] = entry
+            self._put(entry)
             return
         self._append(entry)
 
     def open(self, label: str, scene: Scene) -> int:
         """Add an entry for something else that was opened; return the number of the opening."""
         self._openings += 1
-        del self._entries[self._index + 1 :]
+        self._drop(slice(self._index + 1, None))
         self._append(Entry(label, scene, None, self._openings))
         return self._openings
 
@@ -63,9 +102,56 @@ class History:
         self._index = min(max(index, 0), len(self._entries) - 1)
         self._end_gesture()
 
+    def note_computed(self) -> Entry:
+        """Remember that the numbers of the current entry are there; return it."""
+        self._entries[self._index] = replace(self.current, computed=True)
+        return self.current
+
+    def refuse(self, good: Entry | None = None) -> bool:
+        """Take the current entry out, as it cannot be computed; False when it could be before, or is the only one.
+
+        The one before it becomes current, or the first. Where ``good`` is an earlier state of the same gesture, which
+        the refused one has replaced, it takes its place again.
+        """
+        now = self.current
+        if now.computed or len(self._entries) == 1:
+            return False
+        if good is not None and good.gesture is not None and (good.gesture, good.opening) == (now.gesture, now.opening):
+            self._put(good)
+            return True
+        self._drop(slice(self._index, self._index + 1))
+        self._index = max(self._index - 1, 0)
+        self._end_gesture()
+        return True
+
     def _append(self, entry: Entry) -> None:
         self._entries.append(entry)
+        self._held.add(entry.scene)
         self._index += 1
+        self._trim()
+
+    def _put(self, entry: Entry) -> None:
+        """Put another entry in the place of the current one."""
+        self._held.add(entry.scene)
+        self._held.remove(self.current.scene)
+        self._entries[self._index] = entry
+        self._trim()
+
+    def _drop(self, which: slice) -> None:
+        for entry in self._entries[which]:
+            self._held.remove(entry.scene)
+        del self._entries[which]
+
+    def _trim(self) -> None:
+        while self.nbytes > self._budget:
+            if self._index > 1:
+                self._drop(slice(0, 1))
+                self._index -= 1
+                self._let_go += 1
+            elif len(self._entries) > self._index + 2:
+                self._drop(slice(-1, None))  # what was undone long ago
+            else:
+                return
 
     def _end_gesture(self) -> None:
         self._entries[self._index] = replace(self.current, gesture=None)
@@ -79,3 +165,32 @@ class History:
     def redo_label(self) -> str | None:
         """What a redo brings back; None at the end."""
         return self._entries[self._index + 1].label if self._index + 1 < len(self._entries) else None
+
+
+class _Held:
+    """Counts the bytes of arrays that scenes hold, each memory once however many scenes share it."""
+
+    def __init__(self) -> None:
+        self.nbytes = 0
+        self._counts: dict[int, int] = {}
+
+    def add(self, scene: Scene) -> None:
+        """Count the arrays of one more scene."""
+        for address, size in _memories(scene).items():
+            count = self._counts.get(address, 0)
+            self.nbytes += 0 if count else size
+            self._counts[address] = count + 1
+
+    def remove(self, scene: Scene) -> None:
+        """Count the arrays of a scene no longer."""
+        for address, size in _memories(scene).items():
+            self._counts[address] -= 1
+            if not self._counts[address]:
+                del self._counts[address]
+                self.nbytes -= size
+
+
+def _memories(scene: Scene) -> dict[int, int]:
+    """Return the size in bytes of each memory that a scene's arrays lie in, by its address."""
+    storages = [array.untyped_storage() for array in arrays_of(scene.experiment).values()]
+    return {storage.data_ptr(): storage.nbytes() for storage in storages}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from attnlab.attention.experiment import Experiment
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Scene:
     """Everything that undo brings back. ``preset`` is the preset it began as, "" for none."""
 

@@ -14,6 +14,8 @@ from attnlab.folders import config_folder
 VERSION = 1
 RECENT_LIMIT = 12
 FIGURE_LIMIT = 32
+HISTORY_MIB, HISTORY_CHOICES = 512, (128, 512, 2048, 8192)
+"""How many MiB the history of edits may take unless a person chooses otherwise, and what is there to choose from."""
 THEMES = ("system", "light", "dark", "contrast-light", "contrast-dark")
 
 Migration = Callable[[dict[str, Any]], dict[str, Any]]
@@ -25,7 +27,8 @@ MIGRATIONS: Mapping[int, Migration] = {}
 class Settings:
     """What a person has chosen for the program; ``type_size`` in per cent, ``recent`` newest first.
 
-    ``figure`` is what was last chosen for a figure, each choice as "name=value".
+    ``figure`` is what was last chosen for a figure, each choice as "name=value". ``history_mib`` is how much memory
+    the history of edits may take, in MiB; beyond it the oldest edits can no longer be undone.
     """
 
     version: int = VERSION
@@ -34,6 +37,7 @@ class Settings:
     reduced_motion: bool = False
     recent: tuple[str, ...] = ()
     figure: tuple[str, ...] = ()
+    history_mib: int = HISTORY_MIB
 
     def with_recent(self, path: str) -> "Settings":
         """Return the settings with a file at the head of the recent ones."""
@@ -147,6 +151,10 @@ _NEEDS: dict[str, _Need] = {
     "recent": _Need(
         f"a list of up to {RECENT_LIMIT} paths",
         lambda v: isinstance(v, list) and len(v) <= RECENT_LIMIT and all(isinstance(p, str) for p in v),
+    ),
+    "history_mib": _Need(
+        "a whole number of MiB from 16 to 1048576",
+        lambda v: isinstance(v, int) and not isinstance(v, bool) and 16 <= v <= 1 << 20,
     ),
     "figure": _Need(
         f"a list of up to {FIGURE_LIMIT} choices such as width_mm=85",

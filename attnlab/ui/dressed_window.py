@@ -14,7 +14,7 @@ from attnlab.ui.base.faults import show_faults
 from attnlab.ui.motion import set_reduced_motion
 from attnlab.ui.theme import CHOICES, TYPE_SIZES, apply_theme
 
-UNSEEN = {"recent", "figure"}
+UNSEEN = {"recent", "figure", "history_mib"}
 """Settings that nothing on screen follows."""
 
 

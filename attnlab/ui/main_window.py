@@ -106,6 +106,8 @@ class MainWindow(DressedWindow):
         self.playground.title_changed.connect(self._on_title_changed)
         self.playground.top_bar.export_requested.connect(self.playground.files.ask_export)
         self.playground.files.opened.connect(self.remember_file)
+        self.playground.document.set_history_budget(self.settings.history_mib << 20)
+        self.playground.history.budget_chosen.connect(self._on_history_budget_chosen)
         self._on_title_changed(self.playground.title())
         if self._remember:
             self.recovery = Recovery(self.playground)
@@ -127,6 +129,12 @@ class MainWindow(DressedWindow):
         if walkable != self._walkable:  # for the keys; the menu and the palette ask for all the rest when they open
             self._walkable = walkable
             self.actions_list.refresh()
+
+    @Slot(int)
+    def _on_history_budget_chosen(self, mib: int) -> None:
+        self.change_settings(history_mib=mib)
+        if self.playground is not None:
+            self.playground.document.set_history_budget(mib << 20)
 
     def parts(self) -> "list[Dressed]":
         made = (self.rail, self.command_palette, self.playground, self.desk, self.trainer)

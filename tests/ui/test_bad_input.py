@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QLabel, QSpinBox
 
 from attnlab.attention.edits import set_block
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
+from attnlab.errors import DeviceError
 
 if TYPE_CHECKING:
     from attnlab.compute.service import Reply
@@ -233,14 +234,64 @@ def test_a_failure_that_is_no_longer_asked_for_takes_nothing_back(person: "Perso
     assert person.painted("weights").dtype == np.float64
 
 
-def test_redoing_what_failed_fails_again_and_is_taken_back_again(person: "Person") -> None:
+def test_what_failed_leaves_the_history(person: "Person") -> None:
     good = person.document.scene
     go_to_device(person, "abacus")
     person.wait_for(lambda: person.message() != "")
-    person.press("History")
-    person.playground.history.hide()
+    assert len(person.history()) == 1
+    assert person.document.history.redo_label is None
+    assert person.document.scene is good
+
+
+def test_undo_passes_a_state_that_was_never_computed_and_could_not_be(person: "Person") -> None:
+    """It stood between two that can be computed, as the newer edit came before its answer."""
+    good = person.document.scene
+    go_to_device(person, "abacus")
+    go_to_device(person, "cpu", "float64")
+    person.settle()
+    assert len(person.history()) == 3
+    person.undo()
+    person.wait_for(lambda: "abacus" in person.message() and person.document.scene is good)
+    person.settle()
+    assert person.history() == ["Open Your journey starts…", "To cpu"]
     person.redo()
-    person.wait_for(lambda: person.document.scene is good and "abacus" in person.message())
+    person.settle()
+    assert person.painted("weights").dtype == np.float64
+
+
+def test_a_gesture_that_goes_too_far_falls_back_to_its_last_good_state(person: "Person") -> None:
+    def dragged(dtype: str) -> None:
+        person.document.edit_scene("Drag", lambda scene: replace(scene, dtype=dtype), gesture=1)
+
+    dragged("float64")
+    person.settle()
+    good = person.document.scene
+    dragged("float8")
+    person.wait_for(lambda: "float8" in person.message())
+    assert person.document.scene is good
+    assert len(person.history()) == 2
+
+
+def test_a_device_that_fails_later_takes_no_step_out_of_the_history(
+    person: "Person", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("Causal", "Biases"):
+        person.press(name)
+        person.settle()
+    monkeypatch.setattr("attnlab.compute.service.check_size", _refuse)
+    person.undo()
+    person.wait_for(lambda: person.message() == "The device is gone.")
+    person.undo()
+    person.wait_for(lambda: person.document.history.index == 0)
+    assert len(person.history()) == 3
+    monkeypatch.undo()
+    person.redo()
+    person.settle()
+    assert person.experiment.config.causal
+
+
+def _refuse(*_: object) -> None:
+    raise DeviceError("The device is gone.")
 
 
 def test_a_fault_inside_the_worker_is_told_and_the_program_goes_on(

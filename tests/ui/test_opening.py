@@ -109,7 +109,7 @@ def test_work_that_is_brought_back_is_read_beside_the_window(
     shutil.copy(session(tmp_path, "left"), config_dir / "last.attnlab")
     person = sit_down(remember=True)
     assert person.window.actions_list.run("bring-back")
-    person.wait_for(lambda: person.message() == "Opening last.attnlab…")
+    person.wait_for(lambda: person.message() == "Opening unsaved work…")
     gate.open.set()
     person.settle()
     assert person.experiment.tokens == ("left",)

@@ -8,9 +8,10 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QListWidget, QSpinBox, QToolButton
+from PySide6.QtWidgets import QLabel, QListWidget, QRadioButton, QSpinBox, QToolButton
 
 import attnlab
+from attnlab.document.settings import load_settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -233,6 +234,32 @@ def test_the_keyboard_walks_through_the_history(person: "Person") -> None:
     QTest.keyClick(shown, Key.Key_Up)
     QTest.keyClick(shown, Key.Key_Return)
     assert person.document.history.index == 0
+    person.playground.history.hide()
+
+
+def test_the_list_says_how_much_memory_it_takes_and_may_take(
+    sit_down: "Callable[..., Person]", config_dir: "Path"
+) -> None:
+    person = sit_down(remember=True)
+    person.press("Causal")
+    open_history(person)
+    popup = person.playground.history
+    assert popup.used.text() == "Takes 1 MiB of up to 512 MiB."
+    person.click(person.find(QRadioButton, "128 MiB", popup))
+    assert popup.used.text() == "Takes 1 MiB of up to 128 MiB."
+    popup.hide()
+    kept, _ = load_settings()
+    assert kept.history_mib == 128
+    person.window.close()
+    person = sit_down(remember=True, settings=kept)
+    assert person.document.history.budget == 128 << 20
+    person.document.set_history_budget(1)
+    for name in ("Biases", "Output W_o", "Causal"):
+        person.press(name)
+    open_history(person)
+    assert popup is not person.playground.history
+    assert person.playground.history.used.text().endswith(" The oldest 2 steps had to go.")
+    assert person.history() == ["W_o on", "Causal on"]
     person.playground.history.hide()
 
 

@@ -84,7 +84,8 @@ class FileKeeper(QObject):
 
     @Slot(object)
     def _on_read_delayed(self, opening: Opening) -> None:
-        self._playground.step_bar.show_note(f"Opening {shown(opening.path.name)}…")
+        what = shown(opening.path.name) if opening.saved else "unsaved work"
+        self._playground.step_bar.show_note(f"Opening {what}…")
         self._playground.step_bar.note_timer.stop()  # it holds until there is something else to say
 
     @Slot(object, object, str)

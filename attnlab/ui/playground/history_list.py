@@ -1,4 +1,4 @@
-"""The history as a list: every step by name; a click goes there."""
+"""The history as a list: every step by name, a click goes there; and how much memory it takes, of how much."""
 
 from typing import TYPE_CHECKING
 
@@ -6,8 +6,14 @@ from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QKeyEvent
 from PySide6.QtWidgets import QFrame, QLabel, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
+from attnlab.counted import counted
+from attnlab.document.settings import HISTORY_CHOICES
+from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.theme import px
+from attnlab.ui.widgets.choice import Choice
 from attnlab.ui.widgets.popup import Popup
+from attnlab.ui.widgets.segments import Segments
 
 if TYPE_CHECKING:
     from attnlab.document.history import History
@@ -18,6 +24,8 @@ class HistoryList(Popup):
     """A popup that lists the steps, oldest first, the present one marked, undone ones muted."""
 
     step_chosen = Signal(int)
+    budget_chosen = Signal(int)
+    """So many MiB the history may take."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -32,7 +40,22 @@ class HistoryList(Popup):
         self.list.setUniformItemSizes(True)
         self.list.itemClicked.connect(self._on_item_clicked)
         column.addWidget(self.list)
-        self.resize(320, 360)
+        self.used = QLabel()
+        self.used.setProperty("role", "muted")
+        self.used.setWordWrap(True)
+        column.addWidget(self.used)
+        self.budget = Segments("Memory for the history")
+        self.budget.set_choices(
+            [Choice(mib, _said(mib << 20), f"Keep up to {_said(mib << 20)}") for mib in HISTORY_CHOICES]
+        )
+        self.budget.chosen.connect(self._on_budget_chosen)
+        column.addWidget(self.budget)
+
+    def set_palette(self, palette: Palette) -> None:
+        """Take a theme's colours and the present size of type."""
+        super().set_palette(palette)
+        self.budget.set_palette(palette)
+        self.resize(px(320), px(400))
 
     def fill(self, history: "History") -> None:
         """List a history."""
@@ -44,6 +67,9 @@ class HistoryList(Popup):
             self.list.addItem(item)
         self.list.setCurrentRow(history.index)
         self.list.scrollToItem(self.list.item(history.index))
+        gone = f" The oldest {counted(history.let_go, 'step')} had to go." if history.let_go else ""
+        self.used.setText(f"Takes {_said(history.nbytes)} of up to {_said(history.budget)}.{gone}")
+        self.budget.set_value(history.budget >> 20)
 
     def popup(self, at: QPoint, history: "History") -> None:
         """Show the list at a point."""
@@ -51,6 +77,11 @@ class HistoryList(Popup):
         self.move(at)
         self.show()
         self.list.setFocus()
+
+    @Slot(object)
+    def _on_budget_chosen(self, mib: object) -> None:
+        assert isinstance(mib, int)
+        self.budget_chosen.emit(mib)
 
     @Slot(QListWidgetItem)
     def _on_item_clicked(self, item: QListWidgetItem) -> None:
@@ -61,3 +92,9 @@ class HistoryList(Popup):
             self.step_chosen.emit(self.list.currentRow())
         else:
             super().keyPressEvent(event)
+
+
+def _said(bytes_: int) -> str:
+    """Return a number of bytes in MiB, or in GiB where that is whole; a little is 1 MiB."""
+    mib = max(round(bytes_ / (1 << 20)), 1)
+    return f"{mib >> 10} GiB" if mib % 1024 == 0 else f"{mib} MiB"

@@ -43,7 +43,6 @@ class Playground(QObject):
         self.service = service
         self.reply: Reply | None = None
         self._palette = LIGHT
-        self._asked = self._good = scene
         self._warned = ""
         self._stroke = 0, True
         self.pinned: Trace | None = None
@@ -118,7 +117,6 @@ class Playground(QObject):
     def _request(self) -> None:
         scene, view = self.document.scene, self.document.view
         self.explain.show_about(PRESETS[scene.preset].about if scene.preset in PRESETS else "")
-        self._asked = scene
         mean = view.head == "mean"
         self.service.request(scene.experiment, scene.device, scene.dtype, None, mean)
 
@@ -158,7 +156,7 @@ class Playground(QObject):
             return
         self.reply = reply
         if reply.request.id == self.service.newest:
-            self._good = self._asked
+            self.document.note_computed()
         self._show(reply)
         self._warn(" ".join(reply.warnings))
         self.computed.emit(reply)
@@ -170,12 +168,10 @@ class Playground(QObject):
         self._warned = sentence
 
     def _on_failed(self, reply: Reply) -> None:
-        """Say why, and go back to the last state that could be computed."""
+        """Say why, and go back to the state before; what failed leaves the history."""
         if reply.request.id != self.service.newest:
             return  # what failed is no longer what is asked for
-        history = self.document.history
-        good = [index for index, entry in enumerate(history.entries) if entry.scene is self._good]
-        self.document.jump(good[-1] if good else history.index - 1)
+        self.document.refuse()
         self.step_bar.show_message(reply.error)
 
     @Slot(object, object)
