@@ -76,7 +76,7 @@ def _header(stream: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
             shape, _, dtype = read(stream)
         except tokenize.TokenError:
             raise ValueError("its header cannot be read") from None
-    if any(length < 0 for length in shape):
+    if any(type(length) is not int or length < 0 for length in shape):  # NumPy lets truth values pass
         raise ValueError(f"its header promises the shape {list(shape)}")
     return tuple(shape), dtype
 

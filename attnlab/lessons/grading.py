@@ -13,6 +13,7 @@ from attnlab.attention.arithmetic import number
 from attnlab.attention.experiment import Experiment
 from attnlab.counted import counted
 from attnlab.errors import AttnlabError, FileError
+from attnlab.files.atomic import shown
 from attnlab.files.bounded import read_bytes
 from attnlab.lessons.exercise import MOST_STUDENTS, Answer, Exercise, answers, name_of
 from attnlab.lessons.lesson import Problem
@@ -85,13 +86,13 @@ def read_number(text: str) -> float:
         AttnlabError: it is none; the sentence says what would be.
     """
     plain = " ".join(text.split()).translate(_SAME)
-    shown = plain if len(plain) <= 24 else f"{plain[:23]}…"
+    said = shown(plain if len(plain) <= 24 else f"{plain[:23]}…")
     if found := _NUMBER.fullmatch(plain):
         value, below = float(found[1].replace(",", ".")), float((found[2] or "1").replace(",", "."))
         if below == 0:
-            raise AttnlabError(f"“{shown}” divides by 0; a number such as 0.38 or 3/8 would do.")
+            raise AttnlabError(f"“{said}” divides by 0; a number such as 0.38 or 3/8 would do.")
         if not (math.isfinite(value) and math.isfinite(below) and math.isfinite(value / below)):
-            raise AttnlabError(f"“{shown}” is too large to be held; a number such as 0.38, or −∞, would do.")
+            raise AttnlabError(f"“{said}” is too large to be held; a number such as 0.38, or −∞, would do.")
         return value / below / (100 if found[3] else 1)
     if found := _INFINITE.fullmatch(plain):
         return -math.inf if found[1] == "-" else math.inf
@@ -101,7 +102,7 @@ def read_number(text: str) -> float:
             return (float(found[2] or 0) + fraction) * (-1 if found[1] == "-" else 1)
     if not plain:
         raise AttnlabError("Nothing is typed here; a number such as 0.38 or 3/8 would do.")
-    raise AttnlabError(f"“{shown}” is no number; one such as 0.38, 3/8, −∞, or the word masked would do.")
+    raise AttnlabError(f"“{said}” is no number; one such as 0.38, 3/8, −∞, or the word masked would do.")
 
 
 def mark(answer: Answer, text: str, tolerance: float) -> Mark:

@@ -272,6 +272,7 @@ def zip_of(name: str, data: bytes, compression: int = zipfile.ZIP_DEFLATED) -> b
     [
         ("a.npy", npy_header("(1000000, 1000000)"), "cut off: 128 bytes where its header promises"),
         ("a.npy", npy_header("(-1, 2)"), r"promises the shape \[-1, 2\]"),
+        ("a.npy", npy_header("(True, 2)") + b"\0" * 16, r"promises the shape \[True, 2\]"),
         ("a.npy", npy_header("(2, 2)") + b"\0" * 8, "cut off"),
         ("a.npy", npy_header("__import__('os').abort()"), "damaged"),
         ("a.npy", b"\x93NUMPY\x09\x00", "damaged"),

@@ -163,6 +163,13 @@ def test_what_is_no_number_is_said_to_be_none(text: str) -> None:
     assert "would do" in str(error.value)
 
 
+def test_an_answer_that_is_no_number_is_quoted_without_what_a_terminal_obeys() -> None:
+    for text in ("1\x1b[2J", "\ufeff0.5\x00", "a\u202eb", "\x1b]0;x\x07/0"):
+        with pytest.raises(AttnlabError) as error:
+            read_number(text)
+        assert str(error.value).isprintable()
+
+
 @given(st.floats(-1e6, 1e6), st.floats(0, 1))
 def test_an_answer_is_right_just_within_the_tolerance(value: float, tolerance: float) -> None:
     answer = answers(make(), attnlab.preset("journey"))[0]

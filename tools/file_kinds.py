@@ -1,0 +1,533 @@
+"""Every kind of file that attnlab opens: good ones to spoil, how they are spoilt, and the real readers that read them."""
+
+import base64
+import hashlib
+import io
+import json
+import random
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tools import mutants
+
+MANIFEST, TENSORS, SUMS = "manifest.json", "tensors.safetensors", "SHA256SUMS"
+MOST_LOOKED = 4_000_000
+"""Numbers that the model of a run may have that is looked at; a larger one is right, and takes its time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """``spoil`` writes the files of one case into a folder, ``read`` reads them as the program does.
+
+    ``read`` may raise AttnlabError and nothing else.
+    """
+
+    spoil: Callable[[random.Random, Path], None]
+    read: Callable[[Path], None]
+
+
+# Sessions
+
+
+@cache
+def good_sessions() -> tuple[bytes, ...]:
+    """Return whole sessions of many kinds, the first format among them."""
+    import attnlab
+    from attnlab.attention import batches, edits
+    from attnlab.attention.explanation import Cell
+    from attnlab.attention.walk import Place
+    from attnlab.document.document import View
+    from attnlab.document.saved_view import KEY, SavedView, to_plain
+    from attnlab.files.session import Session, save_session
+
+    names = (
+        "journey", "the-cat-sat", "multi-head-8", "cross-attention", "random-4x8", "padding-batch", "additive", "rope",
+        "grouped-keys", "t5-bias", "dropout",
+    )  # fmt: skip
+    experiments = [attnlab.preset(name) for name in names]
+    experiments += [batches.add_item(experiments[0]), edits.configured(experiments[1], causal=True)]
+    looked = to_plain(SavedView(View(cell=Cell("weights", 0, 1, 0), pinned=True, at=Place("scores", 0, 1, 0))))
+    sessions = [Session(e, {"title": "T", "preset": "journey", KEY: looked}) for e in experiments]
+    sessions.append(Session(experiments[0], {"title": "pins"}, (experiments[1], experiments[0])))
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        for number, session in enumerate(sessions):
+            path = Path(folder) / f"{number}.attnlab"
+            save_session(session, path)
+            found.append(path.read_bytes())
+    old = Path(__file__).parent.parent / "tests" / "files" / "version1.attnlab"
+    return (*found, old.read_bytes())
+
+
+def spoiled_session(r: random.Random) -> bytes:
+    """Return a session with something wrong in it, most often with checksums that are right all the same."""
+    data = r.choice(good_sessions())
+    way = r.random()
+    if way < 0.15:
+        return mutants.spoiled_bytes(r, data, good_sessions())
+    members = mutants.members_of(data)
+    if way < 0.25:
+        return mutants.spoiled_zip(r, members)
+    if way < 0.75:
+        manifest = json.loads(members[MANIFEST])
+        if way < 0.6 and isinstance(manifest.get("experiment"), dict):
+            part = r.choice(("experiment", "experiment", "view"))
+            if isinstance(manifest.get(part), dict):
+                manifest[part] = mutants.Raw(mutants.spoiled_json(r, manifest[part]).decode("utf-8", "replace"))
+            text = mutants.spelt(manifest).encode("utf-8", "surrogatepass")
+        else:
+            text = mutants.spoiled_json(r, manifest)
+        members[MANIFEST] = text
+    else:
+        members[TENSORS] = mutants.spoiled_tensors(r, members[TENSORS])
+    return _summed(members)
+
+
+def _summed(members: dict[str, bytes]) -> bytes:
+    """Return an archive whose checksums are those of its members."""
+    if SUMS in members:
+        listed = [(name, data) for name, data in members.items() if name != SUMS]
+        members[SUMS] = "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in listed).encode()
+    else:  # the first format keeps that of the arrays in its manifest
+        old = json.dumps(hashlib.sha256(members[TENSORS]).hexdigest()).encode()
+        members[MANIFEST] = mutants.re.sub(rb'"sha256": *"[0-9a-f]*"', b'"sha256": ' + old, members[MANIFEST])
+    return mutants.zipped(list(members.items()))
+
+
+def _spoil_session(r: random.Random, folder: Path) -> None:
+    (folder / "s.attnlab").write_bytes(spoiled_session(r))
+
+
+def _read_session(folder: Path) -> None:
+    """Read a session as the window does: its view is fitted, its experiment computed."""
+    from attnlab.compute.service import Request, answer
+    from attnlab.document.saved_view import from_plain, sentence
+    from attnlab.files.session import load_session
+
+    session = load_session(folder / "s.attnlab")
+    for value in (session.view, *session.view.values()):
+        _, dropped = from_plain(value, session.experiment)
+        sentence(dropped)
+    for e in (session.experiment, *session.pins[:2]):
+        answer(Request(1, e, "cpu", "float32", None, True), lambda: False)
+
+
+# Weights
+
+
+@cache
+def good_weights() -> dict[str, tuple[bytes, ...]]:
+    """Return files of weights by their endings, in the layouts of several libraries."""
+    import numpy as np
+    import torch
+    from safetensors.torch import save
+
+    r = torch.Generator().manual_seed(0)
+    linear = {f"h.{n}.attn.{p}_proj.{w}": torch.randn(*((8, 8) if w == "weight" else (8,)), generator=r)
+              for n in range(2) for p in "qkvo" for w in ("weight", "bias")}  # fmt: skip
+    plain = {f"W_{p}": torch.randn(4, 6 if p != "o" else 4, generator=r) for p in "qkv"}
+    fused = {"transformer.h.0.attn.c_attn.weight": torch.randn(8, 24, generator=r), "wte.weight": torch.randn(9, 8, generator=r)}
+    states = [linear, plain, fused, {"in_proj_weight": torch.randn(12, 4, generator=r), "x": torch.zeros(0, 3)}]
+    states.append({name: tensor.to(torch.bfloat16) for name, tensor in plain.items()})
+    found: dict[str, list[bytes]] = {}
+    for state in states:
+        found.setdefault("safetensors", []).append(save(state))
+        for old in (False, True):
+            buffer = io.BytesIO()
+            torch.save({"model": state, "step": 3}, buffer, _use_new_zipfile_serialization=not old)
+            found.setdefault("pt", []).append(buffer.getvalue())
+        arrays = {name: tensor.float().numpy() for name, tensor in state.items()}
+        buffer = io.BytesIO()
+        np.savez(buffer, **arrays)
+        found.setdefault("npz", []).append(buffer.getvalue())
+        found.setdefault("json", []).append(json.dumps({name: array.tolist() for name, array in arrays.items()}).encode())
+        table = next(iter(arrays.values()))
+        buffer = io.BytesIO()
+        np.save(buffer, table)
+        found.setdefault("npy", []).append(buffer.getvalue())
+        rows = [[f"{number:.4f}" for number in row] for row in np.atleast_2d(table)]
+        for ending, mark in (("csv", ","), ("csv", ";"), ("tsv", "\t")):
+            found.setdefault(ending, []).append("\n".join(mark.join(row) for row in rows).encode())
+    found["npy"].append(_npy(np.arange(6.0).reshape(3, 2)))
+    found["pt"] += [_pickled(), *found["pt"]]
+    return {ending: tuple(each) for ending, each in found.items()}
+
+
+def _npy(array: Any) -> bytes:
+    import numpy as np
+
+    buffer = io.BytesIO()
+    np.save(buffer, array)
+    return buffer.getvalue()
+
+
+class _Runs:
+    """What would run code, were it ever unpickled."""
+
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        import os
+
+        return os.system, ("true",)
+
+
+def _pickled() -> bytes:
+    """Return a file of torch that runs a program when it is unpickled without care."""
+    import torch
+
+    buffer = io.BytesIO()
+    torch.save({"W_q": torch.ones(2, 2), "more": _Runs()}, buffer)
+    return buffer.getvalue()
+
+
+ENDINGS = {"pt": (".pt", ".pth", ".bin")}
+CONFIG = {"n_head": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "multi_query": False}
+
+
+def _spoil_weights(ending: str) -> Callable[[random.Random, Path], None]:
+    def spoil(r: random.Random, folder: Path) -> None:
+        good = good_weights()[ending]
+        data = r.choice(good)
+        if ending in ("csv", "tsv"):
+            data = mutants.spoiled_text(r, data, good)
+        elif ending == "json":
+            data = mutants.spoiled_json(r, json.loads(data)) if r.random() < 0.7 else mutants.spoiled_text(r, data, good)
+        elif ending == "safetensors":
+            data = mutants.spoiled_tensors(r, data) if r.random() < 0.7 else mutants.spoiled_bytes(r, data, good)
+        elif ending == "npy":
+            data = mutants.spoiled_npy(r, data)
+        elif data[:2] == b"PK" and r.random() < 0.8:
+            members = mutants.members_of(data)
+            name = r.choice(list(members))
+            members[name] = mutants.spoiled_npy(r, members[name]) if ending == "npz" else _spoiled_pickle(r, members, name)
+            data = mutants.zipped(list(members.items())) if r.random() < 0.7 else mutants.spoiled_zip(r, members)
+        else:
+            data = mutants.spoiled_bytes(r, data, good)
+        (folder / f"w{r.choice(ENDINGS.get(ending, ('.' + ending,)))}").write_bytes(data)
+        if r.random() < 0.3:
+            (folder / "config.json").write_bytes(mutants.spoiled_json(r, CONFIG))
+
+    return spoil
+
+
+def _spoiled_pickle(r: random.Random, members: dict[str, bytes], name: str) -> bytes:
+    """Spoil one member of a file of torch, which is most often its list of tensors, or put a program there."""
+    pickled = next(each for each in members if each.endswith("data.pkl"))
+    if r.random() < 0.1:
+        members[pickled] = b"cos\nsystem\n(S'true'\ntR."
+        return members[name]
+    if r.random() < 0.6:
+        members[pickled] = mutants.spoiled_bytes(r, members[pickled])
+        return members[name]
+    return mutants.spoiled_bytes(r, members[name])
+
+
+def _read_weights(folder: Path) -> None:
+    """Read weights as the window does: every array, every layer that was found, each put into an experiment."""
+    import attnlab
+    from attnlab.errors import AttnlabError
+    from attnlab.files.weights_apply import apply
+    from attnlab.files.weights_in import fitting_heads, guess
+    from attnlab.files.weights_source import files_source
+
+    e = attnlab.preset("the-cat-sat")
+    path = next(each for each in folder.iterdir() if each.stem == "w")
+    source = files_source([path])
+    for array in list(source.arrays.values())[:40]:
+        if not array.reason:
+            try:
+                array.tensor()
+            except AttnlabError as error:
+                check_sentence(error)
+    for proposal in guess(source.arrays, e, source.heads)[:3]:
+        heads = fitting_heads(proposal, source.arrays)
+        try:
+            apply(proposal, source.arrays, e, n_heads=heads[-1] if heads else None, embeddings="drawn")
+        except AttnlabError as error:
+            check_sentence(error)
+    attnlab.read_weights(path, e)
+
+
+# Text
+
+
+_BLOCKS = (
+    b"1\t2\t3\n4\t5\t6\n", b"0,5;1,25\n2;3\n", b"[[1, 2], [3.5, -4e-3]]", b"array([[1., 2.],\n       [3., 4.]], dtype=float32)",
+    b"tensor([[0.1, 0.2], [np.float64(0.3), 0.4]], device='cuda:0', grad_fn=<X>)", b"a,b\n1,2\n3,4\n", b"0,5", b"1 2 3\n4 5 6",
+    b',the,cat\nthe,1,2\n"cat",3,4\n', b"1/2\t\xc2\xbd\n\xe2\x88\x9e\t-inf\n", b'{"W_q": [[1, 2], [3, 4]], "W_k": [[1, 2], [3, 4]]}',
+)  # fmt: skip
+
+
+def _spoil_block(r: random.Random, folder: Path) -> None:
+    (folder / "block.txt").write_bytes(mutants.spoiled_text(r, r.choice(_BLOCKS), _BLOCKS))
+
+
+def _read_block(folder: Path) -> None:
+    """Read a text as from the clipboard: as a block for a table, as weights, as one number, as names, as tokens."""
+    import attnlab
+    from attnlab.attention.sentences import tokenize
+    from attnlab.block_text import parse_block
+    from attnlab.errors import AttnlabError
+    from attnlab.files.weights_in import guess
+    from attnlab.files.weights_source import text_source
+    from attnlab.lessons.exercise import student_names
+    from attnlab.lessons.grading import read_number
+    from attnlab.number_text import parse_number
+
+    text = (folder / "block.txt").read_bytes().decode("utf-8", "replace")
+    for take in (parse_number, read_number, lambda t: tokenize(t), lambda t: student_names(t.split("\n")), parse_block):
+        try:
+            take(text)
+        except AttnlabError as error:
+            check_sentence(error)
+    source = text_source(text)
+    guess(source.arrays, attnlab.preset("journey"), source.heads)
+
+
+# Lessons
+
+
+@cache
+def good_lessons() -> tuple[bytes, ...]:
+    """Return the lessons that ship."""
+    from attnlab import assets
+
+    return tuple(assets.read_text(name).encode() for name in assets.names("lessons") if name.endswith(".md"))
+
+
+def _short(r: random.Random, data: bytes) -> bytes:
+    """Return the beginning of a lesson and one to three of its steps: what is read is then soon read."""
+    head, *steps = data.split(b"\n## ")
+    return b"\n## ".join([head, *r.sample(steps, min(len(steps), r.choice((1, 2, 3))))])
+
+
+def _spoil_lesson(r: random.Random, folder: Path) -> None:
+    data = _short(r, r.choice(good_lessons()))
+    (folder / "lesson.md").write_bytes(mutants.spoiled_text(r, data, good_lessons()))
+    if r.random() < 0.05:
+        (folder / "state.attnlab").write_bytes(spoiled_session(r))
+
+
+def _read_lesson(folder: Path) -> None:
+    """Read a lesson, compute its steps, fill its texts, and write and read it again."""
+    from attnlab.lessons.parse import parse, read
+    from attnlab.lessons.slides import check
+    from attnlab.lessons.write import write
+
+    lesson = read(folder / "lesson.md")
+    if len(lesson.steps) <= 6:
+        check(lesson)
+    else:
+        check(replace(lesson, steps=lesson.steps[:4]))
+    parse(write(lesson), lesson.name)
+
+
+# Exercises and answers
+
+
+@cache
+def good_exercise() -> bytes:
+    """Return the file of an exercise."""
+    import attnlab
+    from attnlab.attention.explanation import Cell
+    from attnlab.lessons.exercise import Exercise, save_exercise
+
+    cells = (Cell("weights", 0, 1, 0), Cell("scores", 1, 0, 0), Cell("context", 0, 0, 0))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "e.json"
+        e = attnlab.preset("journey")
+        save_exercise(Exercise(e, cells, 0.01, "Title", 7, ("Ada", "Bob")), path)
+        return path.read_bytes()
+
+
+_ANSWERS = (
+    b"student,cell,value\nAda,a,0.5\nBob,b,-0.38\n", b"Ada;a;0,5\nBob;c;1\n", b'Ada\t"weights[0, 1]"\t0.25\n',
+    b"\xef\xbb\xbfstudent,cell,value\nAda,a,masked\nBob,a,1/2\nAda,a,\xe2\x88\x920.5\n",
+)  # fmt: skip
+
+
+def _spoil_exercise(r: random.Random, folder: Path) -> None:
+    plain = json.loads(good_exercise())
+    if r.random() < 0.25:
+        plain["state"] = base64.b64encode(spoiled_session(r)).decode()
+    data = json.dumps(plain).encode() if r.random() < 0.2 else mutants.spoiled_json(r, plain)
+    (folder / "e.json").write_bytes(data)
+
+
+def _read_exercise(folder: Path) -> None:
+    """Read an exercise and ask for everything that a sheet of paper says."""
+    from attnlab.lessons.exercise import answers, read_exercise, variant
+    from attnlab.lessons.grading import grade
+
+    exercise = read_exercise(folder / "e.json")
+    for student in (*exercise.students[:2], "x"):
+        e = variant(exercise, student)
+        grade(exercise, e, {each.label: str(each.value) for each in answers(exercise, e)}, student)
+
+
+def _spoil_answers(r: random.Random, folder: Path) -> None:
+    (folder / "a.csv").write_bytes(mutants.spoiled_text(r, r.choice(_ANSWERS), _ANSWERS))
+
+
+@cache
+def _exercise() -> Any:
+    from attnlab.lessons.exercise import read_exercise
+
+    with tempfile.TemporaryDirectory() as folder:
+        (path := Path(folder) / "e.json").write_bytes(good_exercise())
+        return read_exercise(path)
+
+
+def _read_answers(folder: Path) -> None:
+    """Read a table of answers and mark it."""
+    from attnlab.lessons.grading import grade, read_answer_file, sorted_out
+
+    exercise = _exercise()
+    lines, _ = read_answer_file(folder / "a.csv")
+    for student, given in sorted_out(exercise, lines)[0].items():
+        grade(exercise, exercise.experiment, given, student)
+
+
+# Runs
+
+
+@cache
+def good_run() -> dict[str, bytes]:
+    """Return the files of a run that was trained for a few steps, by their names."""
+    from attnlab.training import store
+    from attnlab.training.messages import Checkpoint, Metric, Point, Progress, Started
+    from attnlab.training.run import Run
+    from attnlab.training.specs import ModelSpec, RunSpec, TrainSpec
+    from attnlab.training.tasks import task_spec
+    from attnlab.training.trainer import Trainer
+
+    spec = task_spec("copy")
+    model = replace(spec.model, layers=1, heads=2, d_model=8, d_ff=8)
+    assert isinstance(model, ModelSpec)
+    spec = RunSpec(spec.task, spec.options, model, TrainSpec(batch=2, steps=6, evaluate_every=3))
+    trainer = Trainer(spec)
+    run = Run(spec, "a run")
+    run.take(Started(6, 6, "cpu"))
+    weights = {name: tensor.detach().numpy().copy() for name, tensor in trainer.model.state_dict().items()}
+    for step in range(3):
+        metric = Metric(step, 1.5, 0.25, float("nan"), ((3, 0.5),))
+        run.take(Progress(step, 0.5 * step, (Point(step - 1, 2.0, 0.001),) if step else (), (metric,), weights, moment=True))
+    run.take(Checkpoint(2, 1.0, {f"model/{name}": array for name, array in weights.items()}))
+    with tempfile.TemporaryDirectory() as folder:
+        store.save(run.state(), folder)
+        return {path.name: path.read_bytes() for path in Path(folder).iterdir() if path.is_file()}
+
+
+def _spoil_run(r: random.Random, folder: Path) -> None:
+    files = dict(good_run())
+    name = r.choice((*files, "run.json", "run.json"))
+    if name.endswith(".json"):
+        files[name] = mutants.spoiled_json(r, json.loads(files[name]))
+    elif name.endswith(".safetensors"):
+        files[name] = mutants.spoiled_tensors(r, files[name])
+    else:
+        files[name] = mutants.spoiled_bytes(r, files[name])
+    if r.random() < 0.05:
+        del files[r.choice(list(files))]
+    for each, data in files.items():
+        (folder / each).write_bytes(data)
+
+
+def _read_run(folder: Path) -> None:
+    """Read a run as the window does: its line of the table, the whole of it, and its model at one moment."""
+    from attnlab.training import store
+    from attnlab.training.look import Viewer
+    from attnlab.training.run import Run
+    from attnlab.training.tasks import changed, check, data
+
+    store.summary(folder)
+    run = Run.of(state := store.load(folder))
+    run.state()
+    if state.digest:
+        changed(state.spec, state.digest)
+    if not check(state.spec) and state.parameters < MOST_LOOKED and _small(state.spec):
+        viewer = Viewer(state.spec)
+        probe = data(state.spec).probe_text
+        for moment in state.moments[:1]:
+            viewer.look(moment.step, moment.weights, probe)
+
+
+def _small(spec: Any) -> bool:
+    m = spec.model
+    return m.layers * m.d_model * (m.d_model + m.d_ff) < MOST_LOOKED and spec.train.batch < 10_000
+
+
+# What is small
+
+
+def _spoil_settings(r: random.Random, folder: Path) -> None:
+    figure = ["format=png", "width_mm=85", "dpi=300", "labels=True", "film.fps=15", "decimals=2", "font_pt=9", "theme=light"]
+    good = {"version": 1, "theme": "dark", "type_size": 100, "reduced_motion": False, "recent": ["/a.attnlab"], "figure": figure}
+    (folder / "settings.json").write_bytes(mutants.spoiled_json(r, good))
+
+
+def _read_settings(folder: Path) -> None:
+    """Read the settings and what they remember of figures."""
+    from attnlab.document.settings import load_settings, save_settings
+    from attnlab.ui.export.remembered import recalled
+
+    settings, wrong = load_settings(folder / "settings.json")
+    assert all(isinstance(sentence, str) for sentence in wrong)
+    recalled(settings.figure)
+    save_settings(settings, folder / "settings.json")
+
+
+def _spoil_config(r: random.Random, folder: Path) -> None:
+    data = mutants.spoiled_json(r, CONFIG) if r.random() < 0.9 else mutants.spoiled_bytes(r, json.dumps(CONFIG).encode())
+    (folder / "config.json").write_bytes(data)
+
+
+def _read_config(folder: Path) -> None:
+    """Read the numbers of heads beside weights."""
+    from attnlab.files.head_counts import heads_beside
+
+    heads = heads_beside(folder / "model.safetensors")
+    assert heads.n_heads is None or 0 < heads.n_heads < 1 << 16
+
+
+_TEXT = "The cat sat on the mat.\nIt was – of course – not alone.\n" * 20
+
+
+def _spoil_own_text(r: random.Random, folder: Path) -> None:
+    (folder / "text.txt").write_bytes(mutants.spoiled_text(r, _TEXT.encode()))
+
+
+def _read_own_text(folder: Path) -> None:
+    """Read a text to learn from, and make a task of it."""
+    from attnlab.training.tasks import check, data, task_spec
+
+    spec = task_spec("characters")
+    spec = replace(spec, options={**spec.options, "text": str(folder / "text.txt")})
+    if not check(spec):
+        data(spec)
+
+
+def check_sentence(error: BaseException) -> None:
+    """Raise AssertionError when what an error says is no sentence for a terminal: it obeys codes, or never ends."""
+    text = str(error)
+    assert text.strip(), "an error says nothing"
+    assert all(letter.isprintable() for letter in text), f"a sentence holds what a terminal obeys: {ascii(text[:300])}"
+    assert len(text) < 6000, f"a sentence has {len(text)} letters: {ascii(text[:200])}"
+
+
+KINDS = {
+    "session": Kind(_spoil_session, _read_session),
+    **{f"weights-{ending}": Kind(_spoil_weights(ending), _read_weights)
+       for ending in ("csv", "tsv", "json", "npy", "npz", "safetensors", "pt")},
+    "block": Kind(_spoil_block, _read_block),
+    "lesson": Kind(_spoil_lesson, _read_lesson),
+    "exercise": Kind(_spoil_exercise, _read_exercise),
+    "answers": Kind(_spoil_answers, _read_answers),
+    "run": Kind(_spoil_run, _read_run),
+    "settings": Kind(_spoil_settings, _read_settings),
+    "config": Kind(_spoil_config, _read_config),
+    "text": Kind(_spoil_own_text, _read_own_text),
+}  # fmt: skip
