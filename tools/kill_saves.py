@@ -1,0 +1,330 @@
+"""Kills processes while they save: the file must then be wholly the old one or wholly the new one, and open.
+
+    python -m tools.kill_saves --kills 200
+    python -m tools.kill_saves --kinds run,session --kills 60 --seed 7
+
+Every second kill comes at a time within the real duration of a save, measured here just before; the others at a step
+of it: before the first file is opened, before the second, before each is renamed, and so on. Where processes cannot be
+forked (Windows) there is nothing to be run.
+"""
+
+import argparse
+import os
+import random
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+MEASURED = 5
+"""Saves that are timed before the kills; the longest time counts."""
+STEPS = frozenset({"open", "os.rename", "os.remove", "os.mkdir", "os.link", "os.truncate", "os.rmdir", "shutil.rmtree"})
+"""What of a save the system is asked for and Python tells before it is done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """``save(which, folder)`` saves the state 0 or 1, ``read(folder)`` says which of the two is there.
+
+    ``read`` raises for what is neither; AttnlabError counts as a file that was lost.
+    """
+
+    save: Callable[[int, Path], None]
+    read: Callable[[Path], int]
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Kill as often as the command line asks for; return 1 when a save was lost or mixed."""
+    kinds = _kinds()
+    parser = argparse.ArgumentParser(prog="python -m tools.kill_saves", description=__doc__.splitlines()[0])
+    parser.add_argument("--seed", type=int, help="what the times are drawn from (default: another each time, printed)")
+    parser.add_argument("--kills", type=int, default=200, help="how many processes are killed (default 200)")
+    parser.add_argument("--kinds", default=",".join(kinds), help="which kinds of saves, by commas (default: all)")
+    options = parser.parse_args(argv)
+    seed = random.SystemRandom().randrange(1 << 31) if options.seed is None else options.seed
+    chosen = options.kinds.split(",")
+    if unknown := set(chosen) - kinds.keys():
+        parser.error(f"there is no kind {', '.join(sorted(unknown))}; there are {', '.join(kinds)}")
+    if not hasattr(os, "fork"):
+        print("Processes cannot be forked here, so that none are killed.")
+        return 0
+    faults = 0
+    for number, name in enumerate(chosen):
+        share = options.kills // len(chosen) + (number < options.kills % len(chosen))
+        outcomes, said = killed(kinds[name], share, random.Random(f"{seed}/{name}"))
+        faults += len(said)
+        for each in said[:5]:
+            print(f"FAULT {name}: {each}\n  again: python -m tools.kill_saves --seed {seed} --kinds {name} --kills {share}")
+        print(f"{name}: {share} kills, {dict(sorted(outcomes.items()))}", flush=True)
+    print(f"{options.kills} kills of seed {seed}, {faults} faults")
+    return 1 if faults else 0
+
+
+def killed(kind: Kind, kills: int, r: random.Random) -> tuple[Counter[str], list[str]]:
+    """Kill so many saves of a kind; return how the files then were, and what was wrong with them."""
+    from attnlab.errors import AttnlabError
+
+    outcomes: Counter[str] = Counter()
+    faults: list[str] = []
+    with tempfile.TemporaryDirectory(prefix="attnlab-kills-") as name:
+        folder = Path(name)
+        kind.save(0, folder)
+        longest, steps = 0.0, 0
+        for which in (1, 0) * MEASURED:
+            begun = time.monotonic()
+            _, counted = _saving(kind, which, folder, None, None)
+            longest, steps = max(longest, time.monotonic() - begun), max(steps, counted)
+        there = kind.read(folder)
+        for number in range(kills):
+            at_step = r.randrange(1, steps + 1) if number % 2 else None
+            delay = None if at_step is not None else r.uniform(0, longest)
+            ended, _ = _saving(kind, 1 - there, folder, at_step, delay)
+            when = f"step {at_step} of {steps}" if at_step is not None else f"{1e3 * (delay or 0):.2f} of {1e3 * longest:.2f} ms"
+            try:
+                now = kind.read(folder)
+            except AttnlabError as error:
+                faults.append(f"kill {number} at {when}: what is there cannot be read: {error}")
+            except Exception as error:  # noqa: BLE001  # what is told of it is what counts
+                faults.append(f"kill {number} at {when}: {type(error).__name__}: {error}")
+            else:
+                outcomes["in time, " + ("new" if now != there else "old") if ended else "too late"] += 1
+                there = now
+                continue
+            kind.save(there, folder)
+    return outcomes, faults
+
+
+def _saving(kind: Kind, which: int, folder: Path, at_step: int | None, delay: float | None) -> tuple[bool, int]:
+    """Save in a forked process, killed before a step or after a delay; return whether it was killed, and its steps."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:  # pragma: no cover  # another process
+        _child(kind, which, folder, at_step, writing)
+    os.close(writing)
+    os.read(reading, 1)  # it begins now
+    if delay is not None:
+        until = time.monotonic() + delay
+        while time.monotonic() < until:  # a sleep is too coarse for what takes a millisecond
+            pass
+        os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    said = b""
+    while part := os.read(reading, 64):
+        said += part
+    os.close(reading)
+    if os.WIFEXITED(status) and os.WEXITSTATUS(status):
+        raise RuntimeError(f"saving itself failed with code {os.WEXITSTATUS(status)}")
+    return os.WIFSIGNALED(status), int(said or b"0")
+
+
+def _child(kind: Kind, which: int, folder: Path, at_step: int | None, writing: int) -> None:
+    """Save, count the steps, and die before the one that is asked for."""
+    counted, counting = 0, True
+
+    def count(event: str, _: tuple[Any, ...]) -> None:
+        nonlocal counted
+        if counting and event in STEPS:
+            counted += 1
+            if counted == at_step:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    code = 1
+    try:
+        os.write(writing, b".")
+        sys.addaudithook(count)
+        kind.save(which, folder)
+        counting = False
+        os.write(writing, str(counted).encode())
+        code = 0
+    finally:
+        os._exit(code)
+
+
+# What is saved
+
+
+def _kinds() -> dict[str, Kind]:
+    """Return every kind of save, with all that it needs loaded, as forked processes load nothing."""
+    return {
+        "session": _session(), "run": _run(), "settings": _settings(), "lesson": _lesson(), "exercise": _exercise(),
+        "table": _table(),
+    }  # fmt: skip
+
+
+def _which(found: Any, states: tuple[Any, Any], same: Callable[[Any, Any], bool]) -> int:
+    for which, state in enumerate(states):
+        if same(found, state):
+            return which
+    raise ValueError("it is neither the old one nor the new one")
+
+
+def _experiments() -> tuple[Any, Any]:
+    import torch
+
+    from attnlab.attention import edits
+    from attnlab.attention.experiment import Experiment, Weights
+
+    torch.set_num_threads(1)
+    found = []
+    for which in range(2):
+        g = torch.Generator().manual_seed(which)
+        tables = {name: torch.randn(128, 128, generator=g) for name in ("W_q", "W_k", "W_v", "W_o")}
+        found.append(Experiment(tuple("abcd"), torch.randn(4, 128, generator=g), Weights(**tables)))
+    assert edits.tables(found[0])
+    return found[0], found[1]
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether two experiments are the same in their tokens and in every number."""
+    import numpy as np
+
+    from attnlab.attention import edits
+
+    names = edits.tables(one)
+    return bool(
+        one.tokens == other.tokens
+        and names == edits.tables(other)
+        and all(np.array_equal(edits.array(one, name), edits.array(other, name)) for name in names)
+    )
+
+
+def _session() -> Kind:
+    from attnlab.files.session import Session, load_session, save_session
+
+    states = _experiments()
+
+    def save(which: int, folder: Path) -> None:
+        save_session(Session(states[which], {"title": str(which)}, (states[1 - which],)), folder / "s.attnlab")
+
+    def read(folder: Path) -> int:
+        found = load_session(folder / "s.attnlab")
+        which = _which(found.experiment, states, _alike)
+        if found.view["title"] != str(which) or not _alike(found.pins[0], states[1 - which]):
+            raise ValueError("its title and its pin are of the other save")
+        return which
+
+    return Kind(save, read)
+
+
+def _run() -> Kind:
+    import numpy as np
+
+    from attnlab.training import store
+    from attnlab.training.marks import Mark
+    from attnlab.training.messages import Checkpoint, Metric, Point, Progress, Started
+    from attnlab.training.run import Run
+    from attnlab.training.tasks import task_spec
+
+    def state(which: int) -> Any:
+        spec = task_spec("copy")
+        run = Run(replace(spec, train=replace(spec.train, steps=100)), f"run {which}")
+        run.take(Started(6, 6, "cpu"))
+        steps = 3 + which
+        for step in range(steps):
+            weights = {"a": np.full((200, 200), step + 10 * which, np.float32)}
+            metric = Metric(step, 1.5 + which, 0.25, 0.5)
+            points = (Point(step - 1, 2.0 + which, 0.001),) if step else ()
+            run.take(Progress(step, 0.5 * step, points, (metric,), weights, moment=True))
+        run.take(Checkpoint(steps - 1, 1.0, {"model/a": np.full((200, 200), which, np.float32)}))
+        run.mark(Mark(1, f"mark {which}"))
+        return run.state()
+
+    states = state(0), state(1)
+
+    def same(one: Any, other: Any) -> bool:
+        return _told(one) == _told(other)
+
+    def save(which: int, folder: Path) -> None:
+        store.save(states[which], folder / "run")
+
+    def read(folder: Path) -> int:
+        found = store.load(folder / "run")
+        if store.summary(folder / "run").name != found.name:
+            raise ValueError("the line in the table of runs is of the other save")
+        return _which(found, states, same)
+
+    return Kind(save, read)
+
+
+def _told(state: Any) -> tuple[Any, ...]:
+    """Return all that tells one save of a run from another."""
+    moments = tuple((m.step, {name: a.tobytes() for name, a in m.weights.items()}) for m in state.moments)
+    checkpoint = {name: a.tobytes() for name, a in state.checkpoint.state.items()}
+    return state.name, state.step, state.curve.losses.tobytes(), moments, checkpoint, state.marks, state.metrics
+
+
+def _settings() -> Kind:
+    from attnlab.document.settings import Settings, load_settings, save_settings
+
+    states = Settings(theme="dark", recent=("/a" * 400,)), Settings(theme="light", recent=("/b" * 500,))
+
+    def read(folder: Path) -> int:
+        found, wrong = load_settings(folder / "settings.json")
+        if wrong:
+            raise ValueError(" ".join(wrong))
+        return _which(found, states, lambda a, b: a == b)
+
+    return Kind(lambda which, folder: save_settings(states[which], folder / "settings.json"), read)
+
+
+def _lesson() -> Kind:
+    from attnlab.lessons.library import find
+    from attnlab.lessons.parse import read as read_lesson
+    from attnlab.ui.lessons.draft import Draft
+
+    lessons = find("six-words"), find("heads")
+
+    def save(which: int, folder: Path) -> None:
+        Draft(lessons[which]).save(folder / "lesson.md")
+
+    def read(folder: Path) -> int:
+        found = read_lesson(folder / "lesson.md")
+        if found.problems:
+            raise ValueError(found.problems[0].reason)
+        texts = lambda lesson: (lesson.title, [(step.title, step.text) for step in lesson.steps])  # noqa: E731
+        return _which(texts(found), (texts(lessons[0]), texts(lessons[1])), lambda a, b: a == b)
+
+    return Kind(save, read)
+
+
+def _exercise() -> Kind:
+    from attnlab.attention.explanation import Cell
+    from attnlab.lessons.exercise import Exercise, read_exercise, save_exercise
+
+    first, second = _experiments()
+    states = tuple(Exercise(e, (Cell("weights", 0, n, 0),), 0.01, f"Title {n}") for n, e in enumerate((first, second)))
+
+    def same(one: Any, other: Any) -> bool:
+        return (one.title, one.blanks) == (other.title, other.blanks) and _alike(one.experiment, other.experiment)
+
+    return Kind(
+        lambda which, folder: save_exercise(states[which], folder / "e.json"),
+        lambda folder: _which(read_exercise(folder / "e.json"), (states[0], states[1]), same),
+    )
+
+
+def _table() -> Kind:
+    """An export: what every picture, table and script is written by."""
+    import torch
+
+    from attnlab.attention.trace import Trace
+    from attnlab.files.atomic import write_bytes
+    from attnlab.files.tables import encoded, table
+
+    texts = []
+    for e in _experiments():
+        texts.append(encoded(table(Trace(e, torch.device("cpu"), torch.float32), "queries"), ".csv") * 50)
+
+    return Kind(
+        lambda which, folder: write_bytes(folder / "out.csv", texts[which]),
+        lambda folder: _which((folder / "out.csv").read_bytes(), (texts[0], texts[1]), lambda a, b: a == b),
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,436 @@
+"""Drives the real window with random events, undoes everything at the end, and holds what it shows to the mathematics.
+
+    python -m tools.random_events --events 700 --runs 10
+    python -m tools.random_events --minutes 30 --batches
+    python -m tools.random_events --seed 7 --events 700 --runs 1      one run again, event by event
+
+Every run is a process of its own, in a folder of its own, so that a crash is reported with its seed and last events and
+the next run goes on. What is done is decided by the seed and by what is to be seen; after each event the person waits
+until all that was begun is done, unless the seed makes it a restless one. A core file of a crash stays in --cores.
+"""
+
+import argparse
+import faulthandler
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+    from attnlab.ui.main_window import MainWindow
+
+ROOT = Path(__file__).resolve().parent.parent
+CPU_S, SETTLE_S, CLOCK_S = 60.0, 120.0, 240.0
+"""Seconds of the processor that one event may take, seconds until all it began is done, and of silence on the clock."""
+SHORT_MS = 400
+"""Timers that go off sooner than this are waited for before the next event."""
+LAST = 25
+"""How many events are told of a run that failed."""
+PRESETS = (
+    "journey", "the-cat-sat", "batch-of-two", "padding-batch", "multi-head-8", "cross-attention", "random-4x8", "additive",
+    "rope", "grouped-keys", "causal-5x8", "dropout",
+)  # fmt: skip
+IGNORED = ("This plugin does not support",)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run what the command line asks for; return 1 when a run failed."""
+    parser = argparse.ArgumentParser(prog="python -m tools.random_events", description=__doc__.splitlines()[0])
+    parser.add_argument("--seed", type=int, help="the seed of the first run (default: another each time, printed)")
+    parser.add_argument("--events", type=int, default=700, help="events of one run (default 700)")
+    parser.add_argument("--runs", type=int, default=1, help="how many runs, one seed after the other (default 1)")
+    parser.add_argument("--minutes", type=float, help="go on for so long, however many runs that are")
+    parser.add_argument("--batches", action="store_true", help="mostly sequences of batches")
+    parser.add_argument("--cores", type=Path, default=Path(tempfile.gettempdir()), help="where core files stay")
+    parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args(argv)
+    seed = random.SystemRandom().randrange(1 << 31) if options.seed is None else options.seed
+    if options.child is not None:
+        return _drive(seed, options.events, options.child, options.batches)
+    begun, done, failed = time.monotonic(), 0, 0
+    while done < options.runs if options.minutes is None else time.monotonic() - begun < 60 * options.minutes:
+        failed += bool(said := failure_of(seed + done, options.events, options.batches, options.cores))
+        if said:
+            again = f"python -m tools.random_events --seed {seed + done} --events {options.events} --runs 1"
+            print(f"FAULT {said}\n  again: {again}{' --batches' * options.batches}", flush=True)
+        done += 1
+        if done % 10 == 0:
+            print(f"{done} runs, {done * options.events:,} events, {failed} failed, {time.monotonic() - begun:.0f} s", flush=True)
+    print(f"{done * options.events:,} events in {done} runs from seed {seed}, {failed} failed, {time.monotonic() - begun:.0f} s")
+    return 1 if failed else 0
+
+
+def failure_of(seed: int, events: int, batches: bool, cores: Path) -> str:
+    """Do one run in a process of its own; return how it failed and what happened last, "" where it did not."""
+    with tempfile.TemporaryDirectory(prefix="attnlab-events-") as name:
+        place = Path(name)
+        command = [sys.executable, "-X", "faulthandler", "-m", "tools.random_events", "--child", name]
+        command += ["--seed", str(seed), "--events", str(events), *(["--batches"] if batches else [])]
+        environment = {**os.environ, "HOME": name, "ATTNLAB_CONFIG_DIR": str(place / "config"), "TMPDIR": str(place / "tmp")}
+        environment |= {"QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+        environment |= {"OMP_NUM_THREADS": environment.get("OMP_NUM_THREADS", "1"), "OMP_WAIT_POLICY": "PASSIVE"}
+        (place / "tmp").mkdir()
+        with (place / "said").open("w") as out:
+            child = subprocess.Popen(command, cwd=cores, env=environment, stdout=out, stderr=subprocess.STDOUT)
+            how = _awaited(child, place)
+        said = (place / "said").read_text("utf-8", "replace").splitlines()
+        if not how and not child.returncode and any(line.startswith("Traceback (most recent") for line in said):
+            how = "an error was printed"
+        if not (how or child.returncode):
+            return ""
+        events_file = place / "events"
+        did = events_file.read_text("utf-8", "replace").splitlines() if events_file.exists() else []
+        how = how or _named(child.returncode)
+        lines = [f"seed {seed}: {how} after {len(did)} lines of events", *did[-LAST:], *said[-80:]]
+        return "\n    ".join(lines)
+
+
+def _awaited(child: "subprocess.Popen[Any]", place: Path) -> str:
+    """Wait for a run; return why it was ended, "" when it ended by itself."""
+    size, moved = -1, time.monotonic()
+    while child.poll() is None:
+        try:
+            child.wait(0.5)
+        except subprocess.TimeoutExpired:
+            now = sum(path.stat().st_size for path in (place / "events", place / "said") if path.exists())
+            if now != size:
+                size, moved = now, time.monotonic()
+            elif time.monotonic() - moved > CLOCK_S:
+                child.send_signal(getattr(signal, "SIGABRT", signal.SIGTERM))  # faulthandler says where it is
+                child.wait()
+                return f"nothing happened for {CLOCK_S:.0f} s"
+    return ""
+
+
+def _hear_errors(faults: list[str]) -> None:
+    """Note every error that reaches the hooks of Python, which then do what the program has them do."""
+    hook, thread_hook = sys.excepthook, threading.excepthook
+
+    def on_error(kind: type[BaseException], error: BaseException, where: Any) -> None:
+        faults.append("unexpected: " + "".join(traceback.format_exception(kind, error, where)))
+        hook(kind, error, where)
+
+    def on_thread_error(arguments: Any) -> None:
+        faults.append("unexpected in a thread: " + "".join(traceback.format_exception(arguments.exc_value)))
+        thread_hook(arguments)
+
+    sys.excepthook, threading.excepthook = on_error, on_thread_error
+
+
+def _named(code: int) -> str:
+    if code < 0 and -code == getattr(signal, "SIGPROF", 0):
+        return f"one event used {CPU_S:.0f} s of the processor"
+    return signal.Signals(-code).name if code < 0 else "faults told below" if code == 3 else f"code {code}"
+
+
+# In the process of a run
+
+
+def _drive(seed: int, events: int, place: Path, batches: bool) -> int:
+    _keep_cores()
+    from PySide6.QtCore import QtMsgType, qInstallMessageHandler
+
+    faults: list[str] = []
+
+    def on_message(kind: QtMsgType, _: Any, text: str) -> None:
+        if kind not in (QtMsgType.QtDebugMsg, QtMsgType.QtInfoMsg) and not text.startswith(IGNORED):
+            faults.append(f"Qt said: {text}\n" + "".join(traceback.format_stack(limit=12)))
+
+    qInstallMessageHandler(on_message)
+    from attnlab.document.settings import Settings, save_settings
+    from attnlab.files.source import Source
+    from attnlab.ui import app
+    from tools.random_person import RandomPerson
+
+    r = random.Random(seed)
+    batches = batches or seed % 4 == 0
+    (files := place / "files").mkdir()
+    _fill(files, r)
+    save_settings(Settings(theme=r.choice(("light", "dark", "contrast-dark")), reduced_motion=r.random() < 0.5))
+    preset = r.choice(("batch-of-two", "padding-batch")) if batches else r.choice(PRESETS)
+    _small_trainings()
+    driver: list[Any] = []
+
+    def begin(window: "MainWindow") -> None:
+        _hear_errors(faults)
+        window.resize(r.choice((1440, 1000, 2000)), r.choice((900, 700)))
+        person = RandomPerson(window, r, files, batches)
+        driver.append(_driver(window, person, events, place / "events", faults, restless=r.random() < 0.25))
+
+    code = app.run(Source(preset=preset), on_window=begin)
+    if code or not driver or not driver[0].ended:
+        faults.append(f"the program ended with {code} before all was done")
+    faults += [f"thread {thread.name} is left" for thread in _left()]
+    log = place / "config" / "errors.log"
+    if log.exists() and log.stat().st_size:
+        faults.append(f"errors.log says:\n{log.read_text('utf-8', 'replace')[:6000]}")
+    faults += _unreadable(place / "config")
+    print("\n".join(faults), flush=True)
+    return 3 if faults else 0
+
+
+def _keep_cores() -> None:
+    """Let a crash leave a core file, and an event that takes too long end the process and say where it was."""
+    faulthandler.enable(all_threads=True)
+    try:
+        import resource
+    except ImportError:
+        return
+    _, most = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (most, most))
+    faulthandler.register(signal.SIGPROF, all_threads=True, chain=True)
+
+
+def _fill(folder: Path, r: random.Random) -> None:
+    """Put files to open into a folder: sessions, weights, lessons, and some that are spoilt."""
+    from tools import file_kinds
+
+    for number, data in enumerate(file_kinds.good_sessions()[:6]):
+        (folder / f"good-{number}.attnlab").write_bytes(data)
+    (folder / "bad.attnlab").write_bytes(file_kinds.spoiled_session(r))
+    for ending in ("csv", "npz", "safetensors", "json"):
+        (folder / f"weights.{ending}").write_bytes(file_kinds.good_weights()[ending][0])
+    for number, lesson in enumerate(file_kinds.good_lessons()[:3]):
+        (folder / f"lesson-{number}.md").write_bytes(lesson)
+    file_kinds.KINDS["lesson"].spoil(r, folder)
+    (folder / "exercise.json").write_bytes(file_kinds.good_exercise())
+    (folder / "text.txt").write_text("the cat sat on the mat. " * 300)
+    (run := folder / "run").mkdir()
+    for name, data in file_kinds.good_run().items():
+        (run / name).write_bytes(data)
+
+
+def _small_trainings() -> None:
+    """Let a training take a moment: a person waits until it is over."""
+    from dataclasses import replace
+
+    from attnlab.ui.train.session import TrainSession
+
+    set_spec = TrainSession.set_spec
+
+    def small(self: TrainSession, spec: Any) -> None:
+        train = replace(spec.train, steps=min(spec.train.steps, 12), batch=min(spec.train.batch, 8), device="cpu")
+        model = replace(spec.model, d_model=min(spec.model.d_model, 32), d_ff=min(spec.model.d_ff, 64))
+        set_spec(self, replace(spec, train=train, model=model))
+
+    TrainSession.set_spec = small  # type: ignore[method-assign]
+
+
+def _left() -> list[threading.Thread]:
+    """Return the threads that are still there when the program has ended."""
+    late = time.monotonic() + 20
+    left = []
+    for thread in threading.enumerate():
+        if thread is not threading.main_thread() and not isinstance(thread, threading._DummyThread):
+            thread.join(max(0.0, late - time.monotonic()))
+            left += [thread] if thread.is_alive() else []
+    return left
+
+
+def _unreadable(folder: Path) -> list[str]:
+    """Return what is wrong with the work that was kept when the window closed."""
+    from attnlab.errors import AttnlabError
+    from attnlab.files.session import load_session
+
+    wrong = []
+    for path in folder.rglob("*.attnlab"):
+        try:
+            load_session(path)
+        except AttnlabError as error:
+            wrong.append(f"what was kept cannot be read: {error}")
+    return wrong
+
+
+def _driver(window: "MainWindow", person: Any, events: int, log: Path, faults: list[str], restless: bool) -> Any:
+    """Return what does one event after the other in the program's own loop, and checks at the end."""
+    from PySide6.QtCore import QObject, QTimer, Slot
+    from PySide6.QtWidgets import QApplication
+
+    class Driver(QObject):
+        def __init__(self) -> None:
+            super().__init__(window)
+            self.ended = False
+            self._left, self._answered, self._began = events, 0, 0.0
+            self._start: Experiment | None = None
+            self._log = log.open("w", buffering=1, encoding="utf-8")
+            self._timer = QTimer(self)
+            self._timer.setSingleShot(True)
+            self._timer.timeout.connect(self._on_tick)
+            window.ready.connect(self._on_ready)
+            window.failed.connect(self._on_failed)
+
+        def note(self, text: str) -> None:
+            self._log.write(ascii(text) + "\n")
+
+        @Slot(str)
+        def _on_failed(self, problem: str) -> None:
+            faults.append(f"the window failed: {problem}")
+            self._finish()
+
+        @Slot()
+        def _on_ready(self) -> None:
+            playground = window.playground
+            assert playground is not None
+            self._answered = playground.service.newest
+            playground.service.computed.connect(self._on_computed)
+            self._start = playground.document.experiment
+            self._numbers = tables_of(self._start)
+            self._began = time.monotonic()
+            self._timer.start(0)
+
+        @Slot(object)
+        def _on_computed(self, reply: Any) -> None:
+            self._answered = max(self._answered, reply.request.id)
+
+        @Slot()
+        def _on_tick(self) -> None:
+            try:
+                self._tick()
+            except Exception as error:  # noqa: BLE001  # the person's own fault, not the program's
+                faults.append("the harness itself: " + "".join(traceback.format_exception(error)))
+                self._finish()
+
+        def _tick(self) -> None:
+            hurried = restless and self._left and self._left % 20
+            if why := "" if hurried else self._busy():
+                if time.monotonic() - self._began > SETTLE_S:
+                    faults.append(f"still busy after {SETTLE_S:.0f} s: {why}")
+                    self._finish()
+                else:
+                    self._timer.start(5)
+                return
+            _limit(CPU_S)
+            self._began = time.monotonic()
+            if self._left and not faults:
+                self._left -= 1
+                self._timer.start(0)  # before it is done, as a menu runs a loop of its own
+                person.act(self.note)
+            else:
+                self._check()
+
+        def _busy(self) -> str:
+            """Return what is still under way, "" when all that was begun is done."""
+            playground, trainer = window.playground, window.trainer
+            assert playground is not None
+            if playground.files.opening or playground.service.busy or self._answered < playground.service.newest:
+                return "computing or opening"
+            if trainer is not None and (trainer.busy or trainer.session.state == "running"):
+                return "training"
+            for top in QApplication.topLevelWidgets():
+                for timer in top.findChildren(QTimer):
+                    if timer.isActive() and timer.isSingleShot() and timer.remainingTime() < SHORT_MS and timer is not self._timer:
+                        return f"a timer of {type(timer.parent()).__name__}"
+            return ""
+
+        def _check(self) -> None:
+            """Close what is open, hold the numbers to the mathematics, undo everything, and compare with the start."""
+            if open_ := QApplication.activePopupWidget() or QApplication.activeModalWidget():
+                self.note(f"at the end: close {type(open_).__name__}")
+                open_.close()
+                self._timer.start(0)
+                return
+            assert window.playground is not None
+            faults.extend(differences(window))
+            document = window.playground.document
+            if not self._left_to_undo():
+                if document.history.entries[0].opening == 0 and self._start is not None:
+                    faults.extend(changed_tables(self._numbers, tables_of(document.experiment)))
+                self._finish()
+                return
+            self.note(f"at the end: undo {document.history.undo_label!r}")
+            for _ in range(25):
+                document.undo()
+            self._timer.start(0)
+
+        def _left_to_undo(self) -> bool:
+            assert window.playground is not None
+            return window.playground.document.history.undo_label is not None
+
+        def _finish(self) -> None:
+            self.ended = True
+            _limit(0)
+            for top in QApplication.topLevelWidgets():
+                if top is not window and top.isVisible():
+                    top.close()
+            QTimer.singleShot(0, window, self._close)
+
+        @Slot()
+        def _close(self) -> None:
+            self.note("close the window")
+            window.close()
+            QApplication.quit()
+
+    return Driver()
+
+
+def _limit(seconds: float) -> None:
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+
+
+def tables_of(e: "Experiment") -> dict[str, Any]:
+    """Return copies of what an experiment is made of: its tokens and every table, by their names."""
+    from attnlab.attention import edits
+
+    tables: dict[str, Any] = {name: edits.array(e, name).copy() for name in edits.tables(e)}
+    others = [(sample.tokens, sample.embeddings.tolist(), sample.length) for sample in e.others]
+    return {**tables, "tokens": e.tokens, "memory tokens": e.memory_tokens, "others": others, "config": repr(e.config)}
+
+
+def changed_tables(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
+    """Return what undoing everything did not bring back."""
+    import numpy as np
+
+    if before.keys() != now.keys():
+        return [f"undoing everything left other tables: {sorted(before.keys() ^ now.keys())}"]
+    return [
+        f"undoing everything did not bring back {name}"
+        for name, old in before.items()
+        if not (np.array_equal(old, now[name], equal_nan=True) if isinstance(old, np.ndarray) else old == now[name])
+    ]
+
+
+def differences(window: "MainWindow") -> list[str]:
+    """Return where what the window shows is not what its experiment computes."""
+    import numpy as np
+
+    from attnlab.compute.engine import compute
+    from attnlab.errors import AttnlabError
+
+    playground = window.playground
+    assert playground is not None
+    scene, reply = playground.document.scene, playground.reply
+    try:
+        fresh = compute(scene.experiment, scene.device, scene.dtype)
+        names = fresh.all_stages
+    except AttnlabError:
+        return []  # what cannot be computed is said in a sentence, and shown as it was before
+    if reply is None or reply.trace is None or reply.request.experiment is not scene.experiment:
+        return ["the window shows another experiment than the document's"]
+    wrong = [f"{name} of the window differs from what is computed anew" for name in names
+             if not np.array_equal(reply.trace.array(name), fresh.array(name), equal_nan=True)]  # fmt: skip
+    view = playground.document.view
+    revealed = names if view.step is None else names[: view.step]
+    for name, card in playground.canvas.cards.items():
+        if card.data is None or name not in revealed or playground.document.view.look != "present" or not card.isVisible():
+            continue
+        numbers = fresh.array(name)
+        if not fresh.stage(name).has_heads:
+            numbers = numbers[None]
+        elif view.head != "all":
+            numbers = fresh.mean(name)[None] if view.head == "mean" else numbers[view.head : int(view.head) + 1]
+        if not np.array_equal(card.data.values, numbers, equal_nan=True):
+            wrong.append(f"the card of {name} shows other numbers than are computed")
+    return wrong
+
+
+if __name__ == "__main__":
+    sys.exit(main())
