@@ -1,4 +1,4 @@
-"""Every kind of file that attnlab opens: good ones to spoil, how they are spoilt, and the real readers that read them."""
+"""Every kind of file that attnlab opens: good ones, how they are spoilt, and the real readers that read them."""
 
 import base64
 import hashlib
@@ -130,7 +130,10 @@ def good_weights() -> dict[str, tuple[bytes, ...]]:
     linear = {f"h.{n}.attn.{p}_proj.{w}": torch.randn(*((8, 8) if w == "weight" else (8,)), generator=r)
               for n in range(2) for p in "qkvo" for w in ("weight", "bias")}  # fmt: skip
     plain = {f"W_{p}": torch.randn(4, 6 if p != "o" else 4, generator=r) for p in "qkv"}
-    fused = {"transformer.h.0.attn.c_attn.weight": torch.randn(8, 24, generator=r), "wte.weight": torch.randn(9, 8, generator=r)}
+    fused = {
+        "transformer.h.0.attn.c_attn.weight": torch.randn(8, 24, generator=r),
+        "wte.weight": torch.randn(9, 8, generator=r),
+    }
     states = [linear, plain, fused, {"in_proj_weight": torch.randn(12, 4, generator=r), "x": torch.zeros(0, 3)}]
     states.append({name: tensor.to(torch.bfloat16) for name, tensor in plain.items()})
     found: dict[str, list[bytes]] = {}
@@ -144,7 +147,9 @@ def good_weights() -> dict[str, tuple[bytes, ...]]:
         buffer = io.BytesIO()
         np.savez(buffer, **arrays)
         found.setdefault("npz", []).append(buffer.getvalue())
-        found.setdefault("json", []).append(json.dumps({name: array.tolist() for name, array in arrays.items()}).encode())
+        found.setdefault("json", []).append(
+            json.dumps({name: array.tolist() for name, array in arrays.items()}).encode()
+        )
         table = next(iter(arrays.values()))
         buffer = io.BytesIO()
         np.save(buffer, table)
@@ -194,7 +199,9 @@ def _spoil_weights(ending: str) -> Callable[[random.Random, Path], None]:
         if ending in ("csv", "tsv"):
             data = mutants.spoiled_text(r, data, good)
         elif ending == "json":
-            data = mutants.spoiled_json(r, json.loads(data)) if r.random() < 0.7 else mutants.spoiled_text(r, data, good)
+            data = (
+                mutants.spoiled_json(r, json.loads(data)) if r.random() < 0.7 else mutants.spoiled_text(r, data, good)
+            )
         elif ending == "safetensors":
             data = mutants.spoiled_tensors(r, data) if r.random() < 0.7 else mutants.spoiled_bytes(r, data, good)
         elif ending == "npy":
@@ -202,7 +209,9 @@ def _spoil_weights(ending: str) -> Callable[[random.Random, Path], None]:
         elif data[:2] == b"PK" and r.random() < 0.8:
             members = mutants.members_of(data)
             name = r.choice(list(members))
-            members[name] = mutants.spoiled_npy(r, members[name]) if ending == "npz" else _spoiled_pickle(r, members, name)
+            members[name] = (
+                mutants.spoiled_npy(r, members[name]) if ending == "npz" else _spoiled_pickle(r, members, name)
+            )
             data = mutants.zipped(list(members.items())) if r.random() < 0.7 else mutants.spoiled_zip(r, members)
         else:
             data = mutants.spoiled_bytes(r, data, good)
@@ -255,9 +264,11 @@ def _read_weights(folder: Path) -> None:
 
 
 _BLOCKS = (
-    b"1\t2\t3\n4\t5\t6\n", b"0,5;1,25\n2;3\n", b"[[1, 2], [3.5, -4e-3]]", b"array([[1., 2.],\n       [3., 4.]], dtype=float32)",
-    b"tensor([[0.1, 0.2], [np.float64(0.3), 0.4]], device='cuda:0', grad_fn=<X>)", b"a,b\n1,2\n3,4\n", b"0,5", b"1 2 3\n4 5 6",
-    b',the,cat\nthe,1,2\n"cat",3,4\n', b"1/2\t\xc2\xbd\n\xe2\x88\x9e\t-inf\n", b'{"W_q": [[1, 2], [3, 4]], "W_k": [[1, 2], [3, 4]]}',
+    b"1\t2\t3\n4\t5\t6\n", b"0,5;1,25\n2;3\n", b"[[1, 2], [3.5, -4e-3]]", b"a,b\n1,2\n3,4\n", b"0,5",
+    b"array([[1., 2.],\n       [3., 4.]], dtype=float32)", b"1 2 3\n4 5 6",
+    b"tensor([[0.1, 0.2], [np.float64(0.3), 0.4]], device='cuda:0', grad_fn=<X>)",
+    b',the,cat\nthe,1,2\n"cat",3,4\n', b"1/2\t\xc2\xbd\n\xe2\x88\x9e\t-inf\n",
+    b'{"W_q": [[1, 2], [3, 4]], "W_k": [[1, 2], [3, 4]]}',
 )  # fmt: skip
 
 
@@ -398,7 +409,8 @@ def _read_answers(folder: Path) -> None:
 def good_run() -> dict[str, bytes]:
     """Return the files of a run that was trained for a few steps, by their names."""
     from attnlab.training import store
-    from attnlab.training.messages import Checkpoint, Metric, Point, Progress, Started
+    from attnlab.training.marks import Mark
+    from attnlab.training.messages import Progress, Started
     from attnlab.training.run import Run
     from attnlab.training.specs import ModelSpec, RunSpec, TrainSpec
     from attnlab.training.tasks import task_spec
@@ -408,14 +420,13 @@ def good_run() -> dict[str, bytes]:
     model = replace(spec.model, layers=1, heads=2, d_model=8, d_ff=8)
     assert isinstance(model, ModelSpec)
     spec = RunSpec(spec.task, spec.options, model, TrainSpec(batch=2, steps=6, evaluate_every=3))
-    trainer = Trainer(spec)
-    run = Run(spec, "a run")
+    trainer, run = Trainer(spec), Run(spec, "a run")
     run.take(Started(6, 6, "cpu"))
-    weights = {name: tensor.detach().numpy().copy() for name, tensor in trainer.model.state_dict().items()}
-    for step in range(3):
-        metric = Metric(step, 1.5, 0.25, float("nan"), ((3, 0.5),))
-        run.take(Progress(step, 0.5 * step, (Point(step - 1, 2.0, 0.001),) if step else (), (metric,), weights, moment=True))
-    run.take(Checkpoint(2, 1.0, {f"model/{name}": array for name, array in weights.items()}))
+    for _ in range(3):
+        metric, points = trainer.evaluate(), (trainer.take(),)
+        run.take(Progress(trainer.step, trainer.seconds, points, (metric,), trainer.weights(), moment=True))
+    run.take(trainer.checkpoint())
+    run.mark(Mark(2, "a mark"))
     with tempfile.TemporaryDirectory() as folder:
         store.save(run.state(), folder)
         return {path.name: path.read_bytes() for path in Path(folder).iterdir() if path.is_file()}
@@ -464,8 +475,24 @@ def _small(spec: Any) -> bool:
 
 
 def _spoil_settings(r: random.Random, folder: Path) -> None:
-    figure = ["format=png", "width_mm=85", "dpi=300", "labels=True", "film.fps=15", "decimals=2", "font_pt=9", "theme=light"]
-    good = {"version": 1, "theme": "dark", "type_size": 100, "reduced_motion": False, "recent": ["/a.attnlab"], "figure": figure}
+    figure = [
+        "format=png",
+        "width_mm=85",
+        "dpi=300",
+        "labels=True",
+        "film.fps=15",
+        "decimals=2",
+        "font_pt=9",
+        "theme=light",
+    ]
+    good = {
+        "version": 1,
+        "theme": "dark",
+        "type_size": 100,
+        "reduced_motion": False,
+        "recent": ["/a.attnlab"],
+        "figure": figure,
+    }
     (folder / "settings.json").write_bytes(mutants.spoiled_json(r, good))
 
 
@@ -481,7 +508,9 @@ def _read_settings(folder: Path) -> None:
 
 
 def _spoil_config(r: random.Random, folder: Path) -> None:
-    data = mutants.spoiled_json(r, CONFIG) if r.random() < 0.9 else mutants.spoiled_bytes(r, json.dumps(CONFIG).encode())
+    data = (
+        mutants.spoiled_json(r, CONFIG) if r.random() < 0.9 else mutants.spoiled_bytes(r, json.dumps(CONFIG).encode())
+    )
     (folder / "config.json").write_bytes(data)
 
 
@@ -514,8 +543,8 @@ def check_sentence(error: BaseException) -> None:
     """Raise AssertionError when what an error says is no sentence for a terminal: it obeys codes, or never ends."""
     text = str(error)
     assert text.strip(), "an error says nothing"
-    assert all(letter.isprintable() for letter in text), f"a sentence holds what a terminal obeys: {ascii(text[:300])}"
-    assert len(text) < 6000, f"a sentence has {len(text)} letters: {ascii(text[:200])}"
+    assert all(letter.isprintable() for letter in text), f"a sentence holds what a terminal obeys: {text[:300]!a}"
+    assert len(text) < 6000, f"a sentence has {len(text)} letters: {text[:200]!a}"
 
 
 KINDS = {

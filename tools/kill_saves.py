@@ -59,7 +59,8 @@ def main(argv: list[str] | None = None) -> int:
         outcomes, said = killed(kinds[name], share, random.Random(f"{seed}/{name}"))
         faults += len(said)
         for each in said[:5]:
-            print(f"FAULT {name}: {each}\n  again: python -m tools.kill_saves --seed {seed} --kinds {name} --kills {share}")
+            again = f"python -m tools.kill_saves --seed {seed} --kinds {name} --kills {share}"
+            print(f"FAULT {name}: {each}\n  again: {again}")
         print(f"{name}: {share} kills, {dict(sorted(outcomes.items()))}", flush=True)
     print(f"{options.kills} kills of seed {seed}, {faults} faults")
     return 1 if faults else 0
@@ -84,7 +85,11 @@ def killed(kind: Kind, kills: int, r: random.Random) -> tuple[Counter[str], list
             at_step = r.randrange(1, steps + 1) if number % 2 else None
             delay = None if at_step is not None else r.uniform(0, longest)
             ended, _ = _saving(kind, 1 - there, folder, at_step, delay)
-            when = f"step {at_step} of {steps}" if at_step is not None else f"{1e3 * (delay or 0):.2f} of {1e3 * longest:.2f} ms"
+            when = (
+                f"step {at_step} of {steps}"
+                if at_step is not None
+                else f"{1e3 * (delay or 0):.2f} of {1e3 * longest:.2f} ms"
+            )
             try:
                 now = kind.read(folder)
             except AttnlabError as error:

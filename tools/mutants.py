@@ -102,7 +102,10 @@ def spoiled_zip(r: random.Random, members: dict[str, bytes]) -> bytes:
     elif way == "renamed":
         pairs[at] = (r.choice(("../x", "/x", "a\\b", "\x1b[2J", "ü.npy", "", pairs[at][0].upper())), pairs[at][1])
     elif way == "added":
-        pairs += [(r.choice((f"x{i}", f"x{i}.npy", f"d/{i}.pkl", f"{i}/")), b"cos\nsystem\n") for i in range(r.choice((1, 50)))]
+        pairs += [
+            (r.choice((f"x{i}", f"x{i}.npy", f"d/{i}.pkl", f"{i}/")), b"cos\nsystem\n")
+            for i in range(r.choice((1, 50)))
+        ]
     elif way == "swapped" and len(pairs) > 1:
         other = (at + 1) % len(pairs)
         pairs[at], pairs[other] = (pairs[at][0], pairs[other][1]), (pairs[other][0], pairs[at][1])
@@ -173,8 +176,28 @@ def spoiled_npy(r: random.Random, data: bytes) -> bytes:
     return data[:8] + (len(header) & 0xFFFF).to_bytes(2, "little") + header + numbers
 
 
-_DTYPES = (b"'|O'", b"'<f2'", b"'>f8'", b"'<c16'", b"'|S1000000000'", b"'<M8[ns]'", b"[('a', '<f4')]", b"'<f4', 1", b"'V0'")
-_SHAPES = (b"()", b"(0,)", b"(4294967296, 4294967296)", b"(-1, 4)", b"(1,) * 9", b"(True, 2)", b"(2, 0)", b"('a',)", b"(1e3,)")
+_DTYPES = (
+    b"'|O'",
+    b"'<f2'",
+    b"'>f8'",
+    b"'<c16'",
+    b"'|S1000000000'",
+    b"'<M8[ns]'",
+    b"[('a', '<f4')]",
+    b"'<f4', 1",
+    b"'V0'",
+)
+_SHAPES = (
+    b"()",
+    b"(0,)",
+    b"(4294967296, 4294967296)",
+    b"(-1, 4)",
+    b"(1,) * 9",
+    b"(True, 2)",
+    b"(2, 0)",
+    b"('a',)",
+    b"(1e3,)",
+)
 
 
 def _lying(r: random.Random, data: bytes) -> bytes:
@@ -253,12 +276,16 @@ def _integer(r: random.Random, data: bytes, _: Sequence[bytes]) -> bytes:
 
 
 def _number(r: random.Random, data: bytes, _: Sequence[bytes]) -> bytes:
-    return _replaced(r, data, NUMBER, lambda old: r.choice((*(str(n) for n in BIG), *REAL, "1,5", "1_0", "٣", "0x10", "")))
+    return _replaced(
+        r, data, NUMBER, lambda old: r.choice((*(str(n) for n in BIG), *REAL, "1,5", "1_0", "٣", "0x10", ""))
+    )
 
 
 def _word(r: random.Random, data: bytes, _: Sequence[bytes]) -> bytes:
     words = WORD.findall(data)
-    return _replaced(r, data, WORD, lambda old: r.choice((r.choice(ODD_TEXT), r.choice(words).decode("utf-8", "replace"))))
+    return _replaced(
+        r, data, WORD, lambda old: r.choice((r.choice(ODD_TEXT), r.choice(words).decode("utf-8", "replace")))
+    )
 
 
 def _replaced(r: random.Random, data: bytes, what: re.Pattern[bytes], by: Callable[[str], str]) -> bytes:
@@ -306,4 +333,19 @@ def _coded(r: random.Random, data: bytes, _: Sequence[bytes]) -> bytes:
 
 
 _OF_BYTES = (_flip, _flip, _cut, _drop, _insert, _splice, _integer, _integer)
-_OF_TEXT = (_number, _number, _number, _word, _word, _line, _line, _long, _separators, _insert, _cut, _splice, _coded, _flip)
+_OF_TEXT = (
+    _number,
+    _number,
+    _number,
+    _word,
+    _word,
+    _line,
+    _line,
+    _long,
+    _separators,
+    _insert,
+    _cut,
+    _splice,
+    _coded,
+    _flip,
+)

@@ -13,6 +13,7 @@ import argparse
 import faulthandler
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -35,8 +36,8 @@ SHORT_MS = 400
 LAST = 25
 """How many events are told of a run that failed."""
 PRESETS = (
-    "journey", "the-cat-sat", "batch-of-two", "padding-batch", "multi-head-8", "cross-attention", "random-4x8", "additive",
-    "rope", "grouped-keys", "causal-5x8", "dropout",
+    "journey", "the-cat-sat", "batch-of-two", "padding-batch", "multi-head-8", "cross-attention", "random-4x8",
+    "additive", "rope", "grouped-keys", "causal-5x8", "dropout",
 )  # fmt: skip
 IGNORED = ("This plugin does not support",)
 
@@ -63,33 +64,51 @@ def main(argv: list[str] | None = None) -> int:
             print(f"FAULT {said}\n  again: {again}{' --batches' * options.batches}", flush=True)
         done += 1
         if done % 10 == 0:
-            print(f"{done} runs, {done * options.events:,} events, {failed} failed, {time.monotonic() - begun:.0f} s", flush=True)
-    print(f"{done * options.events:,} events in {done} runs from seed {seed}, {failed} failed, {time.monotonic() - begun:.0f} s")
+            print(
+                f"{done} runs, {done * options.events:,} events, {failed} failed, {time.monotonic() - begun:.0f} s",
+                flush=True,
+            )
+    print(
+        f"{done * options.events:,} events in {done} runs from seed {seed}, {failed} failed, "
+        f"{time.monotonic() - begun:.0f} s"
+    )
     return 1 if failed else 0
 
 
-def failure_of(seed: int, events: int, batches: bool, cores: Path) -> str:
-    """Do one run in a process of its own; return how it failed and what happened last, "" where it did not."""
+def failure_of(seed: int, events: int, batches: bool, cores: Path, log: Path | None = None) -> str:
+    """Do one run in a process of its own; return how it failed and what happened last, "" where it did not.
+
+    All its events are written to ``log``.
+    """
     with tempfile.TemporaryDirectory(prefix="attnlab-events-") as name:
         place = Path(name)
         command = [sys.executable, "-X", "faulthandler", "-m", "tools.random_events", "--child", name]
         command += ["--seed", str(seed), "--events", str(events), *(["--batches"] if batches else [])]
-        environment = {**os.environ, "HOME": name, "ATTNLAB_CONFIG_DIR": str(place / "config"), "TMPDIR": str(place / "tmp")}
+        environment = {
+            **os.environ,
+            "HOME": name,
+            "ATTNLAB_CONFIG_DIR": str(place / "config"),
+            "TMPDIR": str(place / "tmp"),
+        }
         environment |= {"QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
         environment |= {"OMP_NUM_THREADS": environment.get("OMP_NUM_THREADS", "1"), "OMP_WAIT_POLICY": "PASSIVE"}
         (place / "tmp").mkdir()
         with (place / "said").open("w") as out:
             child = subprocess.Popen(command, cwd=cores, env=environment, stdout=out, stderr=subprocess.STDOUT)
             how = _awaited(child, place)
+        events_file = place / "events"
+        did = events_file.read_text("utf-8", "replace").splitlines() if events_file.exists() else []
+        if log is not None:
+            log.write_text("\n".join(did), "utf-8")
         said = (place / "said").read_text("utf-8", "replace").splitlines()
-        if not how and not child.returncode and any(line.startswith("Traceback (most recent") for line in said):
+        if not how and not child.returncode and _tells_an_error(said):
             how = "an error was printed"
         if not (how or child.returncode):
             return ""
-        events_file = place / "events"
-        did = events_file.read_text("utf-8", "replace").splitlines() if events_file.exists() else []
         how = how or _named(child.returncode)
-        lines = [f"seed {seed}: {how} after {len(did)} lines of events", *did[-LAST:], *said[-80:]]
+        crash = place / "config" / "crashes.log"
+        said += crash.read_text("utf-8", "replace").splitlines() if crash.exists() else []
+        lines = [f"seed {seed}: {how} after {len(did)} lines of events", *did[-LAST:], *said[-90:]]
         return "\n    ".join(lines)
 
 
@@ -110,19 +129,11 @@ def _awaited(child: "subprocess.Popen[Any]", place: Path) -> str:
     return ""
 
 
-def _hear_errors(faults: list[str]) -> None:
-    """Note every error that reaches the hooks of Python, which then do what the program has them do."""
-    hook, thread_hook = sys.excepthook, threading.excepthook
-
-    def on_error(kind: type[BaseException], error: BaseException, where: Any) -> None:
-        faults.append("unexpected: " + "".join(traceback.format_exception(kind, error, where)))
-        hook(kind, error, where)
-
-    def on_thread_error(arguments: Any) -> None:
-        faults.append("unexpected in a thread: " + "".join(traceback.format_exception(arguments.exc_value)))
-        thread_hook(arguments)
-
-    sys.excepthook, threading.excepthook = on_error, on_thread_error
+def _tells_an_error(said: list[str]) -> bool:
+    """Whether a traceback of something else than a sentence for the user was printed, by another process too."""
+    ends = [line for line in said if re.match(r"[\w.]+(Error|Exception|Interrupt|Exit)\b", line)]
+    traced = any(line.startswith("Traceback (most recent") for line in said)
+    return traced and not all(line.startswith("attnlab.errors.") for line in ends)
 
 
 def _named(code: int) -> str:
@@ -145,11 +156,13 @@ def _drive(seed: int, events: int, place: Path, batches: bool) -> int:
             faults.append(f"Qt said: {text}\n" + "".join(traceback.format_stack(limit=12)))
 
     qInstallMessageHandler(on_message)
+    from attnlab import fault_log
     from attnlab.document.settings import Settings, save_settings
     from attnlab.files.source import Source
     from attnlab.ui import app
     from tools.random_person import RandomPerson
 
+    fault_log.listen(lambda fault: faults.append(f"unexpected: {fault.sentence}\n{fault.details}"))
     r = random.Random(seed)
     batches = batches or seed % 4 == 0
     (files := place / "files").mkdir()
@@ -160,7 +173,6 @@ def _drive(seed: int, events: int, place: Path, batches: bool) -> int:
     driver: list[Any] = []
 
     def begin(window: "MainWindow") -> None:
-        _hear_errors(faults)
         window.resize(r.choice((1440, 1000, 2000)), r.choice((900, 700)))
         person = RandomPerson(window, r, files, batches)
         driver.append(_driver(window, person, events, place / "events", faults, restless=r.random() < 0.25))
@@ -169,9 +181,6 @@ def _drive(seed: int, events: int, place: Path, batches: bool) -> int:
     if code or not driver or not driver[0].ended:
         faults.append(f"the program ended with {code} before all was done")
     faults += [f"thread {thread.name} is left" for thread in _left()]
-    log = place / "config" / "errors.log"
-    if log.exists() and log.stat().st_size:
-        faults.append(f"errors.log says:\n{log.read_text('utf-8', 'replace')[:6000]}")
     faults += _unreadable(place / "config")
     print("\n".join(faults), flush=True)
     return 3 if faults else 0
@@ -254,6 +263,8 @@ def _driver(window: "MainWindow", person: Any, events: int, log: Path, faults: l
     from PySide6.QtCore import QObject, QTimer, Slot
     from PySide6.QtWidgets import QApplication
 
+    from attnlab.ui.base.lane import LANES
+
     class Driver(QObject):
         def __init__(self) -> None:
             super().__init__(window)
@@ -322,11 +333,18 @@ def _driver(window: "MainWindow", person: Any, events: int, log: Path, faults: l
             assert playground is not None
             if playground.files.opening or playground.service.busy or self._answered < playground.service.newest:
                 return "computing or opening"
+            if lanes := [lane.name for lane in list(LANES) if lane.busy]:
+                return f"jobs of {', '.join(lanes)}"
             if trainer is not None and (trainer.busy or trainer.session.state == "running"):
                 return "training"
             for top in QApplication.topLevelWidgets():
                 for timer in top.findChildren(QTimer):
-                    if timer.isActive() and timer.isSingleShot() and timer.remainingTime() < SHORT_MS and timer is not self._timer:
+                    if (
+                        timer.isActive()
+                        and timer.isSingleShot()
+                        and timer.remainingTime() < SHORT_MS
+                        and timer is not self._timer
+                    ):
                         return f"a timer of {type(timer.parent()).__name__}"
             return ""
 
@@ -420,7 +438,12 @@ def differences(window: "MainWindow") -> list[str]:
     view = playground.document.view
     revealed = names if view.step is None else names[: view.step]
     for name, card in playground.canvas.cards.items():
-        if card.data is None or name not in revealed or playground.document.view.look != "present" or not card.isVisible():
+        if (
+            card.data is None
+            or name not in revealed
+            or playground.document.view.look != "present"
+            or not card.isVisible()
+        ):
             continue
         numbers = fresh.array(name)
         if not fresh.stage(name).has_heads:

@@ -1,4 +1,4 @@
-"""A person who does anything: one random event at a window after the other, each described in a line before it happens."""
+"""A person who does anything: one random event at a window after the other, each told in a line before it happens."""
 
 import random
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QSize, Qt, QTimer, QUrl
-from PySide6.QtGui import QDesktopServices, QGuiApplication, QMouseEvent
+from PySide6.QtGui import QDesktopServices, QGuiApplication, QMouseEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -26,13 +26,14 @@ if TYPE_CHECKING:
 
 Button, Mod = Qt.MouseButton, Qt.KeyboardModifier
 TEXTS = (
-    "the cat sat", "journey starts with one step", "a", "", " ", "x " * 40, "1\t2\n3\t4", "0.5", "-1", "1e9", "1/3", "½",
-    "[[1, 2], [3, 4]]", "0,5;1\n2;3", "nan", "inf", "−0.25", "é", "日本 語", "\u202eabc", "a\x00b", "🙂 🙂", "5", "7", "2",
-    "{{weights[0, 0]}}", "# Title\n\n## Step\n", "{\"W_q\": [[1, 2], [3, 4]]}", "9" * 30, "sum(", "weights[the, cat]",
+    "the cat sat", "journey starts with one step", "a", "", " ", "x " * 40, "1\t2\n3\t4", "0.5", "-1", "1e9", "1/3",
+    "½", "[[1, 2], [3, 4]]", "0,5;1\n2;3", "nan", "inf", "−0.25", "é", "日本 語", "\u202eabc", "a\x00b", "🙂 🙂", "5",
+    "7", "2", "{{weights[0, 0]}}", "# Title\n\n## Step\n", '{"W_q": [[1, 2], [3, 4]]}', "9" * 30, "sum(",
+    "weights[the, cat]",
 )  # fmt: skip
 KEYS = (
     "Left", "Right", "Up", "Down", "Tab", "Backtab", "Return", "Escape", "Space", "Delete", "Backspace", "Home", "End",
-    "PageUp", "PageDown", "F2", "F5", "A", "D", "G", "M", "P", "S", "1", "2", "5", "0", "Minus", "Plus", "Period", "Slash",
+    "PageUp", "PageDown", "F2", "F5", "A", "D", "G", "M", "P", "S", "1", "2", "5", "0", "Minus", "Plus", "Period",
 )  # fmt: skip
 NEVER = frozenset({"quit", "full-screen"})
 """Actions that are left alone: without the window there is nobody to go on."""
@@ -121,7 +122,9 @@ class RandomPerson:
             modifiers = self._modifiers()
             at, button = self._point(widget), self.r.choice([Button.LeftButton] * 5 + [Button.RightButton])
             twice = self.r.random() < 0.15
-            self._note(f"{'double' if twice else ''}click {button.name} {named(widget)} {at.toTuple()} {modifiers.name}")
+            self._note(
+                f"{'double' if twice else ''}click {button.name} {named(widget)} {at.toTuple()} {modifiers.name}"
+            )
             (QTest.mouseDClick if twice else QTest.mouseClick)(widget, button, modifiers, at)
 
     def _drag(self) -> None:
@@ -150,11 +153,11 @@ class RandomPerson:
     def _wheel(self) -> None:
         if (widget := self._choice(self._widgets())) is not None:
             at, notches, modifiers = self._point(widget), self.r.choice((-3, -1, 1, 3)), self._modifiers()
-            window = widget.window()
-            if window.windowHandle() is not None:
-                self._note(f"wheel {named(widget)} {at.toTuple()} {notches} {modifiers.name}")
-                there = QPointF(widget.mapTo(window, at))
-                QTest.wheelEvent(window.windowHandle(), there, QPoint(0, 120 * notches), stateKey=modifiers)
+            self._note(f"wheel {named(widget)} {at.toTuple()} {notches} {modifiers.name}")
+            there, none = QPointF(widget.mapToGlobal(at)), Qt.ScrollPhase.NoScrollPhase
+            turned = QPoint(0, 120 * notches)
+            event = QWheelEvent(QPointF(at), there, QPoint(), turned, Button.NoButton, modifiers, none, False)
+            QApplication.sendEvent(widget, event)
 
     def _key(self) -> None:
         name, modifiers = self.r.choice(KEYS), self._modifiers()
@@ -198,13 +201,17 @@ class RandomPerson:
 
     def _search(self) -> None:
         if self._room() is self.window:
-            query = self.r.choice(("undo", "pre", "mask", "train", "lens", "theme", "copy", "step", "zz", "head", "pin"))
+            query = self.r.choice(
+                ("undo", "pre", "mask", "train", "lens", "theme", "copy", "step", "zz", "head", "pin")
+            )
             self._note(f"palette {query}")
             self.window.show_palette()
             for letter in query:
                 QTest.keyClick(self._keyboard(), letter)
             if self.window.command_palette.isVisible() and self.window.command_palette.current() not in NEVER:
-                QTest.keyClick(self._keyboard(), self.r.choice((Qt.Key.Key_Return, Qt.Key.Key_Return, Qt.Key.Key_Escape)))
+                QTest.keyClick(
+                    self._keyboard(), self.r.choice((Qt.Key.Key_Return, Qt.Key.Key_Return, Qt.Key.Key_Escape))
+                )
 
     def _walk(self) -> None:
         times, key = self.r.randint(1, 6), self.r.choice((Qt.Key.Key_Z, Qt.Key.Key_Z, Qt.Key.Key_Y))
@@ -292,7 +299,9 @@ class RandomPerson:
 
 def named(widget: QWidget) -> str:
     """Return how a widget is called, for the list of events."""
-    text = widget.accessibleName() or (widget.text() if isinstance(widget, QAbstractButton) else "") or widget.objectName()
+    text = (
+        widget.accessibleName() or (widget.text() if isinstance(widget, QAbstractButton) else "") or widget.objectName()
+    )
     return f"{type(widget).__name__} {text[:40]!r}"
 
 

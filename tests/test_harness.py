@@ -1,0 +1,154 @@
+"""The harness in small: spoilt files, random events and kills find nothing here, and what is planted they find."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.patience import PATIENCE_S
+
+ROOT = Path(__file__).parent.parent
+posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked and timed as POSIX does")
+
+PLANTED = """
+import sys
+from tools import file_kinds, mutate_files
+mutate_files.CPU_S = 0.5
+file_kinds.KINDS["config"] = file_kinds.Kind(file_kinds.KINDS["config"].spoil, lambda folder: {body})
+sys.exit(mutate_files.main(["--child", "--seed", "1", "--from", "40", "--count", "2", "--kinds", "config"]))
+"""
+
+
+def ran(*command: str, folder: Path, **more: str) -> "subprocess.CompletedProcess[str]":
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(folder), **more}
+    return subprocess.run(
+        [sys.executable, *command], cwd=folder, env=environment, capture_output=True, text=True, timeout=PATIENCE_S,
+        check=False,
+    )  # fmt: skip
+
+
+def test_spoilt_files_of_every_kind_are_read_or_refused_with_a_sentence(tmp_path: Path) -> None:
+    done = ran("-m", "tools.mutate_files", "--seed", "12", "--count", "160", folder=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith("160 files of seed 12, 0 faults")
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("[][0]", "IndexError: 'list index out of range'"),
+        ("__import__('os').system('true')", "os.system was called"),
+        ("open('/dev/full', 'w')", "'/dev/full' was opened to be written"),
+        ("(_ for _ in ()).throw(attnlab_error('a' + chr(27) + 'b'))", "holds what a terminal obeys"),
+    ],
+)
+def test_what_a_reader_does_wrong_is_told_with_the_number_of_its_case(tmp_path: Path, body: str, found: str) -> None:
+    script = "from attnlab.errors import AttnlabError as attnlab_error\n" + PLANTED.format(body=body)
+    said = ran("-c", script, folder=tmp_path).stdout
+    assert found in said
+    assert '"case": 41, "fault"' in said
+
+
+@posix
+def test_a_reader_that_never_ends_is_ended_and_says_where_it_was(tmp_path: Path) -> None:
+    done = ran("-c", PLANTED.format(body="[0 for _ in iter(int, 1)]"), folder=tmp_path)
+    assert done.returncode == -signal.SIGPROF
+    assert done.stdout.splitlines()[0] == 'case {"case": 40}'
+    assert "<lambda>" in done.stdout
+
+
+@posix
+def test_a_crash_is_told_and_the_next_case_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tools import mutate_files
+
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os, sys\n"
+        "def hear(event, arguments):\n"
+        "    if event == 'open' and str(arguments[0]).endswith('config.json') and os.environ.pop('CRASHES', ''):\n"
+        "        os.abort()\n"
+        "sys.addaudithook(hear)\n"
+    )
+    monkeypatch.setattr(mutate_files, "ROOT", f"{ROOT}{os.pathsep}{tmp_path}")
+    monkeypatch.setenv("CRASHES", "once")
+    faults = []
+    for case, said in mutate_files.faults_of(1, 7, 3, ["config"]):
+        faults.append((case, said.splitlines()[0]))
+        monkeypatch.delenv("CRASHES", raising=False)
+    assert faults == [(7, "config 7: the process ended with SIGABRT")]
+
+
+def test_the_same_seed_makes_the_same_files(tmp_path: Path) -> None:
+    from tools.file_kinds import KINDS
+    from tools.mutants import random_for
+
+    for kind in ("config", "settings", "block", "answers"):
+        for case in range(20):
+            for folder in ("one", "other"):
+                (tmp_path / folder / kind / str(case)).mkdir(parents=True)
+                KINDS[kind].spoil(random_for(3, case), tmp_path / folder / kind / str(case))
+            for path in (tmp_path / "one" / kind / str(case)).iterdir():
+                assert path.read_bytes() == (tmp_path / "other" / kind / str(case) / path.name).read_bytes()
+
+
+def test_random_events_find_nothing_and_are_the_same_for_the_same_seed(tmp_path: Path) -> None:
+    from tools.random_events import failure_of
+
+    logs = []
+    for which in ("one", "other"):
+        (cores := tmp_path / which).mkdir()
+        assert failure_of(21, 60, False, cores, log=tmp_path / f"{which}.txt") == ""
+        logs.append((tmp_path / f"{which}.txt").read_text())
+    assert logs[0] == logs[1]
+    assert len(logs[0].splitlines()) > 40
+
+
+def test_an_error_in_a_slot_is_told_with_the_last_events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tools import random_events
+
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys\n"
+        "def plant(name, path=None, target=None):\n"
+        "    if name == 'attnlab.ui.train.session':\n"
+        "        from attnlab.ui.playground.workspace import Playground\n"
+        "        Playground.title = lambda self: [][0]\n"
+        "class Finder:\n"
+        "    find_spec = staticmethod(plant)\n"
+        "sys.meta_path.insert(0, Finder)\n"
+    )
+    monkeypatch.setattr(random_events, "ROOT", f"{ROOT}{os.pathsep}{tmp_path}")
+    said = random_events.failure_of(21, 60, False, tmp_path)
+    assert "IndexError: list index out of range" in said
+    assert said.startswith("seed 21: ")
+
+
+MIXED = pytest.mark.xfail(reason="a run is kept in several files, of which a kill leaves some old and some new")
+
+
+@posix
+@pytest.mark.parametrize("kinds", ["session,settings,lesson,exercise,table", pytest.param("run", marks=MIXED)])
+def test_a_killed_save_leaves_the_old_or_the_new_file(tmp_path: Path, kinds: str) -> None:
+    done = ran("-m", "tools.kill_saves", "--seed", "3", "--kinds", kinds, "--kills", "60", folder=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert all("in time" in line for line in done.stdout.splitlines()[:-1])
+
+
+@posix
+def test_a_save_that_mixes_two_is_found(tmp_path: Path) -> None:
+    from tools.kill_saves import Kind, killed
+
+    def save(which: int, folder: Path) -> None:
+        for name in ("a", "b"):
+            (folder / name).write_text(str(which))
+
+    def read(folder: Path) -> int:
+        first, second = ((folder / name).read_text() for name in ("a", "b"))
+        if first != second:
+            raise ValueError("it is mixed")
+        return int(first)
+
+    _, faults = killed(Kind(save, read), 20, random.Random(0))
+    assert any("it is mixed" in fault for fault in faults)
