@@ -16,7 +16,7 @@ PINS := packaging/constraints.txt
 OFFSCREEN := QT_QPA_PLATFORM=offscreen
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-headless check format gallery bench dist package smoke validate icons setup clean distclean
+.PHONY: help run test test-all test-headless torture check format gallery bench dist package smoke validate icons setup clean distclean
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F '\t' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -30,11 +30,14 @@ run: $(READY) ## start the program; ARGS="--preset the-cat-sat"
 		$(BIN)/attnlab $(ARGS); \
 	fi
 
-test: $(READY) ## run all tests; ARGS="tests/ui -k drag"
-	@$(OFFSCREEN) $(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+test: $(READY) ## run the tests that take minutes, not the slow ones; ARGS="tests/ui -k drag"
+	@$(OFFSCREEN) $(BIN)/python -m pytest --quick -n $(WORKERS) --dist worksteal $(ARGS)
 
-test-headless: $(READY) ## run the tests of the mathematics, the files and the computing with Qt hidden
-	@ATTNLAB_TESTS_WITHOUT_QT=1 $(BIN)/python -m pytest -p no:pytest-qt -n $(WORKERS) \
+test-all: $(READY) ## run every test, with many examples of Hypothesis; ARGS as above
+	@$(OFFSCREEN) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
+
+test-headless: $(READY) ## run the tests of the mathematics, the files and the computing, but the slow ones, with Qt hidden
+	@ATTNLAB_TESTS_WITHOUT_QT=1 $(BIN)/python -m pytest -p no:pytest-qt --quick -n $(WORKERS) --dist worksteal \
 		$(wildcard tests/attention tests/compute tests/files tests/lessons tests/training) $(ARGS)
 
 check: $(READY) ## lint, format, strict types, who may import whom

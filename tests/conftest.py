@@ -8,15 +8,14 @@ import os
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before Qt is loaded
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch is loaded: spinning threads starve the window
 
+import functools
 import gc
 import itertools
 import sys
 import threading
 import time
-import traceback
 from collections.abc import Callable, Iterator
 from enum import Enum
-from functools import partialmethod
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -27,11 +26,15 @@ import pytest
 from attnlab import fault_log
 from tests.patience import PATIENCE_MS
 
+pytest_plugins = ["tests.quick"]
+
 WITHOUT_QT = os.environ.get("ATTNLAB_TESTS_WITHOUT_QT") == "1"
 GRACE_S = 20.0  # how long something that was told to stop may take to do so; only what does not takes so long
 
+MUCH = 20_000  # new objects, after which garbage is looked for even where no widgets are
+
 _failed = pytest.StashKey[bool]()
-_ended = itertools.count()  # tests
+_collected, _folders = itertools.count(), itertools.count()
 _started: WeakKeyDictionary[Any, str] = WeakKeyDictionary()  # timers, threads, animations -> where they were started
 
 _NO_CLOCK: dict[str, Any] = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}
@@ -47,11 +50,11 @@ else:
     class PatientBot(QtBot):  # type: ignore[misc]
         """Waits as long as a busy machine may take, where pytest-qt itself would give up after five seconds."""
 
-        waitActive = partialmethod(QtBot.waitActive, timeout=PATIENCE_MS)
-        waitExposed = partialmethod(QtBot.waitExposed, timeout=PATIENCE_MS)
-        waitSignal = partialmethod(QtBot.waitSignal, timeout=PATIENCE_MS)
-        waitSignals = partialmethod(QtBot.waitSignals, timeout=PATIENCE_MS)
-        waitUntil = partialmethod(QtBot.waitUntil, timeout=PATIENCE_MS)
+        waitActive = functools.partialmethod(QtBot.waitActive, timeout=PATIENCE_MS)
+        waitExposed = functools.partialmethod(QtBot.waitExposed, timeout=PATIENCE_MS)
+        waitSignal = functools.partialmethod(QtBot.waitSignal, timeout=PATIENCE_MS)
+        waitSignals = functools.partialmethod(QtBot.waitSignals, timeout=PATIENCE_MS)
+        waitUntil = functools.partialmethod(QtBot.waitUntil, timeout=PATIENCE_MS)
 
     @pytest.fixture
     def qtbot(qapp: Any, request: pytest.FixtureRequest) -> QtBot:
@@ -87,6 +90,12 @@ def pytest_configure() -> None:
             _remember_starts(qt_class, "start")
 
 
+def pytest_collection_finish() -> None:
+    """Spare all later collections of garbage what stays to the end: modules, torch and the tests themselves."""
+    gc.collect()
+    gc.freeze()
+
+
 def _remember_starts(owner: Any, method: str) -> None:
     original: Callable[..., Any] = getattr(owner, method)
 
@@ -104,12 +113,17 @@ def _is_of_start(arg: Any) -> bool:
 
 def _call_site() -> str:
     """Return the innermost line of the project on the stack, else the innermost line of all."""
-    frames = [frame for frame in traceback.extract_stack()[:-2] if frame.filename != __file__]
-    ours = [
-        f for f in frames if "site-packages" not in f.filename and ("attnlab" in f.filename or "test" in f.filename)
-    ]
-    frame = (ours or frames)[-1]
-    return f"{frame.filename}:{frame.lineno} in {frame.name}"
+    innermost = frame = sys._getframe(2)
+    while frame.f_back is not None and not _is_ours(frame.f_code.co_filename):
+        frame = frame.f_back
+    if not _is_ours(frame.f_code.co_filename):
+        frame = innermost
+    return f"{frame.f_code.co_filename}:{frame.f_lineno} in {frame.f_code.co_name}"
+
+
+@functools.cache
+def _is_ours(path: str) -> bool:
+    return path != __file__ and "site-packages" not in path and ("attnlab" in path or "test" in path)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -130,8 +144,8 @@ def leaves_nothing_behind(request: pytest.FixtureRequest) -> Iterator[None]:
     _started.clear()
     yield
     leaks = [*_leaked_windows(windows), *_leaked_runners(), *_leaked_threads(threads)]
-    if not WITHOUT_QT:
-        gc.collect(2 if next(_ended) % 50 == 49 else 1)
+    if not WITHOUT_QT and ("qapp" in request.fixturenames or gc.get_count()[0] > MUCH):
+        gc.collect(2 if next(_collected) % 50 == 49 else 1)
     if leaks and not request.node.stash.get(_failed, False):
         pytest.fail("left behind:\n  " + "\n  ".join(leaks), pytrace=False)
 
@@ -231,13 +245,15 @@ def same_random_numbers() -> None:
     """Begin every test with the same random numbers, whatever ran before it in its process."""
     torch = sys.modules.get("torch")
     if torch is not None:
-        torch.manual_seed(0)
+        torch.default_generator.manual_seed(0)  # torch.manual_seed formats a traceback for devices not yet there
+        if torch.cuda.is_initialized():
+            torch.cuda.manual_seed_all(0)
 
 
 @pytest.fixture(autouse=True)
-def config_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def config_dir(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give every test an empty folder of settings; attnlab takes it from ATTNLAB_CONFIG_DIR."""
-    folder = tmp_path / "config"
+    folder = tmp_path_factory.getbasetemp() / f"config-{next(_folders)}"
     folder.mkdir()
     monkeypatch.setenv("ATTNLAB_CONFIG_DIR", str(folder))
     if not WITHOUT_QT:

@@ -374,7 +374,7 @@ def open_window(
     qapp.setStyleSheet(before[2])
     qapp.setPalette(before[0])
     qapp.setFont(before[1])
-    gc.collect()
+    gc.collect(1)  # all that was made since the test before is young
 
 
 @pytest.fixture

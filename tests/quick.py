@@ -1,0 +1,167 @@
+"""Owns what ``make test`` leaves out of the whole (pytest --quick), by four rules, and says so at the end of the run.
+
+* ``slow``: a test that starts programs of its own or takes seconds. Marked by hand; ``quick`` in a slow file stays.
+* Presets: a test over many presets keeps enough of them for each stage, each entry of a registry, each option and each
+  kind of heads, masks and sequences that it had to occur. The set is computed.
+* Products: a test of many cases with several parameters keeps enough for each value of each parameter to occur.
+* Hypothesis: few examples.
+
+No file loses all its tests: its first one stays. ``make test-all`` and CI run everything.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import hypothesis
+import pytest
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+
+T = TypeVar("T")
+
+MANY = 12
+"""A test of more cases than these is thinned."""
+FEW_EXAMPLES = 10
+RULES = pytest.StashKey[Counter[str]]()
+"""How many tests each rule left out."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--quick", action="store_true", help="leave out what tests/quick.py says, as make test does")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[RULES] = Counter()
+    config.addinivalue_line("markers", "slow: starts programs of its own or takes seconds; make test leaves it out")
+    config.addinivalue_line("markers", "quick: make test runs it although its file is slow")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what the rules say, and count it by rule."""
+    if not config.getoption("--quick"):
+        return
+    out = dict(_left_out(items))
+    kept = {item.path for item in items if item not in out}
+    for item in items:
+        if item.path not in kept:
+            kept.add(item.path)
+            del out[item]
+    config.stash[RULES].update(out.values())
+    config.hook.pytest_deselected(items=list(out))
+    items[:] = [item for item in items if item not in out]
+    for item in items:
+        _ask_for_few_examples(item)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["left_out"] = dict(session.config.stash[RULES])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take from a worker of xdist what it left out; each collects, and leaves out, the same."""
+    counts = getattr(node, "workeroutput", {}).get("left_out")
+    if counts is not None:
+        node.config.stash[RULES] = Counter(counts)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if config.getoption("--quick"):
+        told = ", ".join(f"{n} {rule}" for rule, n in sorted(config.stash[RULES].items())) or "no test"
+        terminalreporter.write_line(f"Quick run: at most {FEW_EXAMPLES} Hypothesis examples, and left out {told}.")
+        terminalreporter.write_line("make test-all runs everything.")
+
+
+def covering(features: dict[T, set[Hashable]]) -> list[T]:
+    """Return few of the keys, in their order, that have every feature between them."""
+    wanted = set().union(*features.values()) if features else set()
+    chosen: set[T] = set()
+    while wanted:
+        best = max(features, key=lambda key: len(features[key] & wanted))
+        chosen.add(best)
+        wanted -= features[best]
+    return [key for key in features if key in chosen]
+
+
+def _left_out(items: list[pytest.Item]) -> Iterator[tuple[pytest.Item, str]]:
+    groups: dict[Hashable, list[pytest.Function]] = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("slow") and not item.get_closest_marker("quick"):
+            yield item, "slow tests"
+        elif isinstance(item, pytest.Function) and hasattr(item, "callspec"):
+            groups[item.path, item.cls, item.originalname].append(item)
+    for cases in groups.values():
+        if len(cases) <= MANY:
+            continue
+        presets = _of_few_presets(cases)
+        yield from ((case, "cases of more presets") for case in cases if case not in presets)
+        if len(presets) > MANY:
+            values = _each_value_once(presets)
+            yield from ((case, "cases of products") for case in presets if case not in values)
+
+
+def _of_few_presets(cases: Sequence[pytest.Function]) -> list[pytest.Function]:
+    """Return the cases of a covering set of the presets in them; all, where a test is not over many presets."""
+    from attnlab.attention.presets import PRESETS
+
+    for argument in cases[0].callspec.params:
+        names = [_preset_name(case.callspec.params.get(argument)) for case in cases]
+        if set(names) <= PRESETS.keys() and len(set(names)) > MANY:
+            few = covering({name: _features(name) for name in names})
+            return [case for case, name in zip(cases, names, strict=True) if name in few]
+    return list(cases)
+
+
+def _preset_name(value: Any) -> str:
+    return value if isinstance(value, str) else str(getattr(value, "name", ""))
+
+
+@cache
+def _features(name: str) -> set[Hashable]:
+    """Return what a preset has that another one may lack: stages, entries of registries, options, kinds of heads."""
+    from attnlab.attention.presets import preset
+    from attnlab.compute.engine import compute
+
+    e: Experiment = preset(name)
+    found: set[Hashable] = {("stage", stage) for stage in compute(e).all_stages}
+    for field in fields(e.config):
+        value = getattr(e.config, field.name)
+        found |= {(field.name, key) for key in value} if isinstance(value, Mapping) else {(field.name, _kind(value))}
+    return found | {("extra", table) for table in e.weights.extra}
+
+
+def _kind(value: Any) -> Hashable:
+    if isinstance(value, bool | str) or value is None:
+        return value
+    if isinstance(value, int | float):
+        return value > 1
+    return "some" if value is not None and len(value) else "none"
+
+
+def _each_value_once(cases: Sequence[pytest.Function]) -> list[pytest.Function]:
+    """Return cases in which each value of each parameter occurs; all, where there is one parameter."""
+    if len(cases[0].callspec.params) < 2:
+        return list(cases)
+    return covering({case: {(k, _spelled(v)) for k, v in case.callspec.params.items()} for case in cases})
+
+
+def _spelled(value: Any) -> str:
+    return f"{type(value).__name__} {value!r}"
+
+
+def _ask_for_few_examples(item: pytest.Item) -> None:
+    """Lower the number of examples that a test of Hypothesis asks for; tests/test_quick.py sees that it is heard."""
+    function: Any = getattr(item, "obj", None)
+    if not getattr(function, "is_hypothesis_test", False):
+        return
+    function = getattr(function, "__func__", function)
+    asked = getattr(function, "_hypothesis_internal_use_settings", None) or hypothesis.settings()
+    few = min(asked.max_examples, FEW_EXAMPLES)
+    function._hypothesis_internal_use_settings = hypothesis.settings(asked, max_examples=few)

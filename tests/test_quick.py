@@ -1,0 +1,88 @@
+"""What the quick run leaves out: enough of everything stays, few examples are few, and it says what is missing."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from attnlab.attention.presets import PRESETS, preset
+from attnlab.compute.engine import compute
+from tests import quick
+
+SAMPLE = """
+import itertools, pytest
+from hypothesis import given, settings, strategies
+from attnlab.attention.presets import PRESETS
+
+@pytest.mark.slow
+def test_slow(): print("ran slow")
+
+@pytest.mark.slow
+@pytest.mark.quick
+def test_slow_and_quick(): print("ran quick")
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_preset(name): print("ran preset", name)
+
+@pytest.mark.parametrize("name", list(PRESETS)[:3])
+def test_few_presets(name): print("ran few")
+
+@pytest.mark.parametrize("a", range(5))
+@pytest.mark.parametrize("b", "xyz")
+def test_product(a, b): print(f"ran product {a}{b}")
+
+@given(strategies.integers())
+@settings(max_examples=300, deadline=None)
+def test_examples(n): print("ran example")
+"""
+
+
+def test_what_stays_has_every_feature_between_it() -> None:
+    features = {"a": {1, 2}, "b": {2}, "c": {3}, "d": {1, 3}}
+    assert quick.covering(features) in (["a", "c"], ["a", "d"])
+    few = quick.covering({name: quick._features(name) for name in PRESETS})
+    assert 5 < len(few) < len(PRESETS) / 2
+    assert {stage for name in few for stage in compute(preset(name)).all_stages} == {
+        stage for name in PRESETS for stage in compute(preset(name)).all_stages
+    }
+    for field in ("score", "normalizer", "positions", "qk_norm", "scale", "causal"):
+        of_few, of_all = ({getattr(preset(name).config, field) for name in names} for names in (few, PRESETS))
+        assert {quick._kind(value) for value in of_few} == {quick._kind(value) for value in of_all}, field
+    assert {mask for name in few for mask in preset(name).config.masks} == {
+        mask for name in PRESETS for mask in preset(name).config.masks
+    }
+
+
+@pytest.mark.slow
+def test_a_quick_run_leaves_out_what_it_says_and_a_whole_one_nothing(tmp_path: Path) -> None:
+    (tmp_path / "test_sample.py").write_text(SAMPLE, encoding="utf-8")
+    (tmp_path / "test_all_slow.py").write_text("import pytest\n@pytest.mark.slow\ndef test_alone(): print('ran alone')")
+    said = _run(tmp_path, "--quick")
+    assert "ran slow" not in said
+    assert said.count("ran quick") == said.count("ran alone") == 1, "a file lost all its tests"
+    assert 5 < said.count("ran preset") < len(PRESETS) / 2
+    assert said.count("ran few") == 3
+    assert said.count("ran product") == 5
+    assert all(f"ran product {a}" in said for a in range(5))
+    assert all(f"{b}\n" in said for b in "xyz")
+    assert 1 < said.count("ran example") <= quick.FEW_EXAMPLES
+    assert "left out 37 cases of more presets" in said.replace(
+        f"{len(PRESETS) - said.count('ran preset')} cases of more", "37 cases of more"
+    )
+    assert "10 cases of products, 1 slow tests" in said
+    whole = _run(tmp_path)
+    assert whole.count("ran preset") == len(PRESETS)
+    assert (whole.count("ran product"), whole.count("ran slow")) == (15, 1)
+    assert whole.count("ran example") > 100
+    assert "Quick run" not in whole
+
+
+def _run(folder: Path, *arguments: str) -> str:
+    command = [sys.executable, "-m", "pytest", "-c", "/dev/null", "-p", "tests.quick", "-s", "-p", "no:cacheprovider"]
+    root = Path(__file__).parents[1]
+    done = subprocess.run(
+        [*command, "--rootdir", str(folder), *arguments, str(folder)], cwd=root, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
