@@ -24,6 +24,7 @@ import hypothesis
 import pytest
 
 from attnlab import fault_log
+from tests import qt_in_threads
 from tests.patience import PATIENCE_MS
 
 pytest_plugins = ["tests.quick"]
@@ -86,6 +87,7 @@ def pytest_configure() -> None:
         gc.set_threshold(0)  # Python itself never collects any more, and what asks whether it may is still told so
         from PySide6.QtCore import QAbstractAnimation, QThread, QTimer
 
+        qt_in_threads.watch()
         for qt_class in (QAbstractAnimation, QThread, QTimer):
             _remember_starts(qt_class, "start")
 
@@ -158,6 +160,15 @@ def tells_no_fault(request: pytest.FixtureRequest, config_dir: Path) -> Iterator
     faults = fault_log.take()
     if faults and not request.node.stash.get(_failed, False):
         pytest.fail("reported:\n" + "\n".join(f"{each.sentence}\n{each.details}" for each in faults), pytrace=False)
+
+
+@pytest.fixture(autouse=True)
+def makes_classes_of_qt_in_the_windows_thread(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail the test in which another thread made a class of Qt, which may crash a running window."""
+    qt_in_threads.made.clear()
+    yield
+    if qt_in_threads.made and not request.node.stash.get(_failed, False):
+        pytest.fail("made beside the window:\n  " + "\n  ".join(qt_in_threads.made), pytrace=False)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from attnlab.attention.experiment import Experiment
 from attnlab.attention.explanation import Cell
 from attnlab.attention.stages import BY_NAME
 from attnlab.attention.walk import Place
-from attnlab.document.document import View, fitted
+from attnlab.document.view import View, fitted
 
 T = TypeVar("T")
 KEY = "shown"

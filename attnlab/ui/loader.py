@@ -7,10 +7,14 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import islice
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6 import QtCore, QtGui, QtWidgets
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from attnlab.fault_log import report
 
 if TYPE_CHECKING:
     from attnlab.document.first import First
@@ -18,14 +22,17 @@ if TYPE_CHECKING:
     from attnlab.files.source import Source
 
 _MODULES = (
-    "torch",
-    "attnlab.compute.service",
+    "attnlab.compute.engine",
     "attnlab.attention.edits",
     "attnlab.attention.sentences",
     "attnlab.attention.presets",
     "attnlab.document.first",
 )
-_LATER = ("attnlab.ui.widgets.profile",)  # what a person may ask for soon, and would wait for
+"""What the first numbers need. None of it makes a class of Qt: beside a running window that could crash the program."""
+
+
+REST_MS, AT_ONCE = 20, 24
+"""How long the window has for itself between two steps of loading, and how many names of Qt are made in one."""
 
 
 class Loader(QObject):
@@ -41,7 +48,7 @@ class Loader(QObject):
         self._source = source
         self.first: First | None = None
         self._thread = threading.Thread(target=self._load, name="attnlab-loader")
-        self._go_on = threading.Event()
+        self.later = LaterImports(self)
         self._stopping = self._collected = False
 
     def start(self) -> None:
@@ -58,12 +65,13 @@ class Loader(QObject):
     def go_on(self) -> None:
         """Load the rest too: the first numbers are shown, and nobody waits."""
         self._let_collect()
-        self._go_on.set()
+        if not self._stopping:
+            self.later.start()
 
     def stop(self) -> None:
         """Wait for the end; may be called before the start, and twice."""
         self._stopping = True
-        self._go_on.set()
+        self.later.stop()
         if self._thread.ident is not None:
             self._thread.join()
         self._let_collect()
@@ -75,37 +83,76 @@ class Loader(QObject):
         self._collected = False
 
     def _load(self) -> None:
-        problem = "Something went wrong inside attnlab; the terminal it was started from says what."
         try:
-            problem = _imported()
-            if not problem and not self._stopping:
-                from attnlab.document.first import first_scene
+            problem = _torch_missing()
+            if not problem:
+                with sources_unread():
+                    for name in _MODULES:
+                        importlib.import_module(name)
+                if not self._stopping:
+                    from attnlab.document.first import first_scene
 
-                self.first = first_scene(self._source)
-        finally:  # after a fault of the program's own too: the window waits for an answer
-            self.loaded.emit(problem)
-        if not problem:
-            self._go_on.wait()
-        for name in _LATER if not (problem or self._stopping) else ():
-            with suppress(ImportError):  # a long row is then shown by its bars alone
-                importlib.import_module(name)
+                    self.first = first_scene(self._source)
+        except Exception as error:  # noqa: BLE001  # the window waits for an answer
+            absent = isinstance(error, ModuleNotFoundError) and not (error.name or "attnlab").startswith("attnlab")
+            doctor = f"A part is missing ({error}); “attnlab doctor” names the command that installs it."
+            problem = doctor if absent else report(error, "starting").sentence
+        self.loaded.emit(problem)
 
 
-def _imported() -> str:
-    """Import what is needed, and prepare torch; return "", or one sentence that says what is wrong."""
+def _torch_missing() -> str:
+    """Import torch and prepare it; return "", or one sentence that says what is wrong."""
     try:
-        with _sources_unread():
-            for name in _MODULES:
-                importlib.import_module(name)
-        importlib.import_module("attnlab.compute.engine").prepare()
+        with sources_unread():
+            _ = importlib.import_module("torch").Tensor  # half an installation imports, and holds nothing
     except Exception as error:  # noqa: BLE001  # a broken torch raises anything, and the window waits for an answer
         said = str(error) if isinstance(error, ImportError | OSError) else f"{type(error).__name__}: {error}"
         return f"torch could not be loaded: {said.rstrip('.')}. “attnlab doctor” says what is missing."
+    importlib.import_module("attnlab.compute.engine").prepare()
     return ""
 
 
+class LaterImports(QObject):
+    """Loads what the user may ask for soon, in the window's thread, as it makes classes of Qt: a little at a time."""
+
+    done = Signal()
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._steps = _later_steps()
+        self._timer = QTimer(self)
+        self._timer.setInterval(REST_MS)
+        self._timer.timeout.connect(self._on_timeout)
+
+    def start(self) -> None:
+        """Begin; ``done`` says when all is loaded."""
+        self._timer.start()
+
+    def stop(self) -> None:
+        """Load no more; may be called twice."""
+        self._timer.stop()
+
+    @Slot()
+    def _on_timeout(self) -> None:
+        if next(self._steps, "end") == "end":
+            self.stop()
+            self.done.emit()
+
+
+def _later_steps() -> Iterator[None]:
+    """Load a little with each step: first the names that pyqtgraph copies, each made when it is first asked for."""
+    for module in (QtCore, QtGui, QtWidgets):
+        names = iter(dir(module))
+        while some := tuple(islice(names, AT_ONCE)):
+            for name in some:
+                getattr(module, name, None)
+            yield
+    with sources_unread(), suppress(ImportError):  # a long row is then shown by its bars alone
+        importlib.import_module("attnlab.ui.widgets.profile")
+
+
 @contextmanager
-def _sources_unread() -> Iterator[None]:
+def sources_unread() -> Iterator[None]:
     """WORKAROUND PYSIDE-2029: keep PySide from reading what this thread imports, to look for its own name in there.
 
     The sources of torch's 800 modules stay in memory, 38 MB, and take a seventh of the time of its import.

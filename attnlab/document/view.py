@@ -1,0 +1,72 @@
+"""What is shown of a scene, as a value; without Qt, as it is loaded in a thread, where no class of Qt may be made."""
+
+from dataclasses import dataclass, replace
+
+from attnlab.attention import walk
+from attnlab.attention.axes import size
+from attnlab.attention.experiment import Experiment
+from attnlab.attention.explanation import Cell
+from attnlab.attention.stages import BY_NAME
+from attnlab.attention.walk import Place
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What is shown of the scene; not undone. ``head`` is a head, "mean" or "all"; ``alone`` a stage that fills the
+    canvas; ``look`` which state the cards show, "present", "pinned" or "difference"; ``strips`` whether they show
+    figures too. ``pinned`` says whether the cell is held. ``at`` is how far a walk has come, None where all is known,
+    ``step`` the number of stages begun there, None for all, and ``depth`` how far a step goes. Where ``at`` and
+    ``step`` disagree, ``at`` holds."""
+
+    head: int | str = 0
+    alone: str | None = None
+    step: int | None = None
+    cell: Cell | None = None
+    pinned: bool = False
+    look: str = "present"
+    strips: bool = False
+    depth: str = "stage"
+    at: Place | None = None
+
+    @property
+    def subject(self) -> Cell | None:
+        """What is explained: the cell pointed at, else the one that a walk has come to, else the one held."""
+        if self.at is None or (self.cell is not None and not self.pinned):
+            return self.cell
+        if self.at.row is None or self.at.column is None or self.at.row < 0 or self.at.column < 0:
+            return self.cell
+        head = None if not BY_NAME[self.at.stage].has_heads else self.head if isinstance(self.head, int) else 0
+        return Cell(self.at.stage, self.at.row, self.at.column, None if self.head == "mean" else head)
+
+
+def fitted(view: View, e: Experiment, *, first: bool = False) -> View:
+    """Return the view with what no longer exists let go; ``first`` picks the heads anew."""
+    if first:
+        view = replace(view, head="all" if e.n_heads > 1 else 0, step=None, at=None, alone=None)
+    if isinstance(view.head, int) and view.head >= e.n_heads:
+        view = replace(view, head=0)
+    if view.alone in BY_NAME and not BY_NAME[view.alone].present(e):
+        view = replace(view, alone=None)
+    if view.step is not None or view.at is not None or view.depth not in walk.DEPTHS:
+        view = _placed(view, e)
+    cell = view.cell
+    if cell is not None and not _exists(cell, e):
+        view = replace(view, cell=None, pinned=False)
+    return view
+
+
+def _placed(view: View, e: Experiment) -> View:
+    """Return the view with a place that there is, and as many steps as stages are begun there."""
+    names = [stage.name for stage in walk.stages_of(e)]
+    depth = view.depth if view.depth in walk.DEPTHS else "stage"
+    at = walk.fitted(e, view.at)
+    if at is None and view.step is not None:
+        at = Place(names[min(max(view.step, 1), len(names)) - 1])
+    return replace(view, depth=depth, at=at, step=None if at is None else names.index(at.stage) + 1)
+
+
+def _exists(cell: Cell, e: Experiment) -> bool:
+    if not BY_NAME[cell.stage].present(e):
+        return False
+    *_, rows, cols = BY_NAME[cell.stage].axes
+    return cell.row < size(e, rows) and cell.column < size(e, cols) and (cell.head or 0) < e.n_heads

@@ -1,0 +1,79 @@
+"""Classes of Qt are made in the window's thread only: nothing that the loader's thread loads makes one."""
+
+import subprocess
+import sys
+import textwrap
+import threading
+from pathlib import Path
+
+import pytest
+
+from attnlab.attention.presets import preset
+from attnlab.files.session import Session, save_session
+from tests import qt_in_threads
+from tests.patience import PATIENCE_S
+
+
+def child(code: str, *arguments: str) -> str:
+    ended = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code), *arguments],
+        capture_output=True, text=True, check=False, timeout=PATIENCE_S, cwd=Path(__file__).parent.parent.parent,
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout.strip()
+
+
+def test_what_the_loader_loads_touches_no_name_of_qt() -> None:
+    assert child("""
+        import importlib, sys
+        from PySide6 import QtCore, QtGui, QtWidgets
+        import attnlab.ui.app
+        from attnlab.ui.loader import _MODULES
+        before = {name for name in sys.modules if name.startswith(("PySide6", "pyqtgraph"))}
+        names = [set(vars(module)) for module in (QtCore, QtGui, QtWidgets)]
+        for name in ("torch", *_MODULES):
+            importlib.import_module(name)
+        print({name for name in sys.modules if name.startswith(("PySide6", "pyqtgraph"))} - before)
+        print([set(vars(module)) - had for module, had in zip((QtCore, QtGui, QtWidgets), names)])
+        from PySide6.QtCore import QObject
+        made = {each.__module__ for each in QObject.__subclasses__()} - {"attnlab.ui.app"}
+        print(sorted(name for name in made if name.startswith(("attnlab.c", "attnlab.d", "attnlab.f"))))
+    """) == "set()\n[set(), set(), set()]\n[]"  # fmt: skip
+
+
+@pytest.mark.parametrize("source", ["preset", "file"])
+def test_a_start_makes_classes_of_qt_in_the_windows_thread_only(source: str, tmp_path: Path, config_dir: Path) -> None:
+    save_session(Session(preset("journey")), tmp_path / "one.attnlab")
+    assert child("""
+        import sys
+        from pathlib import Path
+        from tests import qt_in_threads
+        qt_in_threads.watch()
+        from attnlab.files.source import Source
+        from attnlab.ui.app import run
+        path = Path(sys.argv[2]) / "one.attnlab"
+        source = Source(path=path) if sys.argv[1] == "file" else Source(preset="journey")
+        def on_window(window):
+            window.starting.loader.later.done.connect(window.close)
+        code = run(source, on_window=on_window)
+        print(code, qt_in_threads.made, "pyqtgraph" in sys.modules, "torch" in sys.modules)
+    """, source, str(tmp_path)) == "0 [] True True"  # fmt: skip
+
+
+def test_the_watch_sees_a_class_that_a_thread_makes() -> None:
+    def make() -> None:
+        from PySide6.QtCore import QObject
+
+        type("Unseen", (), {})
+
+        class Seen(QObject):
+            pass
+
+    before = list(qt_in_threads.made)
+    thread = threading.Thread(target=make, name="maker")
+    thread.start()
+    thread.join()
+    told = [each for each in qt_in_threads.made if each not in before]
+    qt_in_threads.made[:] = before
+    assert len(told) == 1
+    assert "Seen in the thread maker, by " in told[0]
