@@ -2,8 +2,10 @@
 
 import copy
 import hashlib
+import io
 import json
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +16,10 @@ from safetensors.torch import load as read_tensors
 import attnlab
 from attnlab.errors import FileError
 from attnlab.files.session import load, load_scene, load_session, save_session
-from attnlab.files.session_archive import MANIFEST, TENSORS
+from attnlab.files.session_archive import MANIFEST, SUMS, TENSORS
 from attnlab.files.session_experiment import arrays_of
 from attnlab.files.session_migrations import MIGRATIONS, VERSION, migrated
-from tests.files.sessions import assert_same, bits, rebuilt
+from tests.files.sessions import SMALL, WHOLE, assert_same, bits, rebuilt
 
 VERSION_1 = Path(__file__).with_name("version1.attnlab")
 """Written by attnlab 0.1.0: a batch with memory, tables, a painted mask, four dtypes, −0 and half a surrogate pair."""
@@ -62,6 +64,68 @@ def test_a_file_of_version_1_whose_numbers_changed_is_refused(tmp_path: Path) ->
         new.writestr(TENSORS, packed[:-1] + bytes([packed[-1] ^ 1]))
     with pytest.raises(FileError, match=r"is damaged: tensors\.safetensors in it does not match its checksum\.$"):
         load(tmp_path / "s.attnlab")
+
+
+def with_sums(path: Path, change: Callable[[dict[str, bytes]], None]) -> Path:
+    """Write a session of the present version whose members are changed after their checksums were taken."""
+    with zipfile.ZipFile(io.BytesIO(WHOLE)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    change(members)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return path
+
+
+@pytest.mark.parametrize("place", [-1, -9, -16])
+def test_a_file_of_version_2_whose_numbers_changed_is_refused(tmp_path: Path, place: int) -> None:
+    def change(members: dict[str, bytes]) -> None:
+        packed = bytearray(members[TENSORS])
+        packed[place] ^= 1  # a number of an array; the zip's own checksum fits it
+        members[TENSORS] = bytes(packed)
+
+    with pytest.raises(FileError, match=r"is damaged: tensors\.safetensors in it does not match its checksum\.$"):
+        load(with_sums(tmp_path / "s.attnlab", change))
+
+
+def test_a_file_of_version_2_whose_words_changed_is_refused(tmp_path: Path) -> None:
+    def change(members: dict[str, bytes]) -> None:
+        assert members[MANIFEST].count(b'"a"') == 1
+        members[MANIFEST] = members[MANIFEST].replace(b'"a"', b'"z"')
+
+    with pytest.raises(FileError, match=r"is damaged: manifest\.json in it does not match its checksum\.$"):
+        load(with_sums(tmp_path / "s.attnlab", change))
+
+
+@pytest.mark.parametrize("name", [MANIFEST, TENSORS])
+def test_a_checksum_of_version_2_that_changed_is_noticed(tmp_path: Path, name: str) -> None:
+    def change(members: dict[str, bytes]) -> None:
+        lines = members[SUMS].decode().splitlines()
+        at = next(i for i, line in enumerate(lines) if line.endswith(name))
+        lines[at] = ("0" if lines[at][0] != "0" else "1") + lines[at][1:]
+        members[SUMS] = "\n".join(lines).encode()
+
+    with pytest.raises(FileError, match=rf"is damaged: {name} in it does not match its checksum\.$"):
+        load(with_sums(tmp_path / "s.attnlab", change))
+
+
+@pytest.mark.parametrize("name", [MANIFEST, TENSORS])
+def test_a_member_of_version_2_without_a_checksum_is_refused(tmp_path: Path, name: str) -> None:
+    def change(members: dict[str, bytes]) -> None:
+        lines = members[SUMS].decode().splitlines()
+        members[SUMS] = "\n".join(line for line in lines if not line.endswith(name)).encode()
+
+    with pytest.raises(FileError, match="SHA256SUMS does not list the other files of it, each once"):
+        load(with_sums(tmp_path / "s.attnlab", change))
+
+
+def test_the_checksums_are_those_that_sha256sum_reads(tmp_path: Path) -> None:
+    def change(members: dict[str, bytes]) -> None:
+        wanted = {f"{hashlib.sha256(data).hexdigest()}  {name}" for name, data in members.items() if name != SUMS}
+        assert set(members[SUMS].decode().splitlines()) == wanted
+        assert members.keys() == {MANIFEST, TENSORS, SUMS}
+
+    assert_same(load(with_sums(tmp_path / "s.attnlab", change)), SMALL)
 
 
 OF_1: dict[str, Any] = {
