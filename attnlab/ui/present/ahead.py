@@ -85,6 +85,7 @@ class Ahead(QObject):
         if not (isinstance(key, tuple) and key[0] == "ahead" and isinstance(reply, Reply)):
             return
         self._asked.pop(key[1], None)
-        if reply.trace is not None and (reply.request.device, reply.request.dtype) == self._now():
-            self.keep(reply.trace)
-            self.ready.emit()
+        if reply.trace is not None:
+            if (reply.request.device, reply.request.dtype) == self._now():
+                self.keep(reply.trace)
+            self.ready.emit()  # numbers of another precision are dropped, and asked for again
