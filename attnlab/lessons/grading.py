@@ -96,9 +96,9 @@ def read_number(text: str) -> float:
         return value / below / (100 if found[3] else 1)
     if found := _INFINITE.fullmatch(plain):
         return -math.inf if found[1] == "-" else math.inf
-    if found := _VULGAR.fullmatch(plain):
-        if unicodedata.decomposition(found[3]).startswith("<fraction>"):  # 3½ is a sum; 3² and 三五 are not
-            return (float(found[2] or 0) + unicodedata.numeric(found[3])) * (-1 if found[1] == "-" else 1)
+    found = _VULGAR.fullmatch(plain)
+    if found and unicodedata.decomposition(found[3]).startswith("<fraction>"):  # 3½ is a sum; 3² and 三五 are not
+        return (float(found[2] or 0) + unicodedata.numeric(found[3])) * (-1 if found[1] == "-" else 1)
     if not plain:
         raise AttnlabError("Nothing is typed here; a number such as 0.38 or 3/8 would do.")
     raise AttnlabError(f"“{said}” is no number; one such as 0.38, 3/8, −∞, or the word masked would do.")
