@@ -33,6 +33,7 @@ def test_importing_the_doors_loads_neither_qt_nor_torch_nor_numpy() -> None:
     assert answer.stdout.strip() == "[]"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["show", "preset:journey"], ["code", "preset:journey"], ["presets"]])
 def test_what_only_prints_does_not_load_qt(arguments: list[str]) -> None:
     code = f"import sys, attnlab.cli; code = attnlab.cli.main({arguments}); sys.exit(code or 'PySide6' in sys.modules)"
@@ -63,6 +64,7 @@ def test_the_help_of_the_program_names_every_command(capsys: pytest.CaptureFixtu
     assert all(f"attnlab {name}" in out for name in cli.COMMANDS)
 
 
+@pytest.mark.slow
 def test_a_bad_command_line_is_one_line_and_2_from_outside_too() -> None:
     answer = command("show", "preset:nope")
     assert answer.returncode == 2
@@ -70,12 +72,14 @@ def test_a_bad_command_line_is_one_line_and_2_from_outside_too() -> None:
     assert re.fullmatch(r"attnlab: [^\n]*'nope'[^\n]*journey[^\n]*\n", answer.stderr)
 
 
+@pytest.mark.slow
 def test_a_figure_needs_no_display_and_leaves_quietly(tmp_path: Path) -> None:
     answer = command("export", "preset:journey", "-o", str(tmp_path / "w.png"))
     assert (answer.returncode, answer.stdout, answer.stderr) == (0, "", "")
     assert (tmp_path / "w.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_figures_one_after_another_in_one_process_leave_quietly(tmp_path: Path) -> None:
     code = (
         "import sys, attnlab.cli as c;"
@@ -129,6 +133,7 @@ def test_every_misuse_is_one_sentence_and_2(
     assert [entry for entry in tmp_path.iterdir() if entry.is_file()] == []
 
 
+@pytest.mark.slow
 @linux_only
 @pytest.mark.parametrize("arguments", [["--preset", "nope"], ["preset:nope"]])
 def test_an_unknown_preset_is_named_before_the_missing_display(arguments: list[str]) -> None:
@@ -182,6 +187,7 @@ def test_a_missing_library_names_the_doctor(
     assert re.fullmatch(r"attnlab: [^\n]*libEGL\.so\.1[^\n]*attnlab doctor[^\n]*\n", capsys.readouterr().err)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes there close otherwise")
 def test_a_pipe_that_nobody_reads_is_no_error() -> None:
     process = subprocess.Popen(
@@ -196,6 +202,7 @@ def test_a_pipe_that_nobody_reads_is_no_error() -> None:
     assert process.wait(timeout=PATIENCE_S) == 0
 
 
+@pytest.mark.slow
 def test_an_output_without_the_letters_gets_question_marks() -> None:
     answer = command("presets", PYTHONIOENCODING="ascii")
     assert answer.returncode == 0
@@ -225,6 +232,7 @@ def test_a_screenshot_needs_no_display_and_has_the_size_asked_for(tmp_path: Path
         assert sum(image.convert("RGB").getpixel((2, 2))) < 200  # dark
 
 
+@pytest.mark.slow
 def test_a_gallery_of_nothing_names_what_there_is(tmp_path: Path) -> None:
     answer = subprocess.run(
         [sys.executable, "-m", "attnlab.gallery", str(tmp_path), "nope"],

@@ -121,6 +121,7 @@ def test_every_misuse_is_one_sentence_and_2(
     assert re.fullmatch(r"attnlab: [^\n]+\n", captured.err)
 
 
+@pytest.mark.slow
 def test_looking_at_lessons_loads_no_window(lesson: Path) -> None:
     code = (
         "import sys, attnlab.cli as c; code = c.main(['lesson', 'mine', '--check']) + c.main(['lesson', '--list']);"
@@ -141,6 +142,7 @@ def test_a_lesson_is_printed_without_a_display_one_page_a_step(lesson: Path, tmp
     assert len(re.findall(rb"/Type\s*/Page\b", out.read_bytes())) == 2
 
 
+@pytest.mark.slow
 def test_what_is_wrong_with_a_lesson_is_said_where_it_cannot_be_printed(lesson: Path, tmp_path: Path) -> None:
     lesson.write_text("## One\n\n```state\npreset: jurney\n```\n", encoding="utf-8")
     command = [sys.executable, "-m", "attnlab", "lesson", "mine", "--pdf", str(tmp_path / "mine.pdf")]

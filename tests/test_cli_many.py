@@ -181,6 +181,7 @@ def begun(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
     return process
 
 
+@pytest.mark.slow
 @posix_only
 @pytest.mark.parametrize("ending", [".png", ".csv"])
 def test_ctrl_c_leaves_whole_files_only(ending: str, tmp_path: Path) -> None:

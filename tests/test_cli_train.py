@@ -61,6 +61,7 @@ def test_a_run_is_trained_kept_where_it_is_said_and_can_be_opened(capsys: pytest
     assert [each.folder for each in list_runs()] == [folder]
 
 
+@pytest.mark.slow
 def test_going_on_equals_never_having_stopped(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     short, long = str(tmp_path / "short"), str(tmp_path / "long")
     constant = (*SMALL, "--set", "schedule=constant")  # others are stretched when steps are added
@@ -74,6 +75,7 @@ def test_going_on_equals_never_having_stopped(capsys: pytest.CaptureFixture[str]
         np.testing.assert_array_equal(array, twice.moments[-1].weights[name])
 
 
+@pytest.mark.slow
 def test_a_kept_run_is_found_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
     assert train("copy", "--steps", "3", "-o", str(runs_folder() / "mine"), *SMALL) == 0
     assert train("--resume", "mine", "--steps", "6") == 0
@@ -125,12 +127,14 @@ def test_what_is_there_is_never_overwritten(capsys: pytest.CaptureFixture[str], 
     assert [path.name for path in (tmp_path / "work").iterdir()] == ["mine.txt"]
 
 
+@pytest.mark.slow
 def test_a_place_that_cannot_be_written_ends_it_at_once(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     assert train("copy", "--steps", "1000000", "-o", str(tmp_path / "file" / "run"), *SMALL) == 2
     assert "cannot be written" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_rate_that_is_far_too_high_ends_with_a_sentence_and_a_run_to_look_at(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -144,6 +148,7 @@ def test_a_rate_that_is_far_too_high_ends_with_a_sentence_and_a_run_to_look_at(
     assert all(np.isfinite(array).all() for array in state.moments[-1].weights.values())
 
 
+@pytest.mark.slow
 def test_a_run_whose_very_last_step_breaks_it_says_so_and_can_be_opened(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -156,6 +161,7 @@ def test_a_run_whose_very_last_step_breaks_it_says_so_and_can_be_opened(
     assert [metric.step for metric in state.metrics] == [0]
 
 
+@pytest.mark.slow
 def test_the_sum_is_kept_and_goes_on_but_never_backwards(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     folder = str(tmp_path / "run")
     small = (word for name in ("columns=8", "d_model=8", "heads=2", "sequences=20") for word in ("--set", name))
@@ -177,6 +183,7 @@ def files_of_at_most(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
+@pytest.mark.slow
 @posix
 def test_a_disk_that_fills_up_is_told_once_while_the_training_goes_on(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -196,6 +203,7 @@ def test_a_disk_that_fills_up_is_told_once_while_the_training_goes_on(
     assert load(folder).curve.steps.tolist() == list(range(60))
 
 
+@pytest.mark.slow
 @posix
 def test_ctrl_c_keeps_the_run_and_it_goes_on(tmp_path: Path) -> None:
     folder = tmp_path / "run"
@@ -227,6 +235,7 @@ def test_ctrl_c_keeps_the_run_and_it_goes_on(tmp_path: Path) -> None:
     assert state.checkpoint.step == state.step == len(state.curve.steps)
 
 
+@pytest.mark.slow
 def test_a_model_too_large_to_record_is_said_once(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     spec = tiny(12)
     assert follow(Run(spec, "large", limit=1 << 10), TrainingProcess(spec), tmp_path / "run") == 0
@@ -236,6 +245,7 @@ def test_a_model_too_large_to_record_is_said_once(capsys: pytest.CaptureFixture[
     assert load(tmp_path / "run").moments == ()
 
 
+@pytest.mark.slow
 def test_a_text_that_was_changed_since_is_not_trained_on(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     text, folder = tmp_path / "mine.txt", tmp_path / "run"
     text.write_text("to be or not to be\n" * 100)
@@ -280,6 +290,7 @@ class Impatient(TrainingProcess):
         super().stop(wait)
 
 
+@pytest.mark.slow
 def test_ctrl_c_pressed_once_more_does_not_wait_but_saves(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     spec = tiny(10**6)
     process = Impatient(spec)

@@ -29,6 +29,7 @@ def run_doctor(**changes: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env={**environ, **changes}, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_a_machine_that_runs_these_tests_has_all_that_is_needed() -> None:
     answer = run_doctor()
     assert answer.returncode == 0, answer.stdout

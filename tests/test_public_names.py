@@ -76,6 +76,7 @@ def test_looking_compute_up_does_not_load_torch() -> None:
     assert python("import sys, attnlab; attnlab.compute; print('torch' in sys.modules)") == "False"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "code",
     [

@@ -117,6 +117,7 @@ def test_an_application_that_is_there_is_left_as_it_is(qapp: QApplication) -> No
     assert (qapp.applicationName(), qapp.font().toString(), qapp.styleSheet(), qapp.palette()) == before
 
 
+@pytest.mark.slow
 def test_a_script_without_an_application_draws_twice_and_may_not_open_a_window_then(tmp_path: Path) -> None:
     said = run(
         "import sys, attnlab\n"
@@ -192,6 +193,7 @@ def test_a_notebook_is_spared_what_takes_long_or_fails() -> None:
     assert pictures == [b"", None]
 
 
+@pytest.mark.slow
 def test_a_notebook_without_qt_shows_text(tmp_path: Path) -> None:
     code = "import sys; sys.modules['PySide6'] = None; import attnlab; print(attnlab.preset('journey')._repr_png_())"
     assert run(code, tmp_path) == "None\n"

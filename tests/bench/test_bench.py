@@ -113,6 +113,7 @@ def test_the_notebook_shows_the_weights_of_every_head_with_its_tokens() -> None:
         assert labels == [f"token{i}" for i in range(0, 40, 2)]
 
 
+@pytest.mark.slow
 def test_live_runs_in_the_real_window_and_leaves_nothing_behind(
     qapp: QApplication, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -166,6 +167,7 @@ def test_an_edit_is_waited_for_until_every_card_shows_it(qapp: QApplication) -> 
         assert changed == set(cards) - {"inputs", "keys", "values"}  # which W_q has no part in
 
 
+@pytest.mark.slow
 def test_a_drag_ends_with_its_last_state_and_nothing_older_after_it(qapp: QApplication) -> None:
     with window() as driver:
         driver.open(experiment(4, causal=False))
@@ -176,6 +178,7 @@ def test_a_drag_ends_with_its_last_state_and_nothing_older_after_it(qapp: QAppli
         assert drag_notebook(driver, book).pictures[-1] == EDITS - 1
 
 
+@pytest.mark.slow
 def test_the_start_is_measured_in_processes_of_their_own(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["start"], True, quick=True) == 0
     cases = read_json(capsys.readouterr().out)

@@ -12,6 +12,7 @@ from attnlab.compute.engine import compute
 pytestmark = pytest.mark.usefixtures("qapp")
 
 
+@pytest.mark.slow
 def test_both_ways_draw_the_same_grid_at_the_same_size() -> None:
     trace = compute(export.experiment())
     assert trace.array("weights").shape == (144, 64, 64)

@@ -12,6 +12,7 @@ from attnlab.bench.measure import case
 from attnlab.training.trainer import Trainer
 
 
+@pytest.mark.slow
 def test_a_run_is_measured_alone() -> None:
     threads = torch.get_num_threads()
     cases = list(train.process_cases(quick=True))
@@ -24,6 +25,7 @@ def test_a_run_is_measured_alone() -> None:
     assert measured["scrubbing, looks"] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("qapp")
 def test_a_run_is_measured_in_the_window() -> None:
     cases = list(train_window.cases(quick=True))

@@ -160,6 +160,7 @@ def test_the_script_needs_torch_alone() -> None:
     assert imports == {"torch", "base64", "zlib"}
 
 
+@pytest.mark.slow
 def test_titles_and_tokens_cannot_break_out_of_the_script() -> None:
     title = 'a""" + __import__("os").abort() + """\n\\'
     e = Experiment(("'''", '"""\nraise SystemExit(3)', "\\"), torch.eye(3))

@@ -143,6 +143,7 @@ def reworked(members: dict[str, bytes], chance: random.Random) -> bytes:
     return pack(changed)
 
 
+@pytest.mark.slow
 def test_thousands_of_made_up_sessions_are_refused_or_can_be_saved_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -234,6 +235,7 @@ print(sorted({p.suffix for p in path.parent.iterdir()}))
 """
 
 
+@pytest.mark.slow
 @posix_only
 def test_a_program_killed_while_it_saves_leaves_the_old_file_or_the_new_one_whole(tmp_path: Path) -> None:
     path = tmp_path / "home" / "s.attnlab"
@@ -284,6 +286,7 @@ def bomb(path: Path, member: str, packed: bytes) -> str:
     return str(path)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is measured as Linux does")
 def test_bombs_cost_little_memory(tmp_path: Path) -> None:
     save_session(Session(SMALL), tmp_path / "good")

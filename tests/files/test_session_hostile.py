@@ -154,6 +154,7 @@ def test_the_file_that_the_bad_ones_are_made_from_is_good(tmp_path: Path) -> Non
     assert_same(SMALL, load(rebuilt(tmp_path)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("member", "limit"), [(MANIFEST, "16 MiB"), (TENSORS, "512 MiB"), (SUMS, "4096 bytes")])
 def test_a_file_that_would_unpack_to_gigabytes_is_refused(tmp_path: Path, member: str, limit: str) -> None:
     with zipfile.ZipFile(tmp_path / "bomb.attnlab", "w", zipfile.ZIP_DEFLATED) as archive:

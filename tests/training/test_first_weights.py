@@ -50,6 +50,7 @@ def test_settings_that_cannot_be_are_refused() -> None:
         first_weights(replace(spec, model=replace(spec.model, heads=5)))
 
 
+@pytest.mark.slow
 def test_a_first_look_loads_nothing_that_only_training_needs() -> None:
     found = subprocess.run([sys.executable, "-c", LOOK], check=True, timeout=PATIENCE_S, capture_output=True, text=True)
     assert found.stdout.strip() == "False"

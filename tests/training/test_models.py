@@ -252,6 +252,7 @@ def test_what_does_not_go_with_the_task_is_said_in_a_sentence() -> None:
     assert said(ModelSpec("luong", heads=7, norm="?", positions="?"), beside) == ""  # fields that it does not use
 
 
+@pytest.mark.slow
 def test_counting_neither_draws_nor_loads_more_of_torch() -> None:
     code = (
         "import sys, torch; from attnlab.training import models, specs, tasks\n"

@@ -106,6 +106,7 @@ def _is_paused(messages: list[Message]) -> bool:
     return [message for message in messages if isinstance(message, Progress)][-1].paused
 
 
+@pytest.mark.slow
 def test_one_step_is_one_step_and_what_goes_on_from_there_equals_what_never_stopped() -> None:
     process = paused(14)
     before = wait_until_paused(process, 0)
@@ -136,6 +137,7 @@ def test_stop_ends_it_and_keeps_the_step_that_it_ended_at() -> None:
     assert last_checkpoint(messages).step == last.step
 
 
+@pytest.mark.slow
 @posix
 def test_a_process_that_hangs_is_stopped_all_the_same() -> None:
     process = started(tiny(LONG))
@@ -152,6 +154,7 @@ def test_one_that_has_only_begun_to_start_is_stopped() -> None:
     assert isinstance(stopped(process)[-1], Ended)
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.parametrize(("number", "words"), [(signal.SIGKILL, "perhaps because memory ran out"), (6, "broke down")])
 def test_one_that_is_killed_or_breaks_down_is_told_in_a_sentence_and_can_go_on(number: int, words: str) -> None:
@@ -172,6 +175,7 @@ def test_one_that_is_killed_or_breaks_down_is_told_in_a_sentence_and_can_go_on(n
     stopped(again)
 
 
+@pytest.mark.slow
 @linux
 def test_one_that_runs_out_of_memory_is_told_in_a_sentence() -> None:
     process = paused(LONG)
@@ -185,6 +189,7 @@ def test_one_that_runs_out_of_memory_is_told_in_a_sentence() -> None:
     assert "memory" in failed.sentence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steps", [1, 50])
 def test_numbers_that_grow_beyond_all_bounds_end_the_run_with_its_last_good_weights(steps: int) -> None:
     spec = tiny(steps, rate=1e6, warmup=0, clip=0.0, schedule="constant")
@@ -203,6 +208,7 @@ def test_numbers_that_grow_beyond_all_bounds_end_the_run_with_its_last_good_weig
     assert all(math.isfinite(point.loss) for point in points(messages))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "words"), [({"device": "abacus"}, "abacus"), ({"rate": -1.0}, "rate"), ({"optimizer": "magic"}, "magic")]
 )
@@ -214,6 +220,7 @@ def test_what_cannot_be_trained_is_refused_in_a_sentence(change: dict[str, float
     assert words in failed.sentence
 
 
+@pytest.mark.slow
 def test_weights_are_sent_when_asked_for_and_never_more_than_asked() -> None:
     process = paused(60, interval=LONG)
     process.send(Want())
@@ -226,6 +233,7 @@ def test_weights_are_sent_when_asked_for_and_never_more_than_asked() -> None:
     assert [message.step for message in given if message.moment] == [60]
 
 
+@pytest.mark.slow
 def test_an_interval_of_nothing_is_every_step() -> None:
     process = started(tiny(3), interval=0)
     messages = all_of(process)
@@ -234,6 +242,7 @@ def test_an_interval_of_nothing_is_every_step() -> None:
     assert points(messages)[-1].step == 2
 
 
+@pytest.mark.slow
 def test_moments_are_recorded_at_the_interval_that_is_asked_for() -> None:
     process = paused(40)
     process.send(Interval(8))
@@ -248,6 +257,7 @@ def test_moments_are_recorded_at_the_interval_that_is_asked_for() -> None:
     assert len(moments) <= 1 + 40 // 8
 
 
+@pytest.mark.slow
 def test_other_weights_are_put_in_and_seen() -> None:
     process = paused(LONG)
     before = wait_until_paused(process, 0)
@@ -264,6 +274,7 @@ def test_other_weights_are_put_in_and_seen() -> None:
     stopped(process)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
@@ -300,6 +311,7 @@ def test_weights_that_do_not_fit_are_refused_in_a_sentence_and_the_run_goes_on(
     stopped(clock)
 
 
+@pytest.mark.slow
 def test_training_does_not_wait_for_a_window_that_is_busy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process_module, "_MOST_WAITING", 2)
     steps = 1500
@@ -315,6 +327,7 @@ def test_training_does_not_wait_for_a_window_that_is_busy(monkeypatch: pytest.Mo
     assert max(len(m.points) for m in messages if isinstance(m, Progress)) >= 50  # told at once, as it was not read
 
 
+@pytest.mark.slow
 @linux
 def test_a_parent_that_dies_takes_it_along() -> None:
     script = (
@@ -334,6 +347,7 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(ROOT)}
 
 
+@pytest.mark.slow
 def test_a_script_without_a_guard_runs_once_and_leaves_nothing_to_warn_of(tmp_path: Path) -> None:
     script = tmp_path / "lesson.py"
     script.write_text(
@@ -346,6 +360,7 @@ def test_a_script_without_a_guard_runs_once_and_leaves_nothing_to_warn_of(tmp_pa
     assert (ran.stdout, ran.stderr) == ("once\nsteps\n", "")
 
 
+@pytest.mark.slow
 def test_a_script_that_forgets_to_stop_it_ends_all_the_same(tmp_path: Path) -> None:
     script = "from tests.training.runs import *\np = started(tiny(10**6))\nwait_for(p, Started)"
     ran = subprocess.run(
@@ -354,6 +369,7 @@ def test_a_script_that_forgets_to_stop_it_ends_all_the_same(tmp_path: Path) -> N
     assert (ran.returncode, ran.stderr) == (0, "")
 
 
+@pytest.mark.slow
 @posix
 def test_the_frozen_program_trains_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "attnlab"
@@ -378,6 +394,7 @@ def test_a_program_that_is_not_there_is_told_in_a_sentence(tmp_path: Path, monke
     assert failed.sentence == "The training process cannot be started: No such file or directory."
 
 
+@pytest.mark.slow
 @linux
 def test_nothing_is_left_of_processes_that_came_and_went() -> None:
     all_of(first := started(tiny(3)))

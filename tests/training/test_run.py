@@ -107,6 +107,7 @@ def test_a_mark_stands_at_the_moment_nearest_to_it() -> None:
     assert Run(RunSpec(), "empty").mark(Mark(1, "nowhere")) is None
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_from_where_it_was_kept_as_if_it_had_never_stopped() -> None:
     run = Run(tiny(16), "broken off")
     kept = []
@@ -166,6 +167,7 @@ def test_a_state_is_what_it_was_while_the_run_goes_on() -> None:
     np.testing.assert_array_equal(again.steps, state.curve.steps)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("condition", [{"stop_loss": 99.0}, {"stop_right": 1e-9}])
 def test_a_run_that_a_condition_ended_ends_again_at_once_until_the_condition_changes(
     condition: dict[str, float],
@@ -194,6 +196,7 @@ def test_a_run_that_a_condition_ended_ends_again_at_once_until_the_condition_cha
     assert run.steps.tolist() == list(range(30))
 
 
+@pytest.mark.slow
 def test_a_run_too_large_to_record_is_seen_as_it_was_kept_when_it_is_opened_again() -> None:
     process = started(tiny(12))
     run = Run(tiny(12), "large", limit=1)

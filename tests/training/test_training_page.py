@@ -44,6 +44,7 @@ def test_a_command_of_the_page_asks_for_a_run_that_can_be(
     assert check(with_settings(spec, settings)) == ""
 
 
+@pytest.mark.slow
 def test_a_run_is_made_resumed_and_read_as_the_page_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     made = next(line for line in COMMANDS if "-o runs/copy" in line)

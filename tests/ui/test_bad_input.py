@@ -187,6 +187,7 @@ def test_a_seed_that_cannot_be_is_explained(person: "Person") -> None:
     assert box.value() == 0
 
 
+@pytest.mark.slow
 def test_a_layer_too_wide_for_its_heads_is_refused_with_the_reason(sit_down: Callable[..., "Person"]) -> None:
     person = sit_down(Experiment(("a",), torch.zeros(1, 4096), config=AttentionConfig(n_heads=4096)))
     before = person.document.scene

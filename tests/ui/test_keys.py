@@ -37,6 +37,7 @@ def test_full_screen_and_back(person: "Person") -> None:
     assert not person.window.isFullScreen()
 
 
+@pytest.mark.slow
 def test_type_grows_shrinks_and_is_as_it_was(person: "Person") -> None:
     sizes = [person.window.font().pixelSize()]
     for key in (Key.Key_Plus, Key.Key_Equal, Key.Key_Minus, Key.Key_0):
@@ -186,6 +187,7 @@ def test_f5_presents_a_tour_of_what_is_open_and_leads_back(person: "Person") -> 
     assert person.playground.inputs.isVisible()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("section", SECTIONS)
 def test_everything_in_the_palette_can_be_done(section: str, sit_down: Callable[..., "Person"]) -> None:
     person = sit_down("multi-head-causal")

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 from PIL import Image
 
 import attnlab
@@ -57,6 +58,7 @@ def test_a_file_opened_from_the_desktop_is_shown_whenever_it_comes(tmp_path: Pat
         assert told(when, path) == "from finder | found — attnlab |"
 
 
+@pytest.mark.slow
 def test_a_screenshot_waits_for_the_pinned_state(tmp_path: Path) -> None:
     e = attnlab.preset("journey")
     pictures = []

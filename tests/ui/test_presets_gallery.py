@@ -119,6 +119,7 @@ def test_the_pictures_are_those_of_the_weights(person: "Person") -> None:
     person.playground.gallery.hide()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", GROUPS)
 def test_a_click_opens_it_with_its_numbers(sit_down: Callable[..., "Person"], group: str) -> None:
     person = sit_down("the-cat-sat" if group != "Step by step" else "causal-5x8")

@@ -91,6 +91,7 @@ def killed_in_the_middle_of_work(path: Path) -> None:
         process.kill()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="a process is not killed in the same way")
 def test_the_work_of_a_killed_program_is_offered_and_its_file_is_as_it_was(
     sit_down: "Callable[..., Person]", config_dir: Path, tmp_path: Path
@@ -226,6 +227,7 @@ def test_work_that_cannot_be_kept_is_left_when_that_is_wanted(
     assert not person.window.isVisible()
 
 
+@pytest.mark.slow
 def test_the_walk_of_unsaved_work_is_kept_and_the_mouse_is_not(
     sit_down: "Callable[..., Person]", qtbot: QtBot, config_dir: Path
 ) -> None:

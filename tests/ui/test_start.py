@@ -79,6 +79,7 @@ def broken(before: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return python(f"import sys, types\n{before}\nfrom attnlab.cli import main\nsys.exit(main({list(arguments)!r}))")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "words"),
     [
@@ -105,6 +106,7 @@ def test_a_picture_that_cannot_be_drawn_ends_with_one_sentence(before: str, word
     assert not (tmp_path / "x.png").exists()
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_the_terminal_ends_it() -> None:
     code = (
         PROGRAM.replace("window.ready.connect(window.close)", "window.ready.connect(interrupt)")
@@ -117,6 +119,7 @@ def test_ctrl_c_in_the_terminal_ends_it() -> None:
     assert python(code).returncode == -signal.SIGINT
 
 
+@pytest.mark.slow
 def test_without_pyqtgraph_nothing_is_printed() -> None:
     code = PROGRAM.replace("import sys\n", "import sys\nsys.modules['pyqtgraph'] = None\n", 1)
     answer = python(

@@ -123,6 +123,7 @@ def test_all_of_it_together_goes_back_to_the_beginning_and_forth_again(person: "
         assert everything(person) == state
 
 
+@pytest.mark.slow
 def test_it_has_no_end(person: "Person") -> None:
     before = everything(person)
     person.click_number(0, 0)

@@ -524,6 +524,7 @@ print("torch" in sys.modules)
     assert script(code, QT_QPA_PLATFORM="offscreen").split() == ["None", "None", "False"]
 
 
+@pytest.mark.slow
 def test_a_window_left_open_does_not_keep_the_interpreter_from_ending() -> None:
     code = """
 import attnlab

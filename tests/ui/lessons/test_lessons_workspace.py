@@ -282,6 +282,7 @@ sys.exit(main(["lesson", sys.argv[1], "--step", "3"]))
 """
 
 
+@pytest.mark.slow
 def test_the_program_opens_with_a_lesson_at_a_step(lesson_file: Path) -> None:
     command = [sys.executable, "-c", PROGRAM, str(lesson_file)]
     answer = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)

@@ -17,6 +17,7 @@ Key = Qt.Key
 SIZES = {"light": (1280, 720), "dark": (1024, 768), "contrast-light": (1920, 1080), "contrast-dark": (1280, 800)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("name", shipped())
 def test_a_lesson_is_whole_on_the_way_there_and_back(lecture: Callable[..., Any], name: str, theme: str) -> None:

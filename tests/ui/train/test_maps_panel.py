@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit
@@ -81,6 +82,7 @@ def test_gradients_are_signed_maps_of_the_same_tokens(student: "Student") -> Non
     student.wait_for(lambda: maps.view.data[0].kind == "probability")
 
 
+@pytest.mark.slow
 def test_what_is_written_and_the_course_of_heads_come_with_a_training(student: "Student") -> None:
     ws = student.ws
     student.small()

@@ -55,6 +55,7 @@ def test_a_head_goes_to_the_playground_loses_a_weight_and_goes_on_training(pupil
     trainer.session.stop()
 
 
+@pytest.mark.slow
 def test_going_back_in_time_branches_the_run(pupil: Pupil) -> None:
     pupil.begin(tiny(steps=60))
     pupil.click(pupil.find(QPushButton, "Start"))

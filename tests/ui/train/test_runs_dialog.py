@@ -24,6 +24,7 @@ def pupil(sit_down: Callable[..., Person]) -> Pupil:
     return Pupil(person.window, person.qtbot)
 
 
+@pytest.mark.slow
 def test_the_table_renames_and_deletes(pupil: Pupil) -> None:
     first = trained(pupil, 0)
     trained(pupil, 1)
@@ -63,6 +64,7 @@ def test_the_table_renames_and_deletes(pupil: Pupil) -> None:
     dialog.reject()
 
 
+@pytest.mark.slow
 def test_enter_opens_the_run_that_is_chosen_and_a_title_tells_what_it_sorts_by(pupil: Pupil) -> None:
     first = trained(pupil, 0)
     trained(pupil, 1)

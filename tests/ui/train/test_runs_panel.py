@@ -24,6 +24,7 @@ def pupil(sit_down: Callable[..., Person]) -> Pupil:
     return Pupil(person.window, person.qtbot)
 
 
+@pytest.mark.slow
 def test_a_run_is_kept_by_itself_and_compared_with_the_next(pupil: Pupil) -> None:
     first = trained(pupil, 0)
     assert store.load(first).step == 30
@@ -42,6 +43,7 @@ def test_a_run_is_kept_by_itself_and_compared_with_the_next(pupil: Pupil) -> Non
     pupil.wait_for(lambda: any("seed 0" in line.name for line in pupil.trainer.curves.loss.lines))
 
 
+@pytest.mark.slow
 def test_a_kept_run_opens_with_its_moments_and_an_interrupted_one_goes_on(pupil: Pupil) -> None:
     first = trained(pupil, 0)
     state = store.load(first)
@@ -80,6 +82,7 @@ def test_a_folder_that_is_handed_to_the_window_opens_as_a_run(pupil: Pupil, tmp_
     assert pupil.run.name == "from elsewhere"
 
 
+@pytest.mark.slow
 def test_a_run_that_still_goes_on_is_kept_when_the_window_closes(pupil: Pupil) -> None:
     pupil.begin(tiny())
     pupil.trainer.start()
@@ -91,6 +94,7 @@ def test_a_run_that_still_goes_on_is_kept_when_the_window_closes(pupil: Pupil) -
     assert not kept.problem
 
 
+@pytest.mark.slow
 def test_a_window_that_remembers_nothing_leaves_the_folder_of_runs_alone(person: Person) -> None:
     pupil = Pupil(person.window, person.qtbot)
     pupil.begin(tiny(steps=30))

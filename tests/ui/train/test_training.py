@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 from PIL import Image
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QKeySequence
@@ -53,6 +54,7 @@ def test_the_student_trains_pauses_steps_goes_back_and_resets_to_the_same_curve(
     assert ws.curves.loss.lines[0].name.startswith("seed 0")
 
 
+@pytest.mark.slow
 def test_a_running_training_pauses_takes_one_step_and_goes_on(student: "Student") -> None:
     ws, session = student.ws, student.ws.session
     student.type("steps", LONG)
@@ -84,6 +86,7 @@ def test_a_running_training_pauses_takes_one_step_and_goes_on(student: "Student"
     assert session.run is run
 
 
+@pytest.mark.slow
 def test_a_step_begins_a_training(student: "Student") -> None:
     student.small()
     student.press(student.ws.header.step)
@@ -92,6 +95,7 @@ def test_a_step_begins_a_training(student: "Student") -> None:
     student.wait_for(lambda: student.ws.maps.step.text() == "step 1")
 
 
+@pytest.mark.slow
 def test_weights_that_do_not_fit_are_refused_below_and_the_training_goes_on(student: "Student") -> None:
     ws, session = student.ws, student.ws.session
     student.small()
@@ -108,6 +112,7 @@ def test_weights_that_do_not_fit_are_refused_below_and_the_training_goes_on(stud
     assert session.state == "running"
 
 
+@pytest.mark.slow
 def test_maps_follow_the_training_while_one_looks_and_only_then(student: "Student") -> None:
     ws, session = student.ws, student.ws.session
     student.small()
@@ -128,6 +133,7 @@ def test_maps_follow_the_training_while_one_looks_and_only_then(student: "Studen
     student.wait_for(lambda: ws.maps.step.text() != seen)
 
 
+@pytest.mark.slow
 def test_the_time_line_is_dragged_while_it_trains_and_let_go_at_its_end(student: "Student") -> None:
     ws, session = student.ws, student.ws.session
     student.small()
@@ -150,6 +156,7 @@ def test_the_time_line_is_dragged_while_it_trains_and_let_go_at_its_end(student:
     student.wait_for(lambda: ws.maps.step.text() != f"step {shown:,}")
 
 
+@pytest.mark.slow
 def test_a_moment_is_marked_and_unmarked_by_a_key(student: "Student") -> None:
     student.small()
     student.train_to_the_end()
@@ -162,6 +169,7 @@ def test_a_moment_is_marked_and_unmarked_by_a_key(student: "Student") -> None:
     assert not [mark for mark in ws.footer.line.marks if mark.own]
 
 
+@pytest.mark.slow
 def test_what_was_recorded_is_played(student: "Student") -> None:
     student.small()
     student.train_to_the_end()
@@ -176,6 +184,7 @@ def test_what_was_recorded_is_played(student: "Student") -> None:
     assert shown[-1] == len(ws.footer.line.steps) - 1
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_is_said_and_what_it_learned_stays(student: "Student") -> None:
     ws, session = student.ws, student.ws.session
     student.small()
@@ -195,6 +204,7 @@ def test_a_process_that_is_killed_is_said_and_what_it_learned_stays(student: "St
     assert not ws.footer.message.text()
 
 
+@pytest.mark.slow
 def test_a_rate_that_explodes_ends_with_a_sentence(student: "Student") -> None:
     ws = student.ws
     student.small()
@@ -220,6 +230,7 @@ def test_closing_the_window_ends_the_process_at_once(student: "Student") -> None
     assert ws.session.process is None
 
 
+@pytest.mark.slow
 def test_a_run_at_its_end_starts_again_and_goes_on_when_it_is_given_more_steps(student: "Student") -> None:
     ws, session = student.ws, student.ws.session
     student.small()
@@ -237,6 +248,7 @@ def test_a_run_at_its_end_starts_again_and_goes_on_when_it_is_given_more_steps(s
     assert len(student.curve()) == 90
 
 
+@pytest.mark.slow
 def test_how_sharp_heads_were_stays_when_a_run_goes_on_from_an_earlier_moment(student: "Student") -> None:
     ws, session = student.ws, student.ws.session
     student.small()
@@ -257,6 +269,7 @@ def test_how_sharp_heads_were_stays_when_a_run_goes_on_from_an_earlier_moment(st
     assert shown.y.tolist() == [before[step][0] for step in sorted(steps) if step < middle]
 
 
+@pytest.mark.slow
 def test_a_picture_of_a_run_waits_for_its_maps(tmp_path: Path) -> None:
     run, picture = str(tmp_path / "run"), str(tmp_path / "shot.png")
     small = [f"--set={name}={value}" for name, value in (("layers", 1), ("d_model", 16), ("d_ff", 16), ("batch", 4))]

@@ -50,6 +50,7 @@ def choose(dialog: FilmDialog, ending: str) -> None:
     dialog.take()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [".gif", ".apng"])
 def test_the_frames_of_a_film_are_the_moments(pupil: Pupil, dialog: FilmDialog, tmp_path: Path, ending: str) -> None:
     dialog.form.frames.setValue(6)
@@ -83,6 +84,7 @@ def test_a_folder_has_a_picture_for_each_moment_between_two_steps(
         assert picture.size[0] == 400
 
 
+@pytest.mark.slow
 def test_an_mp4_is_written_where_there_is_ffmpeg(pupil: Pupil, dialog: FilmDialog, tmp_path: Path) -> None:
     try:
         ffmpeg()
@@ -95,6 +97,7 @@ def test_an_mp4_is_written_where_there_is_ffmpeg(pupil: Pupil, dialog: FilmDialo
     assert (tmp_path / "film.mp4").read_bytes()[4:8] == b"ftyp"
 
 
+@pytest.mark.slow
 def test_a_film_that_is_cancelled_leaves_nothing_and_steps_without_moments_are_refused(
     pupil: Pupil, dialog: FilmDialog, tmp_path: Path
 ) -> None:
@@ -110,6 +113,7 @@ def test_a_film_that_is_cancelled_leaves_nothing_and_steps_without_moments_are_r
     assert not dialog.saver.save_button.isEnabled()
 
 
+@pytest.mark.slow
 def test_what_was_chosen_is_chosen_again(pupil: Pupil, dialog: FilmDialog, tmp_path: Path) -> None:
     pupil.window.change_settings(figure=words(FigureSpec(dpi=600), "pdf", ("sweep.fps=12", "film.fps=15")))
     dialog.form.unit.setCurrentIndex(1)
