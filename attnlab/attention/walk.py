@@ -221,9 +221,11 @@ def frames(e: "Experiment", stage: str, depth: str, cell: tuple[int, int] | None
     """Return the places at which one stage is shown key by key: first announced, at last all known.
 
     A depth of "all" shows it at once; "cell" walks the cells of the row of ``cell``, "term" the terms of ``cell``,
-    [0, 0] without one, each with all before it known.
+    [0, 0] without one, each with all before it known. Where the stage has no such cell it is shown at once.
     """
     (rows, columns), (row, column) = shape(e, stage), cell or (0, 0)
+    if row >= rows or column >= columns:
+        return (None,)
     places: list[Place] = []
     match depth:
         case "stage":

@@ -283,8 +283,9 @@ class ExplainPanel(QScrollArea):
         assert trace is not None
         stage = BY_NAME[cell.stage]
         name = cell.stage if cell.stage in ("zeroed", "dropped") else "weights"
-        unknown_keys = unknown_in_row(trace, self._view, name, cell.row)
-        has_row = stage.axes[-2] in ("query", "token") and not all(unknown_keys)
+        of_query = stage.axes[-2] in ("query", "token")  # there may be more keys than rows of the weights
+        unknown_keys = unknown_in_row(trace, self._view, name, cell.row) if of_query else [True]
+        has_row = not all(unknown_keys)
         for widget in (self._row_title, self._statistics_title, self.bars):
             widget.setVisible(has_row)
         if self._profile is not None and not has_row:

@@ -126,8 +126,11 @@ def _data(
 
 
 def come_to_be(before: MapData | None, now: MapData | None) -> NDArray[np.bool_] | None:
-    """Return which cells [n, rows, columns] have a number now and had none before; None without any."""
-    if now is None:
+    """Return which cells [n, rows, columns] have a number now and had none before; None without any.
+
+    Maps of other sizes have no cell in common: None too.
+    """
+    if now is None or (before is not None and before.values.shape != now.values.shape):
         return None
     known = np.ones(now.values.shape, bool) if now.unknown is None else np.broadcast_to(~now.unknown, now.values.shape)
     if before is not None:

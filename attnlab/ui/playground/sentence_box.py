@@ -93,6 +93,7 @@ class SentenceBox(QWidget):
         """Show the sequence of the document, if it has this one."""
         e = self._document.experiment
         if self._side == "memory" and e.memory_tokens is None:
+            self.tokens.set_tokens(())  # a token that is being renamed is given up
             return
         tokens = shown(e, self._side)
         text = sentences.sentence(tokens)

@@ -99,9 +99,11 @@ class ShapeBar(QWidget):
         free = edits.free_sizes(e)
         for name, box in (self.memory_sizes | self.free_sizes).items():
             shown = name in free or (cross and name in self.memory_sizes)
+            box.blockSignals(True)  # hidden with the keyboard in it, it would ask for what was being typed
             for widget in (box, self._labels[name]):
                 if widget.isHidden() == shown:
                     widget.setVisible(shown)
+            box.blockSignals(False)
         values = {"T": e.T_q, "d_model": e.d_model, "d_k": e.d_k, "d_v": e.d_v}
         values |= {"T_k": e.T_k, "d_memory": e.memory.shape[1], **free}
         for name, box in (self.sizes | self.memory_sizes | self.free_sizes).items():

@@ -163,6 +163,12 @@ class TimeBar(QFrame):
         self.speed.setEnabled(there)
         self.line.setEnabled(there)
 
+    def _choose(self, index: int) -> None:
+        """Look at a moment, where one is recorded: a run that has just begun, or failed at once, has none."""
+        if len(self.line.steps):
+            self._on_moment_chosen(index)
+            self.line.show_current(index)
+
     def _go(self, index: int) -> None:
         self.line.show_current(index)
         self.moment_chosen.emit(index)
@@ -176,6 +182,9 @@ class TimeBar(QFrame):
     @Slot()
     def _on_time_for_next(self) -> None:
         last = len(self.line.steps) - 1
+        if last < 0:  # the run was reset while its moments were played
+            self.stop()
+            return
         self._at = min(self._at + self._speed * PER_SECOND * FRAME_MS / 1000, float(last))
         if int(self._at) != self.line.current:
             self._go(int(self._at))
@@ -185,14 +194,12 @@ class TimeBar(QFrame):
     @Slot()
     def go_first(self) -> None:
         """Look at the first moment."""
-        self._on_moment_chosen(0)
-        self.line.show_current(0)
+        self._choose(0)
 
     @Slot()
     def go_last(self) -> None:
         """Look at the latest moment."""
-        self._on_moment_chosen(len(self.line.steps) - 1)
-        self.line.show_current(len(self.line.steps) - 1)
+        self._choose(len(self.line.steps) - 1)
 
     @Slot()
     def mark(self) -> None:

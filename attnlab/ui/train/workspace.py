@@ -237,9 +237,11 @@ class TrainWorkspace(QObject):
 
     @Slot(int)
     def _on_moment_chosen(self, index: int) -> None:
-        line = self.footer.line
-        last = index >= len(line.steps) - 1
-        self.session.look_at(None if last and self.session.alive else int(line.steps[index]))
+        steps = self.footer.line.steps
+        if not len(steps):
+            return  # nothing is recorded, or no longer
+        last = index >= len(steps) - 1
+        self.session.look_at(None if last and self.session.alive else int(steps[min(index, len(steps) - 1)]))
         self._ask_text()
 
     @Slot(float)
