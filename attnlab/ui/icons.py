@@ -3,7 +3,7 @@
 from functools import lru_cache
 
 from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
-from PySide6.QtGui import QIcon, QPainter, QPixmap
+from PySide6.QtGui import QIcon, QImage, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
 from attnlab import assets
@@ -34,14 +34,20 @@ def icon(name: str, palette: Palette, size_px: int = 20) -> QIcon:
 
 def pixmap(name: str, colour: str, size_px: int = 20, ratio: float = 1.0) -> QPixmap:
     """Return one drawing of an icon, ``size_px`` wide and high, for a screen of the given device pixel ratio."""
+    made = QPixmap.fromImage(_image(name, colour, round(size_px * ratio)))
+    made.setDevicePixelRatio(ratio)
+    return made
+
+
+@lru_cache(maxsize=1024)  # some 4 kB each; a change of theme needs about 400, and drawing them took a tenth of it
+def _image(name: str, colour: str, side: int) -> QImage:
+    """Return an icon drawn ``side`` pixels wide and high."""
     drawing = _renderer(name, colour)  # first, as an error in the midst of painting would take the program along
-    side = round(size_px * ratio)
-    made = QPixmap(QSize(side, side))
+    made = QImage(QSize(side, side), QImage.Format.Format_ARGB32_Premultiplied)
     made.fill(Qt.GlobalColor.transparent)
     painter = QPainter(made)
     drawing.render(painter, QRectF(0, 0, side, side))
     painter.end()
-    made.setDevicePixelRatio(ratio)
     return made
 
 

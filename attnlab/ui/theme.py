@@ -3,12 +3,13 @@
 import re
 from html import escape
 
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QEvent, QObject, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPainter, QPainterPath, QPalette, QPen, QRegion
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 from attnlab import assets
 from attnlab.figures.palette import DARK, DARK_INK, LIGHT, LIGHT_INK, PALETTES, Palette, contrast, luminance, rgb
+from attnlab.ui.base.guard import guarded
 
 CHOICES = ("system", *PALETTES)
 TYPE_SIZES = (70, 250)
@@ -50,8 +51,35 @@ def apply_theme(app: QApplication, choice: str, type_size: int) -> Palette:
     app.setFont(_application_font(type_size))
     sheet = style_sheet(palette, type_size)
     if sheet != app.styleSheet():  # setting it again would polish every widget for nothing
-        app.setStyleSheet(sheet)
+        _replace_sheet(app, sheet)
     return palette
+
+
+def _replace_sheet(app: QApplication, sheet: str) -> None:
+    """Set another style sheet. Over an old one Qt restyles each widget once for every ancestor; so it goes first."""
+    if app.styleSheet():
+        quiet = _WithoutStyleChange()
+        app.installEventFilter(quiet)
+        app.setStyleSheet("")
+        app.removeEventFilter(quiet)
+    app.setStyleSheet(sheet)
+
+
+@guarded
+class _WithoutStyleChange(QObject):
+    """Keeps widgets from laying themselves out for a style that lasts only until the next sheet is set."""
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        return event.type() == QEvent.Type.StyleChange
+
+
+def settle_layouts(app: QApplication) -> None:
+    """Lay out hidden pages as well: Qt leaves that until they have been shown once, and they jump then."""
+    for window in app.topLevelWidgets():
+        for widget in (window, *window.findChildren(QWidget)):  # parents come before their children
+            layout = widget.layout()
+            if layout is not None:
+                layout.activate()
 
 
 def palette_for(choice: str, system: Qt.ColorScheme) -> Palette:

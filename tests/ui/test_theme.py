@@ -3,9 +3,19 @@
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QColor, QFontInfo, QFontMetricsF, QIcon, QImage, QPalette
-from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton
+from PySide6.QtWidgets import (
+    QApplication,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QScrollArea,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from attnlab import assets
@@ -157,3 +167,63 @@ def test_an_icon_is_accent_coloured_when_on(qapp: QApplication) -> None:
 def test_an_icon_that_does_not_exist_is_said(qapp: QApplication) -> None:
     with pytest.raises(FileError, match="no-such"):
         icon("no-such", LIGHT)
+
+
+class StyleChanges(QObject):
+    """Counts how often a widget is told that its style has changed."""
+
+    count = 0
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        self.count += event.type() == QEvent.Type.StyleChange
+        return False
+
+
+def test_a_change_of_theme_or_size_restyles_a_nested_widget_once(app: QApplication, qtbot: QtBot) -> None:
+    """Qt by itself restyles each widget once for every ancestor when one style sheet replaces another."""
+    theme.apply_theme(app, "light", 100)
+    window = QWidget()
+    qtbot.addWidget(window)
+    inner = window
+    for _ in range(8):
+        column = QVBoxLayout(inner)
+        column.addWidget(inner := QWidget())
+    label = QLabel("deep inside", inner)
+    window.show()
+    changes = StyleChanges()
+    label.installEventFilter(changes)
+    for choice, size in (("dark", 100), ("dark", 150), ("light", 100)):
+        changes.count = 0
+        theme.apply_theme(app, choice, size)
+        assert changes.count == 1
+        assert label.grab().toImage().pixelColor(1, 1) == QColor(PALETTES[choice].ground)
+
+
+def test_a_hidden_page_does_not_jump_when_it_is_shown_at_another_size(app: QApplication, qtbot: QtBot) -> None:
+    theme.apply_theme(app, "light", 100)
+    pages, page, inside, row = QStackedWidget(), QScrollArea(), QWidget(), QWidget()
+    qtbot.addWidget(pages)
+    pages.resize(400, 300)
+    page.setWidgetResizable(True)
+    page.setWidget(inside)
+    pages.addWidget(QWidget())
+    pages.addWidget(page)
+    label, field = QLabel("a label of several words"), QLineEdit()
+    label.setWordWrap(True)
+    (column := QVBoxLayout(inside)).addWidget(row)
+    column.addStretch(1)
+    (line := QHBoxLayout(row)).addWidget(label)
+    line.addWidget(field)
+    pages.setCurrentWidget(page)
+    pages.show()
+    QApplication.processEvents()
+    pages.setCurrentIndex(0)
+    for size in (150, 80):
+        theme.apply_theme(app, "light", size)
+        field.setMinimumSize(theme.px(76), theme.px(28))
+        theme.settle_layouts(app)
+        QApplication.processEvents()
+    pages.setCurrentWidget(page)
+    at_once = [widget.geometry() for widget in (row, label, field)]
+    QApplication.processEvents()
+    assert [widget.geometry() for widget in (row, label, field)] == at_once

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from attnlab.document.settings import Settings, load_settings, settings_path
 from attnlab.figures.palette import DARK, LIGHT, PALETTES, Palette
+from attnlab.ui.widgets.curves import Curves
 
 if TYPE_CHECKING:
     from attnlab.ui.main_window import MainWindow
@@ -177,3 +178,13 @@ def test_a_narrow_window_keeps_the_canvas(person: "Person") -> None:
     assert person.playground.canvas.width() >= 240
     person.window.resize(1440, 900)
     assert person.playground.canvas.width() > 600
+
+
+def test_a_lens_that_is_hidden_wears_the_theme_when_it_is_shown_again(person: "Person") -> None:
+    lenses = person.playground.lenses
+    lenses.open_lens("saturation")
+    lenses.open_lens("canvas")
+    command(person, "theme dark")
+    lenses.open_lens("saturation")
+    shown = {curves.grab().toImage().pixelColor(20, 4).name().upper() for curves in lenses.findChildren(Curves)}
+    assert shown == {DARK.surface}

@@ -50,6 +50,7 @@ class LensArea(QWidget):
         self._palette = LIGHT
         self._shown: tuple[Trace, View] | None = None
         self._lenses: dict[str, Lens] = {}
+        self._stale: set[str] = set()
         self.canvas = Canvas()
         self.stack = QStackedWidget()
         self.stack.addWidget(self.canvas)
@@ -107,8 +108,9 @@ class LensArea(QWidget):
         """Paint in other colours from now on."""
         self._palette = palette
         self.canvas.set_palette(palette)
-        for lens in self._lenses.values():
-            lens.set_palette(palette)
+        self._stale = set(self._lenses) - {self.current}  # painted when they are next shown
+        if self.current != CANVAS:
+            self._lenses[self.current].set_palette(palette)
         for segments in (self.tabs, self.looks):
             segments.set_palette(palette)
 
@@ -139,6 +141,9 @@ class LensArea(QWidget):
         name, _, page = name.partition("/")
         if name != CANVAS and name not in self._lenses:
             self._lenses[name] = self._made(name)
+        if name in self._stale:
+            self._stale.discard(name)
+            self._lenses[name].set_palette(self._palette)
         self.tabs.set_value(name)
         self.stack.setCurrentWidget(self.canvas if name == CANVAS else self._lenses[name])
         if name != CANVAS:

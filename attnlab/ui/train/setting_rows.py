@@ -47,7 +47,7 @@ class SettingRow(QWidget):
         self.title.setTextFormat(Qt.TextFormat.PlainText)
         self.title.setProperty("role", "muted")
         self.title.setBuddy(self.editor)
-        grid = QGridLayout(self)
+        self._grid = grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setVerticalSpacing(2)
         wide = field.name in WIDE  # whose choices say what they are
@@ -61,7 +61,7 @@ class SettingRow(QWidget):
     def set_palette(self, palette: Palette) -> None:
         """Take a theme's colours, and the present size of type."""
         self.editor.setMinimumHeight(px(28))
-        self.title.setMinimumWidth(px(104))
+        self._grid.setColumnMinimumWidth(0, px(104))  # of the column: a label keeps the largest it was ever given
 
     def show_field(self, field: Field) -> None:
         """Show the setting as it is now; what is half typed stays."""

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QToolTip, QWidget
 from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import font, plain_tip, px
+from attnlab.ui.widgets.plot_area import PlotArea
 
 Floats = NDArray[np.float64]
 LARGEST = 1e100
@@ -21,18 +22,13 @@ _PASSED_ON = (QEvent.Type.Wheel, QEvent.Type.ContextMenu)
 
 
 @guarded
-class Plot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
-    """A plot that stays as it is: presses do nothing, the wheel is for whoever lies behind it."""
+class Plot(PlotArea):
+    """A plot without mouse interaction; wheel events go to the parent."""
 
     def __init__(self, tool_tip: Callable[[QPointF], str], parent: QWidget) -> None:
-        axes = {"left": Axis("left"), "bottom": Axis("bottom")}
-        super().__init__(parent, axisItems=axes)
+        super().__init__(parent, {"left": Axis("left"), "bottom": Axis("bottom")})
         self._tool_tip = tool_tip
-        self.setMenuEnabled(False)
-        self.hideButtons()
-        self.getPlotItem().setMouseEnabled(x=False, y=False)
-        menu = self.getPlotItem().ctrlMenu  # never shown, and without a parent a window that outlives this one
-        menu.setParent(self, menu.windowFlags())
+        self.getViewBox().setMouseEnabled(x=False, y=False)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.show_axes(False)
 
@@ -40,7 +36,7 @@ class Plot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         """Show the axes, or none: those of nothing would be numbers that nobody measured."""
         for name in ("left", "bottom"):
             if self.getAxis(name).isVisible() != on:  # showing it again would lay all out anew
-                self.getPlotItem().showAxis(name, on)
+                self.getAxis(name).setVisible(on)
 
     def set_palette(self, palette: Palette) -> None:
         self.setBackground(palette.surface)

@@ -132,7 +132,7 @@ class Curves(Surface):
             self._draw_line(item, i)
         for item, i in zip(self._bars, bars, strict=True):
             self._draw_bars(item, i, y_range[0] if self._log[1] else 0.0)
-        self.plot.getPlotItem().setRange(xRange=x_range, yRange=y_range, padding=0)
+        self.plot.getViewBox().setRange(xRange=x_range, yRange=y_range, padding=0)
         self.plot.show_axes(bool(self._curves))
         self._draw_axes(x_range, y_range)
         self._draw_keys()

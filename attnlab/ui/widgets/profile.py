@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.theme import font, plain_tip, px
+from attnlab.ui.widgets.plot_area import PlotArea
 
 
 class Profile(QWidget):
@@ -21,12 +22,8 @@ class Profile(QWidget):
         super().__init__(parent)
         self._values: np.ndarray[tuple[int], np.dtype[np.float64]] = np.zeros(0)
         self._labels: Sequence[str] = ()
-        self.plot = pg.PlotWidget(self)
-        self.plot.setMenuEnabled(False)
-        self.plot.hideButtons()
-        self.plot.getPlotItem().setMouseEnabled(x=True, y=False)
-        menu = self.plot.getPlotItem().ctrlMenu  # never shown, and without a parent a window that outlives this one
-        menu.setParent(self.plot, menu.windowFlags())
+        self.plot = PlotArea(self)
+        self.plot.getViewBox().setMouseEnabled(x=True, y=False)
         self._bars = pg.BarGraphItem(x=[0], height=[0], width=1.0, pen=None)
         self._marker = pg.InfiniteLine(angle=90, movable=False)
         self.plot.addItem(self._bars)
@@ -58,10 +55,12 @@ class Profile(QWidget):
         array = np.nan_to_num(np.asarray(values, dtype=np.float64), nan=0.0, posinf=0.0, neginf=0.0)
         if len(array) != len(self._values):
             self.plot.getViewBox().setLimits(xMin=-0.5, xMax=len(array) - 0.5, minXRange=4)
-            self.plot.setXRange(-0.5, len(array) - 0.5, padding=0)
+            self.plot.getViewBox().setXRange(-0.5, len(array) - 0.5, padding=0)
         self._values, self._labels = array, labels
         self._bars.setOpts(x=np.arange(len(array)), height=array, width=0.9)
-        self.plot.setYRange(min(float(array.min(initial=0)), 0), float(array.max(initial=0)) or 1.0, padding=0.05)
+        self.plot.getViewBox().setYRange(
+            min(float(array.min(initial=0)), 0), float(array.max(initial=0)) or 1.0, padding=0.05
+        )
         self._marker.setVisible(current is not None)
         if current is not None:
             self._marker.setPos(current)

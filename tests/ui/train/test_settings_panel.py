@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 import pytest
+from PySide6.QtWidgets import QApplication
 
 if TYPE_CHECKING:
     from tests.ui.train.conftest import Student
@@ -105,3 +106,13 @@ def test_no_setting_is_cut_off_in_a_small_window(student: "Student", task: str) 
     for rows in (panel.options, panel.model, panel.train, panel.more):
         for row in rows.rows():
             assert row.mapTo(panel.viewport(), row.rect().bottomRight()).x() < panel.viewport().width()
+
+
+def test_choices_can_be_read_after_larger_and_smaller_type(student: "Student") -> None:
+    """A label keeps the largest minimum width that it was given, and then leaves its field no room."""
+    for size in (150, 80):
+        student.window.change_settings(type_size=size)
+        QApplication.processEvents()
+    rows = [student.row(name) for name in ("positions", "optimizer", "d_model", "batch")]
+    assert len({row.editor.width() for row in rows}) == 1
+    assert all(row.editor.width() > row.width() / 2 for row in rows)

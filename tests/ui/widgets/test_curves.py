@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QHelpEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QScrollArea, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QMenu, QScrollArea, QToolTip, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from attnlab.figures.palette import DARK, LIGHT
@@ -105,15 +105,15 @@ def test_bars_of_two_curves_stand_beside_one_another_on_zero(curves: Curves) -> 
 
 
 def test_showing_other_numbers_keeps_what_is_drawn_with(curves: Curves) -> None:
-    before = list(curves.plot.getPlotItem().items)
+    before = list(curves.plot.items_shown)
     for factor in range(2, 6):
         curves.show_curves(
             [Curve(c.name, c.x, [factor * y for y in c.y], c.role, c.style) for c in (RISING, FALLING, HERE)],
             x_label="d_k", y_label="spread",
         )  # fmt: skip
-    assert list(curves.plot.getPlotItem().items) == before
+    assert list(curves.plot.items_shown) == before
     curves.show_curves([RISING], x_label="d_k", y_label="spread")
-    assert len(curves.plot.getPlotItem().items) == 1
+    assert len(curves.plot.items_shown) == 1
     assert colours_at(curves, 6, 6) >= {LIGHT.query.upper()}
 
 
@@ -196,3 +196,10 @@ def test_two_stand_side_by_side_where_there_is_room(qtbot: QtBot) -> None:
         QApplication.processEvents()
         assert (other.y() == one.y()) is beside
         assert (other.x() == one.x()) is not beside
+
+
+def test_a_plot_brings_no_hidden_menus_along(curves: Curves) -> None:
+    """Each would be restyled by every change of theme: 62 widgets a plot with pyqtgraph's own."""
+    below = curves.plot.findChildren(QWidget)
+    assert len(below) <= 12, [type(widget).__name__ for widget in below]
+    assert not curves.plot.findChildren(QMenu)

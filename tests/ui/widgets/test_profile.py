@@ -50,7 +50,7 @@ def test_values_that_are_none_are_drawn_as_nothing(profile: Profile) -> None:
 def test_a_drag_moves_the_row_and_names_no_key(profile: Profile, qtbot: QtBot) -> None:
     clicked: list[int] = []
     profile.index_clicked.connect(clicked.append)
-    profile.plot.setXRange(0, 20, padding=0)
+    profile.plot.getViewBox().setXRange(0, 20, padding=0)
     before = profile.plot.getViewBox().viewRange()[0]
     qtbot.mousePress(profile.plot.viewport(), Qt.MouseButton.LeftButton, pos=place(profile, 15))
     for index in (13, 11, 9):
