@@ -292,7 +292,7 @@ def _checked(plain: Any, name: str) -> dict[str, Any]:
     if type(version) is not int or version != VERSION:
         raise ValueError(f"its version is {reprlib.repr(version)}, not {VERSION}")
     for key, kind in _KINDS.items():
-        if not isinstance(plain.get(key), kind) or isinstance(plain.get(key), bool):
+        if key not in plain or not isinstance(plain[key], kind) or isinstance(plain[key], bool):
             raise ValueError(f"{key} is missing or of the wrong kind")
     if not all(isinstance(student, str) for student in plain["students"]):
         raise ValueError("its students need to be names")

@@ -325,3 +325,16 @@ def test_no_json_is_no_exercise(tmp_path: Path) -> None:
         path.write_bytes(data)
         with pytest.raises(FileError):
             read_exercise(path)
+
+
+@pytest.mark.parametrize(
+    "key", ["format", "version", "tolerance", "title", "seed", "students", "given", "blanks", "state"]
+)
+def test_a_file_without_one_of_its_fields_is_refused(key: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    save_exercise(make(seed=2), path)
+    plain = json.loads(path.read_text(encoding="utf-8"))
+    del plain[key]
+    path.write_text(json.dumps(plain), encoding="utf-8")
+    with pytest.raises(FileError, match=key):
+        read_exercise(path)
