@@ -129,7 +129,7 @@ MIXED = pytest.mark.xfail(reason="a run is kept in several files, of which a kil
 
 
 @posix
-@pytest.mark.parametrize("kinds", ["session,settings,lesson,exercise,table", pytest.param("run", marks=MIXED)])
+@pytest.mark.parametrize("kinds", ["session,settings,lesson,exercise,table,unsaved", pytest.param("run", marks=MIXED)])
 def test_a_killed_save_leaves_the_old_or_the_new_file(tmp_path: Path, kinds: str) -> None:
     done = ran("-m", "tools.kill_saves", "--seed", "3", "--kinds", kinds, "--kills", "60", folder=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr

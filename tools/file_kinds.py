@@ -105,15 +105,36 @@ def _spoil_session(r: random.Random, folder: Path) -> None:
 def _read_session(folder: Path) -> None:
     """Read a session as the window does: its view is fitted, its experiment computed."""
     from attnlab.compute.service import Request, answer
+    from attnlab.document import opened
     from attnlab.document.saved_view import from_plain, sentence
-    from attnlab.files.session import load_session
+    from attnlab.files.session import load_session, read_view
 
+    read_view(folder / "s.attnlab")
+    sentence(opened.read(folder / "s.attnlab").dropped)
     session = load_session(folder / "s.attnlab")
-    for value in (session.view, *session.view.values()):
-        _, dropped = from_plain(value, session.experiment)
-        sentence(dropped)
+    for value in session.view.values():
+        from_plain(value, session.experiment)
     for e in (session.experiment, *session.pins[:2]):
         answer(Request(1, e, "cpu", "float32", None, True), lambda: False)
+
+
+def _spoil_unsaved(r: random.Random, folder: Path) -> None:
+    for _ in range(3):
+        stamp = (
+            f"{r.choice((1, 1000, 2026, 9999)):04}{r.randint(0, 13):02}{r.randint(0, 32):02}T{r.randint(0, 240000):06}"
+        )
+        name = r.choice(
+            (f"unsaved-{stamp}.attnlab", f"unsaved-{stamp}-{'9' * r.randint(1, 99)}.attnlab", "current.attnlab")
+        )
+        (folder / name).write_bytes(spoiled_session(r))
+
+
+def _read_unsaved(folder: Path) -> None:
+    """List the unsaved work of former windows as the menu does."""
+    from attnlab.files.unsaved import UnsavedFolder
+
+    for each in UnsavedFolder(folder).kept():
+        assert each.described().isprintable()
 
 
 # Weights
@@ -324,10 +345,12 @@ def _spoil_lesson(r: random.Random, folder: Path) -> None:
 
 def _read_lesson(folder: Path) -> None:
     """Read a lesson, compute its steps, fill its texts, and write and read it again."""
+    from attnlab.lessons.library import steps_of
     from attnlab.lessons.parse import parse, read
     from attnlab.lessons.slides import check
     from attnlab.lessons.write import write
 
+    steps_of(folder / "lesson.md")
     lesson = read(folder / "lesson.md")
     if len(lesson.steps) <= 6:
         check(lesson)
@@ -454,7 +477,7 @@ def _read_run(folder: Path) -> None:
     from attnlab.training.run import Run
     from attnlab.training.tasks import changed, check, data
 
-    store.summary(folder)
+    store.list_runs(folder.parent)
     run = Run.of(state := store.load(folder))
     run.state()
     if state.digest:
@@ -549,6 +572,7 @@ def check_sentence(error: BaseException) -> None:
 
 KINDS = {
     "session": Kind(_spoil_session, _read_session),
+    "unsaved": Kind(_spoil_unsaved, _read_unsaved),
     **{f"weights-{ending}": Kind(_spoil_weights(ending), _read_weights)
        for ending in ("csv", "tsv", "json", "npy", "npz", "safetensors", "pt")},
     "block": Kind(_spoil_block, _read_block),

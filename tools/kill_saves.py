@@ -157,7 +157,7 @@ def _kinds() -> dict[str, Kind]:
     """Return every kind of save, with all that it needs loaded, as forked processes load nothing."""
     return {
         "session": _session(), "run": _run(), "settings": _settings(), "lesson": _lesson(), "exercise": _exercise(),
-        "table": _table(),
+        "table": _table(), "unsaved": _unsaved(),
     }  # fmt: skip
 
 
@@ -212,6 +212,28 @@ def _session() -> Kind:
         if found.view["title"] != str(which) or not _alike(found.pins[0], states[1 - which]):
             raise ValueError("its title and its pin are of the other save")
         return which
+
+    return Kind(save, read)
+
+
+def _unsaved() -> Kind:
+    """The work of a window that closes: written beside the settings, then moved into the list of the last ten."""
+    from attnlab.files.session import load_session
+    from attnlab.files.unsaved import UnsavedFolder
+
+    session = _session()
+
+    def save(which: int, folder: Path) -> None:
+        session.save(which, folder)
+        UnsavedFolder(folder).take(folder / "s.attnlab")
+
+    def read(folder: Path) -> int:
+        kept = UnsavedFolder(folder).kept()
+        for each in kept:
+            load_session(each.path)
+        if (folder / "s.attnlab").exists():
+            return session.read(folder)
+        return int(kept[0].title)
 
     return Kind(save, read)
 

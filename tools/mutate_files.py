@@ -132,6 +132,7 @@ def _lines(seed: int, first: int, count: int, kinds: list[str], place: Path) -> 
     command += ["--count", str(count), "--kinds", ",".join(kinds)]
     said = place / "said"
     environment = {**os.environ, "TMPDIR": str(place), "ATTNLAB_CONFIG_DIR": str(place / "config"), "HOME": str(place)}
+    environment["TZ"] = ("UTC", "America/New_York", "Asia/Tokyo")[first % 3]
     environment |= {"QT_QPA_PLATFORM": "offscreen", "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
     with said.open("w") as out:
         child = subprocess.Popen(command, cwd=place, env=environment, stdout=out, stderr=subprocess.STDOUT)

@@ -120,8 +120,8 @@ def _is_name(name: str) -> bool:
     if match is None:
         return False
     try:
-        datetime.strptime(match[1], _TIME)
-    except ValueError:
+        datetime.strptime(match[1], _TIME).replace(tzinfo=UTC).astimezone()
+    except (ValueError, OverflowError, OSError):  # the last days of the calendar have no local time everywhere
         return False
     return True
 

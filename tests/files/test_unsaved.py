@@ -1,6 +1,7 @@
 """The list of unsaved work: its order, its limits, and what a crash or a stranger's file leaves in the folder."""
 
 import os
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -124,3 +125,19 @@ def test_one_that_is_removed_leaves_the_list_and_may_be_removed_twice(tmp_path: 
     folder.remove(kept.path)
     folder.remove(kept.path)
     assert folder.kept() == ()
+
+
+@pytest.mark.skipif(not hasattr(time, "tzset"), reason="a process cannot change its time zone here")
+@pytest.mark.parametrize("zone", ["America/New_York", "Asia/Tokyo", "UTC"])
+def test_a_name_at_the_end_of_the_calendar_keeps_no_list_from_being_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, zone: str
+) -> None:
+    for stamp in ("00010101T000000", "99991231T235959", "20261122T090000"):
+        (tmp_path / f"unsaved-{stamp}.attnlab").write_bytes(b"x")
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        assert "Unsaved work — 22 Nov 2026" in " ".join(each.described() for each in UnsavedFolder(tmp_path).kept())
+    finally:
+        monkeypatch.undo()
+        time.tzset()
