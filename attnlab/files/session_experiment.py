@@ -29,13 +29,14 @@ def described(experiments: Sequence[Experiment]) -> tuple[list[dict[str, Any]], 
     """
     plain, arrays, known = [], {}, dict[int, str]()
     for place, e in enumerate(experiments):
-        shared = {}
+        shared, own = {}, dict[int, str]()
         for name, array in arrays_of(e).items():
-            if place and id(array) in known:
+            if id(array) in known:
                 shared[name] = known[id(array)]
                 continue
-            known[id(array)] = stored = _prefix(place) + name
+            own[id(array)] = stored = _prefix(place) + name
             arrays[stored] = array.clone(memory_format=torch.contiguous_format)  # safetensors refuses shared memory
+        known |= own  # only now: an experiment shares with those before it, not within itself
         plain.append(_described(e) | ({"shared": shared} if place else {}))
     return plain, arrays
 
@@ -52,7 +53,8 @@ def experiments_of(plain: Sequence[Any], arrays: Mapping[str, Tensor]) -> list[E
         prefix, where = _prefix(place), f"pins[{place - 1}] " if place else ""
         _check(each, where)
         own = {n.removeprefix(prefix): left.pop(n) for n in list(left) if n.startswith(prefix) and _is_own(n, place)}
-        found.append(_experiment(each, own | _shared(each, known, where), where))
+        within = {prefix + name: array for name, array in own.items()}  # as some attnlab 0.1 wrote it
+        found.append(_experiment(each, own | _shared(each, known | within, where), where))
         known |= {prefix + name: array for name, array in arrays_of(found[-1]).items() if name in own}
     if left:
         raise ValueError(f"it has arrays that this attnlab does not know: {_list(left)}")

@@ -14,14 +14,16 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load as read_tensors
+from safetensors.torch import save as packed_tensors
 from torch import Tensor
 
 import attnlab
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
+from attnlab.attention.memory import toggle_memory
 from attnlab.errors import FileError
 from attnlab.files.session import Session, load, load_scene, load_session, save, save_scene, save_session
 from attnlab.files.session_archive import MANIFEST, SUMS, TENSORS
-from tests.files.sessions import INTEGERS, SMALL, WHOLE, assert_same
+from tests.files.sessions import INTEGERS, SMALL, WHOLE, assert_same, rebuilt
 
 DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 
@@ -175,6 +177,24 @@ def test_a_batch_and_its_tables_are_pinned_too(tmp_path: Path) -> None:
     assert_same(batch, found[0])
     assert_same(batch, found[1])
     assert found[1].others[0].embeddings is found[0].others[0].embeddings
+
+
+@pytest.mark.parametrize("name", ["journey", "batch-of-two", "multi-head-8"])
+def test_a_pin_whose_second_sequence_is_its_first_comes_back(tmp_path: Path, name: str) -> None:
+    pinned = toggle_memory(attnlab.preset(name), on=True)
+    assert pinned.memory_embeddings is pinned.embeddings
+    save_session(Session(SMALL, pins=(pinned, pinned)), tmp_path / "s.attnlab")
+    for found in load_session(tmp_path / "s.attnlab").pins:
+        assert_same(pinned, found)
+
+
+def test_a_pin_that_shares_within_itself_as_it_was_once_written_is_read(tmp_path: Path) -> None:
+    pin = {"tokens": ["c", "d"], "memory_tokens": ["e", "f"], "config": {}}
+    shared = {"memory_embeddings": "pins/0/embeddings"}
+    tensors = packed_tensors({"embeddings": torch.ones(2, 2), "pins/0/embeddings": torch.full((2, 2), 3.0)})
+    (found,) = load_session(rebuilt(tmp_path, tensors, pins=[pin | {"shared": shared}])).pins
+    assert found.memory_embeddings is not None
+    assert found.memory_embeddings.tolist() == found.embeddings.tolist() == [[3, 3], [3, 3]]
 
 
 def test_more_pins_than_a_session_holds_are_refused(tmp_path: Path) -> None:
