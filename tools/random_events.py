@@ -357,6 +357,7 @@ def _driver(window: "MainWindow", person: Any, events: int, log: Path, faults: l
                 return
             assert window.playground is not None
             faults.extend(differences(window))
+            faults.extend(lost(window, log.with_name("saved.attnlab")))
             document = window.playground.document
             if not self._left_to_undo():
                 if document.history.entries[0].opening == 0 and self._start is not None:
@@ -414,6 +415,20 @@ def changed_tables(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
         for name, old in before.items()
         if not (np.array_equal(old, now[name], equal_nan=True) if isinstance(old, np.ndarray) else old == now[name])
     ]
+
+
+def lost(window: "MainWindow", path: Path) -> list[str]:
+    """Return what of the state that is open, and of the pinned one, is not as it was once it is saved and read."""
+    from attnlab.files.session import Session, load_session, save_session
+
+    playground = window.playground
+    assert playground is not None
+    pins = () if playground.pinned is None else (playground.pinned.experiment,)
+    save_session(saved := Session(playground.document.experiment, {}, pins), path)
+    read = load_session(path)
+    pairs = zip((saved.experiment, *saved.pins), (read.experiment, *read.pins), strict=True)
+    wrong = [text for one, other in pairs for text in changed_tables(tables_of(one), tables_of(other))]
+    return [text.replace("undoing everything", "saving and reading") for text in wrong]
 
 
 def differences(window: "MainWindow") -> list[str]:
