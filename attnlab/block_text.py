@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from attnlab.errors import AttnlabError
 from attnlab.number_text import NumberError, parse_number, quoted
 
-_WRAPPER = re.compile(r"^(?:[\w.]*array|[\w.]*tensor)\s*\(|\)\s*;?\s*$")
+_WRAPPER = re.compile(r"[\w.]*(?:array|tensor)\s*\(")
 _SCALAR = re.compile(r"\b(?:np|numpy)\.\w+\(([^()]*)\)")
 _INNERMOST = re.compile(r"\[([^\[\]]*)\]")
-_AFTER_LIST = re.compile(r",\s*(?:\w+\s*=\s*[^\]]*)?$")
-_DECIMAL_COMMA = re.compile(r"[+\-−]?\d*,?\d+(?:[eE][+\-−]?\d+)?")
+_KEYWORD = re.compile(r",\s*(?:\w+\s*=|$)")
+_DECIMAL_COMMA = re.compile(r"[+\-−]?(?:\d+(?:,\d+)?|,\d+)(?:[eE][+\-−]?\d+)?")
 _LIKE_A_NUMBER = re.compile(r"[+\-−#.,\d∞½]|(?:nan|inf|infinity|n/?a)$", re.IGNORECASE)
 
 
@@ -89,13 +89,27 @@ def _decimal_commas(line: str) -> bool:
 
 def _list_cells(text: str, source: str) -> list[list[str]]:
     """Return the cells of ``[[1, 2], [3, 4]]``, with or without commas, array(...) or tensor(...) around it."""
-    inner = _AFTER_LIST.sub("", _SCALAR.sub(r"\1", re.sub(_WRAPPER, "", text)).strip())
+    inner = _without_keywords(_SCALAR.sub(r"\1", _unwrapped(text)).strip())
     rows = _INNERMOST.findall(inner)
     around = re.sub(r"[\s,]", "", _INNERMOST.sub("•", inner))
     if not rows or around != "[" * (around.startswith("[")) + "•" * len(rows) + "]" * (around.startswith("[")):
         which = f"The list in {source}," if source else "The pasted list"
         raise BlockError(f"{which} {quoted(text)} is not a block; write rows in brackets, such as [[1, 2], [3, 4]].")
     return [re.split(r"\s*[,;]\s*|\s+", row.strip().rstrip(",").strip()) for row in rows]
+
+
+def _unwrapped(text: str) -> str:
+    """Return a list without the ``array(`` or ``tensor(`` around it, nor the semicolon behind."""
+    opening = _WRAPPER.match(text)
+    ended = text.removesuffix(";").rstrip()
+    return (ended[:-1] if ended.endswith(")") else text)[opening.end() if opening else 0 :]
+
+
+def _without_keywords(text: str) -> str:
+    """Return a list without what follows it, such as ``, dtype=torch.float64``."""
+    last = text.rfind("]") + 1
+    keyword = _KEYWORD.search(text, last)
+    return text if keyword is None else text[: keyword.start()]
 
 
 def _is_label(cell: str) -> bool:

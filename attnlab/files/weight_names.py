@@ -16,6 +16,7 @@ _WEIGHTS = {around.format(word): role for role, words in _WORDS.items() for word
     name: role for role, names in _MORE.items() for name in names
 }
 _BIASES = {f"{bias}{word}": role for role, words in _WORDS.items() for word in words for bias in ("b", "bias")}
+_LONGEST = max(map(len, (*_WEIGHTS, *_BIASES)))
 _NUMBERED = {"0": "q", "1": "k", "2": "v", "3": "o"}
 _WRAPPERS = ("base_layer", "linear")
 
@@ -84,7 +85,7 @@ def _of_a_list(parts: list[str], kind: str) -> Meaning | None:
 def _leaf(leaf: str, kind: str) -> tuple[str, bool, list[str]] | None:
     """Return the role that the last part names, whether it is a bias, and the words before it."""
     words = [word for word in leaf.split("_") if word]
-    for start in range(len(words)):
+    for start in range(max(0, len(words) - _LONGEST), len(words)):  # more words have more letters than any name
         joined = "".join(words[start:]).lower()
         before = ["_".join(words[:start])] if start else []
         if kind == "" and joined in _BIASES:
@@ -105,4 +106,5 @@ def _layer(parts: list[str], leaf: str) -> str:
 
 def in_order(name: str) -> tuple[object, ...]:
     """Return a key that sorts layer 2 before layer 10."""
-    return tuple((int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name))
+    parts = re.split(r"([0-9]{1,18})", name)  # text and numbers in turns
+    return tuple((int(part), "") if i % 2 else (-1, part) for i, part in enumerate(parts))

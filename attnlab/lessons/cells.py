@@ -17,12 +17,11 @@ MOST_BLANKS = 256
 """Cells that one question may ask for."""
 
 QUOTED = re.compile(r"\"([^\"]*)\"|“([^”]*)”|'([^']*)'")
-"""A token in a place where a number could stand."""
+"""A token in a place where a number could stand. For a whole text: searching for it takes the square of its length."""
 
-_BLANK = re.compile(r"\s*(\w+)\s*(?:\[(.*)\])?\s*", re.DOTALL)
+_NAMED = re.compile(r"(\w+)\s*(?:\[(.*)\])?", re.DOTALL)
 _INDEX = re.compile(rf"(?::|[0-9]{{1,6}}|{QUOTED.pattern})")
-_BETWEEN_CELLS = re.compile(r",(?![^\[\]]*\])")
-"""A comma that stands outside of brackets: weights[2, 1], weights[0, 1]."""
+_CLOSING = {'"': '"', "“": "”", "'": "'"}
 
 
 def unquoted(text: str) -> str | None:
@@ -31,16 +30,44 @@ def unquoted(text: str) -> str | None:
     return next(group for group in found.groups() if group is not None) if found else None
 
 
-def pieces(text: str, comma: str | re.Pattern[str]) -> list[str]:
-    """Return a text cut at its commas, but for those of a token in quotes."""
-    bare = QUOTED.sub(lambda found: "_" * len(found[0]), text)
-    ends = [found.start() for found in re.finditer(comma, bare)]
-    return [text[start:end] for start, end in zip([0, *(end + 1 for end in ends)], [*ends, len(text)], strict=True)]
+def indexed(text: str) -> tuple[str, str | None] | None:
+    """Return a name and what stands in brackets behind it, or None; None for a text that is not written so."""
+    found = _NAMED.fullmatch(text.strip())
+    return (found[1], found[2]) if found else None
+
+
+def pieces(text: str, *, outside_brackets: bool = False) -> list[str]:
+    """Return a text cut at its commas, but for those of a token in quotes, and of what stands in brackets if asked."""
+    bare, bracket, ends = _masked(text), "", [len(text)]
+    for at in range(len(bare) - 1, -1, -1):
+        if bare[at] in "[]":
+            bracket = bare[at]
+        elif bare[at] == "," and not (outside_brackets and bracket == "]"):
+            ends.append(at)
+    ends.reverse()
+    return [text[start:end] for start, end in zip([0, *(end + 1 for end in ends)], ends, strict=False)]
+
+
+def _masked(text: str) -> str:
+    """Return a text with its tokens in quotes replaced by _, as long as it was; a quote that is not closed stays."""
+    parts: list[str] = []
+    at, unclosed = 0, set[str]()
+    for start, character in enumerate(text):
+        closing = _CLOSING.get(character)
+        if start < at or closing is None or closing in unclosed:
+            continue
+        end = text.find(closing, start + 1) + 1
+        if not end:
+            unclosed.add(closing)  # nor will one that comes later be closed
+            continue
+        parts += [text[at:start], "_" * (end - start)]
+        at = end
+    return "".join([*parts, text[at:]])
 
 
 def blanks_of(text: str) -> tuple[Blank, ...]:
     """Return the blanks that a line names, with commas between; AttnlabError as :func:`blank_of`."""
-    return tuple(map(blank_of, pieces(text, _BETWEEN_CELLS)))
+    return tuple(map(blank_of, pieces(text, outside_brackets=True)))
 
 
 def blank_of(text: str) -> Blank:
@@ -51,14 +78,14 @@ def blank_of(text: str) -> Blank:
     Raises:
         AttnlabError: it is none; the sentence shows one.
     """
-    found = _BLANK.fullmatch(text)
-    indices = [index.strip() for index in pieces(found[2], ",")] if found and found[2] is not None else [":", ":"]
-    if not found or found[1] not in BY_NAME or len(indices) not in (2, 3) or not all(map(_INDEX.fullmatch, indices)):
+    stage, inside = indexed(text) or ("", None)
+    indices = [":", ":"] if inside is None else [index.strip() for index in pieces(inside)]
+    if stage not in BY_NAME or len(indices) not in (2, 3) or not all(map(_INDEX.fullmatch, indices)):
         raise AttnlabError(f"blank is {text[:60]!r}; it needs a stage and numbers from 0, such as weights[2, 1].")
     head = indices[0] if len(indices) == 3 else None
     if head is not None and not head.isdecimal():
-        raise AttnlabError(f"blank is {text[:60]!r}; its head needs a number, such as {found[1]}[0, 2, 1].")
-    return Blank(found[1], _at(indices[-2]), _at(indices[-1]), None if head is None else int(head))
+        raise AttnlabError(f"blank is {text[:60]!r}; its head needs a number, such as {stage}[0, 2, 1].")
+    return Blank(stage, _at(indices[-2]), _at(indices[-1]), None if head is None else int(head))
 
 
 def _at(index: str) -> int | str | None:

@@ -119,10 +119,13 @@ def _math(piece: str) -> str | None:
 
 def _settled(parts: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """Give spaces the mode of their neighbours: mathematics only between mathematics. So too a mark after a word."""
+    afters, after = [], "text"
+    for mode, _ in reversed(parts):
+        afters.append(after)
+        after = after if mode == "space" else mode
     settled: list[tuple[str, str]] = []
-    for i, (mode, text) in enumerate(parts):
+    for (mode, text), after in zip(parts, reversed(afters), strict=True):
         before = settled[-1][0] if settled else "text"
-        after = next((kind for kind, _ in parts[i + 1 :] if kind != "space"), "text")
         if mode == "space":
             mode = "math" if before == after == "math" else "text"
         elif text in (",", ".", ":") and (before == "text" or after == "text"):

@@ -1,6 +1,5 @@
 """The state of a step: the preset or session it begins as, and its edits made one by one; a wrong one is left out."""
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from difflib import get_close_matches
@@ -16,6 +15,7 @@ from attnlab.attention.memory import toggle_memory
 from attnlab.attention.presets import preset
 from attnlab.counted import counted
 from attnlab.errors import AttnlabError, ExperimentError
+from attnlab.lessons.cells import indexed
 from attnlab.lessons.lesson import Edit, Lesson, Problem, Step
 from attnlab.lessons.lookup import ALIASES
 from attnlab.lessons.table_edit import as_number, tabled
@@ -23,8 +23,6 @@ from attnlab.lessons.work import MOST, Work
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
-
-_TABLE = re.compile(r"\s*(\w+)\s*(?:\[(.*)\])?\s*")
 
 
 def begun(
@@ -91,10 +89,10 @@ def edited(e: "Experiment", edit: Edit) -> "Experiment":
         return edits.configured(e, masks={edit.key: None if _nothing(edit.value) else edit.value})
     if edit.key in _FIELDS or edit.key in registry.all_options():
         return edits.configured(e, **{edit.key: _option_value(edit.key, edit.value)})
-    found = _TABLE.fullmatch(edit.key)
-    name = ALIASES.get(found[1], found[1]) if found else ""
-    if found and name in edits.tables(e):
-        return tabled(e, name, found[2], edit.value)
+    name, indices = indexed(edit.key) or ("", None)
+    name = ALIASES.get(name, name)
+    if name in edits.tables(e):
+        return tabled(e, name, indices, edit.value)
     raise ExperimentError(_unknown(e, edit.key))
 
 

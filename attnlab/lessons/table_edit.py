@@ -32,7 +32,7 @@ def tabled(e: "Experiment", name: str, indices: str | None, value: object) -> "E
     rows, columns = edits.shape(e, name)
     if indices is None:
         return _replaced(e, name, value)
-    parts = [part.strip() for part in pieces(indices, ",")]
+    parts = [part.strip() for part in pieces(indices)]
     if len(parts) == 1 and rows == 1:
         parts = ["0", *parts]
     if len(parts) != 2:

@@ -77,7 +77,8 @@ def filled(text: str, slide: "Slide", trace: "Trace | None", before: "Trace | No
     if "{{" not in text:
         return text
     if trace is None or (before is None and "before." in text):
-        return _PLACEHOLDER.sub("…", text)
+        closed = text.rfind("}}") + 2  # what is open behind it would be looked through once for each {{
+        return _PLACEHOLDER.sub("…", text[:closed]) + text[closed:]
     from attnlab.lessons import slides
 
     return slides.filled(text, trace, before, slide, markdown)

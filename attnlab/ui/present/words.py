@@ -1,7 +1,7 @@
 """A step's Markdown and an explanation's lines as the runs of text that a slide is made of."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from attnlab.attention.arithmetic import Line, Span, number, short
@@ -13,10 +13,11 @@ _HEADING = re.compile(r"^#{1,6}\s+(.*)$")
 _MARKED = re.compile(
     r"\\(?P<plain>[!-/:-@\[-`{-~])"
     r"|`(?P<code>[^`]+)`"
-    r"|\*\*(?P<strong>\S(?:.*?\S)?)\*\*"
+    r"|(?P<strong>\*\*)(?=\S)"  # the end of which is looked for by itself, once: to try it everywhere takes the square
     r"|\*(?P<italic>[^\s*](?:[^*]*[^\s*])?)\*"
     r"|(?<![A-Za-z0-9_])_(?P<slanted>[^\s_](?:[^_]*[^\s_])?)_(?![A-Za-z0-9_])"
 )
+_END_OF_STRONG = re.compile(r"(?<=\S)\*\*")
 _INDEXED = re.compile(r"(?<![A-Za-z_])([A-Za-z])_([A-Za-z]{1,2}|\d+)(?![A-Za-z0-9_])")
 _RESULT = re.compile(r"= [−\d.e]+$")
 """An equation that has come to its number already."""
@@ -49,13 +50,26 @@ def runs_of(markdown: str) -> Runs:
     """Return one paragraph of Markdown as runs; ``W_q`` gets its index."""
     runs: list[Run] = []
     at = 0
-    for found in _MARKED.finditer(markdown):
-        runs += _indexed(markdown[at : found.start()], "")
-        kind = found.lastgroup or "plain"
-        text = found[kind]
+    for start, end, text, kind in _marked(markdown):
+        runs += _indexed(markdown[at:start], "")
         runs += [Run(text, style="code")] if kind == "code" else _indexed(text, _STYLES[kind])
-        at = found.end()
+        at = end
     return (*runs, *_indexed(markdown[at:], ""))
+
+
+def _marked(markdown: str) -> Iterator[tuple[int, int, str, str]]:
+    """Yield where each marked part begins and ends, its text, and what it is."""
+    at, ends = 0, True
+    while found := _MARKED.search(markdown, at):
+        kind = found.lastgroup or "plain"
+        start, at, text = found.start(), found.end(), found[kind]
+        if kind == "strong":
+            end = _END_OF_STRONG.search(markdown, at + 1) if ends else None
+            if end is None:
+                ends, at = False, start + 1  # nor has a later one an end
+                continue
+            text, at = markdown[at : end.start()], end.end()
+        yield start, at, text, kind
 
 
 def _indexed(text: str, style: str) -> list[Run]:

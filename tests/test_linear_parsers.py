@@ -1,0 +1,115 @@
+"""Every parser of strangers' text takes time in proportion to its length: none freezes the window over a long one."""
+
+import re
+from contextlib import suppress
+
+import pytest
+
+from attnlab.attention import sentences
+from attnlab.attention.arithmetic import Span
+from attnlab.attention.presets import preset
+from attnlab.block_text import parse_block
+from attnlab.compute.engine import compute
+from attnlab.errors import AttnlabError
+from attnlab.files import atomic, matrices_out, session_json, text_in, weight_names
+from attnlab.files.tables import table
+from attnlab.files.text_table import as_text
+from attnlab.lessons import cells, expressions, grading, placeholders, sections, solution_text, state, table_edit
+from attnlab.lessons.exercise import student_names
+from attnlab.lessons.lesson import Edit, Lesson, Step
+from attnlab.lessons.parse import parse
+from attnlab.lessons.write import write
+from attnlab.number_text import parse_number, quoted
+from attnlab.training.tasks import TASKS, calendar_spellings, data, task_spec
+from tests.hostile_texts import Parser, out_of_proportion
+
+E = preset("journey")
+"""Small, so that what is measured is the text."""
+
+
+def spoken(*lines: str) -> Parser:
+    return lambda text: parse("\n".join(lines).replace("%", text), "lesson")
+
+
+def edited(text: str) -> None:
+    for key in (text, f"W_q{text}", f"W_q[{text}", f"W_q[{text}]"):
+        with suppress(AttnlabError):
+            state.edited(E, Edit(key, 1))
+    for value in (text, [text], [[text]]):
+        with suppress(AttnlabError):
+            state.edited(E, Edit("W_q", value))
+
+
+def probed(task: str) -> Parser:
+    return lambda text: data(task_spec(task)).probe(text)
+
+
+def shown(text: str) -> object:
+    return as_text(table(compute(sentences.rename_token(E, 0, text)), "weights", "all"), 80)
+
+
+def written(form: str) -> Parser:
+    return lambda text: matrices_out.FORMATS[form](table(compute(sentences.rename_token(E, 0, text)), "weights", "all"))
+
+
+PARSERS: dict[str, Parser] = {
+    "a pasted block": parse_block,
+    "a pasted list": lambda text: parse_block(f"[[1, 2], {text}"),
+    "a table of text": text_in.read_text,
+    "a JSON of arrays": lambda text: text_in.read_text(f'{{"a": {text}'),
+    "JSON": lambda text: session_json.parse(text.encode("utf-8", "surrogatepass")),
+    "a number": parse_number,
+    "a quoted text": quoted,
+    "a name in a sentence": atomic.shown,
+    "an answer": grading.read_number,
+    "a file of answers": grading.read_answers,
+    "a list of students": lambda text: student_names(text.split("\n")),
+    "blanks": cells.blanks_of,
+    "a blank": lambda text: cells.blank_of(f"weights[{text}]"),
+    "a stage and a blank": lambda text: cells.blank_of(f"weights{text}]"),
+    "pieces": lambda text: cells.pieces(text),
+    "a token in quotes": cells.unquoted,
+    "an edit": edited,
+    "an index": lambda text: table_edit.tabled(E, "W_q", text, 0),
+    "placeholders": lambda text: placeholders.fill("{{d_k}}" + text, lambda: SCOPE),
+    "placeholders in Markdown": lambda text: placeholders.fill("{{d_k}}" + text, lambda: SCOPE, markdown=True),
+    "an expression": placeholders.read,
+    "a lesson": spoken("%"),
+    "a step": spoken("---", "title: A", "---", "## A", "%"),
+    "front matter": spoken("---", "%", "---", "## A"),
+    "a value of front matter": spoken("---", "title: %", "---", "## A"),
+    "a list of front matter": spoken("---", "covers: [%", "---", "## A"),
+    "a state": spoken("## A", "```state", "%", "```"),
+    "edits": spoken("## A", "```state", "edits:", "  - %: 1", "```"),
+    "a question": spoken("## A", "```question", "blank: %", "```"),
+    "a quoted question": spoken("## A", "```question", "blank: '%'", "```"),
+    "an open fence": spoken("## A", "```state%", "```"),
+    "a lesson written": lambda text: write(Lesson(text, "a", (Step(text, text, text),), about=text)),
+    "lines that are escaped": sections.escaped,
+    "a sentence": lambda text: sentences.set_tokens(E, sentences.tokenize(text)),
+    "a sentence typed over another": lambda text: sentences.retype(E, text),
+    "a token shown in a terminal": shown,
+    "Markdown of a name": solution_text.markdown_text,
+    "LaTeX of a name": solution_text.latex_text,
+    "LaTeX of a line": lambda text: solution_text.latex_line((Span(text), Span(text, style="sub"))),
+    "the meaning of a name": weight_names.meaning,
+    "the order of names": lambda text: sorted([text, text + "1"], key=weight_names.in_order),
+    "a spelled date": calendar_spellings.read,
+    **{f"a probe of {task}": probed(task) for task in TASKS},
+    **{f"a table as {form}": written(form) for form in matrices_out.FORMATS},
+}
+SCOPE = expressions.Scope(compute(E), compute(E), 0)
+
+
+@pytest.mark.parametrize("name", PARSERS)
+def test_time_grows_in_proportion_to_the_text(name: str) -> None:
+    assert out_of_proportion(PARSERS[name]) == []
+
+
+def test_a_parser_that_takes_the_square_of_the_length_would_be_found() -> None:
+    assert out_of_proportion(lambda text: re.search(r"a*a*b", text))
+
+
+def test_layers_are_sorted_whatever_their_names_hold() -> None:
+    names = ["a.²", "a.10", "a.2", "a." + "9" * 5000]
+    assert sorted(names, key=weight_names.in_order)[:2] == ["a.2", "a.10"]

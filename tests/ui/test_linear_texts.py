@@ -1,0 +1,42 @@
+"""What reads a lesson's text for the window and the slides takes time in proportion to its length."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from attnlab.ui.lessons.markdown import MarkdownLabel
+from attnlab.ui.lessons.saving import free_path
+from attnlab.ui.present import content, words
+from attnlab.ui.widgets.subscripts import spans
+from tests.hostile_texts import Parser, out_of_proportion
+
+SLIDE: Any = None
+"""Not looked at while nothing is computed yet."""
+PARSERS: dict[str, Parser] = {
+    "paragraphs": words.paragraphs.__wrapped__,
+    "runs": words.runs_of,
+    "placeholders of a slide": lambda text: content.filled("{{" + text, SLIDE, None, None),
+    "indices": spans,
+    "the name of a file": lambda text: free_path(Path("nowhere"), text),
+}
+
+
+@pytest.mark.parametrize("name", PARSERS)
+def test_time_grows_in_proportion_to_the_text(name: str) -> None:
+    assert out_of_proportion(PARSERS[name]) == []
+
+
+def test_markdown_in_a_label_takes_time_in_proportion(qapp: object) -> None:
+    label = MarkdownLabel()
+    assert out_of_proportion(label._html) == []
+
+
+def test_a_single_letter_may_be_strong() -> None:
+    runs = words.runs_of("**a** and **b** **never closed")
+    assert [(run.text, run.style) for run in runs] == [
+        ("a", "strong"),
+        (" and ", ""),
+        ("b", "strong"),
+        (" **never closed", ""),
+    ]
