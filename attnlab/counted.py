@@ -1,6 +1,9 @@
 """Words for how many of a thing there are, and which of them, that read rightly of a single one too."""
 
 
+from math import isqrt
+
+
 def counted(count: int, thing: str, things: str = "") -> str:
     """Return how many there are: "3 heads", "1 head"; ``things`` is for what takes no s."""
     return f"{count} {thing}" if count == 1 else f"{count} {things or thing + 's'}"
@@ -21,3 +24,9 @@ def has(thing: str, first: int, last: int) -> str:
 def from_to(first: int, last: int, what: str = "a number") -> str:
     """Return which number would do, to follow "it needs": "a number from 0 to 3"; where one alone would, that: "0"."""
     return str(first) if first == last else f"{what} from {first} to {last}"
+
+
+def divisors(number: int) -> tuple[int, ...]:
+    """Return the whole numbers that divide a positive one, in order, in as many steps as its square root."""
+    low = [n for n in range(1, isqrt(number) + 1) if number % n == 0]
+    return tuple(sorted({*low, *(number // n for n in low)}))

@@ -13,6 +13,7 @@ from attnlab.attention import masks, registry
 from attnlab.attention.arrays import ArrayLike, take, take_mask
 from attnlab.attention.frozen import NOTHING
 from attnlab.attention.validation import (
+    MOST_HEADS,
     check_shapes,
     columns,
     match_tokens,
@@ -33,7 +34,7 @@ from attnlab.attention.validation_entries import (
     take_options,
     take_others,
 )
-from attnlab.counted import counted
+from attnlab.counted import counted, divisors
 from attnlab.errors import ExperimentError
 
 # The classes write their own __init__, as a field is given as any kind of array and kept as a tensor. They are
@@ -132,10 +133,10 @@ class AttentionConfig:
         **more: Any,
     ) -> None:
         put = object.__setattr__
-        put(self, "n_heads", take_count("n_heads", n_heads))
-        put(self, "n_kv_heads", None if n_kv_heads is None else take_count("n_kv_heads", n_kv_heads))
+        put(self, "n_heads", take_count("n_heads", n_heads, MOST_HEADS))
+        put(self, "n_kv_heads", None if n_kv_heads is None else take_count("n_kv_heads", n_kv_heads, MOST_HEADS))
         if self.n_kv_heads is not None and self.n_heads % self.n_kv_heads:
-            fitting = ", ".join(str(n) for n in range(1, self.n_heads + 1) if self.n_heads % n == 0)
+            fitting = ", ".join(map(str, divisors(self.n_heads)))
             raise ExperimentError(
                 f"n_kv_heads is {self.n_kv_heads} and n_heads is {self.n_heads}, which it does not divide; "
                 f"one of {fitting} would do."

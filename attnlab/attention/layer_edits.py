@@ -1,5 +1,6 @@
 """Edits of what a layer is: its configuration, its parts that come and go, its heads and its painted mask."""
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,8 @@ from attnlab.attention.assemble import assemble
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.layer_tables import BIASES, identity, shape, table, with_weights, zeros
 from attnlab.attention.sizes import bias_resized
-from attnlab.attention.validation import columns
+from attnlab.attention.validation import MOST_HEADS, columns
+from attnlab.counted import divisors
 
 
 def configured(e: Experiment, **changes: Any) -> Experiment:
@@ -96,7 +98,7 @@ def fitting_heads(e: Experiment) -> tuple[int, ...]:
         return (e.n_heads,)
     width_q = columns(e.weights.W_q, e.d_model)
     width_v = columns(e.weights.W_v, e.memory.shape[1])
-    return tuple(n for n in range(1, min(width_q, width_v) + 1) if width_q % n == 0 and width_v % n == 0)
+    return tuple(n for n in divisors(math.gcd(width_q, width_v)) if n <= MOST_HEADS)
 
 
 def toggle_head(e: Experiment, head: int) -> Experiment:

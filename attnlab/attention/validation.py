@@ -9,12 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
+from attnlab.counted import divisors, from_to
 from attnlab.errors import ExperimentError
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
 
 SCALES = ("sqrt_d_k", "none", "sqrt_d_model")
+MOST_HEADS = 4096
+"""The most heads a layer may have, many times those of any model: the window draws a map of each."""
+MOST = 2**31 - 1
+"""The largest number that a count may be."""
 
 
 def columns(weight: Tensor | None, rows: int) -> int:
@@ -22,14 +27,16 @@ def columns(weight: Tensor | None, rows: int) -> int:
     return rows if weight is None else weight.shape[1]
 
 
-def take_count(name: str, value: Any) -> int:
-    """Return a whole number of 1 or more as a plain int."""
+def take_count(name: str, value: Any, most: int = MOST) -> int:
+    """Return a whole number from 1 to ``most`` as a plain int."""
     try:
         count = 0 if isinstance(value, bool) else operator.index(value)
     except TypeError:
         count = 0
     if count < 1:
         raise ExperimentError(f"{name} is {reprlib.repr(value)}; it needs a whole number, 1 or more.")
+    if count > most:
+        raise ExperimentError(f"{name} is {reprlib.repr(value)}; it needs {from_to(1, most, 'a whole number')}.")
     return count
 
 
@@ -115,5 +122,5 @@ def _check_rows(name: str, weight: Tensor | None, rows: int, because: str) -> No
 
 def _check_heads(name: str, n_columns: int, heads: str, count: int) -> None:
     if n_columns % count:
-        fits = ", ".join(str(n) for n in range(1, n_columns + 1) if n_columns % n == 0)
+        fits = ", ".join(map(str, divisors(n_columns)))
         raise ExperimentError(f"{heads} is {count}; it needs to divide the {n_columns} columns of {name}: {fits}.")

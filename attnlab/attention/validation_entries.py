@@ -62,7 +62,7 @@ def take_ablated(given: Any) -> tuple[int, ...]:
     if heads is None:
         raise ExperimentError(f"ablated is {reprlib.repr(given)}; it needs numbers of heads, such as (0, 2).")
     if heads and heads[0] < 0:
-        raise ExperimentError(f"ablated has head {heads[0]}; heads count from 0.")
+        raise ExperimentError(f"ablated has head {reprlib.repr(heads[0])}; heads count from 0.")
     return heads
 
 
@@ -133,7 +133,8 @@ def check_entries(e: "Experiment") -> None:
 def check_ablated(e: "Experiment") -> None:
     """Check that the heads that are switched off exist."""
     if e.config.ablated and e.config.ablated[-1] >= e.n_heads:
-        raise ExperimentError(f"ablated has head {e.config.ablated[-1]}; the layer {has('head', 0, e.n_heads - 1)}.")
+        head = reprlib.repr(e.config.ablated[-1])
+        raise ExperimentError(f"ablated has head {head}; the layer {has('head', 0, e.n_heads - 1)}.")
 
 
 def take_item(item: Any, n_items: int) -> int:
