@@ -1,6 +1,5 @@
 """Words for how many of a thing there are, and which of them, that read rightly of a single one too."""
 
-
 from math import isqrt
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.stages import Stage, about
 from attnlab.files.matrices_out import markdown_text
-from attnlab.files.script import Code, code
+from attnlab.files.script import Code, code, listed
 
 _METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -21,7 +21,8 @@ _INTRODUCTION = (
 def notebook(e: Experiment, title: str, dtype: str = "float32") -> str:
     """Return a notebook, as the text of an .ipynb file, that computes each stage in ``dtype`` and prints it.
 
-    Its cells can be run again in any order once all have run; the last one has all stages by name in ``stages``.
+    Its cells can be run again in any order once all have run; ``stages`` has all stages by name, and ``batch`` those of
+    each sequence of a batch.
     """
     made = code(e, dtype)
     cells = [
@@ -32,8 +33,11 @@ def notebook(e: Experiment, title: str, dtype: str = "float32") -> str:
     ]
     for stage, lines in made.stages:
         cells += [_markdown(f"about-{stage.name}", _heading(stage, e)), _code(stage.name, _stage(stage, lines))]
-    names = "\n".join(f'    "{stage.name}": {stage.variable},' for stage, _ in made.stages)
-    cells += [_markdown("about-all", "## All stages by name"), _code("all", f"stages = {{\n{names}\n}}")]
+    cells += [_markdown("about-all", "## All stages by name"), _code("all", f"stages = {listed(made.stages)}")]
+    if made.batch:
+        text = f"## The whole batch\n\nThe cells above compute sequence {e.item}, counted from 0; these the others."
+        cells += [_markdown("about-batch", text), _code("others", "\n\n".join(made.others))]
+        cells += [_code("batch", f'batch = {made.batch}\n[each["output"] for each in batch]')]
     book = {"cells": cells, "metadata": _METADATA, "nbformat": 4, "nbformat_minor": 5}
     return json.dumps(book, ensure_ascii=True, indent=1) + "\n"
 

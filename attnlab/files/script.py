@@ -3,15 +3,24 @@
 import base64
 import zlib
 from dataclasses import dataclass
+from textwrap import indent
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from attnlab.attention.batches import select
 from attnlab.attention.experiment import PROJECTIONS, Experiment
 from attnlab.attention.registry import tables
 from attnlab.attention.stages import STAGES, Stage, about
 
+_PRINT_OTHERS = (
+    "for place, each in enumerate(batch):",
+    "    if each is not stages:",
+    "        for name, stage in each.items():",
+    '            print(f"sequence {place}: {name}", list(stage.shape))',
+    "            print(stage)",
+)
 LITERAL_LIMIT = 2048
 """Numbers that are written out as lists; larger arrays are packed, as nobody would read them."""
 
@@ -27,13 +36,19 @@ def unpacked(text, shape, kind):
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """The parts of the generated code: what is imported, defined and given, and the lines of each stage in order."""
+    """The parts of the generated code: what is imported, defined and given, and the lines of each stage in order.
+
+    ``others`` are functions that compute the other sequences of a batch, and ``batch`` is the expression of a list of
+    the stages of all, which needs ``stages``, those of the present one; without a batch they are empty.
+    """
 
     standard: tuple[str, ...]
     helpers: str
     setup: tuple[str, ...]
     given: tuple[str, ...]
     stages: tuple[tuple[Stage, tuple[str, ...]], ...]
+    others: tuple[str, ...] = ()
+    batch: str = ""
 
 
 def code(e: Experiment, dtype: str = "float32") -> Code:
@@ -41,21 +56,49 @@ def code(e: Experiment, dtype: str = "float32") -> Code:
 
     ``given`` makes the tokens and arrays, after which ``x`` is to be the embeddings.
     """
-    arrays = {name: array for name, array in _arrays(e).items() if array is not None}
+    arrays = _sequence(e) | _shared(e)
     packed = any(array.numel() > LITERAL_LIMIT for array in arrays.values())
-    present = [(stage, stage.code(e).splitlines()) for stage in STAGES if stage.present(e)]
-    imports = {line for _, lines in present for line in lines if _is_import(line)}
-    given = [f"tokens = {list(e.tokens)!a}"]
-    given += [] if e.memory_tokens is None else [f"memory_tokens = {list(e.memory_tokens)!a}"]
-    for name, array in arrays.items():
-        given.append(f"{name} = {_literal(array)}" + (".to(dtype)" if array.is_floating_point() else ""))
+    lines = [line for stage in STAGES if stage.present(e) for line in stage.code(e).splitlines()]
+    places = [place for place in range(e.n_items) if place != e.item]
+    names = [f"sequence_{place}()" if place != e.item else "stages" for place in range(e.n_items)]
     return Code(
-        standard=tuple(sorted({*(("import base64", "import zlib") if packed else ()), *imports})),
+        standard=tuple(sorted({*(("import base64", "import zlib") if packed else ()), *filter(_is_import, lines)})),
         helpers=_UNPACK if packed else "",
         setup=("torch.set_printoptions(precision=4, sci_mode=False)", f"dtype = torch.{dtype}"),
-        given=tuple(given),
-        stages=tuple((stage, tuple(line for line in lines if not _is_import(line))) for stage, lines in present),
+        given=(*_tokens(e), *_given(arrays)),
+        stages=_stages(e),
+        others=tuple(_function(select(e, place)) for place in places),
+        batch=f"[{', '.join(names)}]" if places else "",
     )
+
+
+def listed(stages: tuple[tuple[Stage, tuple[str, ...]], ...]) -> str:
+    """Return an expression of the stages by name, once their lines have run."""
+    return "{\n" + "".join(f'    "{stage.name}": {stage.variable},\n' for stage, _ in stages) + "}"
+
+
+def _stages(e: Experiment) -> tuple[tuple[Stage, tuple[str, ...]], ...]:
+    present = ((stage, stage.code(e).splitlines()) for stage in STAGES if stage.present(e))
+    return tuple((stage, tuple(line for line in lines if not _is_import(line))) for stage, lines in present)
+
+
+def _function(e: Experiment) -> str:
+    """Return a function that computes another sequence of a batch, whose variables are its own."""
+    stages = _stages(e)
+    lines = [f'"""Return the stages of sequence {e.item} of the batch, counted from 0."""']
+    lines += [*_tokens(e), *_given(_sequence(e)), "x = embeddings", *(line for _, body in stages for line in body)]
+    body = "\n".join((*lines, f"return {listed(stages)}"))
+    return f"def sequence_{e.item}():\n{indent(body, '    ')}\n"
+
+
+def _tokens(e: Experiment) -> list[str]:
+    memory = [] if e.memory_tokens is None else [f"memory_tokens = {list(e.memory_tokens)!a}"]
+    return [f"tokens = {list(e.tokens)!a}", *memory]
+
+
+def _given(arrays: dict[str, Tensor]) -> list[str]:
+    kinds = {name: ".to(dtype)" if array.is_floating_point() else "" for name, array in arrays.items()}
+    return [f"{name} = {_literal(array)}{kinds[name]}" for name, array in arrays.items()]
 
 
 def script(e: Experiment, title: str, dtype: str = "float32") -> str:
@@ -69,8 +112,11 @@ def script(e: Experiment, title: str, dtype: str = "float32") -> str:
     lines += [*made.setup, "", *made.given, "", "x = embeddings"]
     for stage, body in made.stages:
         lines += [f"# {stage.title}: {about(stage, e).replace('−', '-')}", *body, ""]
-    lines += ["stages = {", *(f'    "{stage.name}": {stage.variable},' for stage, _ in made.stages), "}"]
+    lines.append(f"stages = {listed(made.stages)}")
     lines += ["for name, stage in stages.items():", "    print(name, list(stage.shape))", "    print(stage)"]
+    if made.batch:
+        lines += ["", f"# The other sequences of the batch; the one above is number {e.item}, counted from 0", ""]
+        lines += [*(f"\n{function}" for function in made.others), f"\nbatch = {made.batch}", *_PRINT_OTHERS]
     return "\n".join(lines) + "\n"
 
 
@@ -83,10 +129,16 @@ def _is_import(line: str) -> bool:
     return line.startswith("import ")
 
 
-def _arrays(e: Experiment) -> dict[str, Tensor | None]:
+def _sequence(e: Experiment) -> dict[str, Tensor]:
+    """Return the arrays of one sequence by name."""
+    return {"embeddings": e.embeddings} | ({} if e.memory_embeddings is None else {"memory": e.memory_embeddings})
+
+
+def _shared(e: Experiment) -> dict[str, Tensor]:
+    """Return the arrays that all sequences of a batch share by name."""
     given = {name: getattr(e.weights, name) for name in PROJECTIONS}
     used = {name: e.weights.extra[name] for name in tables(e.config)}
-    return {"embeddings": e.embeddings, "memory": e.memory_embeddings, **given, **used, "mask": e.config.mask}
+    return {name: array for name, array in {**given, **used, "mask": e.config.mask}.items() if array is not None}
 
 
 def _literal(array: Tensor) -> str:

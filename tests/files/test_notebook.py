@@ -10,6 +10,7 @@ import torch
 
 import attnlab
 from attnlab.attention import registry
+from attnlab.attention.batches import select
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.features import FEATURES
 from attnlab.attention.masks import MASKS
@@ -93,6 +94,17 @@ def test_one_cell_a_stage_under_its_formula() -> None:
             assert "".join(cell["source"]).endswith(f"print({stage.variable})")
             assert (cell["outputs"], cell["execution_count"]) == ([], None)
     assert [name for name in ids if name in BY_NAME] == list(attnlab.compute(e).all_stages)
+
+
+@pytest.mark.parametrize("name", [name for name in attnlab.presets() if attnlab.preset(name).others])
+def test_of_a_batch_the_notebook_computes_every_sequence(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    e = attnlab.preset(name)
+    names, _ = run(notebook(e, name), capsys)
+    for place, stages in enumerate(names["batch"]):
+        trace, exact = (attnlab.compute(select(e, place), dtype=dtype) for dtype in ("float32", "float64"))
+        assert tuple(stages) == trace.all_stages
+        for stage in trace.all_stages:
+            assert_near(stages[stage], trace, exact, stage)
 
 
 def test_titles_and_tokens_cannot_break_out(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ import torch
 
 import attnlab
 from attnlab.attention.batches import select
-from attnlab.attention.edits import configured
+from attnlab.attention.edits import configured, resize
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
 from attnlab.files.script import script
 from tests.files.kinds import BASES, KINDS, across, entries, made
@@ -109,15 +109,48 @@ def test_the_script_is_as_exact_as_the_trace_in_halves(
         assert_near(stages[name], trace, exact, name)
 
 
-@pytest.mark.parametrize("item", range(3))
-def test_of_a_batch_the_script_computes_the_sequence_that_is_chosen(
-    item: int, capsys: pytest.CaptureFixture[str]
+BATCHES = [name for name in attnlab.presets() if attnlab.preset(name).others]
+
+
+def run_all(code: str) -> dict[str, Any]:
+    names: dict[str, Any] = {}
+    exec(compile(code, "script.py", "exec"), names)
+    return names
+
+
+@pytest.mark.parametrize("item", range(2))
+@pytest.mark.parametrize("name", BATCHES)
+def test_of_a_batch_the_script_computes_every_sequence(
+    name: str, item: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    e = select(attnlab.preset("padding-batch"), item)
-    trace = attnlab.compute(e)
-    stages, _ = run(script(e, "x"), capsys)
-    for name in trace.all_stages:
-        torch.testing.assert_close(stages[name], trace[name], rtol=2e-5, atol=2e-6)
+    e = select(attnlab.preset(name), item)
+    names = run_all(script(e, "x"))
+    assert names["batch"][item] is names["stages"]
+    assert len(names["batch"]) == e.n_items
+    for place, stages in enumerate(names["batch"]):
+        trace, exact = (attnlab.compute(select(e, place), dtype=dtype) for dtype in ("float32", "float64"))
+        assert tuple(stages) == trace.all_stages
+        for stage in trace.all_stages:
+            assert_near(stages[stage], trace, exact, stage)
+    printed = capsys.readouterr().out
+    assert all((f"sequence {place}: weights" in printed) == (place != item) for place in range(e.n_items))
+
+
+def test_a_large_batch_with_tables_and_a_mask_of_its_own_is_packed(capsys: pytest.CaptureFixture[str]) -> None:
+    mask = torch.ones(6, 6, dtype=torch.bool).tril(1)
+    e = configured(attnlab.preset("padding-batch"), score="additive", positions="t5", mask=mask, normalizer="entmax15")
+    e = resize(e, d_model=400, d_k=8, d_v=8)
+    code = script(e, "x")
+    assert "unpacked" in code.split("def sequence_1")[1]
+    for place, stages in enumerate(run_all(code)["batch"]):
+        trace, exact = (attnlab.compute(select(e, place), dtype=dtype) for dtype in ("float32", "float64"))
+        for stage in trace.all_stages:
+            assert_near(stages[stage], trace, exact, stage)
+    capsys.readouterr()
+
+
+def test_without_a_batch_the_script_says_nothing_of_one() -> None:
+    assert "batch" not in script(attnlab.preset("journey"), "x")
 
 
 def test_almost_every_entry_goes_with_a_second_sequence_and_with_shared_keys() -> None:
