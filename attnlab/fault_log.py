@@ -49,7 +49,7 @@ class Fault:
 
 
 class RemoteError(Exception):
-    """The traceback of another process, to be the cause of the error that is reported here."""
+    """An error of another process: its type and message, and its traceback as a note."""
 
 
 _lock = threading.RLock()
@@ -78,6 +78,14 @@ def report(error: BaseException, doing: str = "") -> Fault:
     return fault
 
 
+def report_remote(details: str, doing: str = "") -> Fault:
+    """Report an error of another process by its traceback, whose last line is its type and message."""
+    lines = [line for line in details.splitlines() if line.strip()]
+    error = RemoteError(lines[-1] if lines else "an error without a traceback")
+    error.add_note(details)
+    return report(error, doing)
+
+
 def reason_of(error: BaseException) -> str:
     """Return an error's type and message on one line, bounded, without control characters."""
     try:
@@ -85,6 +93,8 @@ def reason_of(error: BaseException) -> str:
     except Exception:  # noqa: BLE001  # an error may be unable to say what it is
         text = ""
     text = text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+    if text and isinstance(error, RemoteError):
+        return text
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 

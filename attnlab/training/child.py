@@ -13,6 +13,7 @@ import traceback
 from dataclasses import dataclass
 
 from attnlab.errors import AttnlabError, TrainingError
+from attnlab.fault_log import reason_of
 from attnlab.training.messages import (
     Arrays,
     Checkpoint,
@@ -80,22 +81,21 @@ def _trained(order: Order, inbox: Inbox, outbox: Outbox) -> Ended | Failed:
     except Exception as error:  # noqa: BLE001  # whatever happens in training is told as one sentence, with a traceback
         if loop is not None:
             loop.tell_points()
-        return Failed(_sentence(error, loop), traceback.format_exc())
+        return _failed(error, loop)
 
 
-def _sentence(error: Exception, loop: "Loop | None") -> str:
+def _failed(error: Exception, loop: "Loop | None") -> Failed:
+    details = traceback.format_exc()
     if isinstance(error, AttnlabError):
-        return str(error)
+        return Failed(str(error), details)
     where = f"at step {loop.trainer.step:,}" if loop is not None else "before its first step"
     text = " ".join(str(error).split())
     if isinstance(error, MemoryError) or any(
         sign in text for sign in ("out of memory", "not enough memory", "can't allocate memory")
     ):
-        return (
-            f"The training ran out of memory {where}; a smaller batch, a shorter sequence or a smaller model would do."
-        )
-    reason = f"{type(error).__name__}: {text}" if text else type(error).__name__
-    return f"The training failed {where} ({reason[:300]})."
+        remedy = "a smaller batch, a shorter sequence or a smaller model would do"
+        return Failed(f"The training ran out of memory {where}; {remedy}.", details)
+    return Failed(f"The training failed {where} ({reason_of(error)}).", details, unexpected=True)
 
 
 class Loop:

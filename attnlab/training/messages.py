@@ -83,10 +83,14 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The run cannot go on, for the reason in one sentence; ``details`` is the traceback, for the log."""
+    """The run cannot go on, for the reason in one sentence; ``details`` is the traceback, for the log.
+
+    ``unexpected`` when the program is at fault: neither the settings nor the machine.
+    """
 
     sentence: str
     details: str = ""
+    unexpected: bool = False
 
 
 @dataclass(frozen=True, slots=True)

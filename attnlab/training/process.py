@@ -20,6 +20,7 @@ from contextlib import ExitStack
 from multiprocessing.connection import Connection, Pipe
 from typing import IO, Any
 
+from attnlab.fault_log import report
 from attnlab.training.child import Order
 from attnlab.training.messages import Arrays, Checkpoint, Command, Ended, Failed, Message, Progress, Stop
 from attnlab.training.pipe import Sender
@@ -146,6 +147,10 @@ class TrainingProcess:
                 while True:
                     self._take(connection.recv())
             except (EOFError, OSError, MemoryError):  # also when it is killed within a message
+                code = _gone(popen)
+            except Exception as error:  # noqa: BLE001  # whoever trains must hear how it ended, whatever went wrong here
+                report(error, "listening to the training")
+                popen.kill()
                 code = _gone(popen)
             sender.close()  # before the connection, which it may be writing to
             if self._killer is not None:

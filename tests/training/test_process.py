@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -405,3 +405,31 @@ def test_nothing_is_left_of_processes_that_came_and_went() -> None:
     stopped(second)
     assert set(os.listdir("/proc/self/fd")) <= files
     assert set(threading.enumerate()) <= threads
+
+
+def test_a_fault_of_the_program_is_told_with_its_traceback() -> None:
+    broken = Checkpoint(1, 0.0, [])  # type: ignore[arg-type]
+    process = started(tiny(5), checkpoint=broken)
+    (failed,) = all_of(process)
+    stopped(process)
+    assert isinstance(failed, Failed)
+    assert failed.unexpected
+    assert failed.sentence.startswith("The training failed before its first step (")
+    assert failed.details.startswith("Traceback")
+
+
+def test_a_message_that_cannot_be_read_is_reported_and_ends_the_run(provoked: Callable[[], list[str]]) -> None:
+    process = started(tiny(LONG))
+    wait_for(process, Checkpoint)
+
+    def fail(_: Message) -> None:
+        process._take = take  # type: ignore[method-assign]
+        raise IndexError("no such message")
+
+    take = process._take
+    process._take = fail  # type: ignore[method-assign]
+    last = all_of(process)[-1]
+    stopped(process)
+    assert isinstance(last, Failed)
+    assert "killed" in last.sentence
+    assert provoked() == ["IndexError: no such message"]

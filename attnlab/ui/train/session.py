@@ -1,9 +1,8 @@
 """A training as the window drives it: what is pressed is sent to the process, and what that says grows the run."""
 
-import sys
-
 from PySide6.QtCore import QObject, Signal, Slot
 
+from attnlab.fault_log import CRASHES, append, report_remote
 from attnlab.training.marks import Mark
 from attnlab.training.messages import (
     Arrays,
@@ -230,8 +229,10 @@ class TrainSession(Standing):
         self.looking.suggest()
         self.looking.fill_course()
         if isinstance(message, Failed):
-            if message.details:
-                print(message.details, file=sys.stderr)
+            if message.unexpected:
+                report_remote(message.details, "training")
+            elif message.details:
+                append(CRASHES, f"{message.sentence}\n{message.details}\n")
             self.progressed.emit()
             self.failed.emit(message.sentence)
         elif message is not None:

@@ -14,6 +14,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 
+from attnlab import fault_log
+from attnlab.training.messages import Checkpoint
 from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:
@@ -202,6 +204,19 @@ def test_a_process_that_is_killed_is_said_and_what_it_learned_stays(student: "St
     student.press(ws.header.main)
     student.wait_for(lambda: session.state == "running")
     assert not ws.footer.message.text()
+
+
+def test_a_fault_of_the_training_process_is_reported_with_its_traceback(student: "Student") -> None:
+    ws, session = student.ws, student.ws.session
+    student.small()
+    student.train_to_the_end()
+    assert session.run is not None
+    with student.qtbot.waitSignal(session.failed):
+        session.go_on_from(session.run, Checkpoint(1, 0.0, []))  # type: ignore[arg-type]
+    assert ws.footer.message.text().startswith("The training failed before its first step (")
+    (fault,) = fault_log.take()
+    assert fault.sentence.startswith("Something went wrong inside attnlab while training: ")
+    assert "in _restore" in fault.details
 
 
 @pytest.mark.slow
