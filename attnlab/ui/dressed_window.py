@@ -12,7 +12,7 @@ from attnlab.errors import AttnlabError
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.faults import show_faults
 from attnlab.ui.motion import set_reduced_motion
-from attnlab.ui.theme import CHOICES, TYPE_SIZES, apply_theme, settle_layouts
+from attnlab.ui.theme import CHOICES, TYPE_SIZES, apply_theme
 
 UNSEEN = {"recent", "figure", "history_mib"}
 """Settings that nothing on screen follows."""
@@ -57,7 +57,6 @@ class DressedWindow(QMainWindow):
         self._palette = apply_theme(app, self.settings.theme, self.settings.type_size)
         for part in self.parts():
             part.set_palette(self._palette)
-        settle_layouts(app)
 
     def change_settings(self, **changes: object) -> None:
         """Change settings, keep them, and show them."""

@@ -73,15 +73,6 @@ class _WithoutStyleChange(QObject):
         return event.type() == QEvent.Type.StyleChange
 
 
-def settle_layouts(app: QApplication) -> None:
-    """Lay out hidden pages as well: Qt leaves that until they have been shown once, and they jump then."""
-    for window in app.topLevelWidgets():
-        for widget in (window, *window.findChildren(QWidget)):  # parents come before their children
-            layout = widget.layout()
-            if layout is not None:
-                layout.activate()
-
-
 def palette_for(choice: str, system: Qt.ColorScheme) -> Palette:
     """Return the palette for a choice of theme, given the system's scheme; an unknown scheme is light."""
     return PALETTES.get(choice) or (DARK if system == Qt.ColorScheme.Dark else LIGHT)

@@ -7,12 +7,9 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QColor, QFontInfo, QFontMetricsF, QIcon, QImage, QPalette
 from PySide6.QtWidgets import (
     QApplication,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QPushButton,
-    QScrollArea,
-    QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -197,33 +194,3 @@ def test_a_change_of_theme_or_size_restyles_a_nested_widget_once(app: QApplicati
         theme.apply_theme(app, choice, size)
         assert changes.count == 1
         assert label.grab().toImage().pixelColor(1, 1) == QColor(PALETTES[choice].ground)
-
-
-def test_a_hidden_page_does_not_jump_when_it_is_shown_at_another_size(app: QApplication, qtbot: QtBot) -> None:
-    theme.apply_theme(app, "light", 100)
-    pages, page, inside, row = QStackedWidget(), QScrollArea(), QWidget(), QWidget()
-    qtbot.addWidget(pages)
-    pages.resize(400, 300)
-    page.setWidgetResizable(True)
-    page.setWidget(inside)
-    pages.addWidget(QWidget())
-    pages.addWidget(page)
-    label, field = QLabel("a label of several words"), QLineEdit()
-    label.setWordWrap(True)
-    (column := QVBoxLayout(inside)).addWidget(row)
-    column.addStretch(1)
-    (line := QHBoxLayout(row)).addWidget(label)
-    line.addWidget(field)
-    pages.setCurrentWidget(page)
-    pages.show()
-    QApplication.processEvents()
-    pages.setCurrentIndex(0)
-    for size in (150, 80):
-        theme.apply_theme(app, "light", size)
-        field.setMinimumSize(theme.px(76), theme.px(28))
-        theme.settle_layouts(app)
-        QApplication.processEvents()
-    pages.setCurrentWidget(page)
-    at_once = [widget.geometry() for widget in (row, label, field)]
-    QApplication.processEvents()
-    assert [widget.geometry() for widget in (row, label, field)] == at_once
