@@ -16,7 +16,7 @@ PINS := packaging/constraints.txt
 OFFSCREEN := QT_QPA_PLATFORM=offscreen
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all test-headless torture check format gallery bench dist package smoke validate icons setup clean distclean
+.PHONY: help run test test-all test-headless torture faults check format gallery bench dist package smoke validate icons setup clean distclean
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F '\t' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -39,6 +39,9 @@ test-all: $(READY) ## run every test, with many examples of Hypothesis; ARGS as 
 test-headless: $(READY) ## run the tests of the mathematics, the files and the computing, but the slow ones, with Qt hidden
 	@ATTNLAB_TESTS_WITHOUT_QT=1 $(BIN)/python -m pytest -p no:pytest-qt --quick -n $(WORKERS) --dist worksteal \
 		$(wildcard tests/attention tests/compute tests/files tests/lessons tests/training) $(ARGS)
+
+faults: $(READY) ## plant faults one at a time and count which the tests see; ARGS="--only lessons -v"
+	@$(OFFSCREEN) $(BIN)/python tools/plant_faults.py $(ARGS)
 
 check: $(READY) ## lint, format, strict types, who may import whom
 	@$(BIN)/ruff check .

@@ -1,0 +1,282 @@
+"""Plants faults one at a time into a copy of the tree, and counts how many of them the tests see.
+
+    python tools/plant_faults.py                        all of tools/faults/*.toml
+    python tools/plant_faults.py --only lessons -v      one room, with the test that saw each fault
+    python tools/plant_faults.py --seed 7 --count 20    a sample
+
+A fault is one that a programmer could make: an exact text of a file, what is put in its place, and the tests that
+should see it. The tests run on the clean copy first; a fault whose tests fail there is broken, not caught. The
+checkout itself is never written to.
+"""
+
+import argparse
+import contextlib
+import json
+import multiprocessing
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+LISTS = ROOT / "tools" / "faults"
+LIMIT_S = 240.0
+"""What the tests of one fault may take; a fault that makes them hang is caught too."""
+START = "fork" if sys.platform == "linux" else "spawn"
+"""How the processes begin that run tests; forks have torch and Qt loaded already."""
+_CLEAN = ("__pycache__", ".venv", ".git")
+_ENVIRON = {"QT_QPA_PLATFORM": "offscreen", "OMP_WAIT_POLICY": "PASSIVE", "CI": "1"}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One small edit: in ``file`` the text ``find``, which is there once, becomes ``put``; ``tests`` should see it."""
+
+    room: str
+    name: str
+    file: str
+    find: str
+    put: str
+    tests: tuple[str, ...]
+
+
+@dataclass
+class Outcome:
+    """What became of a fault: "caught", "survived", or "broken" with the reason."""
+
+    fault: Fault
+    result: str
+    said: str = ""
+    seconds: float = field(default=0.0, compare=False)
+
+
+def faults() -> tuple[Fault, ...]:
+    """Return all faults, room by room.
+
+    Raises:
+        TypeError, KeyError: a list has a key too many or lacks one.
+    """
+    found = []
+    for path in sorted(LISTS.glob("*.toml")):
+        with path.open("rb") as file:
+            for each in tomllib.load(file)["fault"]:
+                tests = (each.pop("tests"),) if isinstance(each["tests"], str) else tuple(each.pop("tests"))
+                found.append(Fault(path.stem, tests=tests, **each))
+    return tuple(found)
+
+
+def wrong(fault: Fault, root: Path = ROOT) -> str:
+    """Return what is wrong with an entry of the list; "" if it can be planted."""
+    path = root / fault.file
+    if not path.is_file():
+        return f"there is no file {fault.file}"
+    text = path.read_text(encoding="utf-8")
+    if (count := text.count(fault.find)) != 1:
+        return f"{fault.file} has its text {count} times"
+    if fault.put == fault.find:
+        return "it changes nothing"
+    try:
+        compile(text.replace(fault.find, fault.put), fault.file, "exec")
+    except SyntaxError as error:
+        return f"planted, {fault.file} is no Python: {error.msg}"
+    for test in fault.tests:
+        file, _, function = test.partition("::")
+        here = root / file
+        if not here.exists():
+            return f"there is no test file {file}"
+        name = function.partition("[")[0].rpartition("::")[2]
+        if name and f"def {name}(" not in here.read_text(encoding="utf-8"):
+            return f"{file} has no test {name}"
+    return ""
+
+
+def copy_tree(to: Path) -> None:
+    """Copy what git knows and what is new and not ignored; from a tree without git, all but what is built."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True
+    )
+    if listed.returncode:
+        shutil.copytree(ROOT, to, ignore=shutil.ignore_patterns(*_CLEAN), dirs_exist_ok=True)
+        return
+    for name in filter(None, listed.stdout.decode("utf-8", "surrogateescape").split("\0")):
+        if (ROOT / name).is_file():
+            (to / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, to / name)
+
+
+class _Failures:
+    """Notes which tests failed."""
+
+    def __init__(self) -> None:
+        self.failed: list[str] = []
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        if report.failed:
+            self.failed.append(report.nodeid)
+
+
+def _run_tests(root: str, tests: Sequence[str], stop: bool, answer: str) -> None:
+    """Run tests in this process, which is one of its own, and leave the exit code and the failures in a file."""
+    os.environ["PYTHONPATH"] = root
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    sys.dont_write_bytecode = True  # a planted file may have the size and the second of the clean one
+    os.chdir(root)
+    sys.path.insert(0, root)
+    with open(os.devnull, "w") as nowhere, open(f"{answer}.log", "w") as log:
+        os.dup2(nowhere.fileno(), 0)
+        os.dup2(log.fileno(), 1)
+        os.dup2(log.fileno(), 2)
+        import pytest
+
+        notes = _Failures()
+        arguments = ["-p", "no:cacheprovider", "-p", "no:xdist", "-q", "--no-header", "--tb=line"]
+        code = pytest.main([*arguments, *["-x"] * stop, *tests], plugins=[notes])
+        Path(answer).write_text(json.dumps([int(code), notes.failed]), encoding="utf-8")
+        sys.stdout.flush()
+        os._exit(0)  # without the farewells of Qt and torch
+
+
+def run_tests(root: Path, tests: Sequence[str], limit_s: float, stop: bool = True) -> tuple[int | None, list[str], str]:
+    """Run tests of a tree. Return pytest's exit code (None: crashed or hung), those that failed, the last lines."""
+    with tempfile.TemporaryDirectory(prefix="attnlab-fault-") as folder:
+        answer = str(Path(folder) / "answer")
+        arguments = (str(root), tuple(tests), stop, answer)
+        child = multiprocessing.get_context(START).Process(target=_run_tests, args=arguments, daemon=False)
+        child.start()
+        child.join(limit_s)
+        if hung := child.is_alive():
+            child.kill()
+            child.join()
+        log = Path(f"{answer}.log")
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []
+        if not Path(answer).exists():
+            how = "it hung" if hung else f"the process ended with {child.exitcode}"
+            return None, [], f"{how}; {' '.join(lines[-1:])}"
+        code, failed = json.loads(Path(answer).read_text(encoding="utf-8"))
+        return code, failed, "\n".join(lines[-5:])
+
+
+def _preload() -> None:
+    """Import what is large and stays the same, once for all tests: they run in forks (pytest rewrites hypothesis)."""
+    for name in ("torch", "numpy", "pytest", "PySide6.QtWidgets", "PySide6.QtTest", "safetensors.torch"):
+        with contextlib.suppress(ImportError):
+            __import__(name)
+
+
+def clean(root: Path, chosen: Iterable[Fault]) -> dict[str, str]:
+    """Run the tests of all faults on the clean tree; return what is wrong with those that do not pass there."""
+    bad: dict[str, str] = {}
+    files: dict[str, set[str]] = {}
+    for test in {test for fault in chosen for test in fault.tests}:
+        files.setdefault(test.partition("::")[0], set()).add(test)
+    for file, tests in sorted(files.items()):
+        whole = [file] if file in tests else sorted(tests)
+        code, failed, said = run_tests(root, whole, LIMIT_S * 4, stop=False)
+        for test in tests:
+            mine = [each for each in failed if each == test or each.startswith((f"{test}[", f"{test}::", f"{test}/"))]
+            if code not in (0, 1) or mine:
+                bad[test] = f"{test} does not pass on the clean tree: {mine[0] if mine else said}"
+    return bad
+
+
+def plant(fault: Fault, root: Path, limit_s: float) -> Outcome:
+    """Plant one fault into a tree, run its tests, and take it out again."""
+    path, begun = root / fault.file, time.monotonic()
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace(fault.find, fault.put), encoding="utf-8")
+    try:
+        code, failed, said = run_tests(root, fault.tests, limit_s)
+    finally:
+        path.write_text(text, encoding="utf-8")
+    if code in (4, 5):
+        return Outcome(fault, "broken", f"its tests are not found: {said}", time.monotonic() - begun)
+    result = "survived" if code == 0 else "caught"
+    return Outcome(fault, result, failed[0] if failed else said, time.monotonic() - begun)
+
+
+def work(chosen: Sequence[Fault], jobs: int, trust: bool, limit_s: float, verbose: bool) -> list[Outcome]:
+    """Plant all of the chosen faults in ``jobs`` copies of the tree; broken ones are not planted."""
+    outcomes = [Outcome(fault, "broken", why) for fault in chosen if (why := wrong(fault))]
+    chosen = [fault for fault in chosen if not wrong(fault)]
+    with tempfile.TemporaryDirectory(prefix="attnlab-faults-") as folder:
+        trees: SimpleQueue[Path] = SimpleQueue()
+        for number in range(jobs):
+            (tree := Path(folder) / str(number)).mkdir()
+            copy_tree(tree)
+            trees.put(tree)
+        bad = {} if trust else clean(Path(folder) / "0", chosen)
+        broken = {fault: bad[test] for fault in chosen for test in fault.tests if test in bad}
+        outcomes += [Outcome(fault, "broken", why) for fault, why in broken.items()]
+
+        def one(fault: Fault) -> Outcome:
+            tree = trees.get()
+            try:
+                outcome = plant(fault, tree, limit_s)
+            finally:
+                trees.put(tree)
+            if verbose or outcome.result != "caught":
+                line = f"{outcome.result:9} {fault.room}: {fault.name}"
+                print(f"{line}  ({outcome.seconds:.0f} s, {outcome.said.strip()})", flush=True)
+            return outcome
+
+        with ThreadPoolExecutor(jobs) as pool:
+            outcomes += pool.map(one, [fault for fault in chosen if fault not in broken])
+    return outcomes
+
+
+def report(outcomes: Sequence[Outcome]) -> str:
+    """Return the score by room, and the names of all that were not caught."""
+    lines = []
+    for room in dict.fromkeys(outcome.fault.room for outcome in sorted(outcomes, key=lambda each: each.fault.room)):
+        mine = [outcome for outcome in outcomes if outcome.fault.room == room and outcome.result != "broken"]
+        lines.append(f"{room:12} {sum(each.result == 'caught' for each in mine):4} of {len(mine)}")
+    planted = [outcome for outcome in outcomes if outcome.result != "broken"]
+    caught = sum(outcome.result == "caught" for outcome in planted)
+    lines.append(f"{'all':12} {caught:4} of {len(planted)}, {100 * caught / max(len(planted), 1):.1f} % caught")
+    for result in ("survived", "broken"):
+        for outcome in outcomes:
+            if outcome.result == result:
+                where = f"{outcome.fault.room}: {outcome.fault.name} ({outcome.fault.file})"
+                lines.append(f"{result}: {where}" + f": {outcome.said.strip()}" * (result == "broken"))
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Return 0 when every fault was caught, else 1."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--only", action="append", default=[], metavar="ROOM", help="a list of tools/faults, or a name")
+    parser.add_argument("--seed", type=int, default=None, help="plant in another order")
+    parser.add_argument("--count", type=int, default=None, help="plant so many, the first in that order")
+    parser.add_argument("--jobs", type=int, default=1, help="how many copies of the tree work at once")
+    parser.add_argument("--limit", type=float, default=LIMIT_S, metavar="SECONDS", help="for the tests of one fault")
+    parser.add_argument("--trust", action="store_true", help="do not run the tests on the clean copy first")
+    parser.add_argument("--list", action="store_true", help="check the list and print it, and plant nothing")
+    parser.add_argument("-v", "--verbose", action="store_true", help="name what caught each fault")
+    told = parser.parse_args(arguments)
+    chosen = [each for each in faults() if not told.only or any(o in (each.room, each.name) for o in told.only)]
+    if told.seed is not None:
+        random.Random(told.seed).shuffle(chosen)
+    chosen = chosen[: told.count]
+    if told.list:
+        for fault in chosen:
+            print(f"{fault.room}: {fault.name}: {wrong(fault) or 'can be planted'}")
+        return int(any(map(wrong, chosen)))
+    os.environ.update({name: os.environ.get(name, value) for name, value in _ENVIRON.items()})
+    _preload()
+    outcomes = work(chosen, told.jobs, told.trust, told.limit, told.verbose)
+    print(report(outcomes))
+    return int(any(outcome.result != "caught" for outcome in outcomes))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
