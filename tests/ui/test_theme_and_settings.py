@@ -1,12 +1,13 @@
 """Light and dark, the size of type, the place of the window: chosen once, kept, and shown everywhere at once."""
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QPoint, QSize, Qt
-from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QSize, Qt
+from PySide6.QtWidgets import QApplication, QGraphicsView, QLabel, QWidget
 
 from attnlab.document.settings import Settings, load_settings, settings_path
 from attnlab.figures.palette import DARK, LIGHT, PALETTES, Palette
@@ -188,3 +189,34 @@ def test_a_lens_that_is_hidden_wears_the_theme_when_it_is_shown_again(person: "P
     lenses.open_lens("saturation")
     shown = {curves.grab().toImage().pixelColor(20, 4).name().upper() for curves in lenses.findChildren(Curves)}
     assert shown == {DARK.surface}
+
+
+def test_changing_theme_and_size_of_type_leaves_nothing_behind(person: "Person") -> None:
+    window = person.window
+    for place in range(3):
+        window.show_workspace(place)
+        person.settle()
+    person.key(Key.Key_K, CTRL)
+    person.key(Key.Key_Escape)
+
+    def there() -> Counter[str]:
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+        found = Counter(type(each).__name__ for each in window.findChildren(QObject))
+        found.update(
+            type(item).__name__ for view in window.findChildren(QGraphicsView) for item in view.scene().items()
+        )
+        return found
+
+    def change() -> None:
+        for theme in ("dark", "light"):
+            window.set_theme(theme)
+            person.settle()
+        for step in (1, 0):
+            window.step_type_size(step)
+            person.settle()
+
+    change()  # what is made when it is first painted is there now
+    before = there()
+    for _ in range(3):
+        change()
+    assert there() - before == Counter()

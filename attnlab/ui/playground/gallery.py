@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from attnlab.attention.presets import PRESETS
-from attnlab.figures.palette import Palette
+from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.playground.gallery_tiles import NAME, Thumbnail, TileDelegate, draw_thumbnail, thumbnail
 from attnlab.ui.theme import px
@@ -81,6 +81,8 @@ class PresetGallery(Popup):
         tiles.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
         tiles.itemClicked.connect(self._on_item_clicked)
         tiles.verticalScrollBar().valueChanged.connect(self._on_scrolled)
+        self._delegate = TileDelegate(LIGHT, tiles)
+        tiles.setItemDelegate(self._delegate)
         tiles.installEventFilter(self)
         return tiles
 
@@ -92,7 +94,7 @@ class PresetGallery(Popup):
     def set_palette(self, palette: Palette) -> None:
         """Paint in other colours, and the present size of type, from now on."""
         super().set_palette(palette)
-        self.list.setItemDelegate(TileDelegate(palette, self.list))
+        self._delegate.set_palette(palette)
         self._icons.clear()
         self._list_found()
 

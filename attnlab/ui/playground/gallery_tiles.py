@@ -70,6 +70,10 @@ class TileDelegate(QStyledItemDelegate):
         self._palette = palette
         self._view = view
 
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours, and the present size of type; what is listed anew asks for its size again."""
+        self._palette = palette
+
     def _paint_heading(self, painter: QPainter, option: QStyleOptionViewItem, text: str) -> None:
         painter.setPen(QColor(self._palette.muted))
         painter.setFont(font("section"))
