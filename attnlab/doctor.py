@@ -7,12 +7,14 @@ import platform
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from attnlab import __version__, assets
 from attnlab.errors import FileError
+from attnlab.fault_log import CRASHES, ERRORS, log_path
 
 _PYTHON_FLOOR = (3, 11)
 
@@ -97,7 +99,7 @@ class Check:
 def report(environ: Mapping[str, str] = os.environ) -> list[Check]:
     """Look at everything the program needs; ``environ`` tells which display the window would open on."""
     checks = [check_python(), *(check_package(name, floor) for name, floor in _PACKAGES)]
-    checks += [check_torch(), check_own_files(), check_film()]
+    checks += [check_torch(), check_own_files(), check_film(), *(check_log(name) for name in (ERRORS, CRASHES))]
     if sys.platform == "linux":
         checks += [*check_qt_libraries(qt_folder(), environ), check_display(environ), check_scripts()]
     return checks
@@ -197,6 +199,19 @@ def check_film() -> Check:
         found = shutil.which("ffmpeg")
         return Check("MP4 films", found is not None, False, found or "no ffmpeg", _pip("attnlab[film]"))
     return Check("MP4 films", True, False, detail)
+
+
+def check_log(name: str) -> Check:
+    """Tell where a log of what went wrong lies, and when something last did."""
+    path = log_path(name)
+    try:
+        told = path.stat()
+    except OSError:
+        return Check(name, True, False, f"{path}, which nothing was written to yet")
+    if not told.st_size:
+        return Check(name, True, False, f"{path}, which is empty")
+    last = time.strftime("%Y-%m-%d %H:%M", time.localtime(told.st_mtime))
+    return Check(name, True, False, f"{path}, last written to at {last}")
 
 
 def qt_folder() -> Path | None:

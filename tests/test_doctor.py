@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from attnlab import doctor
+from attnlab import doctor, fault_log
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="system libraries are looked at on Linux")
 
@@ -140,3 +140,11 @@ def test_without_a_display_the_way_out_is_named() -> None:
     assert (check.ok, check.required) == (False, False)
     assert "--screenshot" in check.detail
     assert doctor.check_display({"DISPLAY": ":0"}).detail == "DISPLAY=:0"
+
+
+def test_the_logs_are_named_with_the_time_of_the_last_fault(config_dir: Path) -> None:
+    assert doctor.check_log("errors.log").detail == f"{config_dir / 'errors.log'}, which nothing was written to yet"
+    fault_log.append("errors.log", "a fault\n")
+    told = doctor.check_log("errors.log")
+    assert told.ok
+    assert told.detail.startswith(f"{config_dir / 'errors.log'}, last written to at 2")

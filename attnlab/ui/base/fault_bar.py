@@ -1,6 +1,6 @@
 """The bar that tells a fault: one sentence over the foot of a window, the details to copy, and a way to dismiss it."""
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
@@ -8,7 +8,8 @@ from attnlab.fault_log import Fault, log_path
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import px
 
-MARGIN, WIDEST = 12, 760
+MARGIN, WIDEST, NEAR = 12, 760, 40
+"""Pixels at 100 %: around the bar, its width at most, and how near to the foot of the window its buttons are."""
 
 
 @guarded
@@ -82,6 +83,12 @@ class FaultBar(QFrame):
 
 
 def _foot(window: QWidget) -> int:
-    """Return the height of the bar at the foot of a window, so that its buttons stay in reach."""
-    feet = (each for each in window.findChildren(QFrame) if each.property("ground") == "bottom" and each.isVisible())
-    return max((each.height() for each in feet), default=0)
+    """Return the height of the bar, or of the row of buttons, at the foot of a window, so that these stay in reach."""
+    bars = (each for each in window.findChildren(QFrame) if each.property("ground") == "bottom")
+    buttons = (each for each in window.findChildren(QPushButton) if not isinstance(each.parent(), FaultBar))
+    heights = [0]
+    for each in (*bars, *buttons):
+        top = each.mapTo(window, QPoint()).y()
+        if each.isVisible() and window.height() - px(NEAR) < top + each.height() <= window.height():
+            heights.append(window.height() - top)
+    return max(heights)

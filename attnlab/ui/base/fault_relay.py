@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
-from attnlab.fault_log import Fault, listen
+from attnlab.fault_log import Fault, listen, report
 from attnlab.ui.base.fault_bar import FaultBar
 
 _MOST = 10
@@ -69,7 +69,11 @@ class FaultRelay(QObject):
             self._shown[key] = fault
         for key in list(self._shown)[:-_MOST]:
             del self._shown[key]
-        self._show()
+        try:
+            self._show()
+        except Exception as error:  # noqa: BLE001  # to show this one too would fail in the same way, and so on
+            self._end()
+            report(error, "showing a fault")
 
     @Slot()
     def _show(self) -> None:

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QApplication, QDialog, QFrame, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QDialog, QFrame, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
-from attnlab.fault_log import ERRORS, log_path
+from attnlab.fault_log import ERRORS, Fault, listen, log_path
 from attnlab.ui.base import faults
 from attnlab.ui.base.fault_bar import FaultBar
 from attnlab.ui.base.fault_relay import FaultRelay
@@ -87,10 +87,15 @@ def test_it_is_told_in_the_dialog_in_front_and_stays_when_that_closes(
 ) -> None:
     dialog = QDialog(window)
     dialog.resize(400, 300)
+    column = QVBoxLayout(dialog)
+    column.addStretch(1)
+    save = QPushButton("Save")
+    column.addWidget(save)
     dialog.open()
     faults.report(fail())
     bar = bar_of(qtbot, dialog)
     assert dialog.rect().contains(bar.geometry())
+    assert bar.geometry().bottom() < save.geometry().top()  # the dialog's own buttons stay in reach
     told = bar.sentence.text()
     dialog.close()
     assert bar_of(qtbot, window).sentence.text() == told
@@ -195,3 +200,23 @@ def test_a_script_keeps_its_own_errors(config_dir: Path) -> None:
     assert ended.returncode == 1
     assert ended.stdout.strip() == "[]"
     assert "Traceback" in ended.stderr
+
+
+def test_a_bar_that_cannot_be_shown_does_not_go_round_in_circles(
+    window: QWidget, qtbot: QtBot, provoked: Provoked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    relay = FaultRelay(QApplication.instance())  # type: ignore[arg-type]
+    monkeypatch.setattr(relay, "_show", lambda: [][0])
+    told: list[Fault] = []
+    end = listen(told.append)
+    faults.report(fail())
+    qtbot.waitUntil(lambda: len(told) == 2)
+    qtbot.waitUntil(lambda: window.findChild(FaultBar) is not None)  # by the relay of the application, again
+    QApplication.processEvents()
+    end()
+    assert [each.doing for each in told] == ["", "showing a fault"]
+    relay.deleteLater()
+    provoked()
+    made = faults.show_faults()
+    assert made is not None
+    made._on_dismissed()
