@@ -70,8 +70,8 @@ class MainWindow(DressedWindow):
         restore_place(self, remember)
 
     def _build(self) -> None:
-        centre = QWidget()
-        self._grid = QGridLayout(centre)
+        self._page = QWidget()
+        self._grid = QGridLayout(self._page)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(0)
         frame = QFrame()
@@ -82,7 +82,7 @@ class MainWindow(DressedWindow):
         self._grid.addWidget(self.starting.welcome, 1, 1)
         self._grid.setColumnStretch(1, 1)
         self._grid.setRowStretch(1, 1)
-        self.setCentralWidget(centre)
+        self.setCentralWidget(self._page)
 
     def load(self) -> None:
         """Begin to load torch once the window is painted; the workspace follows."""
@@ -97,7 +97,7 @@ class MainWindow(DressedWindow):
 
         prepare()  # of the threads, this one is not told by the loader's
         self._service = ComputeService(self)
-        self.playground = Playground(first.scene, first.label, self._service, self)
+        self.playground = Playground(first.scene, first.label, self._service, self, self._page)
         self._grid.addWidget(self.playground.top_bar, 0, 0, 1, 2)
         self._grid.addWidget(self.playground.body, 1, 1)
         self._grid.addWidget(self.playground.step_bar, 2, 0, 1, 2)

@@ -145,7 +145,7 @@ class Person:
             np.testing.assert_array_equal(told.astype(numbers.dtype), numbers[: told.shape[0], : told.shape[1]])
         sizes = {name: box.value() for name, box in inputs.shape_bar.sizes.items() if not box.hasFocus()}
         assert sizes.items() <= {"T": e.T_q, "d_model": e.d_model, "d_k": e.d_k, "d_v": e.d_v}.items()
-        self.window.grab()  # painting raises nothing
+        QApplication.processEvents()  # what is still to be painted raises nothing
 
     # Mouse
 

@@ -70,7 +70,7 @@ class ExplainPanel(QScrollArea):
         self._every_term = False
         self._pinned: Trace | None = None
         self._about = ""
-        body = QWidget()
+        body = QWidget(self.viewport())
         body.setProperty("ground", "surface")
         column = QVBoxLayout(body)
         column.setContentsMargins(16, 16, 16, 16)

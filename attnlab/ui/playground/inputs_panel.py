@@ -44,7 +44,7 @@ class InputsPanel(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        body = QWidget()
+        body = QWidget(self.viewport())
         body.setProperty("ground", "surface")
         column = QVBoxLayout(body)
         column.setContentsMargins(16, 16, 16, 16)

@@ -51,8 +51,8 @@ class LensArea(QWidget):
         self._shown: tuple[Trace, View] | None = None
         self._lenses: dict[str, Lens] = {}
         self._stale: set[str] = set()
-        self.canvas = Canvas()
-        self.stack = QStackedWidget()
+        self.stack = QStackedWidget(self)
+        self.canvas = Canvas(self.stack)
         self.stack.addWidget(self.canvas)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -62,7 +62,7 @@ class LensArea(QWidget):
         self.setMinimumSize(_LEAST, 200)
 
     def _make_bar(self) -> QWidget:
-        bar = QWidget()
+        bar = QWidget(self)
         bar.setProperty("ground", "lenses")
         bar.setMinimumWidth(_LEAST)  # else it is as tall as it would be with room for all the tabs in one line
         row = FlowLayout()

@@ -37,7 +37,8 @@ class Playground(QObject):
     computed = Signal(object)
     title_changed = Signal(str)
 
-    def __init__(self, scene: Scene, label: str, service: ComputeService, parent: QWidget) -> None:
+    def __init__(self, scene: Scene, label: str, service: ComputeService, parent: QWidget, page: QWidget) -> None:
+        """``page`` is where the parts are laid out: made below it at once, each is styled once, not at each move."""
         super().__init__(parent)
         self.document = Document(label, scene, self)
         self.service = service
@@ -46,13 +47,13 @@ class Playground(QObject):
         self._warned = ""
         self._stroke = 0, True
         self.pinned: Trace | None = None
-        self.inputs = InputsPanel(self.document)
-        self.lenses = LensArea(service.run)
+        self.body = QSplitter(Qt.Orientation.Horizontal, page)
+        self.inputs = InputsPanel(self.document, self.body)
+        self.lenses = LensArea(service.run, self.body)
         self.canvas = self.lenses.canvas
-        self.explain = ExplainPanel()
-        self.top_bar = TopBar(self.document, devices())
-        self.step_bar = StepBar()
-        self.body = QSplitter(Qt.Orientation.Horizontal)
+        self.explain = ExplainPanel(self.body)
+        self.top_bar = TopBar(self.document, devices(), page)
+        self.step_bar = StepBar(page)
         self.body.setChildrenCollapsible(True)
         self.body.setHandleWidth(1)
         for widget in (self.inputs, self.lenses, self.explain):
