@@ -37,6 +37,7 @@ def test_spoilt_files_of_every_kind_are_read_or_refused_with_a_sentence(tmp_path
     assert done.stdout.startswith("160 files of seed 12, 0 faults")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "found"),
     [
@@ -53,6 +54,7 @@ def test_what_a_reader_does_wrong_is_told_with_the_number_of_its_case(tmp_path: 
     assert '"case": 41, "fault"' in said
 
 
+@pytest.mark.slow
 @posix
 def test_a_reader_that_never_ends_is_ended_and_says_where_it_was(tmp_path: Path) -> None:
     done = ran("-c", PLANTED.format(body="[0 for _ in iter(int, 1)]"), folder=tmp_path)
@@ -61,6 +63,7 @@ def test_a_reader_that_never_ends_is_ended_and_says_where_it_was(tmp_path: Path)
     assert "<lambda>" in done.stdout
 
 
+@pytest.mark.slow
 @posix
 def test_a_crash_is_told_and_the_next_case_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from tools import mutate_files
@@ -81,6 +84,7 @@ def test_a_crash_is_told_and_the_next_case_is_read(tmp_path: Path, monkeypatch: 
     assert faults == [(7, "config 7: the process ended with SIGABRT")]
 
 
+@pytest.mark.slow
 def test_the_same_seed_makes_the_same_files(tmp_path: Path) -> None:
     from tools.file_kinds import KINDS
     from tools.mutants import random_for
@@ -94,6 +98,7 @@ def test_the_same_seed_makes_the_same_files(tmp_path: Path) -> None:
                 assert path.read_bytes() == (tmp_path / "other" / kind / str(case) / path.name).read_bytes()
 
 
+@pytest.mark.slow
 def test_random_events_find_nothing_and_are_the_same_for_the_same_seed(tmp_path: Path) -> None:
     from tools.random_events import failure_of
 
@@ -106,6 +111,7 @@ def test_random_events_find_nothing_and_are_the_same_for_the_same_seed(tmp_path:
     assert len(logs[0].splitlines()) > 40
 
 
+@pytest.mark.slow
 def test_an_error_in_a_slot_is_told_with_the_last_events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from tools import random_events
 
