@@ -452,7 +452,7 @@ def good_run() -> dict[str, bytes]:
     run.mark(Mark(2, "a mark"))
     with tempfile.TemporaryDirectory() as folder:
         store.save(run.state(), folder)
-        return {path.name: path.read_bytes() for path in Path(folder).iterdir() if path.is_file()}
+        return {path.name: path.read_bytes() for path in sorted(Path(folder).iterdir()) if path.is_file()}
 
 
 def _spoil_run(r: random.Random, folder: Path) -> None:

@@ -1,15 +1,18 @@
-"""Runs on disk: a folder of plain JSON and safetensors each, written whole or not at all, read from anybody.
+"""Runs on disk: a folder of plain JSON and safetensors each, saved whole or not at all, read from anybody.
 
-``run.json`` says what was trained and how it stands, ``curve.safetensors`` what every step and the held-out examples
-gave, ``moments.safetensors`` the weights of the moments, each array of them [moments, …], ``checkpoint.safetensors``
-what training goes on from. All functions are plain and may be called by any thread.
+``run.json`` says what was trained and how it stands, and names the other files: ``curve`` is what every step and the
+held-out examples gave, ``moments`` the weights of the moments, each array of them [moments, …], ``checkpoint`` what
+training goes on from. A save writes these under new names and then replaces ``run.json``, at which moment all of the
+run is the new one; only then the files of the former save are deleted. All functions may be called by any thread.
 """
 
 import json
 import math
 import os
+import secrets
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -34,13 +37,26 @@ from attnlab.training.store_arrays import (
     read_curve,
     read_moments,
 )
-from attnlab.training.store_manifest import CHECKPOINT, CURVE, MANIFEST, MOMENTS, check_manifest, manifest
+from attnlab.training.store_manifest import (
+    CHECKPOINT,
+    CURVE,
+    MANIFEST,
+    MOMENTS,
+    check_manifest,
+    file_name,
+    is_part,
+    manifest,
+)
 from attnlab.training.tensors import unpack
 
 Part = TypeVar("Part")
 
 LIMITS = {MANIFEST: 1 << 20, CURVE: 256 << 20, MOMENTS: 2 * LIMIT, CHECKPOINT: 1 << 30}
 """Bytes that each file may have; of moments a recorder keeps no more than its own limit."""
+_STALE_S = 3600
+"""After so many seconds a file that run.json does not name is what a save left that was killed."""
+_TRIES = 5
+"""How often a run is read that is saved again meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +93,7 @@ def new_folder(spec: RunSpec) -> Path:
 
 
 def save(state: RunState, folder: str | os.PathLike[str]) -> None:
-    """Write a run into its folder, which is made; a file that cannot be written leaves the former one as it was.
+    """Write a run into its folder, which is made; where that fails at any point the former run is there as it was.
 
     Raises:
         FileError: it cannot be written, such as when the disk is full; the sentence names the path and the reason.
@@ -87,15 +103,42 @@ def save(state: RunState, folder: str | os.PathLike[str]) -> None:
         path.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:
         raise unwritable(path, error) from None
-    files: dict[str, bytearray] = {CURVE: packed_curve(state)}
+    parts: dict[str, bytearray] = {CURVE: packed_curve(state)}
     if state.moments:
-        files[MOMENTS] = packed_moments(state.moments)
+        parts[MOMENTS] = packed_moments(state.moments)
     if state.checkpoint is not None:
-        files[CHECKPOINT] = packed_checkpoint(state.checkpoint)
-    for name, data in files.items():
-        write_bytes(path / name, cast(bytes, data))  # a copy would hold up every thread
-    said = manifest(state, {name: len(data) for name, data in files.items()})
-    write_bytes(path / MANIFEST, json.dumps(said, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace"))
+        parts[CHECKPOINT] = packed_checkpoint(state.checkpoint)
+    this = secrets.token_hex(8)
+    names = {part: file_name(part, this) for part in parts}
+    former = _named(path)
+    said = json.dumps(manifest(state, names), ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace")
+    try:
+        for part, data in parts.items():
+            write_bytes(path / names[part], cast(bytes, data))  # a copy would hold up every thread
+        write_bytes(path / MANIFEST, said)
+    except BaseException:
+        if _named(path) != set(names.values()):  # it may have been replaced already when Ctrl+C came
+            _delete(path, set(names.values()))
+        raise
+    _delete(path, (former | _left_behind(path)) - set(names.values()))
+
+
+def delete(folder: str | os.PathLike[str]) -> None:
+    """Delete a run: what is a part of it, and its folder if nothing else is in it.
+
+    Raises:
+        FileError: it cannot be deleted.
+    """
+    path = Path(folder)
+    try:
+        (path / MANIFEST).unlink(missing_ok=True)  # from here on it is no run any more
+        for name in os.listdir(path):
+            if is_part(name):
+                (path / name).unlink(missing_ok=True)
+        if not os.listdir(path):
+            path.rmdir()
+    except OSError as error:
+        raise FileError(f"The run {shown(path)} cannot be deleted: {why(error)}.") from None
 
 
 def load(folder: str | os.PathLike[str]) -> RunState:
@@ -106,10 +149,23 @@ def load(folder: str | os.PathLike[str]) -> RunState:
     """
     path = Path(folder)
     found = _read_manifest(path)
-    curve, metrics = _read(path / CURVE, read_curve)
+    for _ in range(_TRIES):
+        try:
+            return _loaded(path, found)
+        except FileError:
+            again = _read_manifest(path)
+            if again["files"] == found["files"]:
+                raise
+            found = again  # it was saved meanwhile, and the former files are gone
+    return _loaded(path, found)
+
+
+def _loaded(path: Path, found: dict[str, Any]) -> RunState:
+    names: dict[str, str] = found["files"]
+    curve, metrics = _read(path / names[CURVE], CURVE, read_curve)
     looked = {metric.step: metric for metric in metrics}
-    moments = _read(path / MOMENTS, partial(read_moments, metrics=looked)) if MOMENTS in found["files"] else ()
-    checkpoint = _read(path / CHECKPOINT, read_checkpoint) if CHECKPOINT in found["files"] else None
+    moments = _read(path / names[MOMENTS], MOMENTS, partial(read_moments, metrics=looked)) if MOMENTS in names else ()
+    checkpoint = _read(path / names[CHECKPOINT], CHECKPOINT, read_checkpoint) if CHECKPOINT in names else None
     kept = ("name", "status", "sentence", "step", "seconds", "parameters", "trainable", "device", "interval")
     return RunState(
         spec=found["spec"],
@@ -164,13 +220,38 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
     return dict(found)
 
 
-def _read(path: Path, take: Callable[[Arrays], Part]) -> Part:
+def _read(path: Path, part: str, take: Callable[[Arrays], Part]) -> Part:
     """Return what the arrays of a file say, as ``take`` reads it."""
-    data = read_bytes(path, LIMITS[path.name], "this part of a run")
+    data = read_bytes(path, LIMITS[part], "this part of a run")
     try:
         return take(unpack(data))
     except (ValueError, RecursionError) as error:
         raise _damaged(path, error) from None
+
+
+def _named(folder: Path) -> set[str]:
+    """Return the files that the run in a folder names; none where it cannot be read."""
+    try:
+        return set(_read_manifest(folder)["files"].values())
+    except FileError:
+        return set()
+
+
+def _left_behind(folder: Path) -> set[str]:
+    """Return the files of saves that were killed long ago; one that is younger another program may be writing."""
+    found = set()
+    with suppress(OSError):
+        for name in os.listdir(folder):
+            if is_part(name) and time.time() - (folder / name).lstat().st_mtime > _STALE_S:
+                found.add(name)
+    return found
+
+
+def _delete(folder: Path, names: set[str]) -> None:
+    """Delete files as far as that can be done: on Windows not while somebody reads them; a later save will."""
+    for name in names:
+        with suppress(OSError):
+            (folder / name).unlink(missing_ok=True)
 
 
 def _damaged(path: Path, reason: Exception) -> FileError:

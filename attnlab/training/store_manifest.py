@@ -7,9 +7,12 @@ from typing import Any
 from attnlab.training.run import STATUSES, RunState
 from attnlab.training.spec_json import MOST, as_json
 
-FORMAT, VERSION = "attnlab run", 1
-MANIFEST, CURVE, MOMENTS, CHECKPOINT = "run.json", "curve.safetensors", "moments.safetensors", "checkpoint.safetensors"
-"""The files of a run."""
+FORMAT, VERSION = "attnlab run", 2
+MANIFEST, CURVE, MOMENTS, CHECKPOINT = "run.json", "curve", "moments", "checkpoint"
+"""The parts of a run. All but the first lie in files that the first one names, such as curve-0123456789abcdef."""
+PARTS = (CURVE, MOMENTS, CHECKPOINT)
+_ENDING = ".safetensors"
+_NAME = re.compile(r"(curve|moments|checkpoint)(?:-([0-9a-f]{16}))?\.safetensors")
 _LONGEST = 2000
 _OPTIONAL = {"digest"}
 """Of a person's own text; runs without have none."""
@@ -20,7 +23,18 @@ _FIELDS = {
 }  # fmt: skip
 
 
-def manifest(state: RunState, sizes: dict[str, int]) -> dict[str, Any]:
+def file_name(part: str, save: str = "") -> str:
+    """Return what the file of a part is called; ``save`` are 16 hexadecimal digits, in runs of version 1 none."""
+    return f"{part}-{save}{_ENDING}" if save else part + _ENDING
+
+
+def is_part(name: str) -> bool:
+    """Tell whether a file of this name is a part of a run."""
+    return _NAME.fullmatch(name) is not None
+
+
+def manifest(state: RunState, names: dict[str, str]) -> dict[str, Any]:
+    """Return what ``run.json`` says; ``names`` are those of the files of its parts."""
     last = state.metrics[-1] if state.metrics else None
     loss = last.loss if last else math.nan
     right = last.right if last else math.nan
@@ -40,7 +54,7 @@ def manifest(state: RunState, sizes: dict[str, int]) -> dict[str, Any]:
         "loss": loss if math.isfinite(loss) else None,
         "right": right if math.isfinite(right) else None,
         "marks": [[mark.step, mark.title, mark.suggested] for mark in state.marks],
-        "files": sizes,
+        "files": names,
         **({"digest": state.digest} if state.digest else {}),
     }
 
@@ -51,7 +65,7 @@ def check_manifest(found: Any) -> None:
     version = found.get("version")
     if type(version) is int and version > VERSION:
         raise ValueError(f"it was written by a newer attnlab (version {version} of its format)")
-    if version != VERSION or found.keys() - _OPTIONAL != _FIELDS:
+    if version not in (1, VERSION) or type(version) is not int or found.keys() - _OPTIONAL != _FIELDS:
         raise ValueError("it does not have the fields of a run")
     for name in ("step", "parameters", "trainable"):
         _need(_whole(found[name]), name, "a whole number of 0 or more")
@@ -65,12 +79,26 @@ def check_manifest(found: Any) -> None:
     _need(isinstance(digest, str) and (not digest or _DIGEST.fullmatch(digest) is not None), "digest", "a SHA-256")
     _need(found["status"] in STATUSES, "status", f"one of {', '.join(STATUSES)}")
     _need(isinstance(found["marks"], list) and all(map(_is_mark, found["marks"])), "marks", "steps with titles")
-    files = found["files"]
-    _need(
-        isinstance(files, dict) and CURVE in files and files.keys() <= {CURVE, MOMENTS, CHECKPOINT},
-        "files",
-        f"{CURVE} and at most {MOMENTS} and {CHECKPOINT}",
-    )
+    if version == 1:  # which had sizes by name
+        found["files"] = {part: name for part in PARTS if (name := file_name(part)) in _checked_old(found["files"])}
+    else:
+        _check_files(found["files"])
+
+
+def _checked_old(files: Any) -> dict[str, Any]:
+    names = [file_name(part) for part in PARTS]
+    wanted = f"{names[0]} and at most {names[1]} and {names[2]}"
+    _need(isinstance(files, dict) and names[0] in files and files.keys() <= set(names), "files", wanted)
+    return dict(files)
+
+
+def _check_files(files: Any) -> None:
+    """Check that files are those of one save, and in the folder of the run."""
+    right = isinstance(files, dict) and CURVE in files and files.keys() <= set(PARTS)
+    found = [_NAME.fullmatch(name) if isinstance(name, str) else None for name in files.values()] if right else []
+    right = right and all(each is not None and each[1] == part for part, each in zip(files, found, strict=True))
+    right = right and len({each[2] for each in found if each}) == 1
+    _need(right, "files", f"the names of one save for {CURVE} and at most {MOMENTS} and {CHECKPOINT}")
 
 
 def _need(right: bool, name: str, needed: str) -> None:

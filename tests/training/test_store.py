@@ -23,15 +23,25 @@ from attnlab.training.messages import Arrays, Checkpoint
 from attnlab.training.run import Run, RunState
 from attnlab.training.specs import RunSpec
 from attnlab.training.store import list_runs, load, new_folder, runs_folder, save, summary
-from attnlab.training.store_manifest import CHECKPOINT, CURVE, MANIFEST, MOMENTS
+from attnlab.training.store_manifest import MANIFEST, PARTS, file_name
 from tests.training.runs import made_up_run
 
+SAVE = "0123456789abcdef"
+CURVE, MOMENTS, CHECKPOINT = (file_name(part, SAVE) for part in PARTS)
 FILES = (MANIFEST, CURVE, MOMENTS, CHECKPOINT)
 posix = pytest.mark.skipif(os.name != "posix", reason="limits, links and pipes of POSIX")
 
 
+@contextmanager
+def one_name_for_a_save() -> Iterator[None]:
+    """Name the files of a save alike in every process of the tests."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("secrets.token_hex", lambda count: SAVE[: 2 * count])
+        yield
+
+
 def written() -> dict[str, bytes]:
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, one_name_for_a_save():
         save(made_up_run().state(), folder)
         return {name: (Path(folder) / name).read_bytes() for name in FILES}
 
@@ -83,7 +93,8 @@ def test_a_run_that_has_only_begun_comes_back(tmp_path: Path) -> None:
     state = Run(RunSpec(), "new").state()
     save(state, tmp_path / "run")
     assert_same(state, load(tmp_path / "run"))
-    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [CURVE, MANIFEST]
+    files = sorted(path.name for path in (tmp_path / "run").iterdir())
+    assert [name.partition("-")[0] for name in files] == ["curve", MANIFEST]
 
 
 def test_the_digest_of_a_text_is_kept_and_runs_without_are_read(tmp_path: Path) -> None:
@@ -101,7 +112,8 @@ def test_the_library_of_safetensors_reads_what_is_written() -> None:
 
 
 def test_saved_twice_it_is_the_same_files(tmp_path: Path) -> None:
-    save(load(rebuilt(tmp_path, {})), tmp_path)
+    with one_name_for_a_save():
+        save(load(rebuilt(tmp_path, {})), tmp_path)
     assert {name: (tmp_path / name).read_bytes() for name in FILES[1:]} == {n: WHOLE[n] for n in FILES[1:]}
 
 
@@ -124,7 +136,7 @@ def test_a_disk_that_is_full_is_told_in_a_sentence_and_harms_nothing(tmp_path: P
     state = replace(made_up_run(99).state(), curve=before.curve, metrics=before.metrics)
     with files_of_at_most(2000), pytest.raises(FileError) as refused:
         save(state, folder)
-    assert "moments.safetensors cannot be written: File too large." in str(refused.value)
+    assert "safetensors cannot be written: File too large." in str(refused.value)
     after = load(folder)
     assert [moment.step for moment in after.moments] == [moment.step for moment in before.moments]
     assert after.checkpoint is not None
@@ -230,7 +242,7 @@ HUGE = b'{"steps":{"dtype":"I64","shape":[1152921504606846976],"data_offsets":[0
     ("changes", "words"),
     [
         (manifest(format="other"), "it is no attnlab run"),
-        (manifest(version=2), "newer attnlab (version 2"),
+        (manifest(version=3), "newer attnlab (version 3"),
         (manifest(version="1"), "does not have the fields"),
         (manifest(step=...), "does not have the fields"),
         (manifest(extra=1), "does not have the fields"),
@@ -246,6 +258,10 @@ HUGE = b'{"steps":{"dtype":"I64","shape":[1152921504606846976],"data_offsets":[0
         (manifest(marks=[[1, "a"]]), "its marks needs"),
         (manifest(files={"run.json": 1}), "its files needs"),
         (manifest(files={"../../etc/passwd": 1}), "its files needs"),
+        (manifest(files={"curve": "../curve.safetensors"}), "its files needs"),
+        (manifest(files={"curve": MOMENTS}), "its files needs"),
+        (manifest(files={"curve": CURVE, "moments": "moments-00000000000000ff.safetensors"}), "its files needs"),
+        (manifest(version=1, files={"curve": CURVE}), "its files needs"),
         (manifest(spec={}), "settings of a run need task"),
         ({MANIFEST: b"[" * 100_000}, "nested more than"),
         ({MANIFEST: b'{"step":1e999}'}, "1e999"),

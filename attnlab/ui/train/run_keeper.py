@@ -15,7 +15,6 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from attnlab.errors import AttnlabError
 from attnlab.training import store
 from attnlab.training.run import Run, RunState
-from attnlab.training.store_manifest import CHECKPOINT, CURVE, MANIFEST, MOMENTS
 from attnlab.ui.train.session import TrainSession
 
 SAVE_MS = 30_000
@@ -102,7 +101,7 @@ class RunKeeper(QObject):
         """Delete a run for good."""
         for run in [run for run, at in self._folders.items() if at == folder]:
             del self._folders[run]
-        self._do(partial(_deleted, folder), lambda _: self.refresh())
+        self._do(partial(store.delete, folder), lambda _: self.refresh())
 
     # What is kept by itself
 
@@ -166,8 +165,6 @@ class RunKeeper(QObject):
             found = future.result()
         except AttnlabError as error:
             self.failed.emit(str(error))
-        except OSError as error:
-            self.failed.emit(f"The run cannot be deleted: {error.strerror or error}.")
         else:
             then(found)
         self._under_way -= 1
@@ -176,10 +173,3 @@ class RunKeeper(QObject):
 def _renamed(folder: Path, name: str) -> None:
     state: RunState = store.load(folder)
     store.save(replace(state, name=name), folder)
-
-
-def _deleted(folder: Path) -> None:
-    for name in (MANIFEST, CURVE, MOMENTS, CHECKPOINT):
-        (folder / name).unlink(missing_ok=True)
-    if not any(folder.iterdir()):
-        folder.rmdir()

@@ -1,0 +1,157 @@
+"""A save of a run that is cut off at any of its file operations leaves the old run or the new one, never a mixture."""
+
+import builtins
+import errno
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attnlab.errors import FileError
+from attnlab.files.bounded import read_bytes
+from attnlab.training import store
+from attnlab.training.run import RunState
+from attnlab.training.store_manifest import MANIFEST, PARTS, file_name
+from tests.training.runs import made_up_run
+
+OPERATIONS = ("open", "fsync", "replace", "rename", "unlink", "mkdir", "rmdir", "listdir", "chmod")
+
+
+class KilledError(BaseException):
+    """The process is gone, so that nothing can be tidied up."""
+
+
+class Disk:
+    """Counts file operations; the one at ``cut`` fails, and if the process is ``killed`` all after it too."""
+
+    def __init__(self, patched: pytest.MonkeyPatch, cut: int, error: Callable[[], BaseException], killed: bool) -> None:
+        self.count, self._cut, self._error, self._killed = 0, cut, error, killed
+        for name in OPERATIONS:
+            patched.setattr(os, name, self._cutting(getattr(os, name)))
+        patched.setattr(builtins, "open", self._cutting(builtins.open))
+
+    def _cutting(self, operation: Callable[..., Any]) -> Callable[..., Any]:
+        def cut_or_done(*args: Any, **kwargs: Any) -> Any:
+            self.count += 1
+            if self.count == self._cut or (self._killed and self.count > self._cut):
+                raise self._error()
+            return operation(*args, **kwargs)
+
+        return cut_or_done
+
+
+def states() -> tuple[RunState, RunState]:
+    old, new = made_up_run(3).state(), made_up_run(5).state()
+    return replace(old, name="old"), replace(new, name="new")
+
+
+def saved_with(folder: Path, cut: int, error: Callable[[], BaseException], killed: bool) -> int:
+    """Save the new run over the old one; return how many operations that took, or would have gone on to take."""
+    with pytest.MonkeyPatch.context() as patched:
+        disk = Disk(patched, cut, error, killed)
+        with suppress(KilledError, KeyboardInterrupt, FileError):
+            store.save(states()[1], folder)
+        return disk.count
+
+
+def which(folder: Path) -> str:
+    """Return whose run is there, by all parts of it."""
+    found = store.load(folder)
+    for state in states():
+        if found.name == state.name:
+            assert [each.step for each in found.moments] == [each.step for each in state.moments]
+            assert found.checkpoint is not None
+            assert state.checkpoint is not None
+            assert found.checkpoint.step == state.checkpoint.step
+            np.testing.assert_array_equal(found.curve.losses, state.curve.losses)
+            assert store.summary(folder).name == state.name
+            return state.name
+    raise AssertionError(found.name)
+
+
+def named(folder: Path) -> set[str]:
+    return {MANIFEST, *store._named(folder)}
+
+
+@pytest.mark.parametrize(
+    ("error", "killed"),
+    [
+        (KilledError, True),
+        (KeyboardInterrupt, False),
+        (lambda: OSError(errno.ENOSPC, "No space left on device"), False),
+    ],
+    ids=["killed", "interrupted", "full"],
+)
+def test_a_cut_at_every_operation_leaves_the_old_run_or_the_new(
+    error: Callable[[], BaseException], killed: bool, tmp_path: Path
+) -> None:
+    seen = []
+    for cut in range(1, operations(tmp_path / "whole") + 1):
+        folder = tmp_path / str(cut)
+        store.save(states()[0], folder)
+        saved_with(folder, cut, error, killed)
+        seen.append(which(folder))
+        if not killed and seen[-1] == "old":
+            assert {path.name for path in folder.iterdir()} == named(folder)  # nothing is left of the other
+        store.save(states()[1], folder)
+        assert which(folder) == "new"
+    assert len(seen) > 20
+    assert set(seen) == {"old", "new"}
+    assert seen == sorted(seen, reverse=True) or not killed  # old up to one moment, new from there on
+
+
+def operations(folder: Path) -> int:
+    store.save(states()[0], folder)
+    return saved_with(folder, 10**6, KilledError, True)
+
+
+def test_what_a_killed_save_left_is_deleted_an_hour_later_and_what_is_younger_stays(tmp_path: Path) -> None:
+    store.save(states()[0], tmp_path)
+    orphan, young = (tmp_path / file_name("moments", digits * 16) for digits in "ab")
+    for path in (orphan, young, tmp_path / "mine.safetensors", tmp_path / "moments-of-mine.safetensors"):
+        path.write_bytes(b"left")
+    os.utime(orphan, (1, 1))
+    os.utime(tmp_path / "mine.safetensors", (1, 1))
+    store.save(states()[1], tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {
+        *named(tmp_path), young.name, "mine.safetensors", "moments-of-mine.safetensors",
+    }  # fmt: skip
+
+
+def test_a_run_that_is_saved_while_it_is_read_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.save(states()[0], tmp_path)
+
+    def saved_between(path: Path, limit: int, who: str) -> bytes:
+        data = read_bytes(path, limit, who)
+        if not saved and path.name == MANIFEST:
+            saved.append(1)
+            store.save(states()[1], tmp_path)  # which deletes the files that were just named
+        return data
+
+    saved: list[int] = []
+    monkeypatch.setattr(store, "read_bytes", saved_between)
+    assert which(tmp_path) == "new"
+
+
+def test_a_run_of_version_1_is_read_saved_anew_and_deleted(tmp_path: Path) -> None:
+    store.save(states()[0], tmp_path)
+    manifest = (tmp_path / MANIFEST).read_text()
+    for name in store._named(tmp_path):
+        part = name.partition("-")[0]
+        manifest = manifest.replace(f'"{part}": "{name}"', f'"{file_name(part)}": 7')
+        (tmp_path / name).rename(tmp_path / file_name(part))
+    (tmp_path / MANIFEST).write_text(manifest.replace('"version": 2', '"version": 1'))
+    assert which(tmp_path) == "old"
+    store.save(states()[1], tmp_path)
+    assert which(tmp_path) == "new"
+    assert not [part for part in PARTS if (tmp_path / file_name(part)).exists()]
+    (tmp_path / "notes.txt").write_text("mine")
+    store.delete(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+    with pytest.raises(FileError, match="No such file"):
+        store.load(tmp_path)
