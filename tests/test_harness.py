@@ -131,11 +131,8 @@ def test_an_error_in_a_slot_is_told_with_the_last_events(tmp_path: Path, monkeyp
     assert said.startswith("seed 21: ")
 
 
-MIXED = pytest.mark.xfail(reason="a run is kept in several files, of which a kill leaves some old and some new")
-
-
 @posix
-@pytest.mark.parametrize("kinds", ["session,settings,lesson,exercise,table,unsaved", pytest.param("run", marks=MIXED)])
+@pytest.mark.parametrize("kinds", ["session,settings,lesson,exercise,table,unsaved", "run"])
 def test_a_killed_save_leaves_the_old_or_the_new_file(tmp_path: Path, kinds: str) -> None:
     done = ran("-m", "tools.kill_saves", "--seed", "3", "--kinds", kinds, "--kills", "60", folder=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from attnlab.errors import FileError
+from attnlab.files.bounded import read_bytes
 from attnlab.folders import config_folder
 
 VERSION = 1
+LIMIT = 1 << 20
+"""Bytes that the file of settings may have."""
 RECENT_LIMIT = 12
 FIGURE_LIMIT = 32
 HISTORY_MIB, HISTORY_CHOICES = 512, (128, 512, 2048, 8192)
@@ -58,12 +61,12 @@ def load_settings(
     A file with something wrong in it is first copied to settings.json.bak.
     """
     path = path or settings_path()
-    try:
-        text = path.read_bytes()
-    except FileNotFoundError:
+    if not os.path.lexists(path):
         return Settings(), ()
-    except OSError as error:
-        return Settings(), (f"The settings in {path} cannot be read ({error.strerror}); the defaults are used.",)
+    try:
+        text = read_bytes(path, LIMIT, "the settings")
+    except FileError as error:
+        return Settings(), (f"{str(error).rstrip('.')}; the default settings are used.",)
     settings, wrong = _parse(text, migrations)
     if not wrong:
         return settings, ()

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from attnlab.errors import FileError
 from attnlab.files.atomic import why
+from attnlab.files.bounded import open_file
 from attnlab.files.named_array import DAMAGE, NamedArray, named, shown
 from attnlab.files.numpy_in import from_npy, from_npz
 from attnlab.files.state_dict_in import read_state_dict
@@ -50,9 +51,7 @@ def read_arrays(path: str | os.PathLike[str]) -> dict[str, NamedArray]:
 
 def _check_file(file: Path) -> None:
     try:
-        if file.exists() and not file.is_file() and not file.is_dir():
-            raise FileError(f"{shown(str(file))} is a pipe or a device; a file of weights is needed.")
-        with file.open("rb") as opened:
+        with open_file(file) as opened:
             empty = not opened.read(1)
     except FileNotFoundError:
         raise FileError(f"There is no file {shown(str(file))}.") from None
@@ -70,6 +69,7 @@ def _damaged(file: Path, error: Exception) -> FileError:
 
 
 def _from_safetensors(file: Path) -> dict[str, NamedArray]:
+    open_file(file).close()  # which refuses a pipe or a device, where the next line would wait
     with safe_open(file, framework="pt") as opened:
         return {array.name: array for array in _slices(opened, file)}
 
@@ -83,6 +83,7 @@ def _slices(opened: Any, file: Path) -> Iterator[NamedArray]:
 
 def _safe_tensor(file: Path, name: str) -> Tensor:
     try:
+        open_file(file).close()
         with safe_open(file, framework="pt") as opened:
             tensor: Tensor = opened.get_tensor(name).clone()
             return tensor

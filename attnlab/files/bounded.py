@@ -1,18 +1,18 @@
-"""Opens files that are files, never a pipe to wait for, and reads them no further than they may be long."""
+"""The one way to read a file of a person's: regular files only, never a pipe to wait for, and up to a limit."""
 
 import os
 import stat
 from typing import IO
 
 from attnlab.errors import FileError
-from attnlab.files.atomic import why
+from attnlab.files.atomic import shown, why
 
 
 def open_file(path: str | os.PathLike[str]) -> IO[bytes]:
-    """Open an ordinary file to be read.
+    """Open a regular file for reading.
 
     Raises:
-        OSError, ValueError: as :func:`open`; and for a pipe, a device or a socket, at once, whoever writes to it.
+        OSError, ValueError: as :func:`open`; and at once for a pipe, a device or a socket.
     """
     return open(path, "rb", opener=_ordinary)
 
@@ -21,9 +21,9 @@ def read_bytes(path: str | os.PathLike[str], limit: int, who: str) -> bytes:
     """Return what is in a file of at most ``limit`` bytes, whole MiB; ``who`` may have so many: "an exercise".
 
     Raises:
-        FileError: it is not there, cannot be read, is no ordinary file, or is larger.
+        FileError: it is not there, cannot be read, is no regular file, or is larger.
     """
-    name = os.fspath(path)
+    name = shown(path)
     try:
         with open_file(path) as file:
             data = file.read(limit + 1)
@@ -35,10 +35,17 @@ def read_bytes(path: str | os.PathLike[str], limit: int, who: str) -> bytes:
 
 
 def _ordinary(name: str, flags: int) -> int:
-    """Open without waiting, and look at what was opened: a look before could be at something else."""
-    handle = os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
-    mode = os.fstat(handle).st_mode
-    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):  # which Python itself refuses
-        return handle
-    os.close(handle)
-    raise OSError(0, "it is a pipe or a device, no file")
+    """Open without waiting. Looked at before, as opening a device may set it going, and after, as it may be another."""
+    _check_mode(os.stat(name).st_mode)
+    handle = os.open(name, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
+    try:
+        _check_mode(os.fstat(handle).st_mode)
+    except OSError:
+        os.close(handle)
+        raise
+    return handle
+
+
+def _check_mode(mode: int) -> None:
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # of folders Python itself says that they are some
+        raise OSError(0, "it is a pipe or a device, not a file")

@@ -1,12 +1,14 @@
 """How many heads the weights of a file have: told by a config beside it, allowed by the shapes."""
 
-import json
 import math
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
+from attnlab.errors import FileError
+from attnlab.files import session_json
+from attnlab.files.bounded import read_bytes
 from attnlab.files.layouts import UNKNOWN, Heads
 
 _CONFIG_LIMIT = 1 << 20
@@ -19,9 +21,8 @@ def heads_beside(path: str | os.PathLike[str]) -> Heads:
     """Return the numbers of heads that a config.json in the same folder tells; UNKNOWN where there is none to read."""
     config = Path(path).with_name("config.json")
     try:
-        text = config.read_bytes()[: _CONFIG_LIMIT + 1]
-        found = json.loads(text) if len(text) <= _CONFIG_LIMIT else None
-    except (OSError, ValueError, RecursionError):
+        found = session_json.parse(read_bytes(config, _CONFIG_LIMIT, "a config"))
+    except (FileError, ValueError, RecursionError):
         return UNKNOWN
     if not isinstance(found, dict):
         return UNKNOWN

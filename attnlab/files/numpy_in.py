@@ -1,5 +1,6 @@
 """NumPy's own files in: headers at once, numbers when they are asked for, pickled objects never."""
 
+import os
 import tokenize
 import warnings
 import zipfile
@@ -15,22 +16,29 @@ from torch import Tensor
 
 from attnlab.errors import FileError
 from attnlab.files.atomic import why
+from attnlab.files.bounded import open_file
 from attnlab.files.named_array import DAMAGE, MOST_ARRAYS, MOST_NUMBERS, NamedArray, named, nothing, shown
 
 
 def from_npy(file: Path) -> dict[str, NamedArray]:
     """Return the one array of a file, called as the file is."""
-    with file.open("rb") as opened:
+    with open_file(file) as opened:
         shape, dtype = _header(opened)
         expected = opened.tell() + dtype.itemsize * _count(shape)
-    if not dtype.hasobject and file.stat().st_size < expected:
-        raise ValueError(f"it is cut off: {file.stat().st_size} bytes where its header promises {expected}")
-    return {file.stem: _numpy(file.stem, shape, dtype, lambda: np.load(file, allow_pickle=False))}
+        size = opened.seek(0, os.SEEK_END)
+    if not dtype.hasobject and size < expected:
+        raise ValueError(f"it is cut off: {size} bytes where its header promises {expected}")
+
+    def load() -> NDArray[Any]:
+        with open_file(file) as again:
+            return np.asarray(npy.read_array(again, allow_pickle=False))
+
+    return {file.stem: _numpy(file.stem, shape, dtype, load)}
 
 
 def from_npz(file: Path) -> dict[str, NamedArray]:
     """Return the arrays of a zip, called as they are in it."""
-    with zipfile.ZipFile(file) as archive:
+    with open_file(file) as opened, zipfile.ZipFile(opened) as archive:
         members = [member for member in archive.infolist() if not member.is_dir()]
         if len(members) > MOST_ARRAYS:
             raise ValueError(f"it holds {len(members)} files")
@@ -45,9 +53,8 @@ def _member(archive: zipfile.ZipFile, file: Path, member: zipfile.ZipInfo) -> tu
         shape, dtype = _header(opened)
 
     def load() -> NDArray[Any]:
-        with zipfile.ZipFile(file) as again, again.open(member.filename) as stream:
-            loaded: NDArray[Any] = npy.read_array(stream, allow_pickle=False)
-            return loaded
+        with open_file(file) as again, zipfile.ZipFile(again) as whole, whole.open(member.filename) as stream:
+            return np.asarray(npy.read_array(stream, allow_pickle=False))
 
     return name, _numpy(name, shape, dtype, load)
 

@@ -1,5 +1,6 @@
 """PyTorch's own files in: tensors by name out of a state dict, with nothing in the file ever run."""
 
+import os
 import pickle
 import struct
 import warnings
@@ -14,6 +15,7 @@ from torch import Tensor
 
 from attnlab.attention.arrays import dtype_name
 from attnlab.errors import FileError
+from attnlab.files.bounded import open_file
 from attnlab.files.named_array import MOST_ARRAYS, NamedArray, named, shown
 
 LEGACY_LIMIT = 512 << 20
@@ -31,7 +33,7 @@ def read_state_dict(file: Path) -> dict[str, NamedArray]:
         FileError: it holds a whole module or other code, or is not a file of torch.
     """
     held = _loaded(file)
-    keep = not zipfile.is_zipfile(file)  # what was read whole; a mapped file may be cut short under whoever reads it
+    keep = not _is_zip(file)  # what was read whole; a mapped file may be cut short under whoever reads it
     found = {name: _array(file, name, tensor, keep) for name, tensor in _tensors(held, "", file)}
     if not found:
         raise FileError(f"{shown(file.name)} holds no tensors; save model.state_dict() with torch.save.")
@@ -39,10 +41,10 @@ def read_state_dict(file: Path) -> dict[str, NamedArray]:
 
 
 def _loaded(file: Path) -> Any:
-    mapped = zipfile.is_zipfile(file)
+    mapped = _is_zip(file)
     if mapped:
         _check_zip(file)
-    elif file.stat().st_size > LEGACY_LIMIT:
+    elif os.stat(file).st_size > LEGACY_LIMIT:
         raise FileError(
             f"{shown(file.name)} is larger than {LEGACY_LIMIT >> 20} MiB and in torch's old format: resave it."
         )
@@ -58,9 +60,15 @@ def _loaded(file: Path) -> Any:
         raise _code(file) from None
 
 
+def _is_zip(file: Path) -> bool:
+    """Tell how torch wrote a file; at once, as for a pipe or a device it is an OSError."""
+    with open_file(file) as opened:
+        return zipfile.is_zipfile(opened)
+
+
 def _check_zip(file: Path) -> None:
     """Refuse what torch would never write: packed members, which may unpack to anything, and endless descriptions."""
-    with zipfile.ZipFile(file) as archive:
+    with open_file(file) as opened, zipfile.ZipFile(opened) as archive:
         for member in archive.infolist():
             if member.compress_type != zipfile.ZIP_STORED:
                 raise ValueError("its parts are compressed, which torch never does")
@@ -70,7 +78,7 @@ def _check_zip(file: Path) -> None:
 
 def _refused(file: Path, error: Exception) -> FileError:
     text = str(error)
-    with file.open("rb") as opened:
+    with open_file(file) as opened:
         foreign = opened.read(2) in (b"\x80\x03", b"\x80\x04", b"\x80\x05")  # a pickle that torch did not write
     if foreign or "GLOBAL" in text or "global" in text or "Can only" in text:
         return _code(file)

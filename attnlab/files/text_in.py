@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from attnlab.block_text import BlockError, parse_block
 from attnlab.errors import FileError
 from attnlab.files.atomic import why
+from attnlab.files.bounded import open_file
 from attnlab.files.named_array import NamedArray, named, nothing, shown
 from attnlab.number_text import FLOAT32_MAX
 
@@ -20,11 +21,13 @@ TEXT_LIMIT = 64 << 20
 
 def from_text(file: Path) -> dict[str, NamedArray]:
     """Return the arrays of a file of text: a table called as the file is, or the named ones of JSON."""
-    if file.stat().st_size > TEXT_LIMIT:
+    with open_file(file) as opened:
+        data = opened.read(TEXT_LIMIT + 1)
+    if len(data) > TEXT_LIMIT:
         raise FileError(
             f"{shown(file.name)} is larger than the {TEXT_LIMIT >> 20} MiB that are read as text: use .npy."
         )
-    return read_text(_decoded(file.read_bytes()), file.stem, shown(file.name))
+    return read_text(_decoded(data), file.stem, shown(file.name))
 
 
 def read_text(text: str, name: str = "pasted", source: str = "") -> dict[str, NamedArray]:

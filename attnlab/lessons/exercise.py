@@ -251,7 +251,7 @@ def save_exercise(exercise: Exercise, path: str | os.PathLike[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         session = Path(folder) / "state.attnlab"
         save(exercise.experiment, session)
-        state = base64.b64encode(session.read_bytes()).decode("ascii")
+        state = base64.b64encode(read_bytes(session, LIMIT, "the state of an exercise")).decode("ascii")
     whole = {"format": FORMAT, "version": VERSION, **plain, "blanks": blanks, "state": state}
     data = (json.dumps(whole, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode("utf-8", "surrogatepass")
     if len(data) > LIMIT:

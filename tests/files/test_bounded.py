@@ -24,5 +24,5 @@ def test_a_file_is_read_whole_or_refused_by_its_size(tmp_path: Path) -> None:
 def test_nobody_waits_for_a_pipe(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.json")
     for read in (read_exercise, read_answer_file):
-        with pytest.raises(FileError, match=r"pipe\.json cannot be read: it is a pipe or a device, no file\.$"):
+        with pytest.raises(FileError, match=r"pipe\.json cannot be read: it is a pipe or a device, not a file\.$"):
             read(tmp_path / "pipe.json")

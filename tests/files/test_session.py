@@ -244,7 +244,7 @@ def test_saving_where_nothing_can_be_written_is_refused_and_leaves_the_old_file(
 def test_what_is_no_ordinary_file_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.attnlab")
     for path in (tmp_path / "pipe.attnlab", Path("/dev/zero")):
-        with pytest.raises(FileError, match=f"^{path} cannot be read: it is a pipe or a device, no file.$"):
+        with pytest.raises(FileError, match=f"^{path} cannot be read: it is a pipe or a device, not a file.$"):
             load(path)
     with pytest.raises(FileError, match="is a folder; a session is a file"):
         load(tmp_path)

@@ -235,8 +235,8 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     step = Step("One", file="pipe", line=5)
     (problem,) = check(replace(lesson_of(step), path=tmp_path / "own.md"))
     assert problem.line == 5
-    assert problem.reason.endswith("pipe cannot be read: it is a pipe or a device, no file.")
-    with pytest.raises(FileError, match=r"pipe cannot be read: it is a pipe or a device, no file\.$"):
+    assert problem.reason.endswith("pipe cannot be read: it is a pipe or a device, not a file.")
+    with pytest.raises(FileError, match=r"pipe cannot be read: it is a pipe or a device, not a file\.$"):
         read(tmp_path / "pipe")
 
 

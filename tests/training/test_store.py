@@ -334,7 +334,8 @@ def test_a_pipe_is_never_waited_for_and_a_link_to_nowhere_is_refused(name: str, 
 
 def test_marks_and_moments_of_different_times_still_make_a_run(tmp_path: Path) -> None:
     later = tmp_path / "later"
-    save(made_up_run(9).state(), later)
+    with one_name_for_a_save():
+        save(made_up_run(9).state(), later)
     shutil.copy(later / MOMENTS, rebuilt(tmp_path, {}) / MOMENTS)  # switched off between two files
     run = Run.of(load(tmp_path))
     assert len(run.recorder.moments) == 9

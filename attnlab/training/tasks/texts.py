@@ -3,7 +3,9 @@
 from pathlib import Path
 
 from attnlab import assets
-from attnlab.errors import TrainingError
+from attnlab.errors import FileError, TrainingError
+from attnlab.files.atomic import shown
+from attnlab.files.bounded import read_bytes
 
 SHIPPED = "texts/sonnets.txt"
 MOST_BYTES = 2 << 20
@@ -17,24 +19,30 @@ def read(path: str) -> str:
     """
     if not path:
         return assets.read_text(SHIPPED)
-    file = Path(path).expanduser()
     try:
-        if not file.is_file():
-            raise TrainingError(f"There is no text file {path}; the name of one, or none for the text that ships.")
-        size = file.stat().st_size
-        if size > MOST_BYTES:
-            raise TrainingError(f"The text {path} has {size / 2**20:.1f} MB; up to {MOST_BYTES >> 20} MB would do.")
-        raw = file.read_bytes()
-    except OSError as error:
-        raise TrainingError(f"The text {path} cannot be read: {error.strerror or error}.") from None
-    return _decoded(path, raw)
+        raw = read_bytes(place(path), MOST_BYTES, "a text to learn from")
+    except FileError as error:
+        raise TrainingError(f"{str(error).rstrip('.')}; without a name the text that ships is learned.") from None
+    return _decoded(shown(path), raw)
+
+
+def place(path: str) -> Path:
+    """Return where a text lies that a person named; ~ is their own folder.
+
+    Raises:
+        TrainingError: ~ is somebody's whom this machine does not know.
+    """
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        raise TrainingError(f"The text {shown(path)} cannot be found: there is no such user here.") from None
 
 
 def stamp(path: str) -> tuple[int, int]:
     """Return what changes when a file does: its size and the time it was written."""
     try:
-        found = Path(path).expanduser().stat()
-    except OSError:
+        found = place(path).stat()
+    except (OSError, ValueError, TrainingError):
         return 0, 0
     return found.st_size, found.st_mtime_ns
 

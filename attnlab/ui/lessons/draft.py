@@ -6,8 +6,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from attnlab.errors import AttnlabError
 from attnlab.files.atomic import write_bytes
+from attnlab.files.bounded import read_bytes
+from attnlab.files.session_archive import TOTAL_LIMIT
 from attnlab.lessons.lesson import Lesson, Step
 
 
@@ -168,9 +169,4 @@ def _carry_files(lesson: Lesson, path: Path) -> None:
         target = path.parent / name
         if target == folder / name or target.exists():
             continue
-        try:
-            content = (folder / name).read_bytes()
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise AttnlabError(f"{folder / name}, which a step begins with, cannot be read: {reason}.") from None
-        write_bytes(target, content)
+        write_bytes(target, read_bytes(folder / name, TOTAL_LIMIT, "a session that a step begins with"))
