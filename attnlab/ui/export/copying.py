@@ -4,12 +4,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QMimeData
-from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtGui import QImage
 
 from attnlab.errors import AttnlabError
 from attnlab.figures.figure_file import described, page_image, page_of, png, svg
 from attnlab.figures.figure_source import Source
 from attnlab.figures.figure_spec import FigureSpec
+from attnlab.ui.base.clipboard import copy_data
 from attnlab.ui.export.remembered import recalled
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def copy_figure(source: Source, spec: FigureSpec) -> QImage:
     data.setImageData(image)
     data.setData("image/png", png(image))
     data.setData("image/svg+xml", svg(vectors, *described(vectors)))
-    QGuiApplication.clipboard().setMimeData(data)
+    copy_data(data)
     return image
 
 
