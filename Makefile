@@ -43,6 +43,9 @@ test-headless: $(READY) ## run the tests of the mathematics, the files and the c
 faults: $(READY) ## plant faults one at a time and count which the tests see; ARGS="--only lessons -v"
 	@$(OFFSCREEN) $(BIN)/python tools/plant_faults.py $(ARGS)
 
+torture: $(READY) ## run all for hours: in random order, beside busy loops, with spoilt files and kills; ARGS="--minutes 60"
+	@$(OFFSCREEN) $(BIN)/python -m tools.torture --workers $(WORKERS) $(ARGS)
+
 check: $(READY) ## lint, format, strict types, who may import whom
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .

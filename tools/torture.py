@@ -1,0 +1,197 @@
+"""Runs the tests again and again in random order, over thread counts, kernels and busy loops, and tells what failed.
+
+    python -m tools.torture                        twelve whole runs, then 10^5 files, 10^5 events and 10^3 kills
+    python -m tools.torture --runs 20 --only tests --paths tests/ui --minutes 60
+    python -m tools.torture --seed 7 --runs 3      the same orders and examples again
+    python -m tools.torture --again                the table of what ran so far; nothing is run
+
+Each run of the tests has a seed of its own, from which come its order and what Hypothesis draws; the table names it and
+the command that runs it again. Each run is written to --log as it ends, so that an interrupted torture goes on from
+there; --fresh begins anew.
+"""
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from itertools import cycle
+from pathlib import Path
+from xml.etree import ElementTree
+
+ROOT = Path(__file__).resolve().parent.parent
+_OLD = "COMPATIBLE"
+SETTINGS = (
+    *((1, "", 0), (2, "", 2), (4, "", 0), (1, _OLD, 2), (2, _OLD, 0), (4, _OLD, 0)),
+    *((1, "", 0), (2, "", 0), (4, "", 2), (1, _OLD, 0), (2, _OLD, 2), (4, _OLD, 0)),
+)
+"""What the runs go through: OMP_NUM_THREADS, MKL_CBWR, and how many busy loops run beside."""
+PARTS = {
+    "files": ["tools.mutate_files", "--count", "100000"],
+    "events": ["tools.random_events", "--runs", "143", "--events", "700"],
+    "kills": ["tools.kill_saves", "--kills", "1000"],
+}
+_BUSY_LOOP = "import os\nparent = os.getppid()\nwhile os.getppid() == parent: sum(range(1_000_000))"
+
+
+@dataclass(frozen=True)
+class Done:
+    """One run that ended: what it was, how it ended, and what did not pass."""
+
+    name: str
+    seed: int
+    setting: str
+    command: str
+    minutes: float
+    passed: int = 0
+    failed: list[str] = field(default_factory=list)
+    code: int = 0
+
+    @property
+    def well(self) -> bool:
+        return self.code == 0 and not self.failed
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run what the command line asks for; return 1 when something failed."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.torture", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--runs", type=int, default=12, help="how many runs of the tests (default 12)")
+    parser.add_argument("--minutes", type=float, help="begin nothing more after so long")
+    parser.add_argument("--seed", type=int, help="what all is drawn from (default: another each time, printed)")
+    parser.add_argument("--paths", nargs="+", default=["tests"], help="which tests (default: all)")
+    parser.add_argument("--quick", action="store_true", help="what make test runs, not every test")
+    parser.add_argument("--only", default="tests,files,events,kills", help="what of tests, files, events, kills")
+    parser.add_argument("--workers", default="auto", help="processes that one run of the tests takes (default auto)")
+    parser.add_argument(
+        "--log", type=Path, default=ROOT / "build" / "torture.jsonl", help="where to write what is done"
+    )
+    parser.add_argument("--fresh", action="store_true", help="forget what was done")
+    parser.add_argument("--again", action="store_true", help="print the table of what was done, and run nothing")
+    options = parser.parse_args(argv)
+    if options.fresh:
+        options.log.unlink(missing_ok=True)
+    log = _read(options.log)
+    if not options.again:
+        seed = random.SystemRandom().randrange(1 << 31) if options.seed is None else options.seed
+        print(f"seed {seed}; log {options.log}", flush=True)
+        late = time.monotonic() + 60 * options.minutes if options.minutes is not None else float("inf")
+        try:
+            for done in _run_all(options, seed, {done.name for done in log}, late):
+                log.append(done)
+                _write(options.log, done)
+                print(_line(done), flush=True)
+        except KeyboardInterrupt:
+            print("Interrupted; the same command goes on from here.")
+    print(table(log))
+    return int(not log or not all(done.well for done in log))
+
+
+def table(log: list[Done]) -> str:
+    """Return what was done, a line each, and how to run again what failed."""
+    lines = ["", f"{'run':<12} {'seed':>10}  {'setting':<52} {'minutes':>7} {'passed':>7} {'failed':>6}"]
+    lines += [_line(done) for done in log]
+    tests = [done for done in log if done.name.startswith("tests")]
+    well = sum(done.well for done in log)
+    lines.append(
+        f"{well} of {len(log)} runs were well; {len(tests)} of them of the tests, "
+        f"{sum('busy' in done.setting for done in tests)} beside busy loops."
+    )
+    for done in log:
+        if not done.well:
+            lines += ["", f"{done.name}: {done.command}", *(f"  {name}" for name in done.failed)]
+    return "\n".join(lines)
+
+
+def _line(done: Done) -> str:
+    failed = len(done.failed) or ("-" if done.well else f"rc {done.code}")
+    return f"{done.name:<12} {done.seed:>10}  {done.setting:<52} {done.minutes:>7.1f} {done.passed:>7} {failed:>6}"
+
+
+def _run_all(options: argparse.Namespace, seed: int, there: set[str], late: float) -> Iterator[Done]:
+    parts = options.only.split(",")
+    numbers = range(1, options.runs + 1) if "tests" in parts else ()
+    for number, (threads, kernels, busy) in zip(numbers, cycle(SETTINGS), strict=False):
+        name = f"tests {number}"
+        if name not in there and time.monotonic() < late:
+            yield _run_tests(options, name, (seed + number) % (1 << 31), threads, kernels, busy)
+    for name, command in PARTS.items():
+        if name in parts and name not in there and time.monotonic() < late:
+            yield _run_part(name, [sys.executable, "-m", *command, "--seed", str(seed)], seed)
+
+
+def _run_tests(options: argparse.Namespace, name: str, seed: int, threads: int, kernels: str, busy: int) -> Done:
+    report = options.log.with_suffix(f".{name.replace(' ', '-')}.xml")
+    report.parent.mkdir(parents=True, exist_ok=True)
+    report.unlink(missing_ok=True)
+    setting = {"OMP_NUM_THREADS": str(threads)} | ({"MKL_CBWR": kernels} if kernels else {})
+    extra = setting | {"QT_QPA_PLATFORM": "offscreen"}
+    command = ["-m", "pytest", "-n", options.workers, "--dist", "worksteal", "--random-order-bucket=global"]
+    command += [f"--random-order-seed={seed}", f"--hypothesis-seed={seed}", *(["--quick"] if options.quick else [])]
+    command += options.paths
+    kept = {key: value for key, value in os.environ.items() if key not in ("CI", "MKL_CBWR")}  # CI draws nothing
+    begun = time.monotonic()
+    with _busy_loops(busy), report.with_suffix(".txt").open("w", encoding="utf-8") as told:
+        code = subprocess.run(
+            [sys.executable, *command, f"--junitxml={report}"], cwd=ROOT, env=kept | extra, stdout=told, stderr=told
+        ).returncode
+    passed, failed = _counted(report)
+    again = " ".join([*(f"{key}={value}" for key, value in extra.items()), "python", *command])
+    in_words = " ".join(f"{key}={value}" for key, value in setting.items()) + f", {busy} busy loops" * bool(busy)
+    return Done(name, seed, in_words, again, (time.monotonic() - begun) / 60, passed, failed, code)
+
+
+def _counted(report: Path) -> tuple[int, list[str]]:
+    """Return how many tests passed, and the names of those that failed, of a report of pytest; of none, nothing."""
+    if not report.exists():
+        return 0, ["no report: see the text beside it"]
+    cases = list(ElementTree.parse(report).getroot().iter("testcase"))
+    bad = [f"{each.get('classname')}::{each.get('name')}" for each in cases if _has(each, "failure", "error")]
+    return sum(not _has(each, "failure", "error", "skipped") for each in cases), bad
+
+
+def _has(case: ElementTree.Element, *tags: str) -> bool:
+    return any(case.find(tag) is not None for tag in tags)
+
+
+def _run_part(name: str, command: list[str], seed: int) -> Done:
+    begun = time.monotonic()
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    said = (done.stdout + done.stderr).splitlines()
+    failed = [line for line in said if line.startswith("FAULT")]
+    setting = said[-1][:52] if said else ""
+    return Done(name, seed, setting, " ".join(command[1:]), (time.monotonic() - begun) / 60, 0, failed, done.returncode)
+
+
+@contextmanager
+def _busy_loops(count: int) -> Iterator[None]:
+    """Keep processors busy that the tests would like to have; the loops end with this process, however it ends."""
+    loops = [subprocess.Popen([sys.executable, "-c", _BUSY_LOOP]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+
+
+def _read(log: Path) -> list[Done]:
+    if not log.exists():
+        return []
+    return [Done(**json.loads(line)) for line in log.read_text(encoding="utf-8").splitlines()]
+
+
+def _write(log: Path, done: Done) -> None:
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(asdict(done)) + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
