@@ -3,6 +3,7 @@
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QRectF, Qt
 from PySide6.QtGui import QColor, QCursor, QHideEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QListView, QVBoxLayout, QWidget
+from shiboken6 import isValid
 
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.actions import ActionList
@@ -82,8 +83,9 @@ class CommandPalette(QWidget):
             app.removeEventFilter(self)
         if self.isVisible():
             self.hide()
-            if self._came_from is not None and self._came_from.isVisible():
-                self._came_from.setFocus(Qt.FocusReason.PopupFocusReason)
+            came_from, self._came_from = self._came_from, None
+            if came_from is not None and isValid(came_from) and came_from.isVisible():  # it may be gone by now
+                came_from.setFocus(Qt.FocusReason.PopupFocusReason)
         self._came_from = None
 
     def found(self) -> list[Found]:

@@ -5,11 +5,12 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QListView, QMenu, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
 
 from attnlab.figures.palette import DARK
 from attnlab.ui.actions import Action, ActionList
@@ -163,6 +164,27 @@ def test_escape_and_a_click_elsewhere_close_it(program: Program) -> None:
     QTest.mouseClick(program.button, Button.LeftButton)
     assert not program.palette.isVisible()
     assert program.did == []
+
+
+@pytest.mark.parametrize("close", ["escape", "choose", "click"])
+def test_it_closes_when_what_had_the_keyboard_is_gone(program: Program, close: str) -> None:
+    """As a field of a lesson's step does when the lesson goes on meanwhile."""
+    program.palette.open()
+    program.field.deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+    assert not isValid(program.field)
+    if close == "escape":
+        program.press(Key.Key_Escape)
+    elif close == "choose":
+        program.type("open")
+        program.press(Key.Key_Return)
+        assert program.did == ["open"]
+    else:
+        QTest.mouseClick(program.button, Qt.MouseButton.LeftButton)
+    assert not program.palette.isVisible()
+    assert program.search_field().hasFocus() is False
+    QTest.keyClick(program.window, Key.Key_F5)
+    assert program.did[-1] == "present"
 
 
 def test_opening_it_again_closes_it(program: Program) -> None:

@@ -1,6 +1,6 @@
 """The cells and headers of a table of numbers, in as many lines a row as it takes for all columns to be seen."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, Qt, Signal, Slot
 from PySide6.QtGui import (
@@ -31,7 +31,7 @@ from attnlab.ui.theme import font, mixed, px, restyle, text_on
 from attnlab.ui.widgets.number_model import Column, NumberModel
 
 _WIDEST_PX, _NARROWEST_TEXT_PX = 220, 64
-_BETWEEN_PX = 8
+_BORDER_PX, _BETWEEN_PX = 2, 8
 """Room at either side of a text."""
 _MEASURED = 64
 """So many rows from the first in sight decide how wide a column is: there may be thousands."""
@@ -178,19 +178,27 @@ class NumberView(QTableView):
     def _fit(self) -> None:
         """Lay rows in as few lines as let all columns be seen; a width given by hand stays until these change."""
         if self.isVisible() and not self._resetting:
-            lines, widths = _folded(self._model.columns, self._wanted, self.viewport().width(), self._most_lines())
-            self.verticalHeader().setDefaultSectionSize(
-                px(24) if lines == 1 else lines * px(20) + 2 * _row_margin(lines)
-            )
+            lines, widths = _folded(self._model.columns, self._wanted, self._room, self._most_lines())
+            self.verticalHeader().setDefaultSectionSize(_row_height(lines))
             if lines != self._model.lines:
                 self._given = []
                 self._model.fold(lines)
                 self.folded.emit()
-                self._fit()  # the scroll bar may have come or gone
-            elif widths != self._given:
+            if widths != self._given:
                 self._given = widths
                 for section, width in enumerate(widths):
                     self._header.resizeSection(section, width)
+
+    def _room(self, lines: int) -> int:
+        """Return how wide the cells may be with so many lines a row, in pixels.
+
+        It follows from the size of the table alone: asked whether its scroll bar is there now, a table whose bar comes
+        with one number of lines and goes with another would fold for ever.
+        """
+        titles = lines * QFontMetrics(font("caption_strong")).lineSpacing() + 2 * px(4) + 5
+        needed = titles + len(self._model.order) * _row_height(lines)
+        bar = self.verticalScrollBar().sizeHint().width() if needed > self.height() - 2 * _BORDER_PX - px(2) else 0
+        return self.maximumViewportSize().width() - bar
 
     def _most_lines(self) -> int:
         """Return in how many lines the titles leave a whole row in sight; two are always bearable."""
@@ -240,6 +248,11 @@ class NumberView(QTableView):
         self._fit()
 
 
+def _row_height(lines: int) -> int:
+    """Return how high a row of so many lines is."""
+    return px(24) if lines == 1 else lines * px(20) + 2 * _row_margin(lines)
+
+
 def _row_margin(lines: int) -> int:
     """Return the room above and below the lines of a row, which tell it from its neighbours."""
     return px(4) if lines > 1 else 0
@@ -250,10 +263,13 @@ def _head_width(column: Column) -> int:
     return QFontMetrics(font("caption_strong")).horizontalAdvance(f"{column.title} ↓") + 2 * px(_BETWEEN_PX)
 
 
-def _folded(columns: Sequence[Column], wanted: Sequence[int], room: int, most: int) -> tuple[int, list[int]]:
+def _folded(
+    columns: Sequence[Column], wanted: Sequence[int], room: Callable[[int], int], most: int
+) -> tuple[int, list[int]]:
     """Return in how few lines, ``most`` at most, columns of these widths fit a room, and their sections' widths in px.
 
-    Texts are shortened before numbers go to another line; numbers never are.
+    ``room`` says how wide it is with so many lines a row. Texts are shortened before numbers go to another line;
+    numbers never are.
     """
     least = [
         max(_head_width(column), min(width, px(_NARROWEST_TEXT_PX))) if column.is_text else width
@@ -262,9 +278,9 @@ def _folded(columns: Sequence[Column], wanted: Sequence[int], room: int, most: i
     for lines in range(1, most + 1):
         sections = max(-(-len(columns) // lines), 1)
         narrow, wide = ([max(each[s::sections], default=0) for s in range(sections)] for each in (least, wanted))
-        if sum(narrow) <= room:
+        if sum(narrow) <= room(lines):
             break
-    return lines, _shared(narrow, wide, room)
+    return lines, _shared(narrow, wide, room(lines))
 
 
 def _shared(narrow: Sequence[int], wide: Sequence[int], room: int) -> list[int]:

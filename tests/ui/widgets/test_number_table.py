@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QMenu, QPushButton
+from PySide6.QtWidgets import QApplication, QMenu, QPushButton
 from pytestqt.qtbot import QtBot
 
 from attnlab.figures.palette import DARK
-from attnlab.ui.widgets.number_model import Column
+from attnlab.ui.widgets.number_model import Column, NumberModel
 from attnlab.ui.widgets.number_table import NumberTable
 
 NUMBERS = np.array([0.1, -2.0, np.nan, 10.0])
@@ -168,6 +168,39 @@ def test_columns_without_room_go_to_another_line_and_come_back(table: NumberTabl
     table.resize(900, 300)
     qtbot.waitUntil(lambda: model.columnCount() == 6)
     assert table.selected_rows() == [1]
+
+
+def test_a_scroll_bar_that_comes_with_one_line_and_goes_with_two_does_not_fold_the_rows_for_ever(
+    table: NumberTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How wide the cells are now depends on how they are laid; how they are to be laid must not depend on it."""
+    view, model = table.view, table.view.model()
+
+    class Viewport:
+        def width(self) -> int:
+            return 250 if model.columnCount() == 6 else 900
+
+    many = [Column("word", WORDS), *(Column(f"number {i}", NUMBERS * 10.0**i, str) for i in range(5))]
+    table.set_columns(many, "abcd")
+    monkeypatch.setattr(view, "viewport", Viewport)
+    view._fit()
+    view._fit()
+
+
+def test_one_resize_folds_the_rows_once(
+    table: NumberTable, monkeypatch: pytest.MonkeyPatch, qapp: QApplication
+) -> None:
+    folded: list[int] = []
+    fold = NumberModel.fold
+    monkeypatch.setattr(NumberModel, "fold", lambda model, lines: (folded.append(lines), fold(model, lines)))
+    table.resize(154, 283)
+    numbers = [Column("c" * width, np.array([0.0]), "{:.3f}".format) for width in (12, 14, 10, 10, 10, 7, 11)]
+    table.set_columns([Column("name", ["row"]), *numbers])
+    for size in ((427, 153), (154, 283), (427, 153), (600, 120), (300, 90)):
+        folded.clear()
+        table.resize(*size)
+        qapp.processEvents()
+        assert len(folded) <= 1, size
 
 
 def test_a_click_on_a_title_in_the_second_line_sorts_by_its_column(table: NumberTable, qtbot: QtBot) -> None:
