@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from attnlab.files.weights_file import read_weights
     from attnlab.notebook_display import figure
     from attnlab.notebook_display import notebook_picture as notebook_picture
+    from attnlab.notebook_html import notebook_html as notebook_html
     from attnlab.ui.view import view
 
 __version__ = "0.1.0"
@@ -56,7 +57,8 @@ _HOMES = {
     "figure": "attnlab.notebook_display",
     "from_multihead": "attnlab.files.multihead",
     "load": "attnlab.files.session",
-    "notebook_picture": "attnlab.notebook_display",  # for _repr_png_, not for scripts
+    "notebook_html": "attnlab.notebook_html",  # for _repr_html_ and _repr_png_, not for scripts
+    "notebook_picture": "attnlab.notebook_display",
     "preset": "attnlab.attention.presets",
     "presets": "attnlab.attention.presets",
     "read_weights": "attnlab.files.weights_file",
@@ -69,7 +71,7 @@ if not TYPE_CHECKING:  # hidden from the type checker, so that a misspelt name i
 
     def __getattr__(name: str) -> object:
         """Load a public name from the module that owns it, and keep it for the next time."""
-        if name == "compute":  # the sub-package of that name is itself callable; importing it sets the attribute
+        if name == "compute":  # the function stands in place of the sub-package of that name
             return import_module("attnlab.compute")
         if name not in _HOMES:
             raise AttributeError(f"module 'attnlab' has no attribute {name!r}")

@@ -1,6 +1,7 @@
 """Every error that attnlab raises on purpose; each carries one sentence for the person who can mend it.
 
 AttnlabError
+├── ArgumentError        a public name called with arguments that it does not take
 ├── ExperimentError      a field of an experiment that cannot be: names the field, what it got, what it needs
 ├── UnknownPresetError   a preset name that does not exist; names the nearest one
 ├── DeviceError          a device or number format that is unknown, absent or out of memory
@@ -11,6 +12,10 @@ AttnlabError
 
 class AttnlabError(Exception):
     """Base of all errors raised on purpose; ``str(error)`` is a sentence to show to a person."""
+
+
+class ArgumentError(AttnlabError, TypeError):
+    """A public name called with arguments that it does not take; names those that it takes."""
 
 
 class ExperimentError(AttnlabError, ValueError):

@@ -7,10 +7,11 @@ from operator import index
 from reprlib import repr as short
 from typing import Any, SupportsFloat, SupportsIndex
 
+from attnlab.arguments import check_path, explain_calls
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.trace import Trace
 from attnlab.compute.engine import compute, needed
-from attnlab.errors import AttnlabError
+from attnlab.errors import AttnlabError, FileError
 from attnlab.files.atomic import shown, write_bytes
 
 _FORMATS = ("png", "svg", "pdf")
@@ -20,12 +21,13 @@ _NOTEBOOK_MM, _NOTEBOOK_DPI = 130.0, 144
 _NOTEBOOK_BYTES = 256 << 20
 """What stages may take that are computed only because a cell of a notebook ended in an experiment."""
 
-_FAULTS = (
+FAULTS = (
     AttnlabError, ArithmeticError, AttributeError, ImportError, LookupError, MemoryError, OSError, RuntimeError,
     TypeError, ValueError,
 )  # fmt: skip
 
 
+@explain_calls
 def figure(
     x: Experiment | Trace,
     path: str | os.PathLike[str] | None = None,
@@ -46,8 +48,8 @@ def figure(
     colour_map: str = "attnlab",
     font_pt: SupportsFloat = 7.5,
     ground: str = "light",
-) -> bytes | None:
-    """Draw a figure without a window: return it as bytes, or with a ``path`` write it there and return None.
+) -> "Figure | None":
+    """Draw a figure without a window: return a :class:`Figure`, or with a ``path`` write it there and return None.
 
     ``x`` is an Experiment, computed on the CPU in float32, or a Trace. ``stage`` is one of its stages or several, one
     above the other; with ``canvas`` all. ``head`` is a head from 0, ``"all"`` or ``"mean"``. ``format`` is ``"png"``,
@@ -88,9 +90,49 @@ def figure(
 
     data = figure_bytes(trace, FigureSpec(**spec), ending)
     if path is None:
-        return data
+        return Figure(data, ending.removeprefix("."))
     write_bytes(path, data)
     return None
+
+
+class Figure(bytes):
+    """A figure as the bytes of its file; a notebook shows the picture. ``format`` is png, svg or pdf."""
+
+    format: str
+
+    def __new__(cls, data: bytes, format: str) -> "Figure":
+        """Return the bytes of a figure, which know their format."""
+        made = super().__new__(cls, data)
+        made.format = format
+        return made
+
+    def __repr__(self) -> str:
+        """Return one line instead of thousands of bytes."""
+        return f"<Figure: {self.format}, {len(self)} bytes>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how it is copied and sent to another process."""
+        return Figure, (bytes(self), self.format)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the figure to a file, whole or not at all; the ending has to be that of its format.
+
+        Raises:
+            FileError: ``path`` cannot be written, or ends in another format.
+        """
+        check_path(path)
+        if os.path.splitext(os.fsdecode(path))[1].lower() != f".{self.format}":
+            raise FileError(f"{shown(path)} does not end in .{self.format}, which this figure is.")
+        write_bytes(path, self)
+
+    def _repr_png_(self) -> bytes | None:
+        return bytes(self) if self.format == "png" else None
+
+    def _repr_svg_(self) -> str | None:
+        return self.decode() if self.format == "svg" else None
+
+    def _repr_pdf_(self) -> bytes | None:
+        return bytes(self) if self.format == "pdf" else None
 
 
 def notebook_picture(x: Experiment | Trace) -> bytes | None:
@@ -102,7 +144,7 @@ def notebook_picture(x: Experiment | Trace) -> bytes | None:
         if needed(x.experiment if isinstance(x, Trace) else x) > _NOTEBOOK_BYTES:
             return None
         return figure(x, width_mm=_NOTEBOOK_MM, dpi=_NOTEBOOK_DPI)
-    except _FAULTS:
+    except FAULTS:
         return None
 
 

@@ -1,6 +1,8 @@
 """Pictures without a window, what notebooks show, weights in and out, and the page that documents it all."""
 
+import base64
 import io
+import pickle
 import re
 import subprocess
 import sys
@@ -91,8 +93,7 @@ CAN_FAIL = sorted({*attnlab.__all__} - {"Trace", "__version__", "presets"})
 
 @pytest.mark.parametrize("name", [name for name in CAN_FAIL if not name.endswith("Error")])
 def test_what_can_go_wrong_is_documented(name: str) -> None:
-    shown = attnlab.compute.__call__ if name == "compute" else getattr(attnlab, name)
-    assert "Raises:" in (shown.__doc__ or "")
+    assert "Raises:" in (getattr(attnlab, name).__doc__ or "")
 
 
 @pytest.mark.usefixtures("qapp")
@@ -178,6 +179,52 @@ def test_notebooks_show_a_picture_and_one_line() -> None:
         assert 600 < Image.open(io.BytesIO(data)).width < 900
         assert repr(shown).startswith(line)
         assert "\n" not in repr(shown)
+
+
+@pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
+@pytest.mark.usefixtures("qapp")
+def test_a_figure_shows_itself_in_a_notebook_is_bytes_and_saves_itself(kind: str, tmp_path: Path) -> None:
+    e = attnlab.preset("journey")
+    figure = attnlab.figure(e, format=kind)
+    assert figure is not None
+    shown = {"png": figure._repr_png_(), "svg": figure._repr_svg_(), "pdf": figure._repr_pdf_()}
+    assert [name for name, data in shown.items() if data is not None] == [kind]
+    data = shown[kind]
+    assert (data.encode() if isinstance(data, str) else data) == bytes(figure)
+    assert repr(figure) == f"<Figure: {kind}, {len(figure)} bytes>"
+    figure.save(tmp_path / f"a.{kind}")
+    assert (tmp_path / f"a.{kind}").read_bytes() == figure
+    with pytest.raises(attnlab.FileError, match=rf"does not end in \.{kind}"):
+        figure.save(tmp_path / "a.gif")
+    again = pickle.loads(pickle.dumps(figure))
+    assert (again, again.format) == (figure, kind)
+
+
+@pytest.mark.usefixtures("qapp")
+def test_notebooks_show_sizes_tokens_a_picture_and_the_stages() -> None:
+    e = attnlab.preset("padding-batch")
+    for shown in (e, attnlab.compute(e, dtype="float64")):
+        page = shown._repr_html_()
+        assert page is not None
+        assert f"{e.T_q} × {e.T_k} tokens, d_model {e.d_model}" in page
+        assert "sequence 0 of a batch of 3" in page
+        assert " ".join(e.tokens) in page
+        assert "inputs, queries, keys, values, scores, scaled, masked, weights, context, output" in page
+        picture = base64.b64decode(re.findall(r'src="data:image/png;base64,([^"]+)"', page)[0])
+        assert 600 < Image.open(io.BytesIO(picture)).width < 900
+    assert "on cpu in float64" in (attnlab.compute(e, dtype="float64")._repr_html_() or "")
+
+
+def test_a_notebook_without_qt_shows_the_weights_as_a_table(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.modules['PySide6'] = None; import attnlab, torch\n"
+        "e = attnlab.Experiment(('<b>', 'x'), torch.eye(2)); print(e._repr_html_())"
+    )
+    page = run(code, tmp_path)
+    assert "<img" not in page
+    assert "&lt;b&gt;" in page
+    assert "<b>'" not in page
+    assert "<td>0.670</td><td>0.330</td>" in page
 
 
 @pytest.mark.usefixtures("qapp")

@@ -40,6 +40,20 @@ def is_owned(array: Any) -> TypeGuard[Tensor]:
     return mark is not None and mark == (id(array), array._version)
 
 
+def is_written(tensor: Tensor) -> bool:
+    """Whether an owned tensor was written into; what NumPy writes through ``tensor.numpy()`` torch does not count."""
+    mark = getattr(tensor, _OWNED, None)
+    return mark is not None and mark[1] != tensor._version and mark[0] == id(tensor)
+
+
+def written(field: str) -> ExperimentError:
+    """Return the error that says that an array of an experiment was changed in place."""
+    return ExperimentError(
+        f"{field} was changed in place, and an experiment's arrays stay as they are; "
+        f"change a copy, {field}.clone(), and make another experiment of it with dataclasses.replace."
+    )
+
+
 def dtype_name(tensor: Tensor | torch.dtype) -> str:
     """Return float32 for ``torch.float32``, and so on."""
     return str(tensor.dtype if isinstance(tensor, Tensor) else tensor).removeprefix("torch.")

@@ -9,8 +9,9 @@ from typing import Any, SupportsFloat, SupportsIndex
 import numpy as np
 from torch import Tensor
 
+from attnlab.arguments import explain_calls
 from attnlab.attention import masks, registry
-from attnlab.attention.arrays import ArrayLike, take, take_mask
+from attnlab.attention.arrays import ArrayLike, is_written, take, take_mask, written
 from attnlab.attention.frozen import NOTHING
 from attnlab.attention.validation import (
     MOST_HEADS,
@@ -68,6 +69,7 @@ class Weights:
     b_o: Tensor | None = None
     extra: Mapping[str, Tensor] = field(default_factory=dict)
 
+    @explain_calls
     def __init__(
         self,
         W_q: ArrayLike | None = None,
@@ -116,6 +118,7 @@ class AttentionConfig:
     ablated: tuple[int, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
 
+    @explain_calls
     def __init__(
         self,
         n_heads: SupportsIndex = 1,
@@ -174,6 +177,7 @@ class Sample:
     memory_embeddings: Tensor | None = None
     length: int | None = None
 
+    @explain_calls
     def __init__(
         self,
         tokens: Iterable[str],
@@ -190,6 +194,8 @@ class Sample:
 @dataclass(frozen=True, slots=True, eq=False, init=False)
 class Experiment:
     """One attention layer on one sentence, immutable; an edit makes another that shares what it did not touch.
+
+    Its arrays are to be read; what is changed in place is refused when it is next computed, saved or written as code.
 
     embeddings [T_q, d_model], one row a token. With ``memory_tokens`` and ``memory_embeddings`` [T_k, d_memory], keys
     and values come from there (cross-attention). Arrays may be tensors, NumPy arrays or nested lists; they are copied.
@@ -209,6 +215,7 @@ class Experiment:
     others: tuple[Sample, ...] = ()
     item: int = 0
 
+    @explain_calls
     def __init__(
         self,
         tokens: Iterable[str],
@@ -240,6 +247,12 @@ class Experiment:
     def __repr__(self) -> str:
         """Return one line without numbers of the matrices, which are thousands."""
         return f"<Experiment: {counted(self.n_heads, 'head')}, {self.T_q} × {self.T_k} tokens, d_model {self.d_model}>"
+
+    def _repr_html_(self) -> str | None:
+        """Return what it is, its weights as a picture and its stages for notebooks; drawn only when asked for."""
+        import attnlab  # below and above everything, and loads Qt only now
+
+        return attnlab.notebook_html(self)
 
     def _repr_png_(self) -> bytes | None:
         """Return its weights as a picture for notebooks, None where none can be drawn; drawn only when asked for."""
@@ -330,6 +343,23 @@ class Experiment:
     def hidden_cells(self) -> masks.Hidden | None:
         """Return what is masked, and whether a query has nothing left; None without a mask."""
         return masks.hidden(self.T_q, self.T_k, self.config.causal, self.config.masks, self.config.mask)
+
+
+def check_unwritten(e: Experiment) -> None:
+    """Check that no array of an experiment was changed in place since it was made.
+
+    Raises:
+        ExperimentError: one was; the sentence names it.
+    """
+    given = {"embeddings": e.embeddings, "memory_embeddings": e.memory_embeddings, "config.mask": e.config.mask}
+    given |= {f"weights.{name}": getattr(e.weights, name) for name in PROJECTIONS}
+    given |= {f"weights.extra[{name!r}]": array for name, array in e.weights.extra.items()}
+    for place, other in enumerate(e.others):
+        given[f"others[{place}].embeddings"] = other.embeddings
+        given[f"others[{place}].memory_embeddings"] = other.memory_embeddings
+    for name, array in given.items():
+        if array is not None and is_written(array):
+            raise written(name)
 
 
 def _put_sequence(holder: Experiment | Sample, tokens: Iterable[str], embeddings: ArrayLike) -> None:

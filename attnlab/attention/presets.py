@@ -2,7 +2,9 @@
 
 from difflib import get_close_matches
 from itertools import chain
+from reprlib import repr
 
+from attnlab.arguments import explain_calls
 from attnlab.attention.examples_common import Preset, drawn
 from attnlab.attention.examples_heads import HEADS
 from attnlab.attention.examples_masks import MASKS
@@ -21,6 +23,7 @@ PRESETS: dict[str, Preset] = {
 }
 
 
+@explain_calls
 def presets() -> tuple[str, ...]:
     """Return the names of the presets."""
     return tuple(PRESETS)
@@ -32,14 +35,17 @@ def named(name: str) -> Preset:
     Raises:
         UnknownPresetError: there is none; the sentence names the nearest one and the command that lists all.
     """
-    found = PRESETS.get(str(name).lower())
+    if not isinstance(name, str):
+        raise UnknownPresetError(f"name is {repr(name)}; a preset has a text for its name, such as 'journey'.")
+    found = PRESETS.get(name.lower())
     if found is None:
-        near = get_close_matches(str(name).lower(), PRESETS, n=1, cutoff=0.8)  # "rope" is not what is meant by "nope"
+        near = get_close_matches(name.lower(), PRESETS, n=1, cutoff=0.8)  # "rope" is not what is meant by "nope"
         hint = f"did you mean {near[0]}? The command attnlab presets" if near else "journey is one; attnlab presets"
         raise UnknownPresetError(f"There is no preset {name!r}; {hint} lists all {len(PRESETS)}.")
     return found
 
 
+@explain_calls
 def preset(name: str) -> Experiment:
     """Return the preset of that name, which may be written in capitals.
 

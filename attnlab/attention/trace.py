@@ -9,11 +9,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from attnlab.arguments import explain_calls
+from attnlab.attention.arrays import is_written
 from attnlab.attention.entries import Entry
 from attnlab.attention.frozen import NOTHING
 from attnlab.attention.masks import Hidden
 from attnlab.attention.stages import Stage, plan
-from attnlab.errors import DeviceError
+from attnlab.errors import ArgumentError, DeviceError
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
@@ -37,15 +39,20 @@ class Trace:
         stages: the names that this configuration has, in order.
     """
 
+    @explain_calls
     def __init__(self, experiment: "Experiment", device: torch.device, dtype: torch.dtype) -> None:
         self.experiment = experiment
         self.device = device
         self.dtype = dtype
-        self._plan = plan(experiment)
+        try:
+            self._plan, self._kind = plan(experiment), device.type
+        except (AttributeError, TypeError):
+            raise ArgumentError(
+                "A Trace needs an Experiment, a torch.device and a torch.dtype; attnlab.compute makes one."
+            ) from None
         self._present = self._plan.stages
         self._tensors: dict[str, Tensor] = {}
         self._arrays: dict[str, NDArray[np.floating]] = {}
-        self._kind = device.type
         self._as_given = self._kind == "cpu"  # where experiments are
         self._masks: Hidden | None = None
         self._hidden: Tensor | None = None
@@ -54,6 +61,12 @@ class Trace:
         """Return one line that computes nothing."""
         dtype = str(self.dtype).removeprefix("torch.")
         return f"<Trace on {self.device} in {dtype}: {', '.join(self.stages)}>"
+
+    def _repr_html_(self) -> str | None:
+        """Return what it is, its weights as a picture and its stages for notebooks; drawn only when asked for."""
+        import attnlab  # below and above everything, and loads Qt only now
+
+        return attnlab.notebook_html(self)
 
     def _repr_png_(self) -> bytes | None:
         """Return its weights as a picture for notebooks, None where none can be drawn; drawn only when asked for."""
@@ -128,9 +141,16 @@ class Trace:
 
     def take(self, tensor: Tensor) -> Tensor:
         """Return a tensor of the experiment on this trace's device in its dtype, without gradients."""
+        if is_written(tensor):
+            self._refuse_written()
         if tensor.requires_grad:
             tensor = tensor.detach()
         return tensor if self._as_given and tensor.dtype is self.dtype else tensor.to(self.device, self.dtype)
+
+    def _refuse_written(self) -> None:
+        from attnlab.attention.experiment import check_unwritten  # which imports what traces are made of
+
+        check_unwritten(self.experiment)
 
     def parameters(self, entry: Entry) -> Mapping[str, Any]:
         """Return the tables of an entry as tensors on this trace's device, and its options, by name."""
@@ -170,6 +190,9 @@ class Trace:
 
     def _mask(self) -> Hidden | None:
         if self._masks is None and self.experiment.masked:
+            mask = self.experiment.config.mask
+            if mask is not None and is_written(mask):
+                self._refuse_written()
             self._masks = self.experiment.hidden_cells()
         return self._masks
 

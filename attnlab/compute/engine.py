@@ -1,6 +1,7 @@
 """Computes an experiment: resolves the device and the dtype, and says which there are."""
 
 import os
+from reprlib import repr
 
 import torch
 
@@ -8,7 +9,7 @@ from attnlab.attention.experiment import Experiment
 from attnlab.attention.scores import SCORES
 from attnlab.attention.stages import STAGES
 from attnlab.attention.trace import Trace
-from attnlab.errors import DeviceError
+from attnlab.errors import ArgumentError, DeviceError
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64, "bfloat16": torch.bfloat16, "float16": torch.float16}
 BUDGET = 2 << 30
@@ -40,8 +41,12 @@ def resolve_device(device: str | torch.device) -> torch.device:
     Raises:
         DeviceError: unknown or absent; the sentence names those that are there.
     """
-    if device == "cpu":  # nearly always, and asking what else is there takes longer than a small layer
+    if (
+        isinstance(device, str) and device == "cpu"
+    ):  # nearly always, and asking what else is there takes longer than a small layer
         return _CPU
+    if not isinstance(device, str | torch.device):
+        raise DeviceError(f"device is {repr(device)}; it needs a name, such as {devices()[-1]!r}.")
     try:
         resolved = torch.device(device)
     except (RuntimeError, TypeError):
@@ -66,6 +71,8 @@ def resolve_dtype(dtype: str | torch.dtype) -> torch.dtype:
     Raises:
         DeviceError: unknown, or not one that attention is computed in here.
     """
+    if not isinstance(dtype, str | torch.dtype):
+        raise DeviceError(f"dtype is {repr(dtype)}; there are {', '.join(DTYPES)}.")
     name = str(dtype).removeprefix("torch.")
     if name not in DTYPES:
         raise DeviceError(f"The dtype {name!r} is unknown; there are {', '.join(DTYPES)}.")
@@ -103,7 +110,10 @@ def compute(experiment: Experiment, device: str | torch.device = "cpu", dtype: s
 
     Raises:
         DeviceError: the device or the dtype is unknown or absent, or float64 is asked of a device without it.
+        ArgumentError: what is given is no Experiment.
     """
+    if not isinstance(experiment, Experiment):
+        raise ArgumentError(f"compute was given {type(experiment).__name__}; it needs an attnlab.Experiment.")
     where, what = resolve_device(device), resolve_dtype(dtype)
     if where.type == "mps" and what == torch.float64:
         raise DeviceError("The device 'mps' has no float64; float32 or the CPU would do.")

@@ -1,11 +1,11 @@
 """How many heads the weights of a file have: told by a config beside it, allowed by the shapes."""
 
-import math
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
+from attnlab.counted import divisors
 from attnlab.errors import FileError
 from attnlab.files import session_json
 from attnlab.files.bounded import read_bytes
@@ -39,12 +39,6 @@ def fitting_counts(sizes: Mapping[str, tuple[int, int] | None]) -> tuple[int, ..
     if q is None:
         return ()
     return tuple(n for n in divisors(q[1]) if _allows(n, q[1] // n, k, v, o))
-
-
-def divisors(number: int) -> tuple[int, ...]:
-    """Return what divides a number from 1 on, in order; a file may promise columns by the million."""
-    low = [n for n in range(1, math.isqrt(number) + 1) if number % n == 0]
-    return tuple(sorted({*low, *(number // n for n in low)}))
 
 
 def key_heads(n_heads: int, query_columns: int, key_columns: int) -> int | None:

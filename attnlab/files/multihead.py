@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
+from attnlab.arguments import explain_calls
 from attnlab.attention import registry
 from attnlab.attention.edits import has_biases, table, with_setting
 from attnlab.attention.experiment import Experiment
-from attnlab.errors import ExperimentError
+from attnlab.errors import ArgumentError, ExperimentError
 from attnlab.files.layouts import Heads
 from attnlab.files.named_array import NamedArray, named
 from attnlab.files.weights_apply import apply
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 _PROJECTIONS = ("W_q", "W_k", "W_v", "W_o")
 
 
+@explain_calls
 def to_multihead(e: Experiment) -> nn.MultiheadAttention:
     """Return a module with the experiment's weights, batch first, that computes its weights and output.
 
@@ -30,6 +32,7 @@ def to_multihead(e: Experiment) -> nn.MultiheadAttention:
     Raises:
         ExperimentError: sizes or settings that the module does not have; the sentence names what it got and needs.
     """
+    _check_experiment("to_multihead", e)
     _check_settings(e)
     _check_sizes(e)
     e = with_setting(e, n_kv_heads=e.n_heads)
@@ -52,6 +55,7 @@ def to_multihead(e: Experiment) -> nn.MultiheadAttention:
     return module
 
 
+@explain_calls
 def from_multihead(module: nn.MultiheadAttention, e: Experiment, embeddings: "Embeddings" = "keep") -> Experiment:
     """Return the experiment with the weights of a module, bit for bit, and with as many heads; dropout is not taken.
 
@@ -63,6 +67,7 @@ def from_multihead(module: nn.MultiheadAttention, e: Experiment, embeddings: "Em
     """
     if not isinstance(module, nn.MultiheadAttention):
         raise ExperimentError(f"{type(module).__name__} was given; a torch.nn.MultiheadAttention is needed.")
+    _check_experiment("from_multihead", e)
     for name, on in (("add_bias_kv", module.bias_k is not None), ("add_zero_attn", module.add_zero_attn)):
         if on:
             raise ExperimentError(
@@ -135,3 +140,8 @@ def _check_sizes(e: Experiment) -> None:
 
 def _no(got: str, need: str) -> ExperimentError:
     return ExperimentError(f"torch.nn.MultiheadAttention cannot hold this layer: {got}; it needs {need}.")
+
+
+def _check_experiment(name: str, e: object) -> None:
+    if not isinstance(e, Experiment):
+        raise ArgumentError(f"{name} was given {type(e).__name__}; it needs an attnlab.Experiment.")

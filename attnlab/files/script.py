@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from attnlab.attention.batches import select
-from attnlab.attention.experiment import PROJECTIONS, Experiment
+from attnlab.attention.experiment import PROJECTIONS, Experiment, check_unwritten
 from attnlab.attention.registry import tables
 from attnlab.attention.stages import STAGES, Stage, about
 
@@ -56,6 +56,7 @@ def code(e: Experiment, dtype: str = "float32") -> Code:
 
     ``given`` makes the tokens and arrays, after which ``x`` is to be the embeddings.
     """
+    check_unwritten(e)
     arrays = _sequence(e) | _shared(e)
     packed = any(array.numel() > LITERAL_LIMIT for array in arrays.values())
     lines = [line for stage in STAGES if stage.present(e) for line in stage.code(e).splitlines()]

@@ -15,8 +15,9 @@ from safetensors import SafetensorError
 from safetensors.torch import save as packed_arrays
 
 from attnlab import __version__
+from attnlab.arguments import check_path, explain_calls
 from attnlab.attention.experiment import Experiment
-from attnlab.errors import AttnlabError, FileError
+from attnlab.errors import ArgumentError, AttnlabError, FileError
 from attnlab.files.atomic import shown, unwritable, why, write_bytes
 from attnlab.files.bounded import open_file
 from attnlab.files.session_archive import (
@@ -63,21 +64,28 @@ class Session:
     pins: Sequence[Experiment] = ()
 
 
+@explain_calls
 def save(e: Experiment, path: str | os.PathLike[str]) -> None:
     """Write an experiment to a session file, whole or not at all.
 
     Raises:
         FileError: it cannot be written, or is too large to be read back.
+        ArgumentError: ``e`` is no Experiment.
     """
+    if not isinstance(e, Experiment):
+        raise ArgumentError(f"save was given {type(e).__name__}; it needs an attnlab.Experiment.")
+    check_path(path)
     save_session(Session(e), path)
 
 
+@explain_calls
 def load(path: str | os.PathLike[str]) -> Experiment:
     """Return the experiment of a session file, bit for bit as it was saved.
 
     Raises:
         FileError: the file is not there, not a session, damaged, too large, or of a newer attnlab.
     """
+    check_path(path)
     return load_session(path).experiment
 
 

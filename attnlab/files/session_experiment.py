@@ -7,7 +7,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attnlab.attention.experiment import PROJECTIONS, AttentionConfig, Experiment, Sample, Weights
+from attnlab.attention.experiment import (
+    PROJECTIONS,
+    AttentionConfig,
+    Experiment,
+    Sample,
+    Weights,
+    check_unwritten,
+)
 from attnlab.errors import ExperimentError
 from attnlab.files.atomic import shown
 
@@ -29,6 +36,7 @@ def described(experiments: Sequence[Experiment]) -> tuple[list[dict[str, Any]], 
     """
     plain, arrays, known = [], {}, dict[int, str]()
     for place, e in enumerate(experiments):
+        check_unwritten(e)
         shared, own = {}, dict[int, str]()
         for name, array in arrays_of(e).items():
             if id(array) in known:

@@ -1,6 +1,7 @@
 """A layer of a file put into an experiment: arrays laid out, sizes checked, embeddings kept or made to fit."""
 
 import re
+import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
@@ -12,6 +13,7 @@ from attnlab.attention.arrays import own
 from attnlab.attention.assemble import assemble
 from attnlab.attention.experiment import PROJECTIONS, Experiment, Weights
 from attnlab.attention.sentences import MAX_TOKENS, word_vector
+from attnlab.attention.validation import MOST_HEADS, take_count
 from attnlab.errors import ExperimentError
 from attnlab.files.head_counts import key_heads
 from attnlab.files.layouts import Heads, Part, laid_out, rows_of
@@ -41,6 +43,9 @@ def apply(
     """
     if proposal.refused:
         raise ExperimentError(f"{proposal.refused}.")
+    _check_embeddings(embeddings)
+    n_heads = None if n_heads is None else take_count("n_heads", n_heads, MOST_HEADS)
+    n_kv_heads = None if n_kv_heads is None else take_count("n_kv_heads", n_kv_heads, MOST_HEADS)
     heads = _heads(proposal, arrays, e, n_heads, n_kv_heads)
     weights = _weights(proposal, arrays, e, heads)
     sequence = _sequence(weights, e, embeddings, proposal, arrays)
@@ -52,6 +57,13 @@ def apply(
         return assemble(e, weights=weights, config=config, **sequence)
     except ExperimentError as error:
         raise ExperimentError(_with_arrays(str(error), proposal.parts, arrays)) from None
+
+
+def _check_embeddings(embeddings: object) -> None:
+    """Refuse what is no way of getting embeddings."""
+    if isinstance(embeddings, NamedArray) or (isinstance(embeddings, str) and embeddings in ("keep", "drawn")):
+        return
+    raise ExperimentError(f"embeddings is {reprlib.repr(embeddings)}; it needs one of keep, drawn.")
 
 
 def _heads(

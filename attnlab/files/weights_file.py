@@ -1,11 +1,13 @@
 """One call for scripts: the weights of a layer, from a file of any kind that is read, put into an experiment."""
 
 import os
+import reprlib
 from collections.abc import Mapping
 from typing import Literal
 
+from attnlab.arguments import check_path, explain_calls
 from attnlab.attention.experiment import Experiment
-from attnlab.errors import FileError
+from attnlab.errors import ArgumentError, FileError
 from attnlab.files.arrays_in import read_arrays
 from attnlab.files.atomic import shown
 from attnlab.files.head_counts import heads_beside
@@ -16,6 +18,7 @@ from attnlab.files.weights_in import Proposal, guess
 _NAMED = 8
 
 
+@explain_calls
 def read_weights(
     path: str | os.PathLike[str],
     e: Experiment,
@@ -36,7 +39,13 @@ def read_weights(
     Raises:
         FileError: the file cannot be read, holds no such layer, or several and none is named.
         ExperimentError: sizes that disagree, or a number of heads that needs to be said.
+        ArgumentError: ``e`` is no Experiment.
     """
+    check_path(path)
+    if not isinstance(e, Experiment):
+        raise ArgumentError(f"read_weights was given {type(e).__name__}; it needs an attnlab.Experiment.")
+    if layer is not None and not isinstance(layer, str | int):
+        raise ArgumentError(f"layer is {reprlib.repr(layer)}; it needs the name of a layer, or its place from 0.")
     arrays = read_arrays(path)
     proposal = _chosen(path, guess(arrays, e, heads_beside(path)), arrays, layer)
     return apply(proposal, arrays, e, n_heads=n_heads, n_kv_heads=n_kv_heads, embeddings=embeddings)

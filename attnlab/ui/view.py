@@ -6,6 +6,7 @@ import threading
 from functools import partial
 from typing import TYPE_CHECKING
 
+from attnlab.arguments import explain_calls
 from attnlab.display import has_display
 from attnlab.errors import AttnlabError
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from attnlab.ui.open_windows import OpenWindows
 
 
+@explain_calls
 def view(x: object, tokens: object = None) -> "QWidget | None":
     """Open a window on what a script has at hand.
 

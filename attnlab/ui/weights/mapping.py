@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from attnlab.files.head_counts import divisors
+from attnlab.counted import divisors
 from attnlab.files.named_array import NamedArray, shown
 from attnlab.files.weights_apply import Embeddings
 from attnlab.files.weights_in import Proposal, fitting_heads, shapes

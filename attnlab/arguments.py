@@ -1,0 +1,70 @@
+"""What is said when a public name is called with arguments that it does not take: one sentence instead of Python's."""
+
+import inspect
+import os
+import reprlib
+from collections.abc import Callable
+from difflib import get_close_matches
+from functools import wraps
+from typing import Any, TypeVar, cast
+
+from attnlab.counted import counted
+from attnlab.errors import ArgumentError, FileError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def explain_calls(function: F) -> F:
+    """Return a function, or the ``__init__`` of a class, that raises ArgumentError when it is called in a wrong way.
+
+    A call that is right costs nothing more: the arguments are looked at once Python has refused them.
+    """
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except TypeError:
+            problem = _problem(function, args, kwargs)
+            if not problem:  # the fault is further in
+                raise
+        raise ArgumentError(problem)
+
+    return cast(F, call)
+
+
+def check_path(path: object, name: str = "path") -> None:
+    """Refuse what is no name of a file; a number would be taken for a file that is open already.
+
+    Raises:
+        FileError: it is neither a text nor a path.
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise FileError(f"{name} is {reprlib.repr(path)}; it needs the name of a file.")
+
+
+def _problem(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    """Return a sentence on a call that does not fit, "" for one that does."""
+    signature = inspect.signature(function)
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        reason = str(error)
+    else:
+        return ""
+    name = function.__qualname__.removesuffix(".__init__")
+    taken = [each for each in signature.parameters.values() if each.name != "self"]
+    names = [each.name for each in taken if each.kind is not each.VAR_KEYWORD]
+    listed = ", ".join(names) or "nothing"
+    unknown = [key for key in kwargs if key not in names]
+    if unknown and "unexpected keyword" in reason:
+        near = get_close_matches(unknown[0], names, n=1) or get_close_matches(unknown[0].lower(), names, n=1)
+        hint = f"did you mean {near[0]}? " if near else ""
+        return f"{name} has no argument {unknown[0]!r}; {hint}It takes {listed}."
+    if "missing" in reason:
+        missing = reason.split("argument: ")[-1].strip("'")
+        return f"{name} needs {missing}, which is missing; it takes {listed}."
+    if "multiple values" in reason:
+        return f"{name} was given an argument twice; it takes {listed}."
+    given = len(args) - ("self" in signature.parameters)
+    return f"{name} was given {counted(given, 'argument')}; it takes {listed}."
