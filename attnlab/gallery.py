@@ -1,6 +1,7 @@
 """Draws the program as it looks: both themes, three sizes, several presets and states, into a folder of pictures."""
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -288,9 +289,9 @@ def _settle(playground: "Playground") -> None:
     while playground.reply is None or playground.reply.request.experiment is not playground.document.experiment:
         if not _wait(playground.computed, lambda: None):
             return
-    while playground.service.busy:
-        if not _wait(playground.service.job_done, lambda: None):
-            return
+    until = time.monotonic() + PATIENCE_MS / 1000
+    while playground.lane.busy and time.monotonic() < until:
+        QApplication.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 20)
     QApplication.processEvents()
 
 

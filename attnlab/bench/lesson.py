@@ -87,7 +87,7 @@ class Walk:
         return not player.at_start if key == Qt.Key.Key_PageUp else not player.at_end
 
     def _rest(self) -> None:
-        wait_until(lambda: not self._driver.playground.service.busy and not self._hall.view.moving)
+        wait_until(lambda: not self._driver.playground.lane.busy and not self._hall.view.moving)
         self._driver.settle()
         self._driver.settle()
 

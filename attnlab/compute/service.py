@@ -1,11 +1,10 @@
-"""Computes beside the window: one long-lived thread, one waiting request, newest wins."""
+"""Computes beside the window: one long-lived thread, one waiting request, newest wins; jobs go between requests."""
 
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -14,9 +13,14 @@ from PySide6.QtCore import QObject, Signal, Slot
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.presence import source
 from attnlab.attention.trace import Trace
-from attnlab.compute.engine import check_size, compute
+from attnlab.compute.engine import check_size, compute, prepare
 from attnlab.errors import AttnlabError
 from attnlab.fault_log import report
+
+PATIENCE_S = 0.05
+"""How long a job that has just begun may hold up a request: most jobs are over by then, and nobody feels it."""
+END_S = 1.0
+"""How long the end of the thread is waited for; one that computes on is cut off with the process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,25 +110,21 @@ def _row_sums(trace: Trace, empty: tuple[tuple[int, int], ...]) -> tuple[float, 
 
 
 class ComputeService(QObject):
-    """Owns the worker thread. ``request`` returns at once; the newest answer arrives as ``computed``."""
+    """Owns the compute thread. ``request`` returns at once; the newest answer arrives as ``computed``."""
 
     computed = Signal(object)
-    job_done = Signal(object, object)
     _reply_posted = Signal()
-    _job_posted = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._wake = threading.Condition()
         self._waiting: Request | None = None
-        self._jobs: deque[tuple[Hashable, Callable[[], Any]]] = deque()
-        self._done: deque[tuple[Hashable, Any]] = deque()
         self._reply: Reply | None = None
-        self._newest = self._pending = 0
-        self._stopping = False
+        self._newest = 0
+        self._computing = self._stopping = False
+        self._jobs, self._patient_until = 0, 0.0
         self._reply_posted.connect(self._on_reply_posted)
-        self._job_posted.connect(self._on_job_posted)
-        self._thread = threading.Thread(target=self._work, name="attnlab-compute", daemon=False)
+        self._thread = threading.Thread(target=self._work, name="attnlab-compute", daemon=True)
         self._thread.start()
 
     @property
@@ -139,61 +139,59 @@ class ComputeService(QObject):
         self._newest += 1
         with self._wake:
             self._waiting = Request(self._newest, experiment, device, dtype, stages, mean)
-            self._wake.notify()
+            self._wake.notify_all()
         return self._newest
 
-    def run(self, key: Hashable, job: Callable[[], Any]) -> None:
-        """Run a job when no request waits; its result arrives as ``job_done(key, result)``, unless it raises."""
-        with self._wake:
-            self._jobs.append((key, job))
-            self._pending += 1
-            self._wake.notify()
+    @contextmanager
+    def between(self) -> Iterator[None]:
+        """Wait, in another thread, until no request waits or is answered; what is done inside is done between requests.
 
-    @property
-    def busy(self) -> bool:
-        """Whether a job waits or its result has not been announced yet."""
+        A request waits for it, but for no longer than ``PATIENCE_S``: then both go on beside each other.
+        """
         with self._wake:
-            return self._pending > 0
+            while (self._waiting is not None or self._computing) and not self._stopping:
+                self._wake.wait()
+            self._jobs += 1
+            self._patient_until = time.monotonic() + PATIENCE_S
+        prepare()  # a new thread begins with the number of threads set last, which may be that of a training
+        try:
+            yield
+        finally:
+            with self._wake:
+                self._jobs -= 1
+                self._wake.notify_all()
 
     def stop(self) -> None:
-        """End the thread after what it is doing now; may be called twice."""
+        """End the thread after the stage that it computes, for which nobody waits long; may be called twice."""
         with self._wake:
             self._stopping = True
-            self._wake.notify()
-        self._thread.join()
+            self._wake.notify_all()
+        self._thread.join(END_S)
 
     def _work(self) -> None:
-        while True:
+        while (request := self._next()) is not None:
+            self._post(_answered(request, lambda: self._stopping))
+            del request  # or it would be kept until the next one
             with self._wake:
-                while not (self._stopping or self._waiting or self._jobs):
-                    self._wake.wait()
-                if self._stopping:
-                    return
-                request, self._waiting = self._waiting, None
-                job = None if request is not None else self._jobs.popleft()
-            if request is not None:
-                self._post(_answered(request, lambda: self._stopping))
-            elif job is not None:
-                self._run(*job)
+                self._computing = False
+                self._wake.notify_all()
 
-    def _run(self, key: Hashable, job: Callable[[], Any]) -> None:
-        try:
-            self._finish(key, job())
-        except Exception as error:  # noqa: BLE001  # the thread must outlive a fault
-            report(error, "working beside the window")
-            with self._wake:
-                self._pending -= 1
+    def _next(self) -> Request | None:
+        """Wait for the request whose turn it is; None when the thread is to end."""
+        with self._wake:
+            while not self._stopping:
+                left = self._patient_until - time.monotonic() if self._jobs else 0.0
+                if self._waiting is not None and left <= 0:
+                    request, self._waiting, self._computing = self._waiting, None, True
+                    return request
+                self._wake.wait(left if self._waiting is not None else None)
+            return None
 
     def _post(self, reply: Reply) -> None:
         with self._wake:
             first, self._reply = self._reply is None, reply
-        if first:
-            self._reply_posted.emit()
-
-    def _finish(self, key: Hashable, result: Any) -> None:
-        with self._wake:
-            self._done.append((key, result))
-        self._job_posted.emit()
+            if first and not self._stopping:
+                self._reply_posted.emit()
 
     @Slot()
     def _on_reply_posted(self) -> None:
@@ -201,10 +199,3 @@ class ComputeService(QObject):
             reply, self._reply = self._reply, None
         if reply is not None:  # one thread answers in order, so this one is newer than any shown before
             self.computed.emit(reply)
-
-    @Slot()
-    def _on_job_posted(self) -> None:
-        with self._wake:
-            key, result = self._done.popleft()
-            self._pending -= 1
-        self.job_done.emit(key, result)

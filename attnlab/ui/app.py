@@ -165,7 +165,7 @@ class Screenshot(QObject):
         playground, trainer = self._window.playground, self._window.trainer
         if trainer is not None and trainer.shown:
             return trainer.busy
-        return playground is not None and (playground.files.opening or playground.service.busy)
+        return playground is not None and (playground.files.opening or playground.lane.busy)
 
     @Slot()
     def _end(self) -> None:

@@ -247,7 +247,7 @@ class MainWindow(DressedWindow):
         """End the threads; may be called twice."""
         self.starting.stop()
         if self.playground is not None:
-            self.playground.files.stop()
+            self.playground.stop()
         if self.trainer is not None:
             self.trainer.close()
         if self._service is not None:

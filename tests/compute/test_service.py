@@ -13,7 +13,9 @@ from pytestqt.qtbot import QtBot
 from attnlab.attention import edits
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
 from attnlab.attention.presets import preset
+from attnlab.compute import service as service_module
 from attnlab.compute.service import ComputeService, Reply, Request, answer
+from attnlab.ui.base.jobs import Lane, run
 from tests.patience import PATIENCE_S
 
 
@@ -105,24 +107,66 @@ def test_the_answer_arrives_in_the_windows_thread(service: ComputeService, qtbot
     assert threads == [threading.main_thread()]
 
 
-def test_a_newer_request_replaces_the_one_that_waits(service: ComputeService, qtbot: QtBot) -> None:
-    started, go = threading.Event(), threading.Event()
+class Held:
+    """Stands for ``answer``: each request waits until it is let through."""
 
-    def hold() -> None:
-        started.set()
-        go.wait(PATIENCE_S)
+    def __init__(self) -> None:
+        self.began, self._through = threading.Semaphore(0), threading.Semaphore(0)
 
-    service.run("hold", hold)
-    assert started.wait(PATIENCE_S)
+    def answer(self, request: Request, stopped: Callable[[], bool]) -> Reply:
+        self.began.release()
+        assert self._through.acquire(timeout=PATIENCE_S)
+        return answer(request, stopped)
+
+    def wait(self) -> None:
+        assert self.began.acquire(timeout=PATIENCE_S)
+
+    def let_through(self, count: int = 1) -> None:
+        self._through.release(count)
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> Held:
+    made = Held()
+    monkeypatch.setattr(service_module, "answer", made.answer)
+    return made
+
+
+def test_a_newer_request_replaces_the_one_that_waits(service: ComputeService, held: Held, qtbot: QtBot) -> None:
     replies: list[Reply] = []
     service.computed.connect(replies.append)
     e = preset("journey")
+    ask(service, e)
+    held.wait()
     for number in range(200):
         e = edits.set_block(e, "W_q", 0, 0, [[number]])
         ask(service, e)
-    go.set()
+    held.let_through(2)
     qtbot.waitUntil(lambda: bool(replies) and replies[-1].request.id == service.newest)
-    assert [reply.request.experiment for reply in replies] == [e]
+    assert replies[-1].request.experiment is e
+    assert {reply.request.id for reply in replies} <= {1, 201}
+
+
+def test_an_answer_that_was_not_shown_yet_gives_way_to_a_newer_one(
+    service: ComputeService, held: Held, qtbot: QtBot
+) -> None:
+    """The window was busy while two answers came: the older is never shown, least of all after the newer."""
+    replies: list[Reply] = []
+    service.computed.connect(replies.append)
+    ask(service, preset("journey"))
+    held.wait()
+    ask(service, preset("causal-5x8"))
+    held.let_through()
+    held.wait()  # so the first is answered
+    ask(service, preset("the-cat-sat"))
+    held.let_through()
+    held.wait()  # and the second; the window has shown neither
+    assert replies == []
+    QCoreApplication.sendPostedEvents(service)
+    assert [reply.request.id for reply in replies] == [2]
+    held.let_through()
+    qtbot.waitUntil(lambda: len(replies) == 2)
+    assert [reply.request.id for reply in replies] == [2, 3]
 
 
 def test_answers_come_in_order_and_the_last_is_the_newest(service: ComputeService, qtbot: QtBot) -> None:
@@ -138,45 +182,85 @@ def test_answers_come_in_order_and_the_last_is_the_newest(service: ComputeServic
     assert ids[-1] == 300
 
 
-def test_requests_go_before_jobs(service: ComputeService, qtbot: QtBot) -> None:
-    started, go = threading.Event(), threading.Event()
+@pytest.fixture
+def lane(service: ComputeService) -> Iterator[Lane]:
+    made = Lane("between", around=service.between)
+    yield made
+    made.close()
+    assert made.join(PATIENCE_S)
+
+
+def nothing(_: object) -> None:
+    pass
+
+
+def test_jobs_wait_for_requests(service: ComputeService, lane: Lane, held: Held, qtbot: QtBot) -> None:
+    order: list[str] = []
+    service.computed.connect(lambda _: order.append("request"))
+    ask(service, preset("journey"))
+    held.wait()
+    for name in ("first job", "second job"):
+        run(str, name, on_done=order.append, on_failed=nothing, lane=lane)
+    ask(service, preset("journey"))
+    held.let_through()
+    held.wait()  # the second request is computed, and no job has begun
+    held.let_through()
+    qtbot.waitUntil(lambda: len(order) >= 3 and order[-1] == "second job")
+    assert [each for each in order if each != "request"] == ["first job", "second job"]
+    assert order.index("first job") > 0
+
+
+def test_a_request_lets_a_job_that_has_just_begun_end(
+    service: ComputeService, lane: Lane, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service_module, "PATIENCE_S", PATIENCE_S)
+    began, go = threading.Event(), threading.Event()
     order: list[str] = []
 
-    def hold() -> None:
-        started.set()
-        go.wait(PATIENCE_S)
+    def job() -> None:
+        began.set()
+        assert go.wait(PATIENCE_S)
+        order.append("job")
 
-    service.run("hold", hold)
-    assert started.wait(PATIENCE_S)
-    service.computed.connect(lambda _: order.append("request"))
-    service.job_done.connect(lambda key, _: order.append(key))
-    service.run("first job", lambda: None)
-    service.run("second job", lambda: None)
-    ask(service, preset("journey"))
-    go.set()
-    qtbot.waitUntil(lambda: len(order) == 4)
-    assert order.index("request") < order.index("first job") < order.index("second job")
+    def answered(request: Request, stopped: Callable[[], bool]) -> Reply:
+        order.append("request")
+        return answer(request, stopped)
 
-
-def test_every_job_hands_back_its_own_result(service: ComputeService, qtbot: QtBot) -> None:
-    done: dict[object, object] = {}
-    service.job_done.connect(done.__setitem__)
-    for number in range(50):
-        service.run(number, lambda number=number: number * number)  # type: ignore[misc]
-    qtbot.waitUntil(lambda: len(done) == 50)
-    assert done == {number: number * number for number in range(50)}
+    monkeypatch.setattr(service_module, "answer", answered)
+    run(job, on_done=nothing, on_failed=nothing, lane=lane)
+    assert began.wait(PATIENCE_S)
+    with qtbot.waitSignal(service.computed):
+        ask(service, preset("journey"))
+        go.set()
+    assert order == ["job", "request"]
 
 
-def test_a_job_that_raises_ends_neither_the_thread_nor_the_rest(
-    service: ComputeService, qtbot: QtBot, capsys: pytest.CaptureFixture[str], provoked: Callable[[], list[str]]
+def test_a_job_that_takes_long_or_hangs_does_not_hold_up_requests(
+    service: ComputeService, lane: Lane, qtbot: QtBot
 ) -> None:
-    done: list[object] = []
-    service.job_done.connect(lambda key, _: done.append(key))
-    service.run("broken", lambda: 1 // 0)
-    service.run("good", lambda: None)
-    qtbot.waitUntil(lambda: done == ["good"])
-    assert [reason.partition(":")[0] for reason in provoked()] == ["ZeroDivisionError"]
-    assert "ZeroDivisionError" in capsys.readouterr().err
+    began, go = threading.Event(), threading.Event()
+
+    def job() -> None:
+        began.set()
+        assert go.wait(PATIENCE_S)
+
+    run(job, on_done=nothing, on_failed=nothing, lane=lane)
+    assert began.wait(PATIENCE_S)
+    with qtbot.waitSignal(service.computed) as came:
+        ask(service, preset("journey"))
+    assert came.args[0].trace is not None
+    go.set()
+
+
+def test_a_hundred_jobs_and_requests_all_come_to_an_end(service: ComputeService, lane: Lane, qtbot: QtBot) -> None:
+    done: list[int] = []
+    for number in range(100):
+        run(int, number, on_done=done.append, on_failed=nothing, lane=lane)
+        ask(service, preset("journey"))
+    with qtbot.waitSignal(service.computed, check_params_cb=lambda reply: reply.request.id == 100):
+        pass
+    qtbot.waitUntil(lambda: len(done) == 100)
+    assert done == list(range(100))
 
 
 def test_a_fault_of_the_programs_own_is_told_and_the_thread_goes_on(
@@ -217,6 +301,24 @@ def test_it_stops_in_the_middle_of_a_burst_and_may_be_stopped_twice(qtbot: QtBot
     service.stop()
     service.stop()
     assert "attnlab-compute" not in [thread.name for thread in threading.enumerate()]
+
+
+def test_stopping_does_not_wait_for_a_computation_that_hangs(
+    qtbot: QtBot, held: Held, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service_module, "END_S", 0.0)
+    service = ComputeService()
+    replies: list[Reply] = []
+    service.computed.connect(replies.append)
+    ask(service, preset("journey"))
+    held.wait()
+    service.stop()  # returns, though the thread goes on
+    (thread,) = [each for each in threading.enumerate() if each.name == "attnlab-compute"]
+    assert thread.daemon  # the process may end without it
+    held.let_through()
+    thread.join(PATIENCE_S)
+    QCoreApplication.sendPostedEvents(service)
+    assert replies == []
 
 
 def test_no_gradient_and_no_state_of_torch_leaks(service: ComputeService, qtbot: QtBot) -> None:

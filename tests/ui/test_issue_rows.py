@@ -70,7 +70,7 @@ def test_what_a_row_asks_for_is_on_the_page_that_opens(sit_down: Sit, name: str,
     person = sit_down(name)
     tab = person.find(TabButton, f"Positions: {page}")
     assert tab.isChecked()
-    person.wait_for(lambda: not person.playground.service.busy)
+    person.wait_for(lambda: not person.playground.lane.busy)
     texts = [label.text() for label in person.playground.lenses.findChildren(QLabel) if label.isVisible()]
     if page == "Order":
         assert any("attention does not see the order" in text for text in texts)

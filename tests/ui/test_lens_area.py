@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -40,10 +40,8 @@ def open_tab(person: "Person", title: str) -> None:
 
 
 def finish_jobs(person: "Person") -> None:
-    """Wait, by signal, until the worker has done all that was asked for so far."""
-    service = person.playground.service
-    with person.qtbot.waitSignal(service.job_done, check_params_cb=lambda key, _: key == "last"):
-        service.run("last", lambda: None)
+    """Wait until all that was asked for so far is done."""
+    person.wait_for(lambda: not person.playground.lane.busy)
 
 
 def settle(person: "Person") -> None:
@@ -58,11 +56,18 @@ def lens(person: "Person", kind: "type[W]") -> "W":
     return found
 
 
-def jobs(person: "Person") -> list[object]:
-    """Return a list that every job of a lens, done from now on, is added to."""
-    done: list[object] = []
-    person.playground.service.job_done.connect(lambda key, _: done.append(key) if key != "last" else None)
-    return done
+def jobs(person: "Person") -> list[str]:
+    """Return a list to which the lens of every job that is asked for from now on is added, by its name."""
+    asked: list[str] = []
+    playground, begin = person.playground, person.playground.run_for_lens
+
+    def run(job: Any, on_done: Any, on_failed: Any, latest: Any = None) -> None:
+        asked.append(on_done.func.__self__.name)
+        begin(job, on_done, on_failed, latest)
+
+    for each in (playground.lenses, *playground.lenses.findChildren(Lens)):
+        each._run = run
+    return asked
 
 
 def read(table: NumberTable) -> dict[str, list[str]]:
@@ -286,7 +291,7 @@ def test_a_hidden_lens_is_not_computed(person: "Person") -> None:
     assert now != rows
     assert now["largest"][0] == "1.0000"  # the first row sees itself alone
     open_tab(person, "Precision")
-    assert [key[1] for key in done if isinstance(key, tuple)] == ["precision"]
+    assert done == ["precision"]
     assert precise.sentence.text() == summary(precision(person.experiment))
     open_tab(person, "Canvas")
 
@@ -296,7 +301,7 @@ def test_only_the_lens_that_is_seen_is_given_what_changes(person: "Person") -> N
     open_tab(person, "Saturation")
     done = jobs(person)
     change_number(person, "3")
-    assert {key[1] for key in done if isinstance(key, tuple)} == {"saturation"}
+    assert set(done) == {"saturation"}
     open_tab(person, "Canvas")
 
 

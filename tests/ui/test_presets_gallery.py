@@ -258,15 +258,16 @@ def test_a_heading_opens_nothing(person: "Person") -> None:
     person.playground.gallery.hide()
 
 
-def test_opening_the_gallery_again_asks_for_no_picture_twice(person: "Person") -> None:
+def test_opening_the_gallery_again_asks_for_no_picture_twice(person: "Person", monkeypatch: pytest.MonkeyPatch) -> None:
     open_gallery(person)
     person.wait_for(lambda: not person.playground.gallery.missing())
     person.playground.gallery.hide()
     jobs: list[object] = []
-    person.playground.service.job_done.connect(lambda *job: jobs.append(job))
+    monkeypatch.setattr(person.playground.gallery, "on_thumbnail", lambda *job: jobs.append(job))
     open_gallery(person)
     person.press("Causal")
-    person.settle()  # whatever the worker had to do before this, it has done
+    person.settle()
+    person.wait_for(lambda: not person.playground.lane.busy)
     assert jobs == []
     person.playground.gallery.hide()
 

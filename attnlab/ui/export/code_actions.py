@@ -16,6 +16,7 @@ from attnlab.files.matrices_out import FORMATS, given_table
 from attnlab.files.notebook import notebook
 from attnlab.files.script import script
 from attnlab.files.tables import Table, table
+from attnlab.ui.base.jobs import run
 from attnlab.ui.export.copying import copy_figure
 from attnlab.ui.export.remembered import recalled
 from attnlab.ui.playground import tables
@@ -47,7 +48,6 @@ class CodeKeeper(QObject):
         self._in_table = False
         playground.inputs.table.set_formats(tuple(TITLES.items()))
         playground.inputs.table.copy_wanted.connect(self.copy_table)
-        playground.service.job_done.connect(self._on_job_done)
         for card in playground.canvas.cards.values():
             card.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
             card.customContextMenuRequested.connect(partial(self._on_menu_wanted, card.stage.name))
@@ -209,28 +209,22 @@ class CodeKeeper(QObject):
         self._run(build, note)
 
     def _run(self, work: Callable[[], str], note: str) -> None:
-        """Let the worker make a text, and go on in :meth:`_on_job_done`."""
+        """Have a text made beside the window, and put it on the clipboard, unless it is empty."""
 
-        def job() -> str | AttnlabError:
+        def job() -> str:
             try:
                 return work()
-            except AttnlabError as error:
-                return error
             except MemoryError:
-                return AttnlabError("There is not enough memory for so long a text; export writes it to a file.")
+                sentence = "There is not enough memory for so long a text; export writes it to a file."
+                raise AttnlabError(sentence) from None
 
-        self._playground.service.run(("code", note), job)
+        done = partial(self._on_done, note)
+        run(job, on_done=done, on_failed=self._say, lane=self._playground.lane, doing="writing the text")
 
-    @Slot(object, object)
-    def _on_job_done(self, key: object, result: object) -> None:
-        if not isinstance(key, tuple) or key[0] != "code":
-            return
-        if isinstance(result, AttnlabError):
-            self._say(str(result))
-            return
-        if result:
-            QGuiApplication.clipboard().setText(str(result))
-        self._note(key[1])
+    def _on_done(self, note: str, text: str) -> None:
+        if text:
+            QGuiApplication.clipboard().setText(text)
+        self._note(note)
 
     def _note(self, sentence: str) -> None:
         self._playground.step_bar.show_note(sentence)

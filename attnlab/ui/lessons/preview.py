@@ -1,14 +1,14 @@
 """How a step's text reads with its numbers in it, and what of it cannot be filled; computed in the worker."""
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.lessons.lesson import Lesson, Step
+from attnlab.ui.base.jobs import run
 from attnlab.ui.lessons.markdown import MarkdownLabel
 from attnlab.ui.theme import font
 
@@ -62,7 +62,6 @@ class Preview(QFrame):
         super().__init__(parent)
         self._playground = playground
         self._palette = LIGHT
-        self._asked = 0
         self._last: tuple[Lesson, int] | None = None
         self.setAccessibleName("Preview")
         column = QVBoxLayout(self)
@@ -77,7 +76,6 @@ class Preview(QFrame):
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
             column.addWidget(label)
         self.wrong.hide()
-        playground.service.job_done.connect(self._on_job_done)
 
     def set_palette(self, palette: Palette) -> None:
         """Write in other colours from now on."""
@@ -91,16 +89,24 @@ class Preview(QFrame):
         if self._last is not None and self._last[0] is lesson and self._last[1] == index:
             return
         self._last = lesson, index
-        self._asked += 1
-        self._playground.service.run(("lesson-preview", self._asked), partial(self._job, lesson, index, self._asked))
+        run(
+            previewed,
+            lesson,
+            index,
+            on_done=self._show,
+            on_failed=self._on_failed,
+            latest=(self, "preview"),
+            lane=self._playground.lane,
+            owner=self,
+            doing="computing the step",
+        )
 
-    def _job(self, lesson: Lesson, index: int, asked: int) -> Previewed | None:
-        return previewed(lesson, index) if asked == self._asked else None
+    def _on_failed(self, sentence: str) -> None:
+        self._last = None
+        self._show(Previewed("", (sentence,)))
 
-    @Slot(object, object)
-    def _on_job_done(self, key: object, result: object) -> None:
-        if key == ("lesson-preview", self._asked) and isinstance(result, Previewed):
-            self.text.show_markdown(result.text)
-            self.wrong.setText("\n".join(result.wrong))
-            self.wrong.setVisible(bool(result.wrong))
-            self.filled.emit()
+    def _show(self, result: Previewed) -> None:
+        self.text.show_markdown(result.text)
+        self.wrong.setText("\n".join(result.wrong))
+        self.wrong.setVisible(bool(result.wrong))
+        self.filled.emit()

@@ -1,14 +1,13 @@
 """Prints a lesson to a PDF file, one page a step, while the window goes on."""
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject
 
 from attnlab.lessons.lesson import Lesson
-from attnlab.ui.once import Once
-from attnlab.ui.predict.slices import Slices
+from attnlab.ui.base.jobs import run
+from attnlab.ui.base.slices import draw
 
 if TYPE_CHECKING:
     from attnlab.figures.slide_content import SlideContent
@@ -33,22 +32,34 @@ class Printing(QObject):
 
         super().__init__(desk)
         self._desk, self._lesson, self._path, self._count = desk, lesson, path, 0
-        self._slices = Slices(self)
-        self._slices.finished.connect(self._on_finished)
         desk.note(f"Printing to {path}…")
-        job = partial(pages_of, lesson, desk.playground.document.experiment)
-        Once(desk.playground.service, job, self._print, self._on_finished, self)
+        run(
+            pages_of,
+            lesson,
+            desk.playground.document.experiment,
+            on_done=self._print,
+            on_failed=self._on_failed,
+            lane=desk.playground.lane,
+            owner=self,
+            doing="printing the lesson",
+        )
 
     def _print(self, pages: "list[SlideContent]") -> None:
         from attnlab.ui.present.pdf import printed
 
         self._count = len(pages)
-        self._slices.start(printed(pages, self._lesson.title, self._path))
+        draw(
+            printed(pages, self._lesson.title, self._path),
+            self,
+            on_done=self._on_printed,
+            on_failed=self._on_failed,
+            doing="printing the lesson",
+        )
 
-    @Slot(str)
-    def _on_finished(self, error: str) -> None:
-        if error:
-            self._desk.say(error)
-        else:
-            self._desk.note(f"Printed {self._count} pages to {self._path}")
+    def _on_printed(self, _: object) -> None:
+        self._desk.note(f"Printed {self._count} pages to {self._path}")
+        self.deleteLater()
+
+    def _on_failed(self, sentence: str) -> None:
+        self._desk.say(sentence)
         self.deleteLater()

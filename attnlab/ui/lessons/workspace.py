@@ -11,12 +11,12 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSplitte
 from attnlab.counted import counted
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.lessons.lesson import Lesson, Problem
+from attnlab.ui.base.jobs import run
 from attnlab.ui.lessons.draft import Draft
 from attnlab.ui.lessons.editor import Editor
 from attnlab.ui.lessons.lesson_page import LessonPage
 from attnlab.ui.lessons.row_list import RowList
 from attnlab.ui.lessons.rows import Row
-from attnlab.ui.once import Once
 from attnlab.ui.theme import font, px
 from attnlab.ui.widgets.elided_label import ElidedLabel
 
@@ -261,8 +261,15 @@ class LessonsWorkspace(QObject):
         lesson = self._shown
         if lesson is not None:
             self.show_note("Computing every step…")
-            service, done = self._desk.playground.service, partial(self._show_checked, lesson)
-            Once(service, partial(check, lesson), done, self.show_message, self)
+            run(
+                check,
+                lesson,
+                on_done=partial(self._show_checked, lesson),
+                on_failed=self.show_message,
+                lane=self._desk.playground.lane,
+                owner=self,
+                doing="computing the steps of the lesson",
+            )
 
     def _show_checked(self, lesson: Lesson, problems: tuple[Problem, ...]) -> None:
         if lesson is not self._shown:

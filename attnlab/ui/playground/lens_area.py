@@ -1,8 +1,7 @@
 """The middle of the playground: the canvas, and the lenses that can take its place, under a row of tabs."""
 
-from collections.abc import Hashable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QAbstractButton, QPushButton, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
@@ -161,10 +160,6 @@ class LensArea(QWidget):
         lens.edit_requested.connect(self.edit_requested)
         self.stack.addWidget(lens)
         return lens
-
-    def on_result(self, name: str, key: Hashable, result: Any) -> None:
-        """Hand the result of a job to the lens that asked for it."""
-        self._lenses[name].on_result(key, result)
 
     @Slot(object)
     def _on_tab_chosen(self, name: object) -> None:

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject
 
 from attnlab.attention.experiment import Experiment
 from attnlab.compute.service import Reply, Request, answer
@@ -14,6 +14,7 @@ from attnlab.document.opened import Opened, computed_with
 from attnlab.document.saved_view import KEY, LessonPlace, SavedView, to_plain
 from attnlab.errors import AttnlabError
 from attnlab.files.session import Session
+from attnlab.ui.base.jobs import Job, run
 
 if TYPE_CHECKING:
     from attnlab.lessons.lesson import Lesson
@@ -30,7 +31,7 @@ class SessionState(QObject):
         super().__init__(playground)
         self._playground = playground
         self._awaited: tuple[Experiment, SavedView] | None = None
-        playground.service.job_done.connect(self._on_job_done)
+        self._computing: Job | None = None
 
     def session(self, desk: "LessonDesk | None", folder: Path) -> Session:
         """Return what is open and how it is looked at, for a file in a folder."""
@@ -56,6 +57,8 @@ class SessionState(QObject):
         """Show what is open now as it was looked at, but for the lesson; it is the experiment of what was opened."""
         saved, playground = opened.saved, self._playground
         self._awaited = None
+        if self._computing is not None:
+            self._computing.cancel()
         if saved is None:
             return
         playground.pin(None)
@@ -68,15 +71,23 @@ class SessionState(QObject):
         if opened.pin is not None and saved.pinned is not None:
             self._awaited = opened.pin, saved
             request = Request(0, opened.pin, *computed_with(*saved.pinned))
-            playground.service.run(("pinned", id(self._awaited)), partial(answer, request))
+            self._computing = run(
+                answer,
+                request,
+                on_done=partial(self._on_pinned, saved),
+                on_failed=self._on_failed,
+                lane=playground.lane,
+                doing="computing the pinned state",
+            )
 
-    @Slot(object, object)
-    def _on_job_done(self, key: object, reply: object) -> None:
-        if self._awaited is None or key != ("pinned", id(self._awaited)) or not isinstance(reply, Reply):
-            return
-        (_, saved), self._awaited = self._awaited, None
+    def _on_failed(self, sentence: str) -> None:
+        self._awaited = None
+        self._playground.step_bar.show_message(f"The pinned state is let go: {sentence}")
+
+    def _on_pinned(self, saved: SavedView, reply: Reply) -> None:
+        self._awaited = None
         if reply.trace is None:
-            self._playground.step_bar.show_message(f"The pinned state is let go: {reply.error}")
+            self._on_failed(reply.error)
         elif self._playground.pinned is None:  # else a person was faster
             self._playground.pin(reply.trace)
             self._playground.look(saved.view.look)

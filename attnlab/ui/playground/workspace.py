@@ -1,8 +1,9 @@
 """The playground: inputs, canvas and explanation around one document; the place where the parts meet."""
 
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtWidgets import QSplitter, QWidget
@@ -16,6 +17,7 @@ from attnlab.document.document import Document, View, fitted
 from attnlab.document.scene import Scene
 from attnlab.errors import AttnlabError
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.jobs import Lane, run
 from attnlab.ui.export.code_actions import CodeKeeper
 from attnlab.ui.playground.explain_panel import ExplainPanel
 from attnlab.ui.playground.file_keeper import FileKeeper
@@ -47,9 +49,11 @@ class Playground(QObject):
         self._warned = ""
         self._stroke = 0, True
         self.pinned: Trace | None = None
+        self.lane = Lane("between", self, around=service.between)
+        """Jobs that are done between requests, one after the other."""
         self.body = QSplitter(Qt.Orientation.Horizontal, page)
         self.inputs = InputsPanel(self.document, self.body)
-        self.lenses = LensArea(service.run, self.body)
+        self.lenses = LensArea(self.run_for_lens, self.body)
         self.canvas = self.lenses.canvas
         self.explain = ExplainPanel(self.body)
         self.top_bar = TopBar(self.document, devices(), page)
@@ -79,7 +83,6 @@ class Playground(QObject):
         document.history_changed.connect(self._on_history_changed)
         document.message_raised.connect(self.step_bar.show_message)
         self.service.computed.connect(self._on_computed)
-        self.service.job_done.connect(self._on_job_done)
         canvas.cell_hovered.connect(self._on_cell_hovered)
         canvas.cell_clicked.connect(self._on_cell_clicked)
         canvas.cell_moved.connect(self._on_cell_moved)
@@ -175,12 +178,20 @@ class Playground(QObject):
         self.document.refuse()
         self.step_bar.show_message(reply.error)
 
-    @Slot(object, object)
-    def _on_job_done(self, key: object, result: object) -> None:
-        if isinstance(key, tuple) and key[0] == "thumbnail":
-            self.gallery.on_thumbnail(key[1], result)  # type: ignore[arg-type]
-        elif isinstance(key, tuple) and key[0] == "lens":
-            self.lenses.on_result(key[1], key[2], result)
+    def run_for_lens(
+        self,
+        job: Callable[[], Any],
+        on_done: Callable[[Any], object],
+        on_failed: Callable[[str], object],
+        latest: Hashable = None,
+    ) -> None:
+        """Run what a lens asks for between requests."""
+        run(job, on_done=on_done, on_failed=on_failed, latest=latest, lane=self.lane, doing="computing for a lens")
+
+    def stop(self) -> None:
+        """Write what is being saved, and give up all other work; may be called twice."""
+        self.files.stop()
+        self.lane.close()
 
     @Slot(object)
     def _on_cell_hovered(self, cell: object) -> None:
@@ -270,7 +281,14 @@ class Playground(QObject):
         self.gallery.popup(at, self.document.scene.preset, self._ask_thumbnail)
 
     def _ask_thumbnail(self, name: str) -> None:
-        self.service.run(("thumbnail", name), partial(thumbnail, name))
+        run(
+            thumbnail,
+            name,
+            on_done=partial(self.gallery.on_thumbnail, name),
+            on_failed=self.step_bar.show_message,
+            lane=self.lane,
+            doing="drawing the picture of a preset",
+        )
 
     @Slot()
     def open_history(self) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from attnlab.errors import AttnlabError
-from attnlab.ui.once import Once
+from attnlab.ui.base.jobs import run
 
 if TYPE_CHECKING:
     from attnlab.attention.trace import Trace
@@ -74,8 +74,15 @@ def _solve(playground: "Playground", ending: str, done: Callable[[str], None]) -
     if reply is None or reply.trace is None:
         playground.step_bar.show_message("Nothing has been computed yet.")
         return
-    job = partial(_solution, reply.trace, ending)
-    Once(playground.service, job, done, playground.step_bar.show_message, playground)
+    run(
+        _solution,
+        reply.trace,
+        ending,
+        on_done=done,
+        on_failed=playground.step_bar.show_message,
+        lane=playground.lane,
+        doing="writing the worked solution",
+    )
 
 
 def _solution(trace: "Trace", ending: str) -> str:

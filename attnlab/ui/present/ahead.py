@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Signal
 
 from attnlab.compute.engine import needed
 from attnlab.compute.service import Reply, Request, answer
+from attnlab.ui.base.jobs import run
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
@@ -32,7 +33,6 @@ class Ahead(QObject):
         self._asked: dict[int, Experiment] = {}
         self._must: Experiment | None = None
         self._setting = ("cpu", "float32")
-        playground.service.job_done.connect(self._on_job_done)
 
     def trace(self, experiment: "Experiment") -> "Trace | None":
         """Return the numbers of an experiment if they are there, in the present precision."""
@@ -71,7 +71,15 @@ class Ahead(QObject):
                 continue
             self._asked[id(experiment)] = experiment
             request = Request(0, experiment, *self._now(), None, True)
-            self._playground.service.run(("ahead", id(experiment)), partial(answer, request))
+            run(
+                answer,
+                request,
+                on_done=self._on_answered,
+                on_failed=partial(self._on_failed, experiment),
+                lane=self._playground.lane,
+                owner=self,
+                doing="computing the slides around this one",
+            )
 
     def _has_room(self, experiment: "Experiment") -> bool:
         return experiment is self._must or needed(experiment) <= LARGEST
@@ -80,11 +88,11 @@ class Ahead(QObject):
         scene = self._playground.document.scene
         return scene.device, scene.dtype
 
-    @Slot(object, object)
-    def _on_job_done(self, key: object, reply: object) -> None:
-        if not (isinstance(key, tuple) and key[0] == "ahead" and isinstance(reply, Reply)):
-            return
-        self._asked.pop(key[1], None)
+    def _on_failed(self, experiment: "Experiment", _sentence: str) -> None:
+        self._asked.pop(id(experiment), None)  # the slide asks again, and then the window says why it stays empty
+
+    def _on_answered(self, reply: Reply) -> None:
+        self._asked.pop(id(reply.request.experiment), None)
         if reply.trace is not None:
             if (reply.request.device, reply.request.dtype) == self._now():
                 self.keep(reply.trace)

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from attnlab.attention.trace import Trace
     from attnlab.figures.slide_layout import Box
 
-Job = tuple[Hashable, Callable[[], Any]]
+Job = tuple[Callable[[], Any], Callable[[Any], object]]
+"""What is computed, and who is told."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,7 +37,7 @@ class PaperLens:
 
     def __init__(self, name: str, page: str, palette: Palette) -> None:
         self._jobs: list[Job] = []
-        self._lens = made(name, lambda key, job: self._jobs.append((key, job)))
+        self._lens = made(name, self._keep)
         sheet = style_sheet(palette, round(100 * scale()))  # whatever the application wears, if anything
         grounds = f"#{self._lens.objectName()}, QScrollArea, QScrollArea > QWidget > QWidget"
         self._lens.setPalette(qt_palette(palette))
@@ -50,14 +51,22 @@ class PaperLens:
         self._scene = QGraphicsScene()
         self._proxy = self._scene.addWidget(self._lens)
 
+    def _keep(
+        self,
+        job: Callable[[], Any],
+        on_done: Callable[[Any], object],
+        on_failed: Callable[[str], object],
+        latest: Hashable = None,
+    ) -> None:
+        self._jobs.append((job, on_done))
+
     def finish(self, trace: "Trace") -> Iterator[None]:
         """Show a trace and run all jobs that follow from it, one between two yields."""
         self._lens.show_trace(trace, View())
         while self._jobs:
             yield
-            key, job = self._jobs.pop(0)
-            assert isinstance(key, tuple)
-            self._lens.on_result(key[2], job())  # after "lens" and its name its own key
+            job, on_done = self._jobs.pop(0)
+            on_done(job())
 
     def draw(self, painter: QPainter, box: "Box", size_px: float) -> None:
         """Draw it over a part of a slide, enlarged as it is before a hall."""

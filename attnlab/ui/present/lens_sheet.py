@@ -1,10 +1,9 @@
 """A lens of the playground on a slide: enlarged for the hall, and as alive as it is there."""
 
-from collections.abc import Callable, Hashable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QEvent, QRectF, Qt, Slot
+from PySide6.QtCore import QCoreApplication, QEvent, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QFrame, QGraphicsProxyWidget, QGraphicsScene, QGraphicsView, QScrollArea, QWidget
 
@@ -40,7 +39,6 @@ class LensSheet(QGraphicsView):
         self.setRenderHint(QPainter.RenderHint.Antialiasing)
         for set_policy in (self.setHorizontalScrollBarPolicy, self.setVerticalScrollBarPolicy):
             set_policy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        playground.service.job_done.connect(self._on_job_done)
 
     @property
     def lens(self) -> "Lens | None":
@@ -102,7 +100,7 @@ class LensSheet(QGraphicsView):
         return self.lens is not None and scrolls(self.lens)
 
     def _made(self, name: str) -> "Lens":
-        lens = made(name, self._run)
+        lens = made(name, self._playground.run_for_lens)
         lens.edit_requested.connect(self._playground.document.edit)
         self._lenses[name] = lens
         return lens
@@ -117,16 +115,6 @@ class LensSheet(QGraphicsView):
             self._proxy.setWidget(None)  # type: ignore[arg-type]  # which Qt documents, and the stubs do not know
             self.scene().removeItem(self._proxy)
             self._proxy = None
-
-    def _run(self, key: Hashable, job: Callable[[], Any]) -> None:
-        self._playground.service.run(("hall", key), job)
-
-    @Slot(object, object)
-    def _on_job_done(self, key: object, result: object) -> None:
-        if isinstance(key, tuple) and key[0] == "hall":
-            _, name, own = key[1]
-            if name in self._lenses:
-                self._lenses[name].on_result(own, result)
 
     def forget(self) -> None:
         """Let go of every lens: the presentation is over."""

@@ -13,12 +13,13 @@ from attnlab.attention.experiment import Experiment, Weights
 from attnlab.attention.presets import preset
 from attnlab.compute import cost
 from attnlab.compute.engine import devices
-from attnlab.compute.service import ComputeService, Request, answer
+from attnlab.compute.service import Request, answer
 from attnlab.document.document import View
 from attnlab.figures.palette import DARK
 from attnlab.ui.playground.lenses import cost_lens
 from attnlab.ui.playground.lenses.cost_lens import CostLens, size_text
 from attnlab.ui.widgets.curves import Curve, Curves
+from tests.ui.lenses.beside import Beside
 
 MANY_HEADS = preset("multi-head-8")
 
@@ -28,17 +29,15 @@ class Window(QObject):
 
     def __init__(self) -> None:
         super().__init__()
-        self.service = ComputeService()
+        self.service = Beside()
         self.lens = CostLens(self.service.run)
         self.jobs: list[object] = []
         self.hides_after = 0
         self.service.job_done.connect(self._on_job_done)
 
     @Slot(object, object)
-    def _on_job_done(self, key: tuple[str, str, object], result: object) -> None:
-        assert key[:2] == ("lens", "cost")
-        self.jobs.append(key[2])
-        self.lens.on_result(key[2], result)
+    def _on_job_done(self, key: object, _result: object) -> None:
+        self.jobs.append(key)
         if len(self.jobs) == self.hides_after:
             self.lens.hide()
 
@@ -153,7 +152,7 @@ def test_hidden_it_stops_and_begins_anew_when_seen_again(window: Window, qtbot: 
     window.show(e)
     window.hides_after = 2
     qtbot.waitUntil(window.lens.isHidden)
-    window.service.run(("lens", "cost", "last"), lambda: None)
+    window.service.mark("last")
     qtbot.waitUntil(lambda: "last" in window.jobs)
     assert len(window.jobs) == 4  # the third was under way
     assert window.lens.bytes.curves == ()

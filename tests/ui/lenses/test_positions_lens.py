@@ -19,7 +19,6 @@ from attnlab.attention.experiment import Experiment, Weights
 from attnlab.attention.positions import POSITIONS, Position, sinusoidal
 from attnlab.attention.presets import preset
 from attnlab.compute.engine import compute
-from attnlab.compute.service import ComputeService
 from attnlab.document.document import View
 from attnlab.document.settings import Settings
 from attnlab.figures.palette import DARK, LIGHT, Palette
@@ -30,6 +29,7 @@ from attnlab.ui.theme import px
 from attnlab.ui.widgets.curves import Curve, Curves
 from attnlab.ui.widgets.fields import NumberBox
 from attnlab.ui.widgets.surface import Surface
+from tests.ui.lenses.beside import Beside
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 class Reader:
     """Sits at the lens alone, with a real worker behind it."""
 
-    def __init__(self, lens: PositionsLens, service: ComputeService, qtbot: QtBot) -> None:
+    def __init__(self, lens: PositionsLens, service: Beside, qtbot: QtBot) -> None:
         self.lens, self.service, self.qtbot = lens, service, qtbot
         self.edits: list[tuple[str, Callable[[Experiment], Experiment]]] = []
         self.asked: list[Any] = []
@@ -51,7 +51,7 @@ class Reader:
     def settle(self) -> None:
         """Wait until the worker has done all that was asked."""
         with self.qtbot.waitSignal(self.service.job_done, check_params_cb=lambda key, _: key == "last"):
-            self.service.run("last", lambda: None)
+            self.service.mark("last")
 
     def click(self, widget: QWidget, at: QPoint | None = None) -> None:
         QTest.mouseClick(widget, Qt.MouseButton.LeftButton, pos=widget.rect().center() if at is None else at)
@@ -79,9 +79,8 @@ class Reader:
 
 @pytest.fixture
 def reader(qtbot: QtBot) -> Iterator[Reader]:
-    service = ComputeService()
+    service = Beside()
     lens = PositionsLens(service.run)
-    service.job_done.connect(lambda key, result: lens.on_result(key[2], result) if key != "last" else None)
     qtbot.addWidget(lens)
     lens.set_palette(LIGHT)
     lens.resize(1100, 760)
@@ -454,7 +453,7 @@ def test_only_the_page_that_is_open_has_anything_computed(reader: Reader) -> Non
     reader.open(preset("the-cat-sat"))
     assert [key for key in keys if key != "last"] == []
     reader.press("Positions: Order")
-    assert [key[2][0] for key in keys if key != "last"] == ["order"]
+    assert [key for key in keys if key != "last"] == ["order"]
 
 
 def test_of_many_experiments_only_the_last_is_shown(reader: Reader) -> None:

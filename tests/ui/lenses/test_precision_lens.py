@@ -11,23 +11,22 @@ from pytestqt.qtbot import QtBot
 import attnlab
 from attnlab.attention import edits
 from attnlab.compute.precision import precision, scientific, summary
-from attnlab.compute.service import ComputeService
 from attnlab.document.document import View
 from attnlab.ui.playground.lenses.precision_lens import PrecisionLens
 from attnlab.ui.playground.tab_button import TabButton
+from tests.ui.lenses.beside import Beside
 
 
 @pytest.fixture
-def service(qtbot: QtBot) -> Iterator[ComputeService]:
-    made = ComputeService()
+def service(qtbot: QtBot) -> Iterator[Beside]:
+    made = Beside()
     yield made
     made.stop()
 
 
 @pytest.fixture
-def lens(qtbot: QtBot, service: ComputeService) -> Iterator[PrecisionLens]:
+def lens(qtbot: QtBot, service: Beside) -> Iterator[PrecisionLens]:
     made = PrecisionLens(service.run)
-    service.job_done.connect(lambda key, result: made.on_result(key[2], result))
     made.resize(700, 500)
     qtbot.addWidget(made)
     made.show()
@@ -41,7 +40,7 @@ def column(lens: PrecisionLens, section: int) -> list[str]:
 
 
 def test_the_worker_answers_and_the_table_and_the_sentence_say_it(
-    lens: PrecisionLens, service: ComputeService, qtbot: QtBot
+    lens: PrecisionLens, service: Beside, qtbot: QtBot
 ) -> None:
     e = attnlab.preset("causal-5x8")
     with qtbot.waitSignal(service.job_done):
@@ -56,20 +55,20 @@ def test_the_worker_answers_and_the_table_and_the_sentence_say_it(
     assert column(lens, 3) == [scientific(d.relative) for d in found if d.format == "float16"]
 
 
-def test_what_an_edit_overtakes_is_dropped(lens: PrecisionLens, service: ComputeService, qtbot: QtBot) -> None:
+def test_what_an_edit_overtakes_is_dropped(lens: PrecisionLens, service: Beside, qtbot: QtBot) -> None:
     keys: list[object] = []
     service.job_done.connect(lambda key, _: keys.append(key))
     e = attnlab.preset("journey")
     for value in range(20):
         e = edits.set_block(e, "W_q", 0, 0, [[value]])
         lens.show_trace(attnlab.compute(e), View())
-    qtbot.waitUntil(lambda: len(keys) == 20)
+    qtbot.waitUntil(lambda: not service.lane.busy)
     assert column(lens, 1) == [scientific(d.absolute) for d in precision(e) if d.format == "float32"]
-    lens.on_result(1, "an older answer")
+    assert keys == ["precision"]  # nineteen did not begin, or nobody heard of them
     assert lens.sentence.text() == summary(precision(e))
 
 
-def test_the_same_experiment_is_measured_once(lens: PrecisionLens, service: ComputeService, qtbot: QtBot) -> None:
+def test_the_same_experiment_is_measured_once(lens: PrecisionLens, service: Beside, qtbot: QtBot) -> None:
     e = attnlab.preset("journey")
     keys: list[object] = []
     service.job_done.connect(lambda key, _: keys.append(key))
@@ -77,11 +76,11 @@ def test_the_same_experiment_is_measured_once(lens: PrecisionLens, service: Comp
         lens.show_trace(attnlab.compute(e), View())
     lens.show_trace(attnlab.compute(e, dtype="float64"), View(head="mean"))
     with qtbot.waitSignal(service.job_done):
-        service.run(("lens", "other", "end"), lambda: "")
-    assert len(keys) == 2
+        service.mark("end")
+    assert keys == ["precision", "end"]
 
 
-def test_scores_that_overflow_are_said(lens: PrecisionLens, service: ComputeService, qtbot: QtBot) -> None:
+def test_scores_that_overflow_are_said(lens: PrecisionLens, service: Beside, qtbot: QtBot) -> None:
     e = attnlab.preset("random-4x8")
     large = attnlab.Experiment(e.tokens, np.asarray(e.embeddings) * 100, e.weights, e.config)
     with qtbot.waitSignal(service.job_done):

@@ -12,11 +12,12 @@ from attnlab.attention import edits
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.presets import preset
 from attnlab.attention.saturation import of_random, of_trace
-from attnlab.compute.service import ComputeService, Request, answer
+from attnlab.compute.service import Request, answer
 from attnlab.document.document import View
 from attnlab.figures.palette import DARK
 from attnlab.ui.playground.lenses.saturation_lens import SaturationLens
 from attnlab.ui.widgets.curves import Curve, Curves
+from tests.ui.lenses.beside import Beside
 
 
 class Window(QObject):
@@ -24,15 +25,13 @@ class Window(QObject):
 
     def __init__(self) -> None:
         super().__init__()
-        self.service = ComputeService()
+        self.service = Beside()
         self.lens = SaturationLens(self.service.run)
         self.arrived = 0
         self.service.job_done.connect(self._on_job_done)
 
     @Slot(object, object)
-    def _on_job_done(self, key: tuple[str, str, object], result: object) -> None:
-        assert key[:2] == ("lens", "saturation")
-        self.lens.on_result(key[2], result)
+    def _on_job_done(self, _key: object, _result: object) -> None:
         self.arrived += 1
 
     def show(self, e: Experiment, view: View | None = None, dtype: str = "float64") -> None:

@@ -232,8 +232,8 @@ def test_the_worked_solution_goes_to_the_clipboard_and_to_files(person: object, 
         copy(playground)
         qtbot.waitUntil(lambda begins=begins: QGuiApplication.clipboard().text().startswith(begins))
     for name, begins in (("a.md", "# Worked solution"), ("a.tex", "\\documentclass")):
-        with qtbot.waitSignal(playground.service.job_done):
-            save_to(playground, tmp_path / name)
+        save_to(playground, tmp_path / name)
+        qtbot.waitUntil(lambda: not playground.lane.busy)
         assert (tmp_path / name).read_text(encoding="utf-8").startswith(begins)
     save_to(playground, tmp_path / "a.txt")
     assert "does not end in .md or .tex" in person.message()  # type: ignore[attr-defined]

@@ -95,8 +95,8 @@ class Lecturer:
 
     def wait(self) -> None:
         """Wait until the slide stands there with its numbers, and the next one is ready."""
-        service = self.person.playground.service
-        self.person.wait_for(lambda: not service.busy and self._whole())
+        lane = self.person.playground.lane
+        self.person.wait_for(lambda: not lane.busy and self._whole())
 
     def _whole(self) -> bool:
         content = self.hall.view.content

@@ -1,7 +1,8 @@
 """What every lens has: a name, a trace and a view to show while it can be seen, and the worker for what takes long."""
 
 from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
@@ -12,8 +13,18 @@ if TYPE_CHECKING:
     from attnlab.attention.trace import Trace
     from attnlab.document.document import View
 
-Runner = Callable[[Hashable, Callable[[], Any]], None]
-"""Runs a job in the worker when no request waits; its result comes back by its key."""
+
+class Runner(Protocol):
+    """Runs a job beside the window when no request waits; its result, or a sentence, is told in the window's thread."""
+
+    def __call__(
+        self,
+        job: Callable[[], Any],
+        on_done: Callable[[Any], object],
+        on_failed: Callable[[str], object],
+        latest: Hashable = None,
+    ) -> object:
+        """Cancel the job before with the same ``latest``, and run this one."""
 
 
 class Lens(QWidget):
@@ -35,9 +46,13 @@ class Lens(QWidget):
         self.setObjectName(f"lens-{self.name}")
         self.setAccessibleName(self.title)
 
-    def ask(self, key: Hashable, job: Callable[[], Any]) -> None:
-        """Run a job in the worker; its result arrives at ``on_result`` with the key."""
-        self._run(("lens", self.name, key), job)
+    def ask(self, key: Hashable, job: Callable[[], Any], latest: str = "") -> None:
+        """Run a job beside the window; its result arrives at ``on_result`` with the key.
+
+        A job cancels the one before it with the same ``latest``.
+        """
+        newest = (self, latest) if latest else None
+        self._run(job, partial(self.on_result, key), partial(self.on_failed, key), newest)
 
     def set_palette(self, palette: Palette) -> None:
         """Paint in other colours, and the present size of type, from now on."""
@@ -54,4 +69,8 @@ class Lens(QWidget):
         """Show the same trace as another view asks; most lenses look the same in each."""
 
     def on_result(self, key: Hashable, result: Any) -> None:
-        """Take the result of a job; one that has been overtaken is to be dropped."""
+        """Take the result of a job."""
+
+    def on_failed(self, key: Hashable, sentence: str) -> None:
+        """Show why a job has no result; most lenses show the sentence in the result's place."""
+        self.on_result(key, sentence)

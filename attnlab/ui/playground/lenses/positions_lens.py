@@ -36,7 +36,6 @@ class PositionsLens(Lens):
         self.encoding, self.rotation, self.order = EncodingPage(), RotationPage(), OrderPage()
         self._pages: dict[str, Page] = {p.name: p for p in (self.encoding, self.rotation, self.order)}
         self._asked: dict[str, Hashable] = {}
-        self._newest = dict.fromkeys(self._pages, 0)
         self._stack = QStackedWidget()
         self.tabs: dict[str, TabButton] = {}
         bar = QWidget()  # the tabs exclude one another among its children, and not the radio buttons of the plots
@@ -81,10 +80,12 @@ class PositionsLens(Lens):
         self.order.show_head(view.head)
 
     def on_result(self, key: Hashable, result: Any) -> None:
-        assert isinstance(key, tuple)
-        name, number = key
-        if number == self._newest[name]:
-            self._pages[name].show_result(result)
+        self._pages[str(key)].show_result(result)
+
+    def on_failed(self, key: Hashable, sentence: str) -> None:
+        self._asked.pop(str(key), None)  # it is asked for again when the page is looked at again
+        if key == self.order.name:
+            self.order.show_result(sentence)
 
     def _open(self, place: int, _checked: bool = False) -> None:
         self._stack.setCurrentIndex(place)
@@ -98,9 +99,7 @@ class PositionsLens(Lens):
         if wanted is None or self._asked.get(page.name) == wanted:
             return
         self._asked[page.name] = wanted
-        self._newest[page.name] += 1
-        number = self._newest[page.name]
-        self.ask((page.name, number), partial(_unless_overtaken, self._newest, page.name, number, page.job()))
+        self.ask(page.name, page.job(), latest=page.name)
 
     @Slot()
     def _on_changed(self) -> None:
@@ -113,11 +112,3 @@ class PositionsLens(Lens):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._refresh()
-
-
-def _unless_overtaken(newest: dict[str, int], name: str, number: int, job: Callable[[], Any]) -> Any:
-    """Run a job that is still the newest of its page: of those that wait meanwhile, only the last is worth the time.
-
-    Knows the numbers and not the lens, as a widget must not die in the worker.
-    """
-    return job() if newest[name] == number else None

@@ -1,6 +1,7 @@
 """The precision lens: the same experiment in four number formats, and how far each stage is from float64."""
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,7 +9,6 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QLabel, QWidget
 
 from attnlab.compute.precision import FORMATS, Difference, precision, scientific, summary
-from attnlab.errors import AttnlabError
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.playground.lenses.lens import Lens, Runner
 from attnlab.ui.playground.lenses.page import scrolling_column
@@ -47,7 +47,6 @@ class PrecisionLens(Lens):
     def __init__(self, run: Runner, parent: QWidget | None = None) -> None:
         super().__init__(run, parent)
         self._experiment: Experiment | None = None
-        self._newest = [0]  # read by jobs in the worker, which must not hold on to a widget
         self._differences: tuple[Difference, ...] = ()
         self.sentence = QLabel()
         self.sentence.setTextFormat(Qt.TextFormat.PlainText)
@@ -85,16 +84,12 @@ class PrecisionLens(Lens):
         if e is self._experiment:
             return
         self._experiment = e
-        newest, key = self._newest, self._newest[0] + 1
-        newest[0] = key
         if not self._differences:
             self._say("Computing in four number formats …")
-        self.ask(key, lambda: _measure(e) if newest[0] == key else None)
+        self.ask("precision", partial(precision, e), latest="precision")
 
     def on_result(self, key: Any, result: Any) -> None:
-        """Show what was measured; what an edit has overtaken is dropped."""
-        if key != self._newest[0]:
-            return
+        """Show what was measured, or the sentence on why nothing was."""
         if isinstance(result, str):
             self._differences = ()
             self._say(result)
@@ -122,14 +117,6 @@ class PrecisionLens(Lens):
     def _on_look_toggled(self, on: bool) -> None:
         if on:
             self._refresh()
-
-
-def _measure(e: "Experiment") -> tuple[Difference, ...] | str:
-    """Return the differences, or the sentence on why there are none. Runs in the worker."""
-    try:
-        return precision(e)
-    except AttnlabError as error:
-        return str(error)
 
 
 def _writer(look: str) -> "Callable[[float], str]":

@@ -1,8 +1,8 @@
 """Why scale: the spread of the scores and softmax's gradient against d_k, random ones and the experiment's own."""
 
 import math
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt, Slot
@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from attnlab.attention.arithmetic import number, short
 from attnlab.attention.saturation import SIZES, Pair, TraceSaturation, of_random, of_trace
-from attnlab.errors import AttnlabError
 from attnlab.figures.palette import Palette
 from attnlab.ui.playground.lenses.lens import Lens, Runner
 from attnlab.ui.playground.lenses.page import scrolling_column
@@ -37,7 +36,6 @@ class SaturationLens(Lens):
 
     def __init__(self, run: Runner, parent: QWidget | None = None) -> None:
         super().__init__(run, parent)
-        self._newest = _Newest()
         self._wanted: tuple[str, int, int] | None = None
         self._random: tuple[Pair, ...] = ()
         self._own: TraceSaturation | None = None
@@ -83,9 +81,9 @@ class SaturationLens(Lens):
             plot.set_palette(palette)
 
     def show_trace(self, trace: "Trace", view: "View") -> None:
-        self._of, self._newest.trace = (trace, view), trace
+        self._of = trace, view
         self._ask_for_random(trace.experiment.T_k)
-        self.ask(("own", id(trace)), _measuring(trace, self._newest))
+        self.ask("own", partial(of_trace, trace), latest="own")
 
     def show_view(self, view: "View") -> None:
         if self._of is not None:
@@ -96,17 +94,17 @@ class SaturationLens(Lens):
         wanted = ("random", keys, self.seed.value())
         if wanted != self._wanted:
             self._wanted = wanted
-            self.ask(wanted, lambda: of_random(wanted[1], wanted[2]))
+            self.ask(wanted, partial(of_random, *wanted[1:]), latest="random")
 
     def on_result(self, key: Hashable, result: Any) -> None:
         if key == self._wanted:
             self._random = result
         elif isinstance(result, TraceSaturation):
             self._own = result
-        elif isinstance(result, str):
-            self.text.setText(result)
-            return
         self._show()
+
+    def on_failed(self, key: Hashable, sentence: str) -> None:
+        self.text.setText(sentence)
 
     def _show(self) -> None:
         if not self._random or self._own is None or self._of is None:
@@ -152,27 +150,6 @@ class SaturationLens(Lens):
     @Slot(str)
     def _on_refused(self, sentence: str) -> None:
         self.text.setText(sentence)
-
-
-@dataclass(slots=True)
-class _Newest:
-    """The trace shown last: what the worker reads to leave out those that have been overtaken."""
-
-    trace: "Trace | None" = None
-
-
-def _measuring(trace: "Trace", newest: _Newest) -> Callable[[], TraceSaturation | str | None]:
-    """Return the job for a trace; it holds nothing of the window, which would else end in the worker."""
-
-    def job() -> TraceSaturation | str | None:
-        if newest.trace is not trace:
-            return None
-        try:
-            return of_trace(trace)
-        except AttnlabError as error:
-            return str(error)
-
-    return job
 
 
 def _curves(random: Sequence[Pair], own: Pair, by: str, what: str) -> list[Curve]:

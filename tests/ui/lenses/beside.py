@@ -1,0 +1,41 @@
+"""What a window does for a lens: runs its jobs beside itself, and tells what came of them."""
+
+from collections.abc import Callable, Hashable
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from attnlab.ui.base.jobs import Lane, run
+
+
+class Beside(QObject):
+    """Runs the jobs of one lens; ``job_done`` carries the key and the result, after the lens was told."""
+
+    job_done = Signal(object, object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lane = Lane("lens", self)
+
+    def run(
+        self,
+        job: Callable[[], Any],
+        on_done: Callable[[Any], object],
+        on_failed: Callable[[str], object],
+        latest: Hashable = None,
+    ) -> None:
+        assert isinstance(on_done, partial)
+        done = partial(self._tell, on_done)
+        run(job, on_done=done, on_failed=partial(self._tell, on_failed), latest=latest, lane=self.lane)
+
+    def _tell(self, tell: "partial[object]", result: object) -> None:
+        tell(result)
+        self.job_done.emit(tell.args[0], result)
+
+    def mark(self, name: str) -> None:
+        """Announce a name by ``job_done`` when all that was asked for before is done."""
+        run(int, on_done=lambda _: self.job_done.emit(name, None), on_failed=print, lane=self.lane)
+
+    def stop(self) -> None:
+        self.lane.close()
