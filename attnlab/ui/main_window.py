@@ -246,6 +246,8 @@ class MainWindow(DressedWindow):
     def stop(self) -> None:
         """End the threads; may be called twice."""
         self.starting.stop()
+        if self.recovery is not None:
+            self.recovery.stop()
         if self.playground is not None:
             self.playground.stop()
         if self.trainer is not None:

@@ -165,17 +165,17 @@ class FileKeeper(QObject):
     def save_to(self, path: Path) -> bool:
         """Write the session to a file, and wait for it; False where that cannot be done."""
         self._save(path)
-        self.finish()
-        return not self._failed
+        return self.finish() and not self._failed
 
-    def finish(self) -> None:
-        """Wait until all that is being saved is written."""
-        self._saver.finish()
+    def finish(self) -> bool:
+        """Wait until all that is being saved is written, but not for ever; return whether it is."""
+        return self._saver.finish()
 
     def stop(self) -> None:
         """Write what is being saved, and give up what is being read; may be called twice."""
         self._reader.stop()
         self.finish()
+        self._saver.stop()
 
     def _save(self, path: Path) -> None:
         saving = Saving(self.session(path.parent), path, self._playground.document.history.current)

@@ -1,18 +1,18 @@
 """Keeps unsaved work beside the settings, so that closing the window or a power cut does not lose it."""
 
 import contextlib
-import threading
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QLockFile, QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QLockFile, QObject, QTimer, Slot
 
 from attnlab.document.settings import settings_path
-from attnlab.errors import AttnlabError
+from attnlab.files.atomic import shown
 from attnlab.files.session import Session, save_session
 from attnlab.files.unsaved import FILE, Unsaved, UnsavedFolder
+from attnlab.ui.base.jobs import Job, Lane, run
 
 if TYPE_CHECKING:
     from attnlab.document.document import View
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from attnlab.ui.playground.workspace import Playground
 
 WAIT_MS = 2000
+LEAVE_S = 10.0
+"""So long a window that closes waits until its work is kept."""
 MOST_WINDOWS = 8
 """So many programs at a time each keep work of their own; any further one shares that of the first."""
 OLD_NAME = "last.attnlab"
@@ -30,9 +32,6 @@ LABEL = "Bring back unsaved work"
 
 class Recovery(QObject):
     """Writes what is changed to ``current.attnlab``; what former windows left there is listed as unsaved work."""
-
-    _written = Signal(str)
-    """The writing thread is done; with a sentence when it could not write."""
 
     def __init__(self, playground: "Playground") -> None:
         super().__init__(playground)
@@ -47,12 +46,12 @@ class Recovery(QObject):
         self._left: Scene | None = None
         self._seen = _lasting(playground.document.view)
         self._complained = False
-        self._writer: threading.Thread | None = None
+        self._lane = Lane("keep")
+        self._writing: Job | None = None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(WAIT_MS)
         self._timer.timeout.connect(self._on_timeout)
-        self._written.connect(self._on_written)
         playground.document.history_changed.connect(self._on_history_changed)
         playground.document.view_changed.connect(self._on_view_changed)
         playground.files.save_failed.connect(self._on_save_failed)
@@ -77,15 +76,13 @@ class Recovery(QObject):
     def keep(self) -> bool:
         """Write what is open if it is not saved anywhere, else remove what was written; False when it cannot be."""
         self._timer.stop()
-        if self._writer is not None:
-            self._writer.join()
         self._playground.files.finish()
         if self._forget_saved():
             return True
-        problem = self._write(self._session())
-        if problem:
-            self._complain(problem)
-        return not problem
+        self._complained = False
+        if not self._write().wait(LEAVE_S):
+            self._complain(f"{shown(self._current)} was not written within {LEAVE_S:g} seconds.")
+        return not self._complained
 
     def may_close(self) -> bool:
         """Keep what there is and write no more; where that fails say so, and let the window close when told again."""
@@ -103,6 +100,11 @@ class Recovery(QObject):
             self._lock.unlock()
         return True
 
+    def stop(self) -> None:
+        """Write what is being kept, and nothing more; nobody waits for it."""
+        self._timer.stop()
+        self._lane.finish()
+
     def _forget_saved(self) -> bool:
         """Remove what is kept of work that is saved by now; tell whether nothing is left to keep."""
         document = self._playground.document
@@ -110,7 +112,10 @@ class Recovery(QObject):
             self._kept.remove(self._brought[1])
             self._brought = None
         if not document.modified:
-            _remove(self._current)
+            if self._lane.busy:  # or what is being written would be there afterwards
+                run(_remove, self._current, on_done=_nothing, on_failed=_nothing, lane=self._lane, doing="cleaning up")
+            else:
+                _remove(self._current)
         return not document.modified
 
     def _session(self) -> Session:
@@ -119,35 +124,36 @@ class Recovery(QObject):
         said = {} if path is None else {FILE: str(path.absolute())}
         return replace(session, view={**session.view, **said})
 
-    def _write(self, session: Session) -> str:
-        """Write a session, on any thread; return one sentence when that cannot be done."""
-        try:
-            with contextlib.suppress(OSError):  # what follows says why
-                self._current.parent.mkdir(parents=True, exist_ok=True)
-            save_session(session, self._current)
-        except AttnlabError as error:
-            return str(error)
-        return ""
-
-    def _write_beside(self, session: Session) -> None:
-        self._written.emit(self._write(session))
+    def _write(self) -> Job:
+        """Write what is open beside the window, as a large experiment takes its time."""
+        self._writing = run(
+            _written,
+            self._session(),
+            self._current,
+            on_done=self._on_written,
+            on_failed=self._on_refused,
+            lane=self._lane,
+            owner=self,
+            doing="keeping unsaved work",
+        )
+        return self._writing
 
     @Slot()
     def _on_timeout(self) -> None:
-        """Write in a thread, as a large experiment takes its time and the window has none."""
-        if self._writer is not None and self._writer.is_alive():
+        if self._writing is not None and not self._writing.done:
             self._timer.start()
         elif not self._forget_saved():
-            self._writer = threading.Thread(target=self._write_beside, args=(self._session(),), name="attnlab-keep")
-            self._writer.start()
+            self._write()
 
-    @Slot(str)
-    def _on_written(self, problem: str) -> None:
-        if problem and not self._complained:  # once, not every few seconds
+    def _on_written(self, _: object) -> None:
+        self._complained = False
+
+    def _on_refused(self, problem: str) -> None:
+        if not self._complained:  # once, not every few seconds
             self._complain(problem)
-        self._complained = bool(problem)
 
     def _complain(self, problem: str) -> None:
+        self._complained = True
         self._playground.step_bar.show_message(f"Unsaved work cannot be kept. {problem}")
 
     @Slot(str)
@@ -168,6 +174,21 @@ class Recovery(QObject):
         seen, self._seen = self._seen, _lasting(view)
         if seen != self._seen and self._playground.document.modified:
             self._on_history_changed()
+
+
+def _written(session: Session, path: Path) -> None:
+    """Write a session.
+
+    Raises:
+        FileError: it cannot be written.
+    """
+    with contextlib.suppress(OSError):  # what follows says why
+        path.parent.mkdir(parents=True, exist_ok=True)
+    save_session(session, path)
+
+
+def _nothing(_: object) -> None:
+    """Need not be told."""
 
 
 def _lasting(view: "View") -> "View":

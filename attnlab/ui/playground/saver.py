@@ -1,18 +1,19 @@
-"""Writes sessions in a thread, one after the other, so that the window goes on while a large one is written."""
+"""Writes sessions one after the other beside the window, which goes on while a large one is written."""
 
-from collections import deque
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from threading import Thread
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Signal
 
 from attnlab.document.history import Entry
-from attnlab.errors import AttnlabError
 from attnlab.files.session import Session, save_session
+from attnlab.ui.base.jobs import Job, Lane, run
 
 PATIENCE_S = 0.03
 """So long the window waits for a file: what is small is saved when the key comes up, what is large soon after."""
+LEAVE_S = 5.0
+"""So long a window that closes waits for a file; then it is written without the window."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,41 +30,33 @@ class Saver(QObject):
 
     ended = Signal(object, str)
     """This :class:`Saving` lies in its file, or does not, for this reason."""
-    _written = Signal()
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
-        self._thread: Thread | None = None
-        self._results: deque[tuple[Saving, str]] = deque()
-        self._written.connect(self._on_written)
+        self._lane = Lane("save")
+        self._last: Job | None = None
 
     def save(self, saving: Saving) -> bool:
-        """Begin to write; tell whether that has ended already."""
-        self._thread = Thread(target=self._write, args=(saving, self._thread), name="attnlab-save")
-        self._thread.start()
-        self._thread.join(PATIENCE_S)
-        running = self._thread.is_alive()
-        self._on_written()
-        return not running
+        """Begin to write; return whether that has ended already."""
+        self._last = run(
+            save_session,
+            saving.session,
+            saving.path,
+            on_done=partial(self._end, saving),
+            on_failed=partial(self._end, saving, None),
+            lane=self._lane,
+            owner=self,
+            doing="saving",
+        )
+        return self._last.wait(PATIENCE_S)
 
-    def finish(self) -> None:
-        """Wait until all is written."""
-        if self._thread is not None:
-            self._thread.join()
-        self._on_written()
+    def finish(self) -> bool:
+        """Wait until all is written, but not for ever; return whether it is."""
+        return self._last is None or self._last.wait(LEAVE_S)
 
-    def _write(self, saving: Saving, former: Thread | None) -> None:
-        problem = ""
-        if former is not None:
-            former.join()
-        try:
-            save_session(saving.session, saving.path)
-        except AttnlabError as error:
-            problem = str(error)
-        self._results.append((saving, problem))
-        self._written.emit()
+    def stop(self) -> None:
+        """Write what is being saved, and nothing more; nobody waits for it."""
+        self._lane.finish()
 
-    @Slot()
-    def _on_written(self) -> None:
-        while self._results:
-            self.ended.emit(*self._results.popleft())
+    def _end(self, saving: Saving, _: object, problem: str = "") -> None:
+        self.ended.emit(saving, problem)
