@@ -1,25 +1,34 @@
 """What is looked at of a run, by one worker: maps for a probe, examples, text, the course of the heads, marks."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Signal
 
+from attnlab.training.marks import Mark
 from attnlab.training.messages import Arrays
 from attnlab.training.recorder import Moment
 from attnlab.training.run import Run
 from attnlab.training.specs import RunSpec
-from attnlab.ui.train.eyes import Checked, Eyes, Seen, spread
-from attnlab.ui.train.worker import Refusal, Worker
+from attnlab.ui.train.eyes import Eyes, Seen, spread
+from attnlab.ui.train.worker import Worker
 
 EXAMPLES, MOST_COURSE, AT_ONCE = 4, 240, 8
 """Held-out examples shown, moments that the course of the heads goes through at most, and how many in one request."""
-KINDS = ("look", "check", "text", "examples", "marks", "course")
-PATIENT = KINDS[2:]
+KINDS = {
+    "look": "computing the maps",
+    "check": "checking the settings",
+    "text": "writing text",
+    "examples": "computing the examples",
+    "marks": "looking for marks",
+    "course": "following the heads",
+}
+"""What is computed, the most urgent first, in words."""
+PATIENT = tuple(KINDS)[2:]
 """What waits a little while the maps follow a training, or a hand on the time line."""
-FIRST = KINDS[:4]
+FIRST = tuple(KINDS)[:4]
 """What there is to see at once; what is left is found little by little."""
 
 At = tuple[RunSpec, int, Arrays | None]
@@ -47,7 +56,6 @@ class Looking(QObject):
         self._run: Run | None = None
         self.eyes = Eyes()
         self.worker = Worker(KINDS, self.eyes.prepare, self, PATIENT)
-        self.worker.answered.connect(self._on_answered)
 
     @property
     def busy(self) -> bool:
@@ -62,22 +70,25 @@ class Looking(QObject):
 
     def check(self, spec: RunSpec) -> None:
         """Ask what settings come to."""
-        self.worker.ask("check", partial(self.eyes.check, spec))
+        self.worker.ask("check", partial(self.eyes.check, spec), self.checked.emit, self.probe_refused.emit)
 
     def look(self, at: At, probe: str = "") -> None:
         """Ask for the maps of a moment, for the probe or for another that is tried."""
         if probe or self.probe:
-            self.worker.ask("look", partial(self.eyes.look, *at, probe or self.probe, self.gradients))
+            job = partial(self.eyes.look, *at, probe or self.probe, self.gradients)
+            self.worker.ask("look", job, self._take_look, self.probe_refused.emit)
 
     def examples(self, at: At) -> None:
         """Ask what the model makes of some held-out examples."""
         spec, _, weights = at
-        self.worker.ask("examples", partial(self.eyes.examples, spec, weights, EXAMPLES))
+        job = partial(self.eyes.examples, spec, weights, EXAMPLES)
+        self.worker.ask("examples", job, self.wrote.emit, _unheard)
 
     def text(self, at: At, prompt: str, n: int, heat: tuple[float, int, int]) -> None:
         """Ask what the model writes on from a prompt; ``heat`` is temperature, top-k and seed."""
         spec, _, weights = at
-        self.worker.ask("text", partial(self.eyes.text, spec, weights, prompt, n, heat))
+        job = partial(self.eyes.text, spec, weights, prompt, n, heat)
+        self.worker.ask("text", job, self.texted.emit, self.texted.emit)
 
     def fill_course(self) -> None:
         """Ask for what is missing of how sharp each head was, a little at a time."""
@@ -87,7 +98,7 @@ class Looking(QObject):
         missing = [m for m in spread(run.recorder.moments, MOST_COURSE) if m.step not in self.course][:AT_ONCE]
         if missing:
             job = partial(self._course, run, missing, self.probe)
-            self.worker.ask("course", partial(_with, (run, self.probe), job))
+            self.worker.ask("course", job, partial(self._take_course, (run, self.probe)), _unheard)
 
     def _course(self, run: Run, moments: Sequence[Moment], probe: str) -> "dict[Moment, NDArray[np.float64]]":
         found = self.eyes.course(run.spec, moments, probe)
@@ -100,28 +111,12 @@ class Looking(QObject):
             curve = run.steps.copy(), run.losses.copy()
             moments = () if live else run.recorder.moments
             job = partial(self.eyes.marks, run.spec, moments, self.probe, curve)
-            self.worker.ask("marks", partial(_with, (run, self.probe), job))
+            self.worker.ask("marks", job, partial(self._take_marks, (run, self.probe)), _unheard)
 
     def stop(self) -> None:
         """End the worker after the moment that it looks at; may be called twice."""
         self.eyes.leave()
         self.worker.stop()
-
-    @Slot(str, object)
-    def _on_answered(self, kind: str, result: object) -> None:
-        match kind, result:
-            case "check", Checked():
-                self.checked.emit(result)
-            case "look", Seen():
-                self._take_look(result)
-            case "look" | "check", Refusal():
-                self.probe_refused.emit(result.sentence)
-            case "examples", tuple() | list():
-                self.wrote.emit(result)
-            case "text", str() | Refusal():
-                self.texted.emit(result if isinstance(result, str) else result.sentence)
-            case "course" | "marks", (key, found) if key == (self._run, self.probe):
-                self._take_found(kind, found)
 
     def _take_look(self, seen: Seen) -> None:
         if seen.probe != self.probe:
@@ -131,14 +126,17 @@ class Looking(QObject):
             self.course[seen.look.step] = seen.entropies
         self.looked.emit(seen)
 
-    def _take_found(self, kind: str, found: object) -> None:
-        if kind == "marks":
-            self.suggested.emit(self._run, found)
-        elif isinstance(found, dict) and self._run is not None:
-            there = self._run.recorder.moments  # the run may have gone on from before some of those
-            self.course |= {moment.step: found[moment] for moment in there if moment in found}
-            self.course_grown.emit()
-            self.fill_course()
+    def _take_marks(self, key: "tuple[Run, str]", marks: tuple[Mark, ...]) -> None:
+        if key == (self._run, self.probe):
+            self.suggested.emit(self._run, marks)
+
+    def _take_course(self, key: "tuple[Run, str]", found: "dict[Moment, NDArray[np.float64]]") -> None:
+        if self._run is None or key != (self._run, self.probe):
+            return
+        there = self._run.recorder.moments  # the run may have gone on from before some of those
+        self.course |= {moment.step: found[moment] for moment in there if moment in found}
+        self.course_grown.emit()
+        self.fill_course()
 
     def course_lines(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return steps [n] and the entropy of each head there [n, heads], of those whose heads are as many."""
@@ -149,6 +147,5 @@ class Looking(QObject):
         return np.array([float(step) for step, _ in kept]), np.array([row for _, row in kept]).reshape(len(kept), heads)
 
 
-def _with(key: object, job: Callable[[], object]) -> tuple[object, object]:
-    """Return what came of a job with what it was for."""
-    return key, job()
+def _unheard(_: str) -> None:
+    """Say nothing: what is missing here is no reason to hide the maps, and a fault of the program is told anyway."""

@@ -16,12 +16,13 @@ from attnlab.ui.train.eyes import Eyes
 from attnlab.ui.train.run_words import EDITED
 from attnlab.ui.train.sent import Opened, Origin, Sent, longer, opened, sent
 from attnlab.ui.train.sent_strip import SentStrip
-from attnlab.ui.train.worker import Refusal, Worker
+from attnlab.ui.train.worker import Worker
 
 if TYPE_CHECKING:
-    from attnlab.attention.experiment import Experiment
     from attnlab.ui.main_window import MainWindow
     from attnlab.ui.train.workspace import TrainWorkspace
+
+KINDS = {"open": "opening a layer in the playground", "send": "sending a layer back"}
 
 
 class RoundTrip(QObject):
@@ -34,8 +35,7 @@ class RoundTrip(QObject):
         self._origins: dict[int, Origin] = {}
         self._wanted: tuple[str, int] | None = None
         self._layer = ""
-        self._worker = Worker(("open", "send"), Eyes.prepare, self)
-        self._worker.answered.connect(self._on_answered)
+        self._worker = Worker(KINDS, Eyes.prepare, self)
         self.strip = SentStrip()
         self.open_button, self.choose_button, self.large_button = QPushButton(), QToolButton(), QPushButton()
         self._place()
@@ -141,15 +141,16 @@ class RoundTrip(QObject):
         def made(found: Arrays) -> Origin:
             return Origin(run, spec, step, found, probe, layer, head)
 
-        self._worker.ask("open", partial(opened, made, spec, weights))
+        self._worker.ask("open", partial(opened, made, spec, weights), self._take, self._workspace.maps.say)
 
-    def _take(self, origin: Origin, experiment: "Experiment") -> None:
+    def _take(self, found: Opened) -> None:
         from attnlab.document.document import View
         from attnlab.document.scene import Scene
         from attnlab.ui.main_window import PLAYGROUND
 
         assert self._window.playground is not None
         document = self._window.playground.document
+        origin, experiment = found.origin, found.experiment
         head = "all" if origin.head < 0 and experiment.n_heads > 1 else max(origin.head, 0)
         document.open(f"Open {origin.title}", Scene(experiment, origin.title), view=View(head=head))
         self._origins[document.history.current.opening] = origin
@@ -164,7 +165,7 @@ class RoundTrip(QObject):
         origin, playground = self.origin, self._window.playground
         if origin is not None and playground is not None:
             job = partial(sent, origin, playground.document.experiment, self._stands(origin))
-            self._worker.ask("send", job)
+            self._worker.ask("send", job, self._go_on, self._refuse)
             self.strip.show_sending(True)
 
     def _stands(self, origin: Origin) -> bool:
@@ -175,6 +176,7 @@ class RoundTrip(QObject):
     def _go_on(self, found: Sent) -> None:
         from attnlab.ui.main_window import TRAIN
 
+        self.strip.show_sending(False)
         origin, weights, checkpoint = found.origin, found.weights, found.checkpoint
         session = self._session
         if checkpoint is None and not self._stands(origin):
@@ -209,20 +211,10 @@ class RoundTrip(QObject):
 
     # What is told
 
-    @Slot(str, object)
-    def _on_answered(self, kind: str, result: object) -> None:
-        if kind == "send":
-            self.strip.show_sending(False)
-        match kind, result:
-            case "open", Opened():
-                self._take(result.origin, result.experiment)
-            case "send", Sent():
-                self._go_on(result)
-            case "open", Refusal():
-                self._workspace.maps.say(result.sentence)
-            case "send", Refusal():
-                assert self._window.playground is not None
-                self._window.playground.step_bar.show_message(result.sentence)
+    def _refuse(self, sentence: str) -> None:
+        self.strip.show_sending(False)
+        assert self._window.playground is not None
+        self._window.playground.step_bar.show_message(sentence)
 
     @Slot()
     def _show_strip(self) -> None:

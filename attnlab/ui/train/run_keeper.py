@@ -1,24 +1,26 @@
 """Keeps the runs of a window on disk: saved beside the training by a thread of its own, listed, opened, deleted."""
 
-from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 from weakref import WeakKeyDictionary
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from attnlab.errors import AttnlabError
 from attnlab.training import store
 from attnlab.training.run import Run, RunState
+from attnlab.ui.base import jobs
 from attnlab.ui.train.session import TrainSession
+
+T = TypeVar("T")
 
 SAVE_MS = 30_000
 """How often a run is saved while it goes on."""
+LEAVE_S = 5.0
+"""So long a window that closes waits for a run to be saved; then it is saved without the window."""
 
 
 class RunKeeper(QObject):
@@ -29,7 +31,6 @@ class RunKeeper(QObject):
 
     listed = Signal(object)
     failed = Signal(str)
-    _posted = Signal()
 
     def __init__(self, session: TrainSession, *, keeps: bool = True) -> None:
         super().__init__(session)
@@ -37,13 +38,11 @@ class RunKeeper(QObject):
         self._folders: WeakKeyDictionary[Run, Path] = WeakKeyDictionary()
         self._last: Run | None = None
         self._saved: tuple[Run, int, str] | None = None
-        self._done: deque[tuple[Callable[[Any], None], Future[Any]]] = deque()
-        self._thread = ThreadPoolExecutor(1, "attnlab-runs")
-        self._closed, self._under_way = False, 0
+        self._lane = jobs.Lane("runs")
+        self._closed = False
         self.timer = QTimer(self)
         self.timer.setInterval(SAVE_MS)
         self.timer.timeout.connect(self._on_time_to_save)
-        self._posted.connect(self._on_posted)
         session.started.connect(self._on_started)
         session.progressed.connect(self._on_progressed)
         for over in (session.ended, session.failed):
@@ -56,22 +55,23 @@ class RunKeeper(QObject):
     @property
     def busy(self) -> bool:
         """Whether a run is being read or written."""
-        return self._under_way > 0
+        return self._lane.busy
 
     def close(self) -> None:
-        """Save what there is and end the thread; may be called twice."""
+        """Save what there is, for which nobody waits long, and end the thread; may be called twice."""
         if not self._closed:
             self.timer.stop()
             self._save(self._session.run)
             self._closed = True
-            self._thread.shutdown()
+            self._lane.finish()
+            self._lane.join(LEAVE_S)
 
     # What is asked
 
     def refresh(self) -> None:
         """Find out which runs there are; ``listed`` follows."""
         if self._keeps:
-            self._do(store.list_runs, self.listed.emit)
+            self._do(store.list_runs, self.listed.emit, "listing the runs")
 
     def load(self, folder: Path, then: Callable[[Run], None], *, whole: bool = True) -> None:
         """Read a run, without its moments where it is not wanted whole, and go on with it."""
@@ -89,19 +89,19 @@ class RunKeeper(QObject):
             self._folders[run] = folder
             then(run)
 
-        self._do(read, take)
+        self._do(read, take, "opening a run")
 
     def rename(self, folder: Path, name: str) -> None:
         """Give a run another name."""
         for run in [run for run, at in self._folders.items() if at == folder]:
             run.name = name
-        self._do(partial(_renamed, folder, name), lambda _: self.refresh())
+        self._do(partial(_renamed, folder, name), lambda _: self.refresh(), "renaming a run")
 
     def delete(self, folder: Path) -> None:
         """Delete a run for good."""
         for run in [run for run, at in self._folders.items() if at == folder]:
             del self._folders[run]
-        self._do(partial(store.delete, folder), lambda _: self.refresh())
+        self._do(partial(store.delete, folder), lambda _: self.refresh(), "deleting a run")
 
     # What is kept by itself
 
@@ -116,7 +116,7 @@ class RunKeeper(QObject):
             with suppress(OSError):  # which saving says in a sentence
                 folder.mkdir(parents=True)  # the name is taken from now on
         self._saved = now
-        self._do(partial(store.save, run.state(), folder), lambda _: self.refresh())
+        self._do(partial(store.save, run.state(), folder), lambda _: self.refresh(), "saving the run")
 
     @Slot()
     def _on_started(self) -> None:
@@ -149,25 +149,9 @@ class RunKeeper(QObject):
 
     # The thread
 
-    def _do(self, job: Callable[[], Any], then: Callable[[Any], None]) -> None:
+    def _do(self, job: Callable[[], T], then: Callable[[T], object], doing: str) -> None:
         if not self._closed:
-            self._under_way += 1
-            self._thread.submit(job).add_done_callback(partial(self._post, then))
-
-    def _post(self, then: Callable[[Any], None], future: "Future[Any]") -> None:
-        self._done.append((then, future))
-        self._posted.emit()
-
-    @Slot()
-    def _on_posted(self) -> None:
-        then, future = self._done.popleft()
-        try:
-            found = future.result()
-        except AttnlabError as error:
-            self.failed.emit(str(error))
-        else:
-            then(found)
-        self._under_way -= 1
+            jobs.run(job, on_done=then, on_failed=self.failed.emit, lane=self._lane, owner=self, doing=doing)
 
 
 def _renamed(folder: Path, name: str) -> None:

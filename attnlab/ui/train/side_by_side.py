@@ -11,7 +11,7 @@ from attnlab.ui.icons import icon
 from attnlab.ui.theme import font, px
 from attnlab.ui.train.eyes import Eyes, Seen
 from attnlab.ui.train.maps_view import MapsView
-from attnlab.ui.train.worker import Refusal, Worker
+from attnlab.ui.train.worker import Worker
 from attnlab.ui.widgets.elided_label import ElidedLabel
 
 
@@ -50,8 +50,7 @@ class SecondRun(QWidget):
         self.run = run
         self.seen: Seen | None = None
         self._eyes = Eyes()
-        self._worker = Worker(("look",), self._eyes.prepare, self)
-        self._worker.answered.connect(self._on_answered)
+        self._worker = Worker({"look": "computing the maps of the second run"}, self._eyes.prepare, self)
         self.setProperty("ground", "ground")
         self.setAccessibleName(f"Side by side: {name}")
         self.head = RunHead(name, "second")
@@ -109,24 +108,25 @@ class SecondRun(QWidget):
         """Look at the moment nearest to a step with a probe."""
         moment = self.run.recorder.nearest(step)
         if moment is not None:
-            self._worker.ask("look", partial(self._eyes.look, self.run.spec, moment.step, moment.weights, probe))
+            job = partial(self._eyes.look, self.run.spec, moment.step, moment.weights, probe)
+            self._worker.ask("look", job, self._show, self._say)
 
     def stop(self) -> None:
         """End the thread; may be called twice."""
         self._worker.stop()
 
-    @Slot(str, object)
-    def _on_answered(self, _kind: str, result: object) -> None:
-        refused = result.sentence if isinstance(result, Refusal) else ""
+    def _say(self, refused: str) -> None:
         self.wrong.setText(refused)
         self.wrong.setVisible(bool(refused))
         self.told.setVisible(not refused)
-        if isinstance(result, Seen):
-            self.seen = result
-            self.view.show_maps(result.look.maps)
-            self.told.setText("")
-            self.step.setText(f"step {result.look.step:,}")
-            self.shown.emit()
+
+    def _show(self, seen: Seen) -> None:
+        self._say("")
+        self.seen = seen
+        self.view.show_maps(seen.look.maps)
+        self.told.setText("")
+        self.step.setText(f"step {seen.look.step:,}")
+        self.shown.emit()
 
     @Slot(object)
     def _on_pointed(self, cell: tuple[int, int, int] | None) -> None:

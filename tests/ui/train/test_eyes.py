@@ -58,11 +58,12 @@ def test_who_closes_waits_for_one_moment_and_not_for_all(qtbot: QtBot, wanted: s
         "course": lambda: eyes.course(spec, moments, probe),
         "marks": lambda: eyes.marks(spec, moments, probe, curve),
     }
-    looking.worker.ask(wanted, jobs[wanted])
+    looking.worker.ask(wanted, jobs[wanted], print, print)
     assert weights.read.wait(PATIENCE_S)
     eyes.leave()
     weights.let.set()
     looking.stop()
+    assert looking.worker.join(PATIENCE_S)
     assert seen == [0]
 
 
@@ -75,8 +76,6 @@ def test_a_window_that_is_closed_before_the_first_maps_leaves_nothing_behind(
     QTest.keySequence(window, QKeySequence("Ctrl+3"))
     trainer = window.trainer
     assert trainer is not None
-    thread = trainer.session.looking.worker._thread
-    assert thread.is_alive()
     window.close()
-    assert not thread.is_alive()
+    assert trainer.session.looking.worker.join(PATIENCE_S)
     assert not trainer.maps.view.data

@@ -2,114 +2,124 @@
 
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 from pytestqt.qtbot import QtBot
 
 from attnlab.errors import TrainingError
-from attnlab.ui.train.worker import Refusal, Worker
+from attnlab.ui.train.worker import Worker
 from tests.patience import PATIENCE_S
 
-KINDS = ("look", "text")
+KINDS = {"look": "looking", "text": "writing"}
+
+
+class Asked:
+    """Asks a worker, and keeps what it answers."""
+
+    def __init__(self, worker: Worker) -> None:
+        self.worker = worker
+        self.found: list[tuple[str, object]] = []
+        self.refused: list[tuple[str, str]] = []
+
+    def ask(self, kind: str, job: Callable[[], object]) -> None:
+        self.worker.ask(
+            kind, job, lambda found: self.found.append((kind, found)), lambda why: self.refused.append((kind, why))
+        )
+
+    def hold(self) -> Callable[[], None]:
+        """Keep the thread busy until the returned function is called."""
+        begun, go_on = threading.Event(), threading.Event()
+
+        def hold() -> str:
+            begun.set()
+            go_on.wait(PATIENCE_S)
+            return "held"
+
+        self.ask("text", hold)
+        assert begun.wait(PATIENCE_S)
+        return go_on.set
 
 
 @pytest.fixture
-def worker(qtbot: QtBot) -> Iterator[Worker]:
+def asked(qtbot: QtBot) -> Iterator[Asked]:
     worker = Worker(KINDS, lambda: None)
-    yield worker
+    yield Asked(worker)
     worker.stop()
+    assert worker.join(PATIENCE_S)
 
 
-def _held(worker: Worker) -> Callable[[], None]:
-    """Keep the thread busy until the returned function is called."""
-    begun, go_on = threading.Event(), threading.Event()
-
-    def hold() -> str:
-        begun.set()
-        go_on.wait(PATIENCE_S)
-        return "held"
-
-    worker.ask("text", hold)
-    assert begun.wait(PATIENCE_S)
-    return go_on.set
-
-
-def test_of_each_kind_only_the_newest_is_done_and_the_most_urgent_first(worker: Worker, qtbot: QtBot) -> None:
-    found: list[object] = []
-    worker.answered.connect(lambda kind, result: found.append((kind, result)))
-    let_go = _held(worker)
+def test_of_each_kind_only_the_newest_is_done_and_the_most_urgent_first(asked: Asked, qtbot: QtBot) -> None:
+    let_go = asked.hold()
     for number in range(5):
-        worker.ask("text", lambda number=number: number)  # type: ignore[misc]
-        worker.ask("look", lambda number=number: 10 * number)  # type: ignore[misc]
+        asked.ask("text", partial(int, number))
+        asked.ask("look", partial(int, 10 * number))
     let_go()
-    qtbot.waitUntil(lambda: len(found) == 3)
-    assert found == [("text", "held"), ("look", 40), ("text", 4)]
+    qtbot.waitUntil(lambda: len(asked.found) == 3)
+    assert asked.found == [("text", "held"), ("look", 40), ("text", 4)]
 
 
-def test_what_cannot_be_done_is_told_in_a_sentence(worker: Worker, qtbot: QtBot) -> None:
+def test_what_is_prepared_is_prepared_once_in_the_thread(qtbot: QtBot) -> None:
+    prepared: list[threading.Thread] = []
+    asked = Asked(Worker(KINDS, lambda: prepared.append(threading.current_thread())))
+    for _ in range(2):
+        asked.ask("look", threading.current_thread)
+        qtbot.waitUntil(lambda: not asked.worker.waits("look"))
+    assert prepared == [thread for _, thread in asked.found[:1]]
+    asked.worker.stop()
+
+
+def test_what_cannot_be_done_is_told_in_a_sentence(asked: Asked, qtbot: QtBot) -> None:
     def refuse() -> None:
         raise TrainingError("The row has 9 letters; this task needs 1 to 8.")
 
-    with qtbot.waitSignal(worker.answered) as answered:
-        worker.ask("look", refuse)
-    assert answered.args is not None
-    assert isinstance(answered.args[1], Refusal)
-    assert answered.args[1].sentence == "The row has 9 letters; this task needs 1 to 8."
+    asked.ask("look", refuse)
+    qtbot.waitUntil(lambda: bool(asked.refused))
+    assert asked.refused == [("look", "The row has 9 letters; this task needs 1 to 8.")]
 
 
 def test_a_fault_is_told_and_the_thread_goes_on(
-    worker: Worker, qtbot: QtBot, capsys: pytest.CaptureFixture[str], provoked: Callable[[], list[str]]
+    asked: Asked, qtbot: QtBot, capsys: pytest.CaptureFixture[str], provoked: Callable[[], list[str]]
 ) -> None:
-    with qtbot.waitSignal(worker.answered) as answered:
-        worker.ask("look", lambda: 1 // 0)
+    asked.ask("look", lambda: 1 // 0)
+    qtbot.waitUntil(lambda: bool(asked.refused))
     assert [reason.partition(":")[0] for reason in provoked()] == ["ZeroDivisionError"]
-    assert answered.args is not None
-    assert "ZeroDivisionError" in answered.args[1].sentence
+    assert asked.refused[0][1].startswith("Something went wrong inside attnlab while looking: ZeroDivisionError")
     assert "ZeroDivisionError" in capsys.readouterr().err
-    with qtbot.waitSignal(worker.answered) as answered:
-        worker.ask("look", lambda: 7)
-    assert answered.args == ["look", 7]
+    asked.ask("look", lambda: 7)
+    qtbot.waitUntil(lambda: asked.found == [("look", 7)])
 
 
-def test_it_ends_while_work_waits(worker: Worker) -> None:
-    let_go = _held(worker)
-    worker.ask("look", lambda: pytest.fail("done after the end"))
-
-    def let_go_when_it_is_to_end() -> None:
-        with worker._wake:
-            worker._wake.wait_for(lambda: worker._stopping)
-        let_go()
-
-    waiting = threading.Thread(target=let_go_when_it_is_to_end)
-    waiting.start()
-    worker.stop()
-    worker.stop()
-    waiting.join()
+def test_it_ends_while_work_waits_and_waits_for_none(asked: Asked) -> None:
+    let_go = asked.hold()
+    asked.ask("look", lambda: pytest.fail("done after the end"))
+    asked.worker.stop()
+    asked.worker.stop()
+    assert not asked.worker.join(0)
+    let_go()
+    assert asked.worker.join(PATIENCE_S)
+    assert asked.found == []
 
 
 def test_patient_work_waits_while_other_work_keeps_coming(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("attnlab.ui.train.worker.SHARE", 1e-9)
     monkeypatch.setattr("attnlab.ui.train.worker.REST_S", 3600.0)
-    worker = Worker(KINDS, lambda: None, patient=("text",))
-    found: list[object] = []
-    worker.answered.connect(lambda _, result: found.append(result))
-    _held(worker)()
+    asked = Asked(Worker(KINDS, lambda: None, patient=("text",)))
+    asked.hold()()
     for number in range(3):
-        worker.ask("look", lambda number=number: number)  # type: ignore[misc]
-        worker.ask("text", lambda: "later")
-        qtbot.waitUntil(lambda number=number: number in found)  # type: ignore[misc]
-    assert found == ["held", 0, 1, 2]
-    assert worker.waits("text")
-    worker.stop()
+        asked.ask("look", partial(int, number))
+        asked.ask("text", lambda: "later")
+        qtbot.waitUntil(lambda number=number: ("look", number) in asked.found)  # type: ignore[misc]
+    assert asked.found == [("text", "held"), ("look", 0), ("look", 1), ("look", 2)]
+    assert asked.worker.waits("text")
+    asked.worker.stop()
 
 
 def test_patient_work_is_done_at_once_where_no_other_comes(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("attnlab.ui.train.worker.SHARE", 1e-9)
-    worker = Worker(KINDS, lambda: None, patient=("text",))
-    found: list[object] = []
-    worker.answered.connect(lambda _, result: found.append(result))
+    asked = Asked(Worker(KINDS, lambda: None, patient=("text",)))
     for number in range(3):
-        worker.ask("text", lambda number=number: number)  # type: ignore[misc]
-        qtbot.waitUntil(lambda number=number: number in found)  # type: ignore[misc]
-    assert found == [0, 1, 2]
-    worker.stop()
+        asked.ask("text", partial(int, number))
+        qtbot.waitUntil(lambda number=number: ("text", number) in asked.found)  # type: ignore[misc]
+    assert asked.found == [("text", number) for number in range(3)]
+    asked.worker.stop()
