@@ -44,6 +44,7 @@ def film_case(frames: int = FRAMES) -> Case:
     from attnlab.attention.presets import preset
     from attnlab.figures.moving_frame import film_spec
     from attnlab.lessons.sweep import swept
+    from attnlab.ui.base.slices import draw_now
     from attnlab.ui.export.filming import Filming, Scenario
 
     e = preset("journey")
@@ -51,8 +52,7 @@ def film_case(frames: int = FRAMES) -> Case:
     scenario = Scenario(e, swept(e, "temperature", 0.1, 4.0, frames), spec, FPS)
     with tempfile.TemporaryDirectory() as folder:
         start = time.perf_counter()
-        for _ in Filming(scenario, Path(folder) / "film.mp4").steps():
-            pass
+        draw_now(Filming(scenario, Path(folder) / "film.mp4").steps())
         took = (time.perf_counter() - start) * 1e3
     return case("export", f"MP4, {frames} frames", [took], [frames / FPS * 1e3], "ms", "ratio ≥ 1")
 

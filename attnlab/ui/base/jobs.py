@@ -18,13 +18,16 @@ __all__ = ["GivenUpError", "Job", "Lane", "Order", "Progress", "leave", "run"]
 
 T = TypeVar("T")
 
+END_S, SAVE_S = 2.0, 30.0
+"""How long the end of the program waits for jobs, and for those that finish what they save."""
+
 _newest: dict[Hashable, Job] = {}
 
 
 class Progress:
     """How far a job is: counted by the job, told in the window's thread."""
 
-    def __init__(self, on_step: Callable[[int], object]) -> None:
+    def __init__(self, on_step: Callable[[int], object] | None = None) -> None:
         self.done = 0
         self.job: Job | None = None
         self._on_step, self._told = on_step, threading.Event()
@@ -38,13 +41,13 @@ class Progress:
         if self.job is not None and self.job.given_up.is_set():
             raise GivenUpError
         self.done += 1
-        if not self._told.is_set():  # what is on its way will tell this step too
+        if self._on_step is not None and not self._told.is_set():  # what is on its way will tell this step too
             self._told.set()
             post(self._tell)
 
     def _tell(self) -> None:
         self._told.clear()
-        if self.job is not None and not self.job.done:
+        if self._on_step is not None and self.job is not None and not self.job.done:
             self._on_step(self.done)
 
 
@@ -53,18 +56,18 @@ def run(
     *arguments: object,
     on_done: Callable[[T], object],
     on_failed: Callable[[str], object],
+    doing: str,
     latest: Hashable = None,
     progress: Callable[[int], object] | None = None,
-    doing: str = "",
     lane: Lane | None = None,
     kind: str = "",
     owner: QObject | None = None,
 ) -> Job:
     """Call ``function(*arguments)`` in a thread; call this in the window's. Returns the handle, by which to cancel it.
 
-    ``on_done`` is called with the result, or ``on_failed`` with one sentence, in the window's thread. A job cancels the
-    one before it with the same ``latest``. With ``progress`` the function is given a :class:`Progress` first, and
-    ``progress`` is called with how many steps are done. ``doing`` completes "Something went wrong while …".
+    ``on_done`` is called with the result, or ``on_failed`` with one sentence, in the window's thread; ``doing``
+    completes "Something went wrong while …". A job cancels the one before it with the same ``latest``. With
+    ``progress`` the function is given a :class:`Progress` first, and ``progress`` told how many steps are done.
 
     Jobs of one ``lane`` are done one after the other, or as its order chooses by their ``kind``; without a lane, a job
     has a thread to itself. Nobody hears of it once its ``owner``, or the lane's, is gone.
@@ -104,14 +107,17 @@ def _forget(latest: Hashable) -> Callable[[Job], object]:
     return end
 
 
-def leave(seconds: float) -> bool:
-    """Close every lane, but let those that were told to finish do so; return whether all threads have ended in time.
+def leave() -> bool:
+    """End all lanes, what they save included, and wait for the threads; return whether they have ended in time.
 
-    For the end of the program, which must neither wait for ever nor cut torch off in a thread.
+    For the end of the program, which must neither wait for ever, nor lose what is being saved, nor cut torch off.
     """
-    late = time.monotonic() + seconds
+    begun = time.monotonic()
     lanes = list(LANES)
+    saving = [lane for lane in lanes if lane.ending]
     for lane in lanes:
-        if not lane.ending:
+        if lane not in saving:
             lane.close()
-    return all(lane.join(max(0.0, late - time.monotonic())) for lane in lanes)
+    ended = [lane.join(max(0.0, begun + SAVE_S - time.monotonic())) for lane in saving]
+    others = [lane.join(max(0.0, begun + END_S - time.monotonic())) for lane in lanes if lane not in saving]
+    return all((*ended, *others))

@@ -32,7 +32,7 @@ class Job:
         on_done: Callable[[Any], object],
         on_failed: Callable[[str], object],
         *,
-        doing: str = "",
+        doing: str,
         kind: str = "",
         owner: QObject | None = None,
         on_end: Callable[["Job"], object] | None = None,
@@ -66,7 +66,7 @@ class Job:
             self.settle()
         return waits
 
-    def wait(self, seconds: float) -> bool:
+    def wait(self, seconds: float | None) -> bool:
         """Wait for the end, and tell what came of this job and those before it in its lane; False if it takes longer.
 
         For the few places where the window may stand still for a moment. Call it in the window's thread.

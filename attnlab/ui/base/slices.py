@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any, Generic, TypeVar, TypeVarTuple, cast
 
-from PySide6.QtCore import QObject, QTimer, Slot
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from attnlab.errors import AttnlabError
 from attnlab.fault_log import report
@@ -22,12 +22,26 @@ class Call(Generic[T]):
     def __init__(self, function: Callable[[*Ts], T], *arguments: *Ts, lane: Lane | None = None) -> None:
         self._came: tuple[T | None, BaseException | None] | None = None
         self._then: Callable[[], None] | None = None
-        self._job = run(_caught, function, arguments, on_done=self._take, on_failed=_unheard, lane=lane)
+        self._job = run(
+            _caught, function, arguments, on_done=self._take, on_failed=_unheard, doing="drawing", lane=lane
+        )
 
     @property
-    def came(self) -> tuple[T | None, BaseException | None] | None:
-        """The result and the error, one of which is None; None while the call goes on."""
-        return self._came
+    def ended(self) -> bool:
+        """Whether the function has returned, or raised an error."""
+        return self._job.over.is_set()
+
+    def result(self) -> T:
+        """Return the result, or raise the error, of a call that has ended and was waited for."""
+        assert self._came is not None
+        result, error = self._came
+        if error is not None:
+            raise error
+        return cast(T, result)
+
+    def wait(self) -> None:
+        """Wait for the end, where there is no window that must go on."""
+        self._job.wait(None)
 
     def then(self, go_on: Callable[[], None]) -> None:
         """Go on when the call has ended."""
@@ -115,12 +129,48 @@ class Drawing(QObject):
             self._on_progress(self._count)
 
     def _step(self, steps: Iterator[Call[Any] | None]) -> Call[Any] | None:
-        """Take the next step, with what came of the call that was waited for."""
         call, self._call = self._call, None
-        result, error = (call.came or (None, None)) if call is not None else (None, None)
-        if error is not None:
-            return cast(Call[Any] | None, cast(Any, steps).throw(error))
-        return cast(Call[Any] | None, cast(Any, steps).send(result)) if call is not None else next(steps)
+        return _advanced(steps, call)
+
+
+class Slices(QObject):
+    """One thing at a time that is drawn in slices for an owner: a newer one takes the place of the one before.
+
+    ``progressed`` says how many slices are done, ``finished`` with which sentence it ended, "" when all went well, and
+    ``stopped`` that it was given up.
+    """
+
+    progressed = Signal(int)
+    finished = Signal(str)
+    stopped = Signal()
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._drawing: Drawing | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether something is being drawn."""
+        return self._drawing is not None and not self._drawing.done
+
+    def start(self, steps: Iterator[Call[Any] | None], *, doing: str) -> None:
+        """Begin; what is under way is given up."""
+        self.stop()
+        self._drawing = draw(
+            steps,
+            self,
+            on_done=lambda _: self.finished.emit(""),
+            on_failed=self.finished.emit,
+            doing=doing,
+            progress=self.progressed.emit,
+        )
+
+    def stop(self) -> None:
+        """Give up what is under way, if anything."""
+        drawing, self._drawing = self._drawing, None
+        if drawing is not None and not drawing.done:
+            drawing.cancel()
+            self.stopped.emit()
 
 
 def draw(
@@ -129,8 +179,8 @@ def draw(
     *,
     on_done: Callable[[Any], object],
     on_failed: Callable[[str], object],
+    doing: str,
     progress: Callable[[int], object] | None = None,
-    doing: str = "",
 ) -> Drawing:
     """Take the steps of a generator one at a time, between what the user does; call this in the window's thread.
 
@@ -139,6 +189,33 @@ def draw(
     wrong while …". It ends with its ``owner``.
     """
     return Drawing(steps, owner, on_done, on_failed, progress or _unheard, doing)
+
+
+def draw_now(steps: Iterator[Call[Any] | None]) -> Any:
+    """Take all the steps at once, and return what the generator returns, where there is no window that must go on.
+
+    Raises:
+        Exception: whatever the generator raises.
+    """
+    call: Call[Any] | None = None
+    while True:
+        try:
+            call = _advanced(steps, call)
+        except StopIteration as end:
+            return end.value
+        if call is not None:
+            call.wait()
+
+
+def _advanced(steps: Iterator[Call[Any] | None], call: Call[Any] | None) -> Call[Any] | None:
+    """Take the next step, with what came of the call that was waited for."""
+    if call is None:
+        return next(steps)
+    try:
+        result = call.result()
+    except Exception as error:  # noqa: BLE001  # raised again where it was waited for
+        return cast(Call[Any] | None, cast(Any, steps).throw(error))
+    return cast(Call[Any] | None, cast(Any, steps).send(result))
 
 
 def _caught(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, BaseException | None]:

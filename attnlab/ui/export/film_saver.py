@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
 
+from attnlab.ui.base.slices import Call, Slices
 from attnlab.ui.predict.parts import button
-from attnlab.ui.predict.slices import Slices
 from attnlab.ui.theme import px, restyle, worn
 
 
@@ -18,7 +18,7 @@ class Job(Protocol):
     done: int
     total: int
 
-    def steps(self) -> Iterator[None]:
+    def steps(self) -> Iterator[Call[Any] | None]:
         """Do a little at each step."""
 
     def given_up(self) -> str:
@@ -77,7 +77,7 @@ class FilmSaver(QWidget):
         self._job, self._path = job, path
         self.say("")
         self._show_progress(job.total)
-        self.slices.start(job.steps())
+        self.slices.start(job.steps(), doing="writing the film")
         self.started.emit()
 
     def say(self, sentence: str, ink: str = "") -> None:

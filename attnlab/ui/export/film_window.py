@@ -1,7 +1,6 @@
 """What dialogs of films share: a form, any frame of the film beside it, and saving while the window goes on."""
 
-from collections.abc import Generator, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +10,13 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QSlider, QVBoxLayout
 from attnlab.errors import AttnlabError
 from attnlab.figures.moving_frame import Film
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.jobs import Lane
+from attnlab.ui.base.slices import Call, Slices
 from attnlab.ui.export.film_saver import FilmSaver, Job
-from attnlab.ui.export.filming import Filmed, Filming, waited
+from attnlab.ui.export.filming import Filmed, Filming
 from attnlab.ui.export.form_rows import fit
 from attnlab.ui.export.frame_view import FrameView
 from attnlab.ui.predict.parts import ask_where, scrolled
-from attnlab.ui.predict.slices import Slices
 from attnlab.ui.theme import px
 
 FORMATS = {".mp4": "MP4", ".gif": "GIF", ".apng": "APNG"}
@@ -42,6 +42,8 @@ class FilmWindow(QDialog):
         self._film: Film | None = None
         self._fields, self.frame, self.saver = form, FrameView(), FilmSaver()
         self._looking = Slices(self)
+        self.lane = Lane("film", self)
+        """Computes the states of frames, one after the other."""
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
         self._soon.setInterval(_SOON_MS)
@@ -63,7 +65,7 @@ class FilmWindow(QDialog):
         """
         raise NotImplementedError
 
-    def surveyed(self, trace: Any, frame: int, worker: ThreadPoolExecutor) -> Generator[None, None, Film]:
+    def surveyed(self, trace: Any, frame: int, lane: Lane) -> Generator[Call[Any] | None, Any, Film]:
         """Find what all frames share, a slice at a time; ``trace`` is that of the frame which is looked at."""
         raise NotImplementedError
 
@@ -73,7 +75,7 @@ class FilmWindow(QDialog):
 
     def job(self, scenario: Filmed, path: Path) -> Job:
         """Return what writes the film."""
-        return Filming(scenario, path, self._film)
+        return Filming(scenario, path, self._film, self.lane)
 
     def _make(self) -> None:
         self.info = QLabel()
@@ -142,14 +144,14 @@ class FilmWindow(QDialog):
     def _look(self) -> None:
         """Show the frame that is chosen."""
         if self._scenario is not None and not self.saver.working:
-            self._looking.start(self._frame_shown(self._scenario, self.place.value()))
+            frame = self._frame_shown(self._scenario, self.place.value())
+            self._looking.start(frame, doing="drawing the film")
 
-    def _frame_shown(self, scenario: Filmed, frame: int) -> Iterator[None]:
-        with ThreadPoolExecutor(1) as worker:
-            trace = yield from waited(worker.submit(scenario.trace, frame))
-            if self._film is None:
-                self._film = yield from self.surveyed(trace, frame, worker)
-            self.frame.show_frame(scenario.image(self._film, trace, frame))
+    def _frame_shown(self, scenario: Filmed, frame: int) -> Generator[Call[Any] | None, Any, None]:
+        trace = yield Call(scenario.trace, frame, lane=self.lane)
+        if self._film is None:
+            self._film = yield from self.surveyed(trace, frame, self.lane)
+        self.frame.show_frame(scenario.image(self._film, trace, frame))
 
     def _tell(self) -> None:
         """Say how long and how large the film is, once that is known; then it can be saved."""

@@ -1,12 +1,11 @@
 """Makes a film in slices: states are computed and files encoded in threads, frames drawn between what a person does."""
 
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, Full, Queue
 from threading import Event
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 
 from PySide6.QtGui import QImage
 
@@ -14,13 +13,14 @@ from attnlab.errors import AttnlabError
 from attnlab.figures.figure_spec import FigureSpec
 from attnlab.figures.moving import encoded
 from attnlab.figures.moving_frame import Film, Survey, film_colours, frame_image, rgb
+from attnlab.ui.base.jobs import Lane
+from attnlab.ui.base.slices import Call
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
     from attnlab.attention.trace import Trace
     from attnlab.lessons.sweep import Sweep
 
-T = TypeVar("T")
 _PATIENCE_S = 0.01
 """How long a slice waits for a thread before the window has its turn."""
 _AHEAD = 4
@@ -87,13 +87,18 @@ class Filmed(Protocol):
 class Filming:
     """One film on its way into a file. ``done`` of ``total`` steps are done; :meth:`steps` are its slices."""
 
-    def __init__(self, scenario: Scenario | Filmed, path: Path, film: Film | None = None) -> None:
-        """``film`` is what all frames share, where the scenario has been surveyed before; what is no sweep has it."""
-        self._scenario, self._path, self._film = scenario, path, film
+    def __init__(
+        self, scenario: Scenario | Filmed, path: Path, film: Film | None = None, lane: Lane | None = None
+    ) -> None:
+        """``film`` is what all frames share, where the scenario has been surveyed before; what is no sweep has it.
+
+        States are computed in the ``lane``, one after the other, or in one of the film's own.
+        """
+        self._scenario, self._path, self._film, self._lane = scenario, path, film, lane
         self._ending = path.suffix.lower()
         self.done, self.total = 0, scenario.count * (2 if film is None else 1) + 1
 
-    def steps(self) -> Iterator[None]:
+    def steps(self) -> Generator[Call[Any] | None, Any, None]:
         """Do a little at each step; closed before the end, it leaves no file, process or thread.
 
         Raises:
@@ -101,13 +106,17 @@ class Filming:
         """
         from attnlab.files.atomic import write_bytes
 
-        with ThreadPoolExecutor(1) as worker:
+        lane = self._lane or Lane("film")
+        try:
             film = self._film
             if film is None:
                 assert isinstance(self._scenario, Scenario)
-                film = yield from surveyed(self._scenario, worker, self._step)
-            data = yield from self._filmed(worker, film)
-            yield from waited(worker.submit(write_bytes, self._path, data))
+                film = yield from surveyed(self._scenario, lane, self._step)
+            data = yield from self._filmed(lane, film)
+            yield Call(write_bytes, self._path, data, lane=lane)
+        finally:
+            if self._lane is None:
+                lane.close()
         self.done = self.total
 
     def given_up(self) -> str:
@@ -117,31 +126,30 @@ class Filming:
     def _step(self) -> None:
         self.done += 1
 
-    def _filmed(self, worker: ThreadPoolExecutor, film: Film) -> Generator[None, None, bytes]:
+    def _filmed(self, lane: Lane, film: Film) -> Generator[Call[Any] | None, Any, bytes]:
         """Draw the frames, and return the file that a second thread makes of them meanwhile."""
         scenario, frames = self._scenario, Queue[bytes | None](_AHEAD)
-        given_up = Event()
-        with ThreadPoolExecutor(1) as writer:
-            writing = writer.submit(
-                encoded, _taken(frames, given_up), film.size, scenario.count, scenario.fps, self._ending,
-                film_colours(film),
-            )  # fmt: skip
-            try:
-                for frame in range(scenario.count):
-                    trace = yield from waited(worker.submit(scenario.trace, frame))
-                    yield from _put(frames, rgb(scenario.image(film, trace, frame)), writing)
-                    self._step()
-                    if writing.done():  # too early, which says that it failed
-                        break
-                yield from _put(frames, None, writing)
-                return (yield from waited(writing))
-            finally:
-                given_up.set()  # nobody draws any more; a file that is complete has noticed before
+        given_up, colours = Event(), film_colours(film)
+        taken = _taken(frames, given_up)
+        writing = Call(encoded, taken, film.size, scenario.count, scenario.fps, self._ending, colours)
+        try:
+            for frame in range(scenario.count):
+                trace = yield Call(scenario.trace, frame, lane=lane)
+                yield from _put(frames, rgb(scenario.image(film, trace, frame)), writing)
+                self._step()
+                if writing.ended:  # too early, which says that it failed
+                    break
+            yield from _put(frames, None, writing)
+            data: bytes = yield writing
+            return data
+        finally:
+            given_up.set()  # nobody draws any more; a file that is complete has noticed before
+            writing.cancel()
 
 
 def surveyed(
-    scenario: Scenario, worker: ThreadPoolExecutor, step: Callable[[], None] = lambda: None
-) -> Generator[None, None, Film]:
+    scenario: Scenario, lane: Lane, step: Callable[[], None] = lambda: None
+) -> Generator[Call[Any] | None, Any, Film]:
     """Return what all frames share, a slice at a time; ``step`` is called after each frame.
 
     Raises:
@@ -149,13 +157,13 @@ def surveyed(
     """
     survey = Survey(scenario.spec)
     for frame in range(scenario.count):
-        trace = yield from waited(worker.submit(scenario.trace, frame))
+        trace = yield Call(scenario.trace, frame, lane=lane)
         try:
             survey.add(trace)
         except AttnlabError as error:
             raise AttnlabError(f"At {scenario.sweep.text(frame)}: {error}") from None
         step()
-        yield
+        yield None
     return survey.film()
 
 
@@ -175,9 +183,9 @@ def _taken(frames: "Queue[bytes | None]", given_up: Event) -> Iterator[bytes]:
         yield frame
 
 
-def _put(frames: "Queue[bytes | None]", frame: bytes | None, writing: "Future[bytes]") -> Iterator[None]:
+def _put(frames: "Queue[bytes | None]", frame: bytes | None, writing: "Call[bytes]") -> Iterator[None]:
     """Hand a frame over as soon as there is room, a slice at a time; nothing where writing has ended."""
-    while not writing.done():
+    while not writing.ended:
         try:
             frames.put(frame, timeout=_PATIENCE_S)
         except Full:
@@ -185,12 +193,3 @@ def _put(frames: "Queue[bytes | None]", frame: bytes | None, writing: "Future[by
             continue
         yield
         return
-
-
-def waited(future: "Future[T]") -> Generator[None, None, T]:
-    """Return what a thread comes to, a slice at a time; its error is raised here."""
-    while True:
-        try:
-            return future.result(timeout=_PATIENCE_S)
-        except TimeoutError:
-            yield

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from attnlab.figures.figure_page import Page, draw_steps
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.predict.slices import Slices
+from attnlab.ui.base.slices import Slices
 
 _MARGIN, _SQUARE = 16, 8
 _LARGEST = 2.5
@@ -60,7 +60,7 @@ class FigurePreview(QWidget):
             self.image = None
             self.update()
             return
-        self._slices.start(self._steps(self._page))
+        self._slices.start(self._steps(self._page), doing="drawing the figure")
 
     def _steps(self, page: Page) -> Iterator[None]:
         scale = self._scale(page) * self.devicePixelRatioF()
@@ -81,7 +81,9 @@ class FigurePreview(QWidget):
         return min(room[0] / page.width, room[1] / page.height, _LARGEST)
 
     @Slot(str)
-    def _on_finished(self, _: str) -> None:
+    def _on_finished(self, problem: str) -> None:
+        if problem:  # no figure rather than that of before
+            self.image, self._text = None, problem
         self.update()
         self.drawn.emit()
 

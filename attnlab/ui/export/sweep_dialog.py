@@ -1,13 +1,14 @@
 """The dialog of films of a sweep: what is swept at the left, any frame of it at the right."""
 
 from collections.abc import Generator
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Slot
 
 from attnlab.figures.moving import check_film
 from attnlab.figures.moving_frame import Film, Survey
+from attnlab.ui.base.jobs import Lane
+from attnlab.ui.base.slices import Call
 from attnlab.ui.export.film_window import FilmWindow
 from attnlab.ui.export.filming import Scenario, surveyed
 from attnlab.ui.export.habits import keep, recall
@@ -41,14 +42,14 @@ class SweepDialog(FilmWindow):
         check_film((2, 2), 2, self._swept.fps, self.form.ending)
         return self._swept, None
 
-    def surveyed(self, trace: Any, frame: int, worker: ThreadPoolExecutor) -> Generator[None, None, Film]:
+    def surveyed(self, trace: Any, frame: int, lane: Lane) -> Generator[Call[Any] | None, Any, Film]:
         """Show the frame at once as it is alone, while all are looked at."""
         assert self._swept is not None
         alone = Survey(self._swept.spec)
         alone.add(trace)
         self.frame.show_frame(self._swept.image(alone.film(), trace, frame))
-        yield
-        return (yield from surveyed(self._swept, worker))
+        yield None
+        return (yield from surveyed(self._swept, lane))
 
     def file_name(self) -> tuple[str, str]:
         key = self._swept.sweep.key if self._swept is not None else "sweep"

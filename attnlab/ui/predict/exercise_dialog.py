@@ -22,13 +22,13 @@ from attnlab.figures.handout import Page, lay_out
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.lessons.lesson import Question
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.slices import Slices
 from attnlab.ui.predict.answer_sheet import AnswerSheet
 from attnlab.ui.predict.exercise_form import ExerciseForm
 from attnlab.ui.predict.grade_table import GradeTable
 from attnlab.ui.predict.page_preview import PagePreview
 from attnlab.ui.predict.parts import ask_where, ask_which, button, scrolled
 from attnlab.ui.predict.sheets import FORMULAS, fits, pdf_job, sheet
-from attnlab.ui.predict.slices import Slices
 from attnlab.ui.theme import px, restyle
 
 if TYPE_CHECKING:
@@ -182,7 +182,11 @@ class ExerciseDialog(QDialog):
         exercise = self._exercise
         if exercise is not None:
             self._saying = f"Saved {path}"
-            self._start(pdf_job(exercise, self.form.paper_name, solved, path), len(exercise.students) or 1)
+            self._start(
+                pdf_job(exercise, self.form.paper_name, solved, path),
+                len(exercise.students) or 1,
+                "printing the sheets",
+            )
 
     def grade_file(self, path: Path) -> None:
         """Read a file of answers and show the grades of all students."""
@@ -202,7 +206,7 @@ class ExerciseDialog(QDialog):
             return
         problems = tuple(sorted((*unread, *problems), key=lambda problem: problem.line))
         self._saying = ""
-        self._start(self._graded(exercise, found, problems), len(found))
+        self._start(self._graded(exercise, found, problems), len(found), "grading the answers")
 
     def _graded(
         self, exercise: "Exercise", found: dict[str, dict[str, str]], problems: "tuple[Problem, ...]"
@@ -269,9 +273,9 @@ class ExerciseDialog(QDialog):
             self._note(f"Saved {path}")
             self.saved.emit(str(path))
 
-    def _start(self, job: Iterator[None], steps: int) -> None:
+    def _start(self, job: Iterator[None], steps: int, doing: str) -> None:
         self._say("")
-        self.slices.start(job)
+        self.slices.start(job, doing=doing)
         self._show_progress(steps)
 
     def _show_progress(self, steps: int) -> None:

@@ -1,10 +1,9 @@
 """A film of a training: the maps of the recorded moments as frames, with the step written on each."""
 
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Generator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRectF
 from PySide6.QtGui import QColor, QFont, QImage, QPainter
@@ -19,7 +18,8 @@ from attnlab.figures.text import Pen
 from attnlab.files.atomic import unwritable, write_bytes
 from attnlab.training.recorder import Moment
 from attnlab.training.specs import RunSpec
-from attnlab.ui.export.filming import waited
+from attnlab.ui.base.jobs import Lane
+from attnlab.ui.base.slices import Call
 from attnlab.ui.train.shown_maps import titled, tokens
 
 if TYPE_CHECKING:
@@ -119,15 +119,15 @@ class RunFilm:
 class Pictures:
     """A film on its way into a folder, a PNG for each frame. ``done`` of ``total`` steps are done."""
 
-    def __init__(self, scenario: RunFilm, folder: Path, film: Film) -> None:
-        self._scenario, self._folder, self._film = scenario, folder, film
+    def __init__(self, scenario: RunFilm, folder: Path, film: Film, lane: Lane) -> None:
+        self._scenario, self._folder, self._film, self._lane = scenario, folder, film, lane
         self.done, self.total = 0, scenario.count
 
     def given_up(self) -> str:
         """Return what is said of it when it was given up: the pictures that are there stay."""
         return f"Cancelled after {self.done} pictures." if self.done else "Cancelled; nothing was written."
 
-    def steps(self) -> Iterator[None]:
+    def steps(self) -> Generator[Call[Any] | None, Any, None]:
         """Write a picture at each step.
 
         Raises:
@@ -137,13 +137,12 @@ class Pictures:
             self._folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise unwritable(self._folder, error) from None
-        with ThreadPoolExecutor(1) as worker:
-            for frame in range(self._scenario.count):
-                look = yield from waited(worker.submit(self._scenario.trace, frame))
-                data = _png(self._scenario.image(self._film, look, frame))
-                path = self._folder / f"frame-{frame:05}-step-{look.step}.png"
-                yield from waited(worker.submit(write_bytes, path, data))
-                self.done += 1
+        for frame in range(self._scenario.count):
+            look = yield Call(self._scenario.trace, frame, lane=self._lane)
+            data = _png(self._scenario.image(self._film, look, frame))
+            path = self._folder / f"frame-{frame:05}-step-{look.step}.png"
+            yield Call(write_bytes, path, data, lane=self._lane)
+            self.done += 1
 
 
 def places(look: "Look", choice: Choice) -> tuple[tuple[Place, ...], float, float]:

@@ -68,7 +68,7 @@ class FilmDialog(FilmWindow):
             return super().job(scenario, path)
         assert isinstance(scenario, RunFilm)
         assert self._film is not None
-        return Pictures(scenario, path, self._film)
+        return Pictures(scenario, path, self._film, self.lane)
 
     @Slot()
     def ask_save(self) -> None:

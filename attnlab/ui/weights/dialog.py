@@ -15,10 +15,10 @@ from attnlab.files.named_array import NamedArray, shown
 from attnlab.files.weights_in import Proposal, guess
 from attnlab.files.weights_source import CLIPBOARD, WeightsSource, files_source, text_source
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.jobs import Job, Lane, Progress, run
 from attnlab.ui.theme import worn
 from attnlab.ui.weights.frame import MAPPING, WeightsFrame
 from attnlab.ui.weights.trial import Trial, tried
-from attnlab.ui.weights.work import Progress, Work
 
 if TYPE_CHECKING:
     from attnlab.ui.main_window import MainWindow
@@ -41,7 +41,9 @@ class WeightsDialog(WeightsFrame):
         self._playground = playground
         self.source: WeightsSource | None = None
         self.trial: Trial | None = None
-        self.reading, self.trying = Work[_Found](self), Work[Trial](self)
+        self._reading: Job | None = None
+        self._trying: Job | None = None
+        self._lane = Lane("trial", self)  # two would read the arrays of one source at once
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
         self._soon.setInterval(_SOON_MS)
@@ -66,7 +68,8 @@ class WeightsDialog(WeightsFrame):
             found = source(progress)
             return found, guess(found.arrays, e, found.heads)
 
-        self.trying.slices.stop()
+        if self._trying is not None:
+            self._trying.cancel()
         self._soon.stop()
         self.trial = None
         self.title.setText("Bring in weights")
@@ -76,7 +79,15 @@ class WeightsDialog(WeightsFrame):
         self._say("")
         self._show_busy(True, steps)
         self._enable()
-        self.reading.start(job, self._on_source)
+        self._reading = run(
+            job,
+            on_done=self._on_source,
+            on_failed=self._on_unread,
+            doing="reading weights",
+            latest=(self, "read"),
+            progress=self._on_progressed,
+            owner=self,
+        )
 
     def _on_source(self, found: _Found) -> None:
         self.source, proposals = found
@@ -85,6 +96,17 @@ class WeightsDialog(WeightsFrame):
         self.form.show_source(self.source.arrays, proposals, self._playground.document.experiment)
         self.pages.setCurrentWidget(self._body)
         (self.form.n_heads if proposals else self.form.rows["W_q"].array).setFocus()
+        self._show_busy(False)
+        self.segments.setVisible(True)
+        self.read.emit()
+
+    def _on_unread(self, sentence: str) -> None:
+        self._show_busy(False)
+        self.source = None
+        self.waiting.setText(sentence)
+        self.other_button.setFocus()
+        self.segments.setVisible(False)
+        self.read.emit()
 
     # What it does
 
@@ -114,9 +136,6 @@ class WeightsDialog(WeightsFrame):
         self.form.changed.connect(self._on_form_changed)
         self.arrays.taken.connect(self._on_taken)
         self._soon.timeout.connect(self._on_soon)
-        self.reading.slices.progressed.connect(self._on_progressed)
-        self.reading.slices.finished.connect(self._on_read)
-        self.trying.slices.finished.connect(self._on_tried)
         self.other_button.clicked.connect(self.ask_files)
         self.draw_button.clicked.connect(self.form.draw_embeddings)
         self.cancel_button.clicked.connect(self.reject)
@@ -150,19 +169,8 @@ class WeightsDialog(WeightsFrame):
 
     # What happens
 
-    @Slot()
-    def _on_progressed(self) -> None:
-        self.progress.setValue(self.reading.progress.done - 1)
-
-    @Slot(str)
-    def _on_read(self, sentence: str) -> None:
-        self._show_busy(False)
-        if sentence:
-            self.source = None
-            self.waiting.setText(sentence)
-            self.other_button.setFocus()
-        self.segments.setVisible(not sentence)
-        self.read.emit()
+    def _on_progressed(self, begun: int) -> None:
+        self.progress.setValue(begun - 1)
 
     @Slot()
     def _on_form_changed(self) -> None:
@@ -172,7 +180,7 @@ class WeightsDialog(WeightsFrame):
 
     @Slot()
     def _on_scene_changed(self, *_: object) -> None:
-        if self.source is not None and not self.reading.slices.running:
+        if self.source is not None and (self._reading is None or self._reading.done):
             self.form.show_experiment(self._playground.document.experiment)
             self._on_form_changed()
 
@@ -190,19 +198,25 @@ class WeightsDialog(WeightsFrame):
             return tried(wish, source.arrays, scene, progress)
 
         self._show_busy(True)
-        self.trying.start(job, self._on_trial)
+        self._trying = run(
+            job,
+            on_done=self._on_trial,
+            on_failed=self._on_untried,
+            doing="trying the weights",
+            latest=(self, "try"),
+            progress=_unheard,
+            lane=self._lane,
+            owner=self,
+        )
 
     def _on_trial(self, trial: Trial) -> None:
         self.trial = trial
+        self.view.show_trial(trial)
+        self._on_untried(trial.sentence)
 
-    @Slot(str)
-    def _on_tried(self, sentence: str) -> None:
+    def _on_untried(self, sentence: str) -> None:
         self._show_busy(False)
-        if self.trial is not None:
-            self.view.show_trial(self.trial)
-            self._say(self.trial.sentence)
-        else:
-            self._say(sentence)
+        self._say(sentence)
         self._enable()
         self.previewed.emit()
 
@@ -221,9 +235,15 @@ class WeightsDialog(WeightsFrame):
     def done(self, result: int) -> None:
         self._soon.stop()
         self._late.stop()
-        self.reading.stop()
-        self.trying.stop()
+        for job in (self._reading, self._trying):
+            if job is not None:
+                job.cancel()
+        self._lane.close()
         super().done(result)
+
+
+def _unheard(_: int) -> None:
+    """Steps of a trial are not shown; it counts them to notice that nobody waits any more."""
 
 
 def dropped(data: QMimeData) -> list[Path]:

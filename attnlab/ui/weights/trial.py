@@ -14,7 +14,7 @@ from attnlab.files.layouts import Heads, Part, laid_out, rows_of
 from attnlab.files.named_array import NamedArray, shown
 from attnlab.files.weights_apply import Embeddings, apply
 from attnlab.files.weights_in import Proposal
-from attnlab.ui.weights.work import Progress
+from attnlab.ui.base.jobs import Progress
 
 if TYPE_CHECKING:
     from torch import Tensor

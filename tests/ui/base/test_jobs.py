@@ -67,6 +67,7 @@ def lane(qapp: object) -> Iterator[Lane]:
 
 
 def ask(told: Told, function: object, *arguments: object, **options: object) -> Job:
+    options = {"doing": "testing", **options}
     return run(function, *arguments, on_done=told.on_done, on_failed=told.on_failed, **options)  # type: ignore[arg-type]
 
 
@@ -400,12 +401,31 @@ def test_a_thread_does_not_keep_the_last_job_alive(ends: str, lane: Lane, told: 
     assert any(each.name == "attnlab-test" for each in threading.enumerate())  # which waits for the next
 
 
-def test_leaving_closes_every_lane_and_tells_whether_one_hangs(told: Told, gate: Gate, qtbot: QtBot) -> None:
+def test_leaving_closes_every_lane_and_tells_whether_one_hangs(
+    told: Told, gate: Gate, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "END_S", 0.0)
     idle, hangs = Lane("idle"), Lane("hangs")
     ask(told, int, lane=idle)
     ask(told, gate.job, lane=hangs)
     assert gate.began.wait(PATIENCE_S)
-    assert not jobs.leave(0)
+    assert not jobs.leave()
     gate.go.set()
-    assert jobs.leave(PATIENCE_S)
+    monkeypatch.setattr(jobs, "END_S", PATIENCE_S)
+    assert jobs.leave()
     assert not any(each.name in ("attnlab-idle", "attnlab-hangs") for each in threading.enumerate())
+
+
+def test_leaving_waits_for_what_is_saved(told: Told, gate: Gate, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "END_S", 0.0)
+    saving, written = Lane("saves"), list[str]()
+    ask(told, gate.job, lane=saving)
+    ask(told, written.append, "whole", lane=saving)
+    saving.finish()
+    monkeypatch.setattr(jobs, "SAVE_S", 0.0)
+    assert not jobs.leave()
+    assert written == []
+    monkeypatch.setattr(jobs, "SAVE_S", PATIENCE_S)
+    gate.go.set()
+    assert jobs.leave()
+    assert written == ["whole"]

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from attnlab import fault_log
 from attnlab.errors import AttnlabError
-from attnlab.ui.base.slices import Call, Drawing, draw
+from attnlab.ui.base.slices import Call, Drawing, Slices, draw, draw_now
 from tests.patience import PATIENCE_S
 
 Steps = Iterator[Call[Any] | None]
@@ -72,14 +72,14 @@ def test_a_call_that_was_begun_earlier_can_be_waited_for(owner: QObject, told: T
     def steps() -> Steps:
         early = Call(go.wait, PATIENCE_S)
         first = yield Call(lambda: 1)
-        assert early.came is None
+        assert not early.ended
         go.set()
         second = yield early
-        return first, second, early.came
+        return first, second, early.ended
 
     drawing = begin(steps(), owner, told)
     qtbot.waitUntil(lambda: drawing.done)
-    assert told.done == [(1, True, (True, None))]
+    assert told.done == [(1, True, True)]
 
 
 def test_an_error_of_a_call_is_raised_where_it_is_waited_for(owner: QObject, told: Told, qtbot: QtBot) -> None:
@@ -169,3 +169,43 @@ def test_it_ends_with_its_owner(told: Told, qtbot: QtBot) -> None:
     owner.deleteLater()
     qtbot.waitUntil(lambda: closed == ["closed"])
     assert told.done == []
+
+
+def test_without_a_window_all_steps_are_taken_at_once(qapp: object) -> None:
+    def steps() -> Steps:
+        yield None
+        found = yield Call(int, "7")
+        try:
+            yield Call(int, "x")
+        except ValueError:
+            return found
+
+    assert draw_now(steps()) == 7
+
+
+def test_of_slices_of_one_owner_the_newest_is_drawn(owner: QObject, qtbot: QtBot) -> None:
+    slices = Slices(owner)
+    done: list[str] = []
+    stopped: list[int] = []
+    slices.finished.connect(done.append)
+    slices.stopped.connect(lambda: stopped.append(1))
+
+    def steps(count: int) -> Steps:
+        for _ in range(count):
+            yield None
+        if count == 2:
+            raise AttnlabError("Two is refused.")
+
+    with qtbot.waitSignal(slices.progressed):
+        slices.start(steps(10**9), doing="drawing a test")
+    slices.start(steps(2), doing="drawing a test")
+    assert stopped == [1]
+    with qtbot.waitSignal(slices.finished):
+        assert slices.running
+    assert done == ["Two is refused."]
+    assert not slices.running
+    with qtbot.waitSignal(slices.finished):
+        slices.start(steps(0), doing="drawing a test")
+    assert done[-1] == ""
+    slices.stop()
+    assert stopped == [1]

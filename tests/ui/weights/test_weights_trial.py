@@ -1,6 +1,8 @@
 """Whatever is chosen, a trial is an experiment with its weights computed, or one sentence; and it can be given up."""
 
+import threading
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,9 +15,9 @@ from attnlab.document.scene import Scene
 from attnlab.files.layouts import Part
 from attnlab.files.named_array import NamedArray, named
 from attnlab.files.weights_in import Proposal
+from attnlab.ui.base.jobs import GivenUpError, Progress
 from attnlab.ui.weights.rows import FIELDS
 from attnlab.ui.weights.trial import FINEST, Wish, tried
-from attnlab.ui.weights.work import GivenUpError, Progress
 
 MATRICES = [(3, 2), (2, 3), (6, 3), (3, 6), (9, 3), (3, 9), (4, 4), (2, 2), (1, 1), (4, 3), (2, 3, 1), (1, 3, 4)]
 SHAPES: list[tuple[int, ...]] = [*MATRICES, (2,), (6,), (9,)]
@@ -78,13 +80,14 @@ def test_large_matrices_are_shown_small_and_lose_no_peak() -> None:
     assert small.limit == 8
 
 
-def test_a_trial_that_is_given_up_reads_no_more() -> None:
+def test_a_trial_that_is_given_up_reads_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
-    progress = Progress()
+    progress, given_up = Progress(), threading.Event()
+    monkeypatch.setattr(progress, "job", SimpleNamespace(given_up=given_up))
 
     def load(name: str) -> torch.Tensor:
         read.append(name)
-        progress.given_up.set()
+        given_up.set()
         return torch.ones(3, 2)
 
     arrays = {f"W_{x}": named(f"W_{x}", (3, 2), "float32", partial(load, x)) for x in "qkv"}
