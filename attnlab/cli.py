@@ -79,11 +79,11 @@ def _window(argv: list[str]) -> int:
         )
     load_torch_before_qt()
     with platform_without_display(options.screenshot is not None):
-        from attnlab.ui.app import run
+        from attnlab.ui.app import end, run
         from attnlab.ui.open_file import open_path
 
         first = None if folder is None else partial(open_path, path=folder)
-        return run(source, options.theme, options.screenshot, options.size, on_window=first)
+        return end(run(source, options.theme, options.screenshot, options.size, on_window=first))
 
 
 def _window_parser() -> argparse.ArgumentParser:

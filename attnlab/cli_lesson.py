@@ -98,6 +98,6 @@ def _open_lesson(name: str, step: int) -> int:
             "There is no display to open a window on; attnlab lesson NAME --pdf OUT.pdf prints the lesson instead."
         )
     load_torch_before_qt()
-    from attnlab.ui.app import run
+    from attnlab.ui.app import end, run
 
-    return run(lesson=(name, step))
+    return end(run(lesson=(name, step)))

@@ -1,8 +1,11 @@
 """Runs the desktop program: application, window, and what guards them."""
 
 import gc
+import os
 import signal
 import sys
+import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -16,7 +19,7 @@ from attnlab import assets, fault_log
 from attnlab.document.settings import load_settings
 from attnlab.errors import AttnlabError
 from attnlab.files.source import Source
-from attnlab.ui.base import faults
+from attnlab.ui.base import faults, jobs
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.main_window import MainWindow
 from attnlab.ui.open_file import open_path
@@ -128,6 +131,25 @@ def run(
         signal.signal(signal.SIGINT, interrupt)
     if shot is not None and shot.problem:
         raise AttnlabError(shot.problem)
+    return code
+
+
+def end(code: int) -> int:
+    """Return the exit code of the program once no thread works any more; where one hangs, end the process with it now.
+
+    Python would wait for nothing, but it could take the ground away from a thread that is within torch.
+    """
+    ended = jobs.leave()
+    late = time.monotonic() + jobs.END_S
+    for thread in threading.enumerate():
+        if thread.name.startswith("attnlab-"):
+            thread.join(max(0.0, late - time.monotonic()))
+            ended = ended and not thread.is_alive()
+    if not ended:
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+        os._exit(code)
     return code
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6 import QtCore, QtGui, QtWidgets
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from attnlab.fault_log import report
+from attnlab.ui.base.jobs import Lane, run
 
 if TYPE_CHECKING:
     from attnlab.document.first import First
@@ -29,8 +29,8 @@ _MODULES = (
     "attnlab.document.first",
 )
 """What the first numbers need. None of it makes a class of Qt: beside a running window that could crash the program."""
-
-
+END_S = 0.5
+"""How long a window that closes waits for the thread."""
 REST_MS, AT_ONCE = 20, 24
 """How long the window has for itself between two steps of loading, and how many names of Qt are made in one."""
 
@@ -47,7 +47,7 @@ class Loader(QObject):
         super().__init__(parent)
         self._source = source
         self.first: First | None = None
-        self._thread = threading.Thread(target=self._load, name="attnlab-loader")
+        self._lane = Lane("loader", self)
         self.later = LaterImports(self)
         self._stopping = self._collected = False
 
@@ -60,7 +60,7 @@ class Loader(QObject):
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # or torch's threads spin while the window paints
         self._collected = gc.isenabled()
         gc.disable()
-        self._thread.start()
+        run(self._load, on_done=self.loaded.emit, on_failed=self.loaded.emit, doing="starting", lane=self._lane)
 
     def go_on(self) -> None:
         """Load the rest too: the first numbers are shown, and nobody waits."""
@@ -69,12 +69,12 @@ class Loader(QObject):
             self.later.start()
 
     def stop(self) -> None:
-        """Wait for the end; may be called before the start, and twice."""
+        """Load no more, for which nobody waits long; may be called before the start, and twice."""
         self._stopping = True
         self.later.stop()
-        if self._thread.ident is not None:
-            self._thread.join()
-        self._let_collect()
+        self._lane.close()
+        if self._lane.join(END_S):  # else it goes on to its end, or that of the process, and must not collect widgets
+            self._let_collect()
 
     def _let_collect(self) -> None:
         """Leave garbage to Python again, if it was before, once."""
@@ -82,22 +82,24 @@ class Loader(QObject):
             gc.enable()
         self._collected = False
 
-    def _load(self) -> None:
+    def _load(self) -> str:
+        """Load, in the thread; return "", or one sentence that says what is wrong."""
+        problem = _torch_missing()
+        if problem:
+            return problem
         try:
-            problem = _torch_missing()
-            if not problem:
-                with sources_unread():
-                    for name in _MODULES:
-                        importlib.import_module(name)
-                if not self._stopping:
-                    from attnlab.document.first import first_scene
+            with sources_unread():
+                for name in _MODULES:
+                    importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            if (error.name or "attnlab").startswith("attnlab"):
+                raise
+            return f"A part is missing ({error}); “attnlab doctor” names the command that installs it."
+        if not self._stopping:
+            from attnlab.document.first import first_scene
 
-                    self.first = first_scene(self._source)
-        except Exception as error:  # noqa: BLE001  # the window waits for an answer
-            absent = isinstance(error, ModuleNotFoundError) and not (error.name or "attnlab").startswith("attnlab")
-            doctor = f"A part is missing ({error}); “attnlab doctor” names the command that installs it."
-            problem = doctor if absent else report(error, "starting").sentence
-        self.loaded.emit(problem)
+            self.first = first_scene(self._source)
+        return ""
 
 
 def _torch_missing() -> str:

@@ -1,9 +1,10 @@
 """Keeps the windows that scripts open alive while they are open, and the process sound beside their threads."""
 
+import atexit
 import gc
 import sys
-import threading
 import weakref
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -11,9 +12,9 @@ from PySide6.QtCore import QObject, Qt, QThread, Signal, Slot
 from PySide6.QtWidgets import QApplication, QWidget
 
 from attnlab.ui.app import GarbageTimer
+from attnlab.ui.base import jobs
 from attnlab.ui.main_window import MainWindow
 
-WATCH_S = 0.5
 CELL_EVENTS = ("pre_run_cell", "post_run_cell")
 
 
@@ -26,7 +27,7 @@ class OpenWindows(QObject):
     def __init__(self, app: QApplication) -> None:
         super().__init__(app)
         self._windows: dict[int, QWidget] = {}
-        self._closed: dict[int, threading.Event] = {}
+        self._stops: dict[int, Callable[[], None]] = {}
         self._garbage: GarbageTimer | None = None
         self._shell: Any = None
 
@@ -47,10 +48,9 @@ class OpenWindows(QObject):
         return key
 
     def _guard(self, key: int, window: MainWindow) -> None:
-        """Look after the threads of a window: they are not to collect widgets, and to end with the interpreter."""
-        self._closed[key] = threading.Event()
-        watch = partial(_stop_at_exit, weakref.ref(window), self._closed[key])
-        threading.Thread(target=watch, name="attnlab-exit", daemon=True).start()
+        """Look after the threads of a window: they are not to collect widgets, and to end before the interpreter."""
+        self._stops[key] = partial(_stop, weakref.ref(window))
+        atexit.register(self._stops[key])
         if self._garbage is None:
             self._garbage = GarbageTimer(self)
             self._shell = active_shell()
@@ -59,10 +59,10 @@ class OpenWindows(QObject):
                     self._shell.events.register(event, callback)
 
     def _release(self, key: int) -> None:
-        closed = self._closed.pop(key, None)
-        if closed is not None:
-            closed.set()
-        if self._garbage is None or self._closed:
+        stop = self._stops.pop(key, None)
+        if stop is not None:
+            atexit.unregister(stop)
+        if self._garbage is None or self._stops:
             return
         if self._shell is not None:
             for event, callback in zip(CELL_EVENTS, (self._on_cell_began, self._on_cell_ended), strict=True):
@@ -96,15 +96,9 @@ def loop_runs() -> bool:
     return QThread.currentThread().loopLevel() > 0 or active_shell() is not None
 
 
-def _stop_at_exit(window: "weakref.ref[MainWindow]", closed: threading.Event) -> None:
-    """Wait in a thread until the window is closed; when the main thread ends before, end the window's threads.
-
-    Python waits for these before anything that is registered to be done at its exit, and would wait for ever.
-    """
-    main = threading.main_thread()
-    while not closed.is_set():
-        main.join(WATCH_S)
-        there = window()
-        if not main.is_alive() and there is not None:
-            there.stop()
-            return
+def _stop(window: "weakref.ref[MainWindow]") -> None:
+    """End the work of a window that is still open when the interpreter ends; what is being saved is saved."""
+    there = window()
+    if there is not None:
+        there.stop()
+        jobs.leave()

@@ -188,9 +188,9 @@ def test_closing_it_while_it_loads_leaves_no_thread_behind(
 ) -> None:
     before = set(threading.enumerate())
     window = open_window()
-    with qtbot.waitSignal(window.starting.loader.loaded):
-        window.load()
-        window.close()
+    window.load()
+    qtbot.waitUntil(lambda: "attnlab-loader" in [thread.name for thread in threading.enumerate()])
+    window.close()
     qtbot.waitUntil(lambda: set(threading.enumerate()) <= before)
     assert window.playground is None
 
