@@ -200,7 +200,7 @@ def test_jobs_wait_for_requests(service: ComputeService, lane: Lane, held: Held,
     ask(service, preset("journey"))
     held.wait()
     for name in ("first job", "second job"):
-        run(str, name, on_done=order.append, on_failed=nothing, lane=lane)
+        run(str, name, on_done=order.append, on_failed=nothing, lane=lane, doing="testing")
     ask(service, preset("journey"))
     held.let_through()
     held.wait()  # the second request is computed, and no job has begun
@@ -227,7 +227,7 @@ def test_a_request_lets_a_job_that_has_just_begun_end(
         return answer(request, stopped)
 
     monkeypatch.setattr(service_module, "answer", answered)
-    run(job, on_done=nothing, on_failed=nothing, lane=lane)
+    run(job, on_done=nothing, on_failed=nothing, lane=lane, doing="testing")
     assert began.wait(PATIENCE_S)
     with qtbot.waitSignal(service.computed):
         ask(service, preset("journey"))
@@ -244,7 +244,7 @@ def test_a_job_that_takes_long_or_hangs_does_not_hold_up_requests(
         began.set()
         assert go.wait(PATIENCE_S)
 
-    run(job, on_done=nothing, on_failed=nothing, lane=lane)
+    run(job, on_done=nothing, on_failed=nothing, lane=lane, doing="testing")
     assert began.wait(PATIENCE_S)
     with qtbot.waitSignal(service.computed) as came:
         ask(service, preset("journey"))
@@ -255,7 +255,7 @@ def test_a_job_that_takes_long_or_hangs_does_not_hold_up_requests(
 def test_a_hundred_jobs_and_requests_all_come_to_an_end(service: ComputeService, lane: Lane, qtbot: QtBot) -> None:
     done: list[int] = []
     for number in range(100):
-        run(int, number, on_done=done.append, on_failed=nothing, lane=lane)
+        run(int, number, on_done=done.append, on_failed=nothing, lane=lane, doing="testing")
         ask(service, preset("journey"))
     with qtbot.waitSignal(service.computed, check_params_cb=lambda reply: reply.request.id == 100):
         pass

@@ -76,7 +76,7 @@ def changed(window):
     document = window.playground.document
     window.playground.toggle_causal()
     document.show(depth="row")
-    window.recovery._written.connect(lambda problem: print("kept", problem, flush=True))
+    window.recovery.written.connect(lambda problem: print("kept", problem, flush=True))
 
 run(Source(path=Path(sys.argv[1])), on_window=on_window)
 """
@@ -236,7 +236,7 @@ def test_the_walk_of_unsaved_work_is_kept_and_the_mouse_is_not(
     person.press("Causal")
     person.settle()
     for step in ({"at": Place("scores")}, {"look": "present", "head": "mean"}):
-        with qtbot.waitSignal(person.window.recovery._written):
+        with qtbot.waitSignal(person.window.recovery.written):
             person.document.show(**step)
         session = load_session(config_dir / "current.attnlab")
     assert session.view[KEY]["at"]["stage"] == "scores"

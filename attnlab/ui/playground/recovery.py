@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QLockFile, QObject, QTimer, Slot
+from PySide6.QtCore import QLockFile, QObject, QTimer, Signal, Slot
 
 from attnlab.document.settings import settings_path
 from attnlab.files.atomic import shown
@@ -32,6 +32,9 @@ LABEL = "Bring back unsaved work"
 
 class Recovery(QObject):
     """Writes what is changed to ``current.attnlab``; what former windows left there is listed as unsaved work."""
+
+    written = Signal(str)
+    """Unsaved work was written by itself; or was not, for this reason."""
 
     def __init__(self, playground: "Playground") -> None:
         super().__init__(playground)
@@ -147,10 +150,12 @@ class Recovery(QObject):
 
     def _on_written(self, _: object) -> None:
         self._complained = False
+        self.written.emit("")
 
     def _on_refused(self, problem: str) -> None:
         if not self._complained:  # once, not every few seconds
             self._complain(problem)
+        self.written.emit(problem)
 
     def _complain(self, problem: str) -> None:
         self._complained = True

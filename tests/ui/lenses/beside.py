@@ -27,7 +27,7 @@ class Beside(QObject):
     ) -> None:
         assert isinstance(on_done, partial)
         done = partial(self._tell, on_done)
-        run(job, on_done=done, on_failed=partial(self._tell, on_failed), latest=latest, lane=self.lane)
+        run(job, on_done=done, on_failed=partial(self._tell, on_failed), latest=latest, lane=self.lane, doing="testing")
 
     def _tell(self, tell: "partial[object]", result: object) -> None:
         tell(result)
@@ -35,7 +35,7 @@ class Beside(QObject):
 
     def mark(self, name: str) -> None:
         """Announce a name by ``job_done`` when all that was asked for before is done."""
-        run(int, on_done=lambda _: self.job_done.emit(name, None), on_failed=print, lane=self.lane)
+        run(int, on_done=lambda _: self.job_done.emit(name, None), on_failed=print, lane=self.lane, doing="testing")
 
     def stop(self) -> None:
         self.lane.close()
