@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -109,6 +110,32 @@ def test_random_events_find_nothing_and_are_the_same_for_the_same_seed(tmp_path:
         logs.append((tmp_path / f"{which}.txt").read_text())
     assert logs[0] == logs[1]
     assert len(logs[0].splitlines()) > 40
+
+
+@pytest.mark.slow
+def test_random_edits_find_nothing(tmp_path: Path) -> None:
+    done = ran("-m", "tools.random_edits", "--seed", "5", "--count", "500", folder=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith("500 edits of seed 5, 0 faults")
+
+
+def test_an_edit_that_writes_in_place_and_a_state_that_is_not_saved_whole_are_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from attnlab.files import session
+    from tools import random_edits
+
+    def in_place(e: Any, _: random.Random) -> Any:
+        e.embeddings.untyped_storage().fill_(0)
+        return e
+
+    with monkeypatch.context() as changed:
+        changed.setattr(random_edits, "EDITS", {"in place": in_place})
+        assert random_edits.faults_of(5, 0).startswith("in place changed the state")
+    monkeypatch.setattr(random_edits, "EDITS", {"biases": random_edits.EDITS["biases"]})
+    read_arrays = session.read_arrays
+    monkeypatch.setattr(session, "read_arrays", lambda packed: {n: -a for n, a in read_arrays(packed).items()})
+    assert "is not what was saved" in random_edits.faults_of(5, 0)
 
 
 @pytest.mark.slow

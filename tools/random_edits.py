@@ -1,0 +1,215 @@
+"""Edits experiments at random without a window: each state computes or says why not, is saved and read, and walked.
+
+    python -m tools.random_edits --count 2000 --seed 7
+
+A state that was saved comes back in every number, with states of before beside it as pins; no edit changes the state
+that it was made from; and what comes out of an edit is a new state or one sentence.
+"""
+
+import argparse
+import random
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from attnlab.attention.experiment import Experiment
+
+WORDS = ("", "a", "the cat", "the cat sat on the mat", "x x x", "é ∅ 日本", "journey starts with one step")
+NUMBERS = (0.0, 1.0, -1.0, 0.5, 1e-9, 1e9, -1e30, 3e38, float("nan"), float("inf"), 1e300)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Edit as often as the command line asks for; return 1 when one is a fault."""
+    parser = argparse.ArgumentParser(prog="python -m tools.random_edits", description=__doc__.splitlines()[0])
+    parser.add_argument("--seed", type=int, help="what the edits are drawn from (default: another each time, printed)")
+    parser.add_argument("--count", type=int, default=2000, help="how many edits (default 2000)")
+    options = parser.parse_args(argv)
+    seed = random.SystemRandom().randrange(1 << 31) if options.seed is None else options.seed
+    begun, faults, edits = time.monotonic(), 0, 0
+    while edits < options.count:
+        walk = edits // STEPS
+        said = faults_of(seed, walk)
+        faults += bool(said)
+        if said:
+            print(f"FAULT walk {walk}: {said}\n  again: python -m tools.random_edits --seed {seed + walk} --count 1")
+        edits += STEPS
+    print(f"{edits:,} edits of seed {seed}, {faults} faults, {time.monotonic() - begun:.0f} s")
+    return 1 if faults else 0
+
+
+STEPS = 25
+"""Edits of one walk, which begins at a preset."""
+
+
+def faults_of(seed: int, walk: int) -> str:
+    """Do one walk; return what went wrong and after which edits, "" for nothing."""
+    import attnlab
+    from attnlab.errors import AttnlabError
+
+    r = random.Random(seed + walk)
+    e = attnlab.preset(r.choice(attnlab.presets()))
+    states, did = [e], []
+    try:
+        for _ in range(STEPS):
+            before = _told(e)
+            did.append(name := r.choice(list(EDITS)))
+            try:
+                e = EDITS[name](e, r)
+            except AttnlabError as error:
+                did[-1] += f" (refused: {str(error)[:80]})"
+                continue
+            if _told(states[-1]) != before:
+                return f"{name} changed the state that it was made from, after {did}"
+            states.append(e)
+        return _lost(states, r) or _uncomputed(e)
+    except Exception as error:  # noqa: BLE001  # whatever comes out is what is looked for
+        where = "".join(traceback.format_exception(error)[-5:]).replace("\n", "\n    ")
+        return f"{type(error).__name__}: {error}\n    {where}\n    after {did}"
+
+
+def _lost(states: list["Experiment"], r: random.Random) -> str:
+    """Save the last state and some of those before it as pins; return what is not the same when it is read."""
+    from attnlab.files.session import Session, load_session, save_session
+
+    pins = r.sample(states, min(len(states), r.randint(0, 4)))
+    with tempfile.TemporaryDirectory() as folder:
+        save_session(Session(states[-1], {}, pins), path := Path(folder) / "s.attnlab")
+        read = load_session(path)
+    for place, (saved, found) in enumerate(zip((states[-1], *pins), (read.experiment, *read.pins), strict=True)):
+        if _told(saved) != _told(found):
+            return f"state {place} of the session is not what was saved: {_first_difference(saved, found)}"
+    return ""
+
+
+def _uncomputed(e: "Experiment") -> str:
+    """Compute a state and walk its steps; return what is wrong."""
+    from attnlab.attention import walk
+    from attnlab.attention.explain import explain
+    from attnlab.attention.explanation import Cell
+    from attnlab.compute.service import Request, answer
+
+    reply = answer(Request(1, e, "cpu", "float32", None, True), lambda: False)
+    if reply.trace is None:
+        return "" if reply.error.endswith(".") else f"what cannot be computed is told so: {reply.error!r}"
+    for name in reply.trace.all_stages:
+        explain(reply.trace, Cell(name, 0, 0, 0 if reply.trace.stage(name).has_heads else None))
+    for depth in walk.DEPTHS:
+        walk.frames(e, "weights" if "weights" in reply.trace.all_stages else reply.trace.all_stages[-1], depth, (0, 0))
+    return ""
+
+
+def _told(e: "Experiment") -> tuple[Any, ...]:
+    """Return all that an experiment is, bit by bit."""
+    from attnlab.files.session_experiment import _described, arrays_of
+
+    arrays = sorted(arrays_of(e).items())
+    return repr(_described(e)), [(name, a.dtype, tuple(a.shape), _bits(a)) for name, a in arrays]
+
+
+def _bits(array: "Tensor") -> bytes:
+    import torch
+
+    return bytes(array.contiguous().flatten().view(torch.uint8).numpy())
+
+
+def _first_difference(one: "Experiment", other: "Experiment") -> str:
+    from attnlab.files.session_experiment import _described, arrays_of
+
+    if _described(one) != _described(other):
+        return f"{_described(one)} and {_described(other)}"
+    a, b = arrays_of(one), arrays_of(other)
+    return ", ".join(n for n in a.keys() | b.keys() if n not in a or n not in b or _bits(a[n]) != _bits(b[n]))
+
+
+def _table(e: "Experiment", r: random.Random) -> str:
+    from attnlab.attention import edits
+
+    return r.choice(edits.tables(e))
+
+
+def _configured(e: "Experiment", r: random.Random) -> "Experiment":
+    from attnlab.attention import edits, registry
+    from attnlab.attention.masks import MASKS
+
+    changes: dict[str, Any] = {}
+    for _ in range(r.randint(1, 3)):
+        way = r.random()
+        if way < 0.5:
+            choice = r.choice(list(registry.CHOICES))
+            changes[choice.field] = r.choice(list(choice.entries))
+        elif way < 0.7:
+            changes["masks"] = {r.choice(list(MASKS)): r.choice((0, 1, 2, 5, 10**9, -1))}
+        elif way < 0.9:
+            name, option = r.choice(list(registry.all_options().items()))
+            values = (
+                [value for value, *_ in option.choices] if option.kind == "choice" else [*NUMBERS, 1, 2, 3, -1, 2**63]
+            )
+            changes[name] = r.choice(values)
+        else:
+            changes[r.choice(("n_heads", "n_kv_heads", "causal", "scale"))] = r.choice(
+                (1, 2, 3, True, False, 0, 2**63 - 1, "none")
+            )
+    return edits.configured(e, **changes)
+
+
+def _edits() -> dict[str, Any]:
+    from attnlab.attention import batches, edits, layer_edits, order, sentences, table_edits
+    from attnlab.attention.memory import toggle_memory
+
+    def side(e: "Experiment", r: random.Random) -> Any:
+        return r.choice(("query", "query", "memory")) if e.memory_tokens is not None else "query"
+
+    def on_token(edit: Any) -> Any:
+        """Return an edit of a token that there is; ``edit`` takes the state, the token's place and the side."""
+
+        def change(e: "Experiment", r: random.Random) -> "Experiment":
+            which = side(e, r)
+            return edit(e, r.randrange(batches.count(e, which)), which)
+
+        return change
+
+    def block(e: "Experiment", r: random.Random) -> "Experiment":
+        rows = [[r.choice(NUMBERS[:7]) for _ in range(r.randint(1, 2))]] * r.randint(1, 2)
+        return table_edits.set_block(e, _table(e, r), r.randint(0, 3), r.randint(0, 3), rows)
+
+    return {
+        "configure": _configured,
+        "second sequence": lambda e, r: toggle_memory(e, r.random() < 0.7),
+        "add item": lambda e, r: batches.add_item(e),
+        "remove item": lambda e, r: batches.remove_item(e, r.randrange(1 + len(e.others))),
+        "select": lambda e, r: batches.select(e, r.randrange(1 + len(e.others))),
+        "length": lambda e, r: batches.set_length(e, r.randint(0, 6)),
+        "retype": lambda e, r: sentences.retype(e, r.choice(WORDS), side(e, r)),
+        "set tokens": lambda e, r: sentences.set_tokens(e, tuple(r.choice(WORDS).split()), side(e, r)),
+        "add token": on_token(lambda e, at, which: sentences.add_token(e, "new", at, which)),
+        "remove token": on_token(sentences.remove_token),
+        "duplicate token": on_token(sentences.duplicate_token),
+        "rename token": on_token(lambda e, at, which: sentences.rename_token(e, at, "other", which)),
+        "move token": on_token(lambda e, at, which: sentences.move_token(e, at, 0, which)),
+        "resize tokens": lambda e, r: sentences.resize_tokens(e, r.choice((1, 2, 5, 9, 0)), side(e, r)),
+        "mask key": lambda e, r: sentences.toggle_key(e, r.randrange(e.T_k)),
+        "output": lambda e, r: layer_edits.toggle_output(e, r.random() < 0.5),
+        "biases": lambda e, r: layer_edits.toggle_biases(e, r.random() < 0.5),
+        "head": lambda e, r: layer_edits.toggle_head(e, r.randrange(e.n_heads)),
+        "paint": lambda e, r: layer_edits.paint_mask(e, r.randrange(e.T_q), r.randrange(e.T_k), r.random() < 0.5),
+        "scale": lambda e, r: table_edits.scale(e, _table(e, r), r.choice(NUMBERS)),
+        "transpose": lambda e, r: table_edits.transpose(e, _table(e, r)),
+        "round": lambda e, r: table_edits.rounded(e, _table(e, r), r.randint(0, 6)),
+        "block": block,
+        "resize": lambda e, r: edits.resize(
+            e, **{r.choice(("d_model", "d_k", "d_v", "d_memory")): r.choice((1, 2, 4, 6, 8, 0))}
+        ),
+        "shuffle": lambda e, r: order.shuffled(e, r.randint(0, 9)),
+    }
+
+
+EDITS = _edits()
+
+if __name__ == "__main__":
+    sys.exit(main())
