@@ -48,7 +48,7 @@ def test_what_depends_on_the_order_is_named_and_can_be_run_again(
         start = words.index("python")
         command = ["env", *words[:start], sys.executable, *words[start + 1 :]]
         again = subprocess.run(command, cwd=torture.ROOT, capture_output=True, text=True)
-        assert f"FAILED {sample.name}::{done.failed[0].split('::')[1]}" in again.stdout
+        assert f"/{sample.name}::{done.failed[0].split('::')[1]}" in again.stdout
         assert "1 failed, 7 passed" in again.stdout
     assert torture.main([*arguments, "--runs", "3"]) == 1
     assert [done.name for done in torture._read(log)] == ["tests 1", "tests 2", "tests 3"]
