@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 from attnlab.cli_many import OUTPUT_HELP, output, write_each
 from attnlab.cli_stage import computed, oddities, stage_parser
 from attnlab.command_line import MisuseError, platform_without_display
+from attnlab.export_formats import FIGURES, FORMATS
 
 if TYPE_CHECKING:
     from attnlab.figures.figure_spec import FigureSpec
     from attnlab.files.source import Source
 
-FIGURES, USUAL = (".png", ".svg", ".pdf"), ".png"
+USUAL = ".png"
 EXAMPLES = """\
 examples:
   attnlab export preset:journey -o weights.pdf --width 85
@@ -27,9 +28,7 @@ examples:
 
 def main(argv: list[str]) -> int:
     """Run ``attnlab export`` with these arguments and return its exit code."""
-    from attnlab.files.tables import ENDINGS as TABLES
-
-    endings = (*FIGURES, *TABLES)
+    endings = tuple(FORMATS)
     options = _parser(endings).parse_args(argv)
     asked = None if options.format is None else f".{options.format}"
     out = output(options.output, options.sources, endings, asked, USUAL)

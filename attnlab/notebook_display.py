@@ -12,9 +12,10 @@ from attnlab.attention.experiment import Experiment
 from attnlab.attention.trace import Trace
 from attnlab.compute.engine import compute, needed
 from attnlab.errors import AttnlabError, FileError
+from attnlab.export_formats import FIGURES
 from attnlab.files.atomic import shown, write_bytes
 
-_FORMATS = ("png", "svg", "pdf")
+_FORMATS = tuple(ending.removeprefix(".") for ending in FIGURES)
 _NOTEBOOK_MM, _NOTEBOOK_DPI = 130.0, 144
 """About 740 pixels: what the column of a notebook has room for."""
 

@@ -222,14 +222,18 @@ def test_the_environment_is_put_back_after_a_figure(
     assert "QT_QPA_PLATFORM" not in os.environ
 
 
-def test_a_screenshot_needs_no_display_and_has_the_size_asked_for(tmp_path: Path) -> None:
+@pytest.mark.parametrize("scale", ["1", "2", "1.5"])
+def test_a_screenshot_needs_no_display_and_has_the_size_asked_for(tmp_path: Path, scale: str) -> None:
     attnlab.save(attnlab.preset("the-cat-sat"), tmp_path / "s.attnlab")
     path = tmp_path / "w.png"
-    answer = command(str(tmp_path / "s.attnlab"), "--theme", "dark", "--screenshot", str(path), "--size", "1200x800")
+    arguments = [str(tmp_path / "s.attnlab"), "--theme", "dark", "--screenshot", str(path), "--size", "1201x801"]
+    answer = command(*arguments, QT_SCALE_FACTOR=scale)
     assert (answer.returncode, answer.stdout, answer.stderr) == (0, "", "")
     with Image.open(path) as image:
-        assert image.size == (1200, 800)
-        assert sum(image.convert("RGB").getpixel((2, 2))) < 200  # dark
+        assert image.size == (1201, 801)
+        pixels = image.convert("RGB")
+        assert sum(pixels.getpixel((2, 2))) < 200  # dark
+        assert pixels.crop((601, 401, 1201, 801)).getcolors(8) is None  # the whole of it is drawn
 
 
 @pytest.mark.slow

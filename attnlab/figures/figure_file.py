@@ -10,13 +10,14 @@ from PySide6.QtGui import QColor, QImage, QImageWriter, QPageLayout, QPageSize, 
 from PySide6.QtSvg import QSvgGenerator
 
 from attnlab.errors import AttnlabError, FileError
+from attnlab.export_formats import FIGURES
 from attnlab.figures.figure_colours import dressed
 from attnlab.figures.figure_page import Page, draw_page, lay_out_page
 from attnlab.figures.figure_source import Source
 from attnlab.figures.figure_spec import MM_PER_INCH, POINTS_PER_INCH, FigureSpec
 from attnlab.figures.figure_svg import mended
 
-ENDINGS = (".png", ".svg", ".pdf")
+ENDINGS = tuple(FIGURES)
 PIXELS = 120_000_000
 """The largest figure; beyond it memory is at risk, and no printer gains by it."""
 

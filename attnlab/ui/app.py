@@ -110,7 +110,7 @@ def run(
         app.file_wanted.connect(partial(open_path, window))
     restore = _report_faults(window)
     interrupt = signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl+C ends it: Python would not hear of it within Qt
-    shot = Screenshot(window, screenshot) if screenshot is not None else None
+    shot = Screenshot(window, screenshot, size) if screenshot is not None else None
     if on_window is not None:
         on_window(window)
     window.show()
@@ -154,11 +154,15 @@ def end(code: int) -> int:
 
 
 class Screenshot(QObject):
-    """Saves a picture of a window once its first numbers are painted, then closes it."""
+    """Saves a picture of a window once its first numbers are painted, then closes it.
 
-    def __init__(self, window: MainWindow, path: Path) -> None:
+    With a size the file has as many pixels, however the screen or QT_SCALE_FACTOR enlarges the window; without one, as
+    many as the window takes on its screen.
+    """
+
+    def __init__(self, window: MainWindow, path: Path, size: tuple[int, int] | None = None) -> None:
         super().__init__(window)
-        self._window, self._path = window, path
+        self._window, self._path, self._size = window, path, size
         self._rounds = MOST_ROUNDS
         self.problem = ""
         window.ready.connect(self._on_ready)
@@ -179,9 +183,17 @@ class Screenshot(QObject):
             self._rounds -= 1  # a pinned state, a lens or a run is still to come
             QTimer.singleShot(WAIT_MS, self, self._on_idle)
             return
-        if not self._window.grab().save(str(self._path)):
+        if not self._picture().save(str(self._path)):
             self.problem = f"{self._path} cannot be written; it needs an existing folder and an ending such as .png."
         self._end()
+
+    def _picture(self) -> QPixmap:
+        if self._size is None:
+            return self._window.grab()
+        picture = QPixmap(*self._size)
+        picture.fill(self._window.palette().window().color())
+        self._window.render(picture)
+        return picture
 
     def _busy(self) -> bool:
         playground, trainer = self._window.playground, self._window.trainer

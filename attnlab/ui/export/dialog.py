@@ -36,8 +36,16 @@ class ExportDialog(QDialog):
     exported = Signal(object)
 
     def __init__(
-        self, source: Source, stage: str, head: int | str, choices: tuple[str, ...], parent: QWidget | None = None
+        self,
+        source: Source,
+        stage: str,
+        head: int | str,
+        choices: tuple[str, ...],
+        parent: QWidget | None = None,
+        *,
+        held: bool = False,
     ) -> None:
+        """Make the dialog for a stage and a head of a source; ``held`` says that the head is that of the held cell."""
         super().__init__(parent)
         self.setWindowTitle("Export")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -49,7 +57,7 @@ class ExportDialog(QDialog):
         self._soon.setSingleShot(True)
         self._soon.setInterval(_SOON_MS)
         self._make()
-        self.form.show_source(source, stage, head)
+        self.form.show_source(source, stage, head, held=held)
         self.form.show_spec(*recalled(choices))
         self.form.changed.connect(self._soon.start)
         self._soon.timeout.connect(self._on_soon)

@@ -4,6 +4,7 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QMenu, QPushButton, QWidget
 
 from attnlab.errors import AttnlabError
+from attnlab.export_formats import FIGURES
 from attnlab.figures.figure_colours import MAPS
 from attnlab.figures.figure_source import Sheets, Source, heads_of
 from attnlab.figures.figure_spec import DECIMALS, FigureSpec
@@ -60,13 +61,13 @@ class ExportForm(QWidget):
 
     @property
     def ending(self) -> str:
-        """The kind of file: png, svg, pdf, csv or npy."""
+        """The kind of file, one of ``FORMATS``: png, csv, …"""
         return str(self.format.currentData())
 
     @property
     def is_figure(self) -> bool:
         """Whether a figure is written, and no table."""
-        return self.ending in ("png", "svg", "pdf")
+        return f".{self.ending}" in FIGURES
 
     def spec(self) -> FigureSpec:
         """Return the figure that is asked for.
@@ -110,8 +111,8 @@ class ExportForm(QWidget):
         self.blockSignals(False)
         self._on_changed()
 
-    def show_source(self, source: Source, stage: str, head: int | str) -> None:
-        """Offer the stages and heads that there are, and choose what is looked at."""
+    def show_source(self, source: Source, stage: str, head: int | str, *, held: bool = False) -> None:
+        """Offer the stages and heads that there are, and choose what is looked at; say so of a head that is held."""
         self.blockSignals(True)
         self.menu.clear()
         for name in source.all_stages:
@@ -128,7 +129,7 @@ class ExportForm(QWidget):
         self.heads.clear()
         n_heads = heads_of(source)
         for title, value in (("All", "all"), ("Mean", "mean"), *((f"Head {i}", i) for i in range(n_heads))):
-            self.heads.addItem(title, value)
+            self.heads.addItem(f"{title} (held)" if held and value == head else title, value)
         self.heads.setCurrentIndex(max(self.heads.findData(head), 0))
         self.heads.setEnabled(n_heads > 1)
         self.choose((stage,))

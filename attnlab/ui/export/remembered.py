@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import fields, replace
 
+from attnlab import export_formats
 from attnlab.errors import AttnlabError
 from attnlab.figures.figure_spec import FigureSpec
 
 _OF_WHAT_IS_OPEN = ("stages", "canvas", "head", "title", "columns")
 """What a figure is of is looked at now; how it is drawn is a habit."""
 _KEPT = tuple(field.name for field in fields(FigureSpec) if field.name not in _OF_WHAT_IS_OPEN)
-FORMATS = {"png": "PNG", "svg": "SVG", "pdf": "PDF", "csv": "Table (CSV)", "npy": "NumPy array (NPY)"}
+FORMATS = {ending.removeprefix("."): title for ending, title in export_formats.FORMATS.items()}
 
 
 def words(spec: FigureSpec, ending: str, before: Sequence[str] = ()) -> tuple[str, ...]:

@@ -199,11 +199,11 @@ class FileKeeper(QObject):
 
     def export_to(self, path: Path) -> bool:
         """Write the stage that is looked at to a picture or a table, by the file's ending."""
-        reply, view = self._playground.reply, self._playground.document.view
+        reply, playground = self._playground.reply, self._playground
         if reply is None or reply.trace is None:
             return False
         try:
-            export_stage(reply.trace, self._playground.current_stage, view.head, path)
+            export_stage(reply.trace, playground.current_stage, playground.current_head, path)
         except AttnlabError as error:
             self._say(str(error))
             return False
@@ -232,11 +232,12 @@ class FileKeeper(QObject):
         from attnlab.ui.export.dialog import ExportDialog
         from attnlab.ui.main_window import MainWindow
 
-        reply, view = self._playground.reply, self._playground.document.view
+        reply, head = self._playground.reply, self._playground.current_head
         if reply is None or reply.trace is None:
             return
         choices = self._window.settings.figure if isinstance(self._window, MainWindow) else ()
-        dialog = ExportDialog(reply.trace, self._playground.current_stage, view.head, choices, self._window)
+        held = head != self._playground.document.view.head
+        dialog = ExportDialog(reply.trace, self._playground.current_stage, head, choices, self._window, held=held)
         dialog.set_palette(worn())
         dialog.remembered.connect(self._on_figure_remembered)
         dialog.exported.connect(self._on_exported)

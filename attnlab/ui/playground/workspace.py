@@ -251,6 +251,13 @@ class Playground(QObject):
         view = self.document.view
         return view.alone or (view.cell.stage if view.cell is not None else "weights")
 
+    @property
+    def current_head(self) -> int | str:
+        """The head that a person is looking at: the one shown; while all are, that of the cell that is held."""
+        view = self.document.view
+        held = view.cell.head if view.pinned and view.cell is not None else None
+        return held if view.head == "all" and held is not None else view.head
+
     def title(self) -> str:
         """Return the name of what is open, with a mark when it was changed."""
         name = self.document.path.stem if self.document.path is not None else self.document.scene.title

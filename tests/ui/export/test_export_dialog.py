@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QImage, QPainter
@@ -13,13 +14,16 @@ from PySide6.QtWidgets import QLineEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 import attnlab
+from attnlab import export_formats
+from attnlab.cli import main
 from attnlab.document.settings import Settings, load_settings, save_settings
-from attnlab.figures.figure_file import figure_image, page_of
+from attnlab.figures.figure_file import ENDINGS, figure_image, page_of
 from attnlab.figures.figure_page import draw_steps, lay_out_page
 from attnlab.figures.figure_spec import FigureSpec
+from attnlab.files import tables
 from attnlab.ui.export.dialog import ExportDialog
 from attnlab.ui.export.preview import FigurePreview
-from attnlab.ui.export.remembered import recalled, words
+from attnlab.ui.export.remembered import FORMATS, recalled, words
 
 Make = Callable[..., ExportDialog]
 
@@ -291,3 +295,53 @@ def test_a_preview_given_up_half_way_leaves_its_painter_in_order(qapp: object) -
     next(drawing)
     drawing.close()
     painter.end()  # Qt says so if a state is left on the painter, and the test fails
+
+
+def test_the_dialog_begins_with_the_head_that_is_held_and_says_so(
+    sit_down: "Callable[..., Person]", qtbot: QtBot, tmp_path: Path
+) -> None:
+    person = sit_down("multi-head-8")
+    person.click_cell("weights", 1, 1, index=5)
+    person.settle()
+    assert person.document.view.head == "all"
+    person.press("Export")
+    dialog = person.window.findChild(ExportDialog)
+    assert dialog is not None
+    assert dialog.form.heads.currentText() == "Head 5 (held)"
+    assert dialog.form.spec().head == 5
+    assert dialog.form.stages == ("weights",)
+    dialog.close()
+    assert person.playground.files.export_to(tmp_path / "held.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "held.npy"), person.painted("weights")[5])
+    person.key(Qt.Key.Key_Escape)
+    person.press("Export")
+    dialog = next(each for each in person.window.findChildren(ExportDialog) if each.isVisible())
+    assert dialog.form.heads.currentText() == "All"
+    dialog.close()
+
+
+def test_a_head_that_is_shown_alone_or_the_mean_is_not_called_held(sit_down: "Callable[..., Person]") -> None:
+    person = sit_down("multi-head-8")
+    person.click_cell("weights", 1, 1, index=5)
+    for head, text in ((3, "Head 3"), ("mean", "Mean")):
+        person.document.show(head=head)
+        person.press("Export")
+        dialog = next(each for each in person.window.findChildren(ExportDialog) if each.isVisible())
+        assert dialog.form.heads.currentText() == text
+        dialog.close()
+
+
+@pytest.mark.parametrize("ending", tables.ENDINGS)
+def test_the_window_writes_every_table_that_the_command_line_does(make: Make, tmp_path: Path, ending: str) -> None:
+    dialog = make("multi-head-8")
+    dialog.form.format.setCurrentIndex(dialog.form.format.findData(ending.removeprefix(".")))
+    assert dialog.form.ending == ending.removeprefix(".")
+    assert dialog.export_to(tmp_path / f"window{ending}")
+    assert main(["export", "preset:multi-head-8", "-o", str(tmp_path / f"line{ending}")]) == 0
+    assert (tmp_path / f"window{ending}").read_bytes() == (tmp_path / f"line{ending}").read_bytes()
+
+
+def test_the_formats_of_window_and_command_line_are_those_that_can_be_written() -> None:
+    assert tuple(export_formats.TABLES) == tuple(tables.ENDINGS)
+    assert tuple(export_formats.FIGURES) == ENDINGS
+    assert tuple(FORMATS) == tuple(ending.removeprefix(".") for ending in (*ENDINGS, *tables.ENDINGS))
