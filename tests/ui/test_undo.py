@@ -259,7 +259,7 @@ def test_the_list_says_how_much_memory_it_takes_and_may_take(
         person.press(name)
     open_history(person)
     assert popup is not person.playground.history
-    assert person.playground.history.used.text().endswith(" The oldest 2 steps had to go.")
+    assert person.playground.history.used.text().endswith(" 2 older steps dropped.")
     assert person.history() == ["W_o on", "Causal on"]
     person.playground.history.hide()
 

@@ -67,7 +67,7 @@ class HistoryList(Popup):
             self.list.addItem(item)
         self.list.setCurrentRow(history.index)
         self.list.scrollToItem(self.list.item(history.index))
-        gone = f" The oldest {counted(history.let_go, 'step')} had to go." if history.let_go else ""
+        gone = f" {counted(history.let_go, 'older step')} dropped." if history.let_go else ""
         self.used.setText(f"Takes {_said(history.nbytes)} of up to {_said(history.budget)}.{gone}")
         self.budget.set_value(history.budget >> 20)
 
