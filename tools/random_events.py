@@ -331,7 +331,7 @@ def _driver(window: "MainWindow", person: Any, events: int, log: Path, faults: l
             """Return what is still under way, "" when all that was begun is done."""
             playground, trainer = window.playground, window.trainer
             assert playground is not None
-            if playground.files.opening or playground.service.busy or self._answered < playground.service.newest:
+            if playground.files.opening or self._answered < playground.service.newest:
                 return "computing or opening"
             if lanes := [lane.name for lane in list(LANES) if lane.busy]:
                 return f"jobs of {', '.join(lanes)}"

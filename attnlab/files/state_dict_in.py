@@ -22,6 +22,7 @@ LEGACY_LIMIT = 512 << 20
 """Bytes that a file may have that was saved before torch 1.6: such files cannot be read piece by piece."""
 
 _PICKLE_LIMIT = 64 << 20
+_LONGEST_MESSAGE = 1000
 _DEEPEST = 6
 """Mappings inside mappings that are looked into, such as {"model": {"encoder": …}}."""
 
@@ -38,6 +39,23 @@ def read_state_dict(file: Path) -> dict[str, NamedArray]:
     if not found:
         raise FileError(f"{shown(file.name)} holds no tensors; save model.state_dict() with torch.save.")
     return found
+
+
+class _BoundedUnpicklingError(pickle.UnpicklingError):
+    """An error of torch's unpickler, cut: it quotes the file, and torch searches it in the square of its length."""
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(str(message)[:_LONGEST_MESSAGE])
+
+
+def _bound_messages() -> None:
+    """Have torch's unpickler raise errors that are cut; a torch without this module raises its own."""
+    unpickler: Any = getattr(torch, "_weights_only_unpickler", None)
+    if unpickler is not None:
+        unpickler.UnpicklingError = _BoundedUnpicklingError
+
+
+_bound_messages()
 
 
 def _loaded(file: Path) -> Any:

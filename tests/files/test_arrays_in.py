@@ -5,6 +5,7 @@ import json
 import os
 import pickle
 import random
+import re
 import struct
 import zipfile
 from collections.abc import Callable
@@ -377,3 +378,29 @@ def test_mutated_files_are_read_or_refused(name: str, tmp_path: Path) -> None:
 
 def test_the_endings_are_those_of_the_formats() -> None:
     assert set(ENDINGS) >= {".csv", ".tsv", ".npy", ".npz", ".safetensors", ".pt", ".pth", ".bin"}
+
+
+@pytest.mark.parametrize("old", [False, True])
+def test_a_long_name_in_a_file_of_torch_is_not_searched_in_the_square_of_its_length(
+    tmp_path: Path, old: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch.save({"W_q": torch.ones(2, 2)}, path := tmp_path / "a.pt", _use_new_zipfile_serialization=not old)
+    hostile = b"\x80\x02c" + b"x" * 20_000 + b"\nname\n."
+    if old:
+        path.write_bytes(hostile)
+    else:
+        with zipfile.ZipFile(io.BytesIO(path.read_bytes())) as good, zipfile.ZipFile(path, "w") as made:
+            for name in good.namelist():
+                made.writestr(name, hostile if name.endswith("data.pkl") else good.read(name))
+    lengths = []
+    search = re.search
+
+    def spy(pattern: Any, text: str, *more: Any) -> Any:
+        lengths.append(len(text))
+        return search(pattern, text[:2000], *more)
+
+    monkeypatch.setattr(re, "search", spy)
+    with pytest.raises(FileError, match=r"code, which is never run|damaged"):
+        read_arrays(path)
+    assert lengths
+    assert max(lengths, default=0) < 2000
