@@ -180,12 +180,9 @@ def _presets(argv: list[str]) -> int:
 
 
 def _doctor(argv: list[str]) -> int:
-    Parser(prog="attnlab doctor", description="Say what is installed, what is missing and what mends it.").parse_args(
-        argv
-    )
     from attnlab.doctor import main as doctor
 
-    return doctor()
+    return doctor(argv)
 
 
 def _bench(argv: list[str]) -> int:

@@ -10,6 +10,7 @@ from attnlab.console import OK, TO_MEND, say, write
 from attnlab.counted import counted, has
 from attnlab.display import has_display
 from attnlab.errors import AttnlabError
+from attnlab.printable import printable
 
 
 def main(argv: list[str]) -> int:
@@ -42,7 +43,7 @@ def _step(text: str) -> int:
 
 def _line(text: str) -> str:
     """Return a text as one line of a terminal, which obeys none of what a stranger's file may hold."""
-    return "".join(each if each.isprintable() else " " if each.isspace() else "�" for each in text) + "\n"
+    return printable("".join(" " if each.isspace() else each for each in text)) + "\n"
 
 
 def _list_lessons() -> int:

@@ -10,10 +10,11 @@ from functools import partial
 from pathlib import Path
 
 from attnlab.command_line import MisuseError, check_folder
-from attnlab.console import OK, OWN_FAILURE, TO_MEND, guarded, write
+from attnlab.console import OK, OWN_FAILURE, TO_MEND, guarded, warn, write
 from attnlab.errors import AttnlabError
 from attnlab.files.atomic import shown, unwritable
 from attnlab.files.source import PREFIX, Source, found, is_several, parse_source
+from attnlab.printable import printable
 
 WriteOne = Callable[[Source, Path], list[str]]
 """Writes the result of a source to a file, and returns what is to be said about it."""
@@ -90,7 +91,8 @@ def write_each(texts: Sequence[str], out: Output, write_one: WriteOne) -> int:
 
 
 def _tell(said: list[str], whose: str = "") -> None:
-    write(sys.stderr, "".join(f"attnlab: {whose}{sentence}\n" for sentence in said))
+    for sentence in said:
+        warn(f"attnlab: {whose}{sentence}")
 
 
 def _sources(texts: Sequence[str]) -> tuple[list[tuple[str, Source]], list[int]]:
@@ -144,7 +146,7 @@ class _Progress:
         """Say which one is in hand."""
         if self._on:
             room = shutil.get_terminal_size().columns - 1
-            text = f"{done + 1} of {self._total}  {name}"
+            text = printable(f"{done + 1} of {self._total}  {name}")
             self._write(text if len(text) <= room else f"{text[: room - 1]}…")
 
     def clear(self) -> None:

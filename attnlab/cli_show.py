@@ -18,7 +18,7 @@ def main(argv: list[str]) -> int:
     """Run ``attnlab show`` with these arguments and return its exit code."""
     parser = stage_parser("show", "Print the numbers of one stage, or of all.")
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="as JSON, with all digits")
+    form.add_argument("--json", action="store_true", help="as JSON, with all digits; a masked −∞ is null")
     form.add_argument("--format", choices=tuple(TITLES), help="as text for a paper, for code or for notes")
     parser.add_argument(
         "--digits", type=_digits, metavar="N|all", help="decimals of a format (latex and markdown 4, others all)"

@@ -2,11 +2,10 @@
 
 import argparse
 import re
-import sys
 from typing import TYPE_CHECKING
 
 from attnlab.command_line import Parser
-from attnlab.console import write
+from attnlab.console import warn
 from attnlab.files.source import Source, load_source
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ def computed(source: Source | str, options: argparse.Namespace) -> "Trace":
 def announce(trace: "Trace") -> None:
     """Say on standard error what is odd about a trace."""
     for sentence in oddities(trace):
-        write(sys.stderr, f"attnlab: {sentence}\n")
+        warn(f"attnlab: {sentence}")
 
 
 def oddities(trace: "Trace") -> list[str]:

@@ -7,7 +7,7 @@ from collections import deque
 from contextlib import suppress
 from pathlib import Path
 
-from attnlab.console import INTERRUPTED, OK, TO_MEND, refuse, say, write
+from attnlab.console import INTERRUPTED, OK, TO_MEND, refuse, say, warn, write
 from attnlab.errors import FileError
 from attnlab.training.marks import loss_drops
 from attnlab.training.messages import Ended, Failed, Interval, Message, Started
@@ -47,7 +47,7 @@ def follow(run: Run, process: TrainingProcess, folder: Path) -> int:
     if isinstance(last, Failed) or (isinstance(last, Ended) and last.reason == "nan"):
         return refuse(last.sentence, TO_MEND)
     if isinstance(last, Ended):
-        write(sys.stderr, f"{last.sentence}\n")
+        warn(last.sentence)
     return code
 
 
@@ -120,7 +120,7 @@ class Shown:
         if self._run.recorder.refused and not self._refused:
             self._refused = True
             self.end()
-            write(sys.stderr, f"{self._run.recorder.refused}\n")
+            warn(self._run.recorder.refused)
         if self._run.status != "running":
             return
         if not self._course and not self._terminal:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TextIO
 
 from attnlab.errors import AttnlabError
+from attnlab.printable import printable
 
 OK, OWN_FAILURE, TO_MEND, INTERRUPTED = 0, 1, 2, 130
 """Exit codes: done, a failure of attnlab's own, something that the user can mend, stopped by Ctrl+C."""
@@ -22,8 +23,13 @@ def terminal_width() -> int | None:
 
 def refuse(sentence: str, code: int) -> int:
     """Say on standard error, on one line, what is wrong, and return the exit code."""
-    write(sys.stderr, f"attnlab: {' '.join(sentence.split())}\n")
+    warn(f"attnlab: {' '.join(sentence.split())}")
     return code
+
+
+def warn(line: str) -> None:
+    """Write a line to standard error; what would act on a terminal is spelt out."""
+    write(sys.stderr, f"{printable(line)}\n")
 
 
 def guarded(call: Callable[[], int], whose: str = "", before: Callable[[], None] = lambda: None) -> int:
@@ -59,8 +65,8 @@ def fail(error: Exception, whose: str = "") -> int:
 
 
 def say(text: str) -> None:
-    """Write a text to standard output."""
-    write(sys.stdout, text)
+    """Write a text to standard output; on a terminal what would act on it is spelt out."""
+    write(sys.stdout, printable(text, keep="\n\t") if sys.stdout.isatty() else text)
 
 
 def write(stream: TextIO, text: str) -> None:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from attnlab import __version__, assets
+from attnlab.command_line import Parser
+from attnlab.console import guarded, say
 from attnlab.errors import FileError
 from attnlab.fault_log import CRASHES, ERRORS, log_path
 
@@ -120,10 +122,11 @@ def render(checks: Iterable[Check]) -> str:
     return "\n".join(lines)
 
 
-def main() -> int:
+def main(argv: list[str], prog: str = "attnlab doctor") -> int:
     """Print the report; return 1 when something needed is missing, else 0."""
+    Parser(prog=prog, description="Say what is installed, what is missing and what mends it.").parse_args(argv)
     checks = report()
-    print(render(checks))
+    say(f"{render(checks)}\n")
     return int(any(check.required and not check.ok for check in checks))
 
 
@@ -317,4 +320,4 @@ def _last_line(text: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(guarded(lambda: main(sys.argv[1:], "python -m attnlab.doctor")))

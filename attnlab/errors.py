@@ -9,9 +9,17 @@ AttnlabError
 └── FileError            a file that cannot be read or written; names the path and the reason
 """
 
+from attnlab.printable import printable
+
 
 class AttnlabError(Exception):
-    """Base of all errors raised on purpose; ``str(error)`` is a sentence to show to a person."""
+    """Base of all errors raised on purpose; ``str(error)`` is a sentence to show to a person.
+
+    Whatever a name in it holds, it is printed as text: what would act on a terminal is spelt out.
+    """
+
+    def __init__(self, sentence: object = "") -> None:
+        super().__init__(printable(str(sentence), keep="\n"))
 
 
 class ArgumentError(AttnlabError, TypeError):

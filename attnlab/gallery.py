@@ -12,7 +12,8 @@ from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
 from attnlab import gallery_lessons, gallery_train, gallery_weights
-from attnlab.console import TO_MEND
+from attnlab.command_line import Parser
+from attnlab.console import TO_MEND, guarded
 from attnlab.document.settings import Settings
 from attnlab.files.source import Source
 from attnlab.ui.app import make_application
@@ -312,12 +313,20 @@ def draw(shot: Shot, theme: str, folder: Path) -> Path:
     return path
 
 
+def _parser() -> Parser:
+    parser = Parser(prog="python -m attnlab.gallery", description="Draw pictures of the window, light and dark.")
+    parser.add_argument("folder", nargs="?", type=Path, default=Path("gallery"), help="where to (default: gallery)")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only pictures whose names contain one of these")
+    return parser
+
+
 def main(arguments: list[str]) -> int:
-    """Draw the gallery into the folder given, "gallery" without one; more arguments choose names that contain them."""
+    """Draw the gallery into a folder, all of it or those pictures whose names contain one of some texts."""
+    options = _parser().parse_args(arguments)
     make_application()
-    folder = Path(arguments[0] if arguments else "gallery")
+    folder: Path = options.folder
     folder.mkdir(parents=True, exist_ok=True)
-    wanted = arguments[1:] or [""]
+    wanted = options.names or [""]
     chosen = [(shot, theme) for theme in THEMES for shot in shots() if _is_wanted(f"{shot.name}-{theme}", wanted)]
     steps = [name for name, _, _ in gallery_lessons.step_names()]
     wanted_steps = {t: {name for name in steps if _is_wanted(f"{name}-{t}", wanted)} for t in THEMES}
@@ -343,4 +352,4 @@ def _is_wanted(name: str, wanted: list[str]) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(guarded(lambda: main(sys.argv[1:])))

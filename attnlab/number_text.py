@@ -4,6 +4,7 @@ import re
 import unicodedata
 
 from attnlab.errors import AttnlabError
+from attnlab.printable import printable
 
 FLOAT32_MAX = 3.4028234663852886e38
 """The largest magnitude a weight may have: beyond it, float32 knows only infinity."""
@@ -37,7 +38,7 @@ def parse_number(text: str) -> float:
 
 def quoted(text: str, limit: int = 24) -> str:
     """Return the text in quotes on one line, cut after ``limit`` characters, to name it in a sentence."""
-    line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in " ".join(text.split()))
+    line = printable(" ".join(text.split()))
     return f"'{line}'" if len(line) <= limit else f"'{line[: limit - 1]}…'"
 
 

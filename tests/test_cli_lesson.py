@@ -70,8 +70,8 @@ def test_a_strangers_file_has_no_say_in_the_terminal(lesson: Path, capsys: pytes
     assert main(["lesson", str(lesson), "--check"]) == 2
     said = capsys.readouterr().out
     assert all(line.isprintable() for line in said.split("\n"))
-    assert "one two �[31m �\n" in said
-    assert f"{lesson}:13: {{{{�[2J}}}} cannot be filled" in said
+    assert "one two \\x1b[31m \\u202e\n" in said
+    assert f"{lesson}:13: {{{{\\x1b[2J}}}} cannot be filled" in said
 
 
 def test_each_mistake_is_a_line_with_file_and_line_and_the_code_is_2(

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from attnlab.errors import FileError
+from attnlab.printable import printable
 
 _TEMPORARY, _STALE_S = ".attnlab-{}.tmp", 86_400
 _UNABLE = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EBADF)
@@ -40,8 +41,7 @@ def unwritable(path: str | os.PathLike[str], reason: Exception | str) -> FileErr
 
 def shown(name: str | os.PathLike[str]) -> str:
     """Return a path or a name from a file as it may stand in a sentence: control characters are spelt out."""
-    text = os.fsdecode(name)
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    return printable(os.fsdecode(name))
 
 
 def why(reason: Exception | str) -> str:

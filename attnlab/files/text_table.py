@@ -4,12 +4,11 @@ import unicodedata
 from collections.abc import Sequence
 
 from attnlab.files.tables import Table
+from attnlab.printable import printable
 
 MASKED = "·"
 LABEL_LIMIT = 20
 """Columns that a token may take before it is shortened."""
-
-_KEPT = "\u200c\u200d"  # joiners inside words and emoji: not printable, and yet part of them
 
 
 def as_text(t: Table, width: int | None = None) -> str:
@@ -41,7 +40,7 @@ def label(token: str) -> str:
     """Return a token as it can stand on one line: control characters as escapes, nothing as ∅, spaces visible."""
     if not token.strip(" "):
         return "␣" * len(token) or "∅"
-    return "".join(c if c.isprintable() or c in _KEPT else c.encode("unicode_escape").decode() for c in token)
+    return printable(token)
 
 
 def columns(text: str) -> int:

@@ -1,5 +1,6 @@
 """What tries and completes the frozen program: its eye for a broken bundle, and the licences that it gathers."""
 
+import ast
 import importlib.util
 from pathlib import Path
 from types import ModuleType
@@ -55,3 +56,14 @@ def test_licences_of_what_is_bundled_lie_in_one_folder_with_a_list(tmp_path: Pat
     assert "LGPL" in listed
     assert "Permission is hereby granted" in (tmp_path / "licences" / "PyYAML" / "LICENSE").read_text(encoding="utf-8")
     assert "GNU LESSER GENERAL PUBLIC LICENSE" in (tmp_path / "licences" / "LGPL-3.0.txt").read_text(encoding="utf-8")
+
+
+def test_the_bundle_of_macos_has_a_place_in_the_dock() -> None:
+    """PyInstaller sets LSBackgroundOnly for console=True, before it takes over what the spec says."""
+    spec = ast.parse((PACKAGING / "attnlab.spec").read_text(encoding="utf-8"))
+    calls = [node for node in ast.walk(spec) if isinstance(node, ast.Call)]
+    (program,) = (call for call in calls if ast.unparse(call.func) == "EXE")
+    (bundle,) = (call for call in calls if ast.unparse(call.func) == "BUNDLE")
+    assert ast.literal_eval(next(each.value for each in program.keywords if each.arg == "console")) is True
+    plist = ast.literal_eval(next(each.value for each in bundle.keywords if each.arg == "info_plist"))
+    assert plist["LSBackgroundOnly"] is False

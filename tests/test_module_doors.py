@@ -1,0 +1,50 @@
+"""Every module that ``python -m`` starts tells how it is used and does nothing else, and refuses in one line."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import attnlab
+
+SOURCE = Path(attnlab.__file__).parent
+
+
+def is_started(path: Path) -> bool:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return any(isinstance(node, ast.If) and "__name__ == '__main__'" in ast.unparse(node.test) for node in tree.body)
+
+
+MODULES = [
+    ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(".__main__")
+    for path in sorted(SOURCE.rglob("*.py"))
+    if is_started(path)
+]
+
+
+def ran(module: str, argument: str, folder: Path) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", module, argument]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_these_are_all() -> None:
+    assert MODULES == ["attnlab", "attnlab.doctor", "attnlab.gallery"]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_help_is_told_and_nothing_is_made(module: str, tmp_path: Path) -> None:
+    done = ran(module, "--help", tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("usage: ")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_what_is_no_option_is_refused_in_one_line(module: str, tmp_path: Path) -> None:
+    done = ran(module, "--nothing", tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("attnlab: ")
+    assert done.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
