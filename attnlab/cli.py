@@ -180,9 +180,12 @@ def _presets(argv: list[str]) -> int:
 
 
 def _doctor(argv: list[str]) -> int:
+    Parser(prog="attnlab doctor", description="Say what is installed, what is missing and what mends it.").parse_args(
+        argv
+    )
     from attnlab.doctor import main as doctor
 
-    return doctor(argv)
+    return doctor()
 
 
 def _bench(argv: list[str]) -> int:

@@ -1,5 +1,6 @@
 """What attnlab needs of this machine: what is there, what is missing, and the command that mends it."""
 
+import argparse
 import importlib.metadata
 import json
 import os
@@ -13,8 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from attnlab import __version__, assets
-from attnlab.command_line import Parser
-from attnlab.console import guarded, say
+from attnlab.console import say
 from attnlab.errors import FileError
 from attnlab.fault_log import CRASHES, ERRORS, log_path
 
@@ -122,9 +122,8 @@ def render(checks: Iterable[Check]) -> str:
     return "\n".join(lines)
 
 
-def main(argv: list[str], prog: str = "attnlab doctor") -> int:
+def main() -> int:
     """Print the report; return 1 when something needed is missing, else 0."""
-    Parser(prog=prog, description="Say what is installed, what is missing and what mends it.").parse_args(argv)
     checks = report()
     say(f"{render(checks)}\n")
     return int(any(check.required and not check.ok for check in checks))
@@ -320,4 +319,5 @@ def _last_line(text: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(guarded(lambda: main(sys.argv[1:], "python -m attnlab.doctor")))
+    argparse.ArgumentParser(prog="python -m attnlab.doctor", description="What attnlab doctor says.").parse_args()
+    sys.exit(main())

