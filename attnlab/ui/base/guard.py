@@ -5,7 +5,7 @@ errors that C raises with a bare string, such as ``[][0]``. So every class that 
 ``@guarded``: the error is reported, and Qt gets an answer that does no harm.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from types import FunctionType
 from typing import Any, TypeVar
@@ -64,10 +64,16 @@ AS_QT = ("accept", "done", "reject")
 
 def guarded(cls: Class) -> Class:
     """Decorate a class: errors in its overrides of Qt's virtual methods are reported, and do not leave them."""
-    for name, method in list(vars(cls).items()):
-        if isinstance(method, FunctionType) and (name in ANSWERS or name in AS_QT) and _is_qts(cls, name):
-            setattr(cls, name, _kept(method, ANSWERS.get(name) or _qts_own(cls, name)))
+    guard_methods(cls, (*ANSWERS, *AS_QT))
     return cls
+
+
+def guard_methods(cls: type, names: Iterable[str]) -> None:
+    """Guard those overrides of Qt's virtual methods of a class that have one of some names."""
+    for name in names:
+        method = vars(cls).get(name)
+        if isinstance(method, FunctionType) and not is_guarded(method) and _is_qts(cls, name):
+            setattr(cls, name, _kept(method, ANSWERS.get(name) or _qts_own(cls, name)))
 
 
 def is_guarded(method: object) -> bool:

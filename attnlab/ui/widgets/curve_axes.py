@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QSize, Qt
 from PySide6.QtGui import QHelpEvent
@@ -13,6 +12,7 @@ from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import font, plain_tip, px
 from attnlab.ui.widgets.plot_area import PlotArea
+from attnlab.ui.widgets.plots import pg
 
 Floats = NDArray[np.float64]
 LARGEST = 1e100

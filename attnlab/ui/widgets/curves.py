@@ -7,7 +7,6 @@ from html import escape
 from typing import Literal
 
 import numpy as np
-import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
@@ -18,6 +17,7 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import font, px
 from attnlab.ui.widgets.curve_axes import Floats, Plot, log_ticks, on_axis, padded
 from attnlab.ui.widgets.flow_layout import FlowLayout
+from attnlab.ui.widgets.plots import pg
 from attnlab.ui.widgets.subscripts import draw_text, spans, text_width
 from attnlab.ui.widgets.surface import Surface
 

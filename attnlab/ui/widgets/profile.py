@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import numpy as np
-import pyqtgraph as pg
 from pyqtgraph.GraphicsScene.mouseEvents import MouseClickEvent
 from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
@@ -11,6 +10,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.theme import font, plain_tip, px
 from attnlab.ui.widgets.plot_area import PlotArea
+from attnlab.ui.widgets.plots import pg
 
 
 class Profile(QWidget):

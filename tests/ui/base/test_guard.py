@@ -146,3 +146,18 @@ def test_a_process_ends_by_the_fault_without_the_guard(fault: str) -> None:
     ended = child("bare", fault)
     assert ended.returncode < 0 or ended.returncode > 2, (ended.returncode, ended.stderr)
     assert "survived" not in ended.stdout
+
+
+def test_what_qt_calls_on_pyqtgraph_is_guarded_too() -> None:
+    from attnlab.ui.widgets import plots
+
+    bare, count = [], 0
+    for cls in plots.classes():
+        from_qt = [base for base in cls.__mro__ if base.__module__.startswith("PySide6.")]
+        for name in plots.NAMES:
+            method = vars(cls).get(name)
+            if isinstance(method, FunctionType) and any(name in vars(base) for base in from_qt):
+                count += 1
+                bare += [f"{cls.__qualname__}.{name}"] * (not is_guarded(method))
+    assert count > 30
+    assert not bare
