@@ -238,6 +238,23 @@ def test_many_heads_are_drawn_a_line_at_a_time(qtbot: QtBot) -> None:
     assert preview.image.width() / preview.image.height() == pytest.approx(pages[1].width / pages[1].height, rel=0.02)
 
 
+def test_a_figure_that_cannot_be_drawn_is_not_that_of_before(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, provoked: Callable[[], list[str]]
+) -> None:
+    page = lay_out_page(attnlab.compute(attnlab.preset("journey")), FigureSpec())
+    preview = FigurePreview()
+    qtbot.addWidget(preview)
+    preview.resize(400, 300)
+    with qtbot.waitSignal(preview.drawn):
+        preview.show_page(page)
+    assert preview.image is not None
+    monkeypatch.setattr("attnlab.ui.export.preview.draw_steps", lambda *_: iter([][0]))
+    with qtbot.waitSignal(preview.drawn):
+        preview.show_page(page)
+    assert preview.image is None
+    assert provoked() == ["IndexError: list index out of range"]
+
+
 # What is remembered
 
 

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from attnlab.training.recorder import Moment
+from attnlab.training.run import Run
 from attnlab.training.tasks import task_spec
 from attnlab.ui.main_window import MainWindow
 from attnlab.ui.train.eyes import Eyes
@@ -65,6 +67,21 @@ def test_who_closes_waits_for_one_moment_and_not_for_all(qtbot: QtBot, wanted: s
     looking.stop()
     assert looking.worker.join(PATIENCE_S)
     assert seen == [0]
+
+
+def test_what_was_found_for_another_run_is_dropped(qtbot: QtBot) -> None:
+    looking, told = Looking(), list[object]()
+    looking.suggested.connect(lambda run, marks: told.append((run, marks)))
+    runs = [Run(task_spec("reverse"), name) for name in ("one", "two")]
+    looking.probe = "a"
+    looking.follow(runs[1])
+    looking.worker.ask("marks", tuple, partial(looking._take_marks, (runs[1], "a")), print)
+    looking.follow(runs[0])
+    qtbot.waitUntil(lambda: not looking.worker.waits("marks"))
+    assert told == []
+    looking.worker.ask("marks", tuple, partial(looking._take_marks, (runs[0], "a")), print)
+    qtbot.waitUntil(lambda: told == [(runs[0], ())])
+    looking.stop()
 
 
 def test_a_window_that_is_closed_before_the_first_maps_leaves_nothing_behind(
