@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -194,20 +195,34 @@ def nothing(_: object) -> None:
     pass
 
 
-def test_jobs_wait_for_requests(service: ComputeService, lane: Lane, held: Held, qtbot: QtBot) -> None:
+def test_jobs_wait_for_requests(service: ComputeService, held: Held, qtbot: QtBot) -> None:
     order: list[str] = []
     service.computed.connect(lambda _: order.append("request"))
+    inside = threading.Event()
+
+    @contextmanager
+    def between() -> Iterator[None]:
+        with service.between():
+            inside.set()
+            yield
+
+    lane = Lane("between", around=between)
     ask(service, preset("journey"))
     held.wait()
     for name in ("first job", "second job"):
         run(str, name, on_done=order.append, on_failed=nothing, lane=lane, doing="testing")
+    waiting = service._wake._waiters  # type: ignore[attr-defined]  # the lane alone: the compute thread computes
+    qtbot.waitUntil(lambda: bool(waiting) or inside.is_set())
+    assert not inside.is_set()
     ask(service, preset("journey"))
     held.let_through()
-    held.wait()  # the second request is computed, and no job has begun
+    held.wait()  # the second request goes first
+    assert not inside.is_set()
     held.let_through()
-    qtbot.waitUntil(lambda: len(order) >= 3 and order[-1] == "second job")
+    qtbot.waitUntil(lambda: order[-1:] == ["second job"])
     assert [each for each in order if each != "request"] == ["first job", "second job"]
-    assert order.index("first job") > 0
+    lane.close()
+    assert lane.join(PATIENCE_S)
 
 
 def test_a_request_lets_a_job_that_has_just_begun_end(
