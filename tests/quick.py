@@ -1,6 +1,7 @@
 """Owns what ``make test`` leaves out of the whole (pytest --quick), by four rules, and says so at the end of the run.
 
-* ``slow``: a test that starts programs of its own or takes seconds. Marked by hand; ``quick`` in a slow file stays.
+* Slow: a test whose code, or that of a function of the tests which it calls, uses ``subprocess``; and one that is
+  marked ``slow``, as it takes seconds. One that is marked ``quick`` stays.
 * Presets: a test over many presets keeps enough of them for each stage, each entry of a registry, each option and each
   kind of heads, masks and sequences that it had to occur. The set is computed.
 * Products: a test of many cases with several parameters keeps enough for each value of each parameter to occur.
@@ -9,10 +10,13 @@
 No file loses all its tests: its first one stays. ``make test-all`` and CI run everything.
 """
 
+import subprocess
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cache
+from pathlib import Path
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import hypothesis
@@ -36,8 +40,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[RULES] = Counter()
-    config.addinivalue_line("markers", "slow: starts programs of its own or takes seconds; make test leaves it out")
-    config.addinivalue_line("markers", "quick: make test runs it although its file is slow")
+    config.addinivalue_line("markers", "slow: takes seconds; make test leaves it out, as it does what starts programs")
+    config.addinivalue_line("markers", "quick: make test runs it although it starts a program")
 
 
 @pytest.hookimpl(trylast=True)
@@ -95,6 +99,8 @@ def _left_out(items: list[pytest.Item]) -> Iterator[tuple[pytest.Item, str]]:
     for item in items:
         if item.get_closest_marker("slow") and not item.get_closest_marker("quick"):
             yield item, "slow tests"
+        elif _starts_programs(item) and not item.get_closest_marker("quick"):
+            yield item, "tests that start programs"
         elif isinstance(item, pytest.Function) and hasattr(item, "callspec"):
             groups[item.path, item.cls, item.originalname].append(item)
     for cases in groups.values():
@@ -105,6 +111,38 @@ def _left_out(items: list[pytest.Item]) -> Iterator[tuple[pytest.Item, str]]:
         if len(presets) > MANY:
             values = _each_value_once(presets)
             yield from ((case, "cases of products") for case in presets if case not in values)
+
+
+def _starts_programs(item: pytest.Item) -> bool:
+    function: Any = getattr(item, "function", None)
+    function = getattr(getattr(function, "hypothesis", None), "inner_test", function)
+    return isinstance(function, FunctionType) and _uses_subprocess(function)
+
+
+@cache
+def _uses_subprocess(function: FunctionType) -> bool:
+    """Tell whether a function names the module ``subprocess``, or calls one of the tests that does."""
+    seen, waiting = {function}, [function]
+    while waiting:
+        one = waiting.pop()
+        for value in (one.__globals__.get(name) for name in _names(one.__code__)):
+            if value is subprocess:
+                return True
+            if isinstance(value, FunctionType) and value not in seen and "tests" in Path(_file(value)).parts:
+                seen.add(value)
+                waiting.append(value)
+    return False
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)
+
+
+def _file(function: FunctionType) -> str:
+    return function.__code__.co_filename
 
 
 def _of_few_presets(cases: Sequence[pytest.Function]) -> list[pytest.Function]:

@@ -222,7 +222,7 @@ def test_the_environment_is_put_back_after_a_figure(
     assert "QT_QPA_PLATFORM" not in os.environ
 
 
-@pytest.mark.parametrize("scale", ["1", "2", "1.5"])
+@pytest.mark.parametrize("scale", ["1", pytest.param("2", marks=pytest.mark.quick), "1.5"])
 def test_a_screenshot_needs_no_display_and_has_the_size_asked_for(tmp_path: Path, scale: str) -> None:
     attnlab.save(attnlab.preset("the-cat-sat"), tmp_path / "s.attnlab")
     path = tmp_path / "w.png"

@@ -32,6 +32,7 @@ def ran(*command: str, folder: Path, **more: str) -> "subprocess.CompletedProces
     )  # fmt: skip
 
 
+@pytest.mark.quick
 def test_spoilt_files_of_every_kind_are_read_or_refused_with_a_sentence(tmp_path: Path) -> None:
     done = ran("-m", "tools.mutate_files", "--seed", "12", "--count", "160", folder=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr

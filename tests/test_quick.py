@@ -11,7 +11,7 @@ from attnlab.compute.engine import compute
 from tests import quick
 
 SAMPLE = """
-import itertools, pytest
+import subprocess, pytest
 from hypothesis import given, settings, strategies
 from attnlab.attention.presets import PRESETS
 
@@ -21,6 +21,13 @@ def test_slow(): print("ran slow")
 @pytest.mark.slow
 @pytest.mark.quick
 def test_slow_and_quick(): print("ran quick")
+
+def start(): return subprocess.run(["true"])
+
+def test_starts(): print("ran starting", start)
+
+@pytest.mark.quick
+def test_starts_and_quick(): print("ran starting quickly", start)
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_preset(name): print("ran preset", name)
@@ -56,6 +63,8 @@ def test_what_stays_has_every_feature_between_it() -> None:
 
 @pytest.mark.slow
 def test_a_quick_run_leaves_out_what_it_says_and_a_whole_one_nothing(tmp_path: Path) -> None:
+    tmp_path /= "tests"
+    tmp_path.mkdir()
     (tmp_path / "test_sample.py").write_text(SAMPLE, encoding="utf-8")
     (tmp_path / "test_all_slow.py").write_text("import pytest\n@pytest.mark.slow\ndef test_alone(): print('ran alone')")
     said = _run(tmp_path, "--quick")
@@ -70,7 +79,8 @@ def test_a_quick_run_leaves_out_what_it_says_and_a_whole_one_nothing(tmp_path: P
     assert "left out 37 cases of more presets" in said.replace(
         f"{len(PRESETS) - said.count('ran preset')} cases of more", "37 cases of more"
     )
-    assert "10 cases of products, 1 slow tests" in said
+    assert "10 cases of products, 1 slow tests, 1 tests that start programs" in said
+    assert said.count("ran starting") == said.count("ran starting quickly") == 1
     whole = _run(tmp_path)
     assert whole.count("ran preset") == len(PRESETS)
     assert (whole.count("ran product"), whole.count("ran slow")) == (15, 1)

@@ -44,6 +44,7 @@ def python(code: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=PATIENCE_S)
 
 
+@pytest.mark.quick
 def test_the_window_is_painted_before_torch_is_imported() -> None:
     answer = python(PROGRAM)
     assert (answer.returncode, answer.stderr) == (0, "")
