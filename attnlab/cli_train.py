@@ -54,6 +54,7 @@ def _parser() -> Parser:
     )
     parser.add_argument("-o", "--output", type=Path, metavar="RUN", help="a folder that does not exist yet")
     parser.add_argument("--resume", metavar="RUN", help="go on with a run, to more --steps if these are given")
+    parser.add_argument("--allow-text", action="store_true", help="let --resume read the text that the run names")
     parser.add_argument("--list", action="store_true", help="the tasks that there are")
     return parser
 
@@ -78,16 +79,19 @@ def _list_tasks() -> int:
 
 def _begin(options: argparse.Namespace) -> int:
     from attnlab.cli_train_run import follow
+    from attnlab.training import allowed_texts
     from attnlab.training.process import TrainingProcess
     from attnlab.training.run import Run
     from attnlab.training.store import new_folder
-    from attnlab.training.tasks import check, task_spec
+    from attnlab.training.tasks import check, own_text, task_spec
 
     spec = task_spec(options.task, options.model)
     given = {name: getattr(options, name) for name in ("steps", "seed", "device") if getattr(options, name) is not None}
     spec = with_settings(replace(spec, train=replace(spec.train, **given)), options.set)
     if problem := check(spec):
         raise TrainingError(problem)
+    if text := own_text(spec):
+        allowed_texts.allow(text)
     folder = _free(options.output) if options.output is not None else new_folder(spec)
     run = Run(spec, folder.name)
     return follow(run, TrainingProcess(spec, interval=run.recorder.interval), folder)
@@ -100,10 +104,11 @@ def _go_on(options: argparse.Namespace) -> int:
     from attnlab.cli_train_run import follow
     from attnlab.files.atomic import shown
     from attnlab.files.source import RUN, run_folder
+    from attnlab.training import allowed_texts
     from attnlab.training.process import resume
     from attnlab.training.run import Run
     from attnlab.training.store import load, runs_folder
-    from attnlab.training.tasks import changed, check
+    from attnlab.training.tasks import changed, check, own_text
 
     folder = Path(options.resume)
     if os.path.basename(options.resume) == options.resume and not folder.exists():
@@ -118,6 +123,11 @@ def _go_on(options: argparse.Namespace) -> int:
                 f"The run {options.resume} has taken {state.step:,} steps; --steps {options.steps} needs to be more."
             )
         state = replace(state, spec=replace(state.spec, train=replace(state.spec.train, steps=options.steps)))
+    if text := own_text(state.spec):
+        if options.allow_text:
+            allowed_texts.allow(text)
+        elif not allowed_texts.is_allowed(text):
+            raise TrainingError(f"{allowed_texts.question(text)} --allow-text lets it be read.")
     if problem := check(state.spec) or changed(state.spec, state.digest):
         raise TrainingError(problem)
     run = Run.of(state)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,8 +23,8 @@ from attnlab.console import INTERRUPTED
 from attnlab.training.messages import Checkpoint, Failed, Message, Metric, Point, Progress
 from attnlab.training.process import TrainingProcess
 from attnlab.training.run import Run
-from attnlab.training.store import list_runs, load, runs_folder
-from attnlab.training.tasks import TASKS
+from attnlab.training.store import list_runs, load, runs_folder, save
+from attnlab.training.tasks import TASKS, task_spec
 from tests.training.runs import all_of, tiny
 
 SMALL = [
@@ -267,6 +268,34 @@ def test_a_text_that_was_changed_since_is_not_trained_on(capsys: pytest.CaptureF
     text.write_bytes(b"to be or not to be\r\n" * 100)  # the same but for how lines end
     assert train("--resume", str(folder), "--steps", "6") == 0
     assert load(folder).step == 6
+
+
+def run_that_names(text: str, folder: Path) -> Path:
+    """Return the folder of a run of somebody else, which names a text of this machine."""
+    spec = task_spec("characters")
+    save(Run(replace(spec, options={"text": text, "context": 8}), "theirs").state(), folder)
+    return folder
+
+
+@pytest.mark.parametrize("text", ["~nosuchuser/x", "//server/share/x.txt", "\x1b[2J.txt", "x\0y", "{}/private.txt"])
+def test_a_text_that_a_run_names_is_read_only_if_that_is_allowed(
+    text: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "private.txt").write_text("short")
+    folder = run_that_names(text.replace("{}", str(tmp_path)), tmp_path / "run")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("attnlab.training.tasks.texts.read", lambda path: pytest.fail(f"{path} was read"))
+        patched.setattr("attnlab.training.tasks.texts.stamp", lambda path: pytest.fail(f"{path} was looked at"))
+        assert train("--resume", str(folder)) == 2
+    said = capsys.readouterr().err
+    assert "which you have not chosen on this computer. --allow-text lets it be read." in said
+    assert said.rstrip("\n").isprintable()
+    for options in (("--allow-text",), ()):  # asked once
+        assert train("--resume", str(folder), *options) == 2
+        said = capsys.readouterr().err
+        assert said.startswith("attnlab: ")
+        assert said.rstrip("\n").isprintable()
+        assert ("has 5 characters" in said) == ("private" in text)
 
 
 class Impatient(TrainingProcess):

@@ -54,7 +54,7 @@ def digest(spec: RunSpec) -> str:
     Raises:
         TrainingError: it cannot be read.
     """
-    path = _own_text(spec)
+    path = own_text(spec)
     return sha256(texts.read(path).encode()).hexdigest() if path else ""
 
 
@@ -67,10 +67,11 @@ def changed(spec: RunSpec, known: str) -> str:
     except TrainingError as error:
         return str(error)
     do = "the former text would do, or a new run"
-    return "" if same else f"The text {_own_text(spec)} was changed since this run began; {do}."
+    return "" if same else f"The text {own_text(spec)} was changed since this run began; {do}."
 
 
-def _own_text(spec: RunSpec) -> str:
+def own_text(spec: RunSpec) -> str:
+    """Return the path of the text of a person's own that a run learns from, "" where there is none."""
     files = [option.name for option in TASKS[spec.task].options if option.kind == "file"] if spec.task in TASKS else []
     return next((str(spec.options[name]) for name in files if spec.options.get(name)), "")
 

@@ -31,6 +31,8 @@ class RunKeeper(QObject):
 
     listed = Signal(object)
     failed = Signal(str)
+    text_asked = Signal(str, object)
+    """A run names this text, which the person has not chosen; the function is to be called when it may be read."""
 
     def __init__(self, session: TrainSession, *, keeps: bool = True) -> None:
         super().__init__(session)
@@ -76,18 +78,24 @@ class RunKeeper(QObject):
     def load(self, folder: Path, then: Callable[[Run], None], *, whole: bool = True) -> None:
         """Read a run, without its moments where it is not wanted whole, and go on with it."""
 
-        def read() -> Run:
+        def read() -> Run | str:
+            from attnlab.training import allowed_texts
+            from attnlab.training.tasks import changed, own_text
+
             state = store.load(folder)
+            if not allowed_texts.is_allowed(text := own_text(state.spec)):
+                return text
             run = Run.of(state if whole else replace(state, moments=(), marks=(), checkpoint=None))
             if run.digest:
-                from attnlab.training.tasks import changed
-
                 run.refused = changed(run.spec, run.digest)
             return run
 
-        def take(run: Run) -> None:
-            self._folders[run] = folder
-            then(run)
+        def take(found: Run | str) -> None:
+            if isinstance(found, str):
+                self.text_asked.emit(found, partial(self._allow, found, partial(self.load, folder, then, whole=whole)))
+                return
+            self._folders[found] = folder
+            then(found)
 
         self._do(read, take, "opening a run")
 
@@ -102,6 +110,11 @@ class RunKeeper(QObject):
         for run in [run for run, at in self._folders.items() if at == folder]:
             del self._folders[run]
         self._do(partial(store.delete, folder), lambda _: self.refresh(), "deleting a run")
+
+    def _allow(self, text: str, then: Callable[[], None]) -> None:
+        from attnlab.training import allowed_texts
+
+        self._do(partial(allowed_texts.allow, text, remember=self._keeps), lambda _: then(), "remembering a text")
 
     # What is kept by itself
 
@@ -120,7 +133,11 @@ class RunKeeper(QObject):
 
     @Slot()
     def _on_started(self) -> None:
+        from attnlab.training.tasks import own_text
+
         self._last = self._session.run
+        if self._last is not None and (text := own_text(self._last.spec)):  # chosen here, or allowed before
+            self._allow(text, lambda: None)
         self.timer.start()
 
     @Slot()

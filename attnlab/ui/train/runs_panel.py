@@ -1,5 +1,6 @@
 """The runs that are kept: a short list under the settings, whose curves are laid over, and what is done with them."""
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -105,6 +106,19 @@ class RunsPanel(QWidget):
         yes = box.addButton("Delete", QMessageBox.ButtonRole.DestructiveRole)
         box.addButton(QMessageBox.StandardButton.Cancel)
         yes.clicked.connect(partial(self._delete, folder))
+        box.open()
+
+    @Slot(str, object)
+    def ask_for_text(self, text: str, allow: Callable[[], None]) -> None:
+        """Ask whether the text may be read that a run names, and go on only then."""
+        from attnlab.training.allowed_texts import question
+
+        box = QMessageBox(self.window())
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setText(f"{question(text)} May attnlab read it?")
+        box.addButton("Read the text", QMessageBox.ButtonRole.AcceptRole).clicked.connect(allow)
+        box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
         box.open()
 
     def reveal(self, folder: Path) -> None:

@@ -37,6 +37,7 @@ class TrainTools(QObject):
         self.comparing = Comparing(workspace, self.keeper)
         self.runs.compare_requested.connect(self.comparing.compare)
         workspace.settings.add_section(self.runs)
+        self.keeper.text_asked.connect(self.runs.ask_for_text)
         self.keeper.failed.connect(workspace.footer.show_message)
         self.export_button = QPushButton("Export")
         self.export_button.setToolTip("Save the maps that are shown (Ctrl+E), or how they change (Ctrl+Shift+E)")

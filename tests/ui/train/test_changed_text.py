@@ -1,10 +1,15 @@
 """A run whose text was changed since is shown, says so, and does not go on with another."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from attnlab.training import store
+from PySide6.QtWidgets import QApplication, QMessageBox
+
+from attnlab.folders import config_folder
+from attnlab.training import allowed_texts, store
+from attnlab.training.run import Run
 from attnlab.ui.open_file import open_path
 from tests.ui.conftest import Person
 from tests.ui.train.pupil import Pupil, tiny
@@ -31,3 +36,27 @@ def test_a_run_whose_text_was_changed_is_shown_but_does_not_go_on(
         pupil.trainer.start()
     assert "was changed since this run began" in message.text()
     assert pupil.run.step == 5
+
+
+def test_a_text_that_a_run_names_is_asked_about_and_read_only_then(
+    sit_down: Callable[..., Person], tmp_path: Path
+) -> None:
+    person = sit_down(remember=True)
+    pupil = Pupil(person.window, person.qtbot)
+    text, folder = tmp_path / "theirs.txt", tmp_path / "run"
+    text.write_text("to be or not to be\n" * 50)
+    spec = replace(tiny("characters", steps=5), options={"text": str(text), "context": 8})
+    store.save(Run(spec, "from elsewhere").state(), folder)
+    pupil.begin(tiny())
+    for answer in ("Cancel", "Read the text"):
+        open_path(pupil.window, folder)
+        pupil.wait_for(lambda: isinstance(QApplication.activeModalWidget(), QMessageBox))
+        box = QApplication.activeModalWidget()
+        assert isinstance(box, QMessageBox)
+        assert str(text) in box.text()
+        assert not allowed_texts.is_allowed(str(text))
+        next(button for button in box.buttons() if button.text().replace("&", "") == answer).click()
+        pupil.wait_for(lambda: QApplication.activeModalWidget() is None)
+    pupil.wait_for(lambda: pupil.trainer.session.run is not None and pupil.run.name == "from elsewhere")
+    assert allowed_texts.is_allowed(str(text))
+    assert json.loads((config_folder() / "texts.json").read_text()) == [str(text)]
