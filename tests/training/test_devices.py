@@ -1,0 +1,77 @@
+"""Everything stays on the device that it is computed on: layers, batches and models of all kinds, learning too.
+
+No GPU is needed: the device is :mod:`tests.apart`.
+"""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+import attnlab
+from attnlab.attention.batches import select
+from attnlab.attention.positions import POSITIONS
+from attnlab.attention.trace import Trace
+from attnlab.training import models
+from attnlab.training.batch import Batch
+from attnlab.training.models import KINDS, watched
+from tests.apart import DEVICE, apart
+from tests.files.kinds import KINDS as EVERY_KIND
+from tests.files.kinds import across
+from tests.training.test_models import SMALL, batch, built
+
+LAYERS = {
+    **{f"{name} {i}": select(attnlab.preset(name), i)
+       for name in attnlab.presets() for i in range(attnlab.preset(name).n_items)},
+    **EVERY_KIND, **across(("cross-attention",)), **across(("grouped-keys",)),
+}  # fmt: skip
+
+
+def test_the_device_refuses_the_cpu_in_every_way_that_a_gpu_would(monkeypatch: pytest.MonkeyPatch) -> None:
+    with apart(monkeypatch) as device:
+        here, there = torch.ones(3, 3), torch.ones(3, 3, device=device)
+        for mixed in (
+            lambda: here + there, lambda: torch.mm(here, there), lambda: there @ here, lambda: torch.cat([here, there]),
+            lambda: there.masked_fill(here > 0, 0.0), lambda: torch.nn.functional.linear(there, here),
+            lambda: torch.where(here > 0, there, there), lambda: there[here[0].long()],
+        ):  # fmt: skip
+            with pytest.raises((AssertionError, RuntimeError), match=r"tensors on|same device"):
+                mixed()
+        assert (there * torch.tensor(2.0)).device == device  # one number may come from anywhere, as on a GPU
+        assert there.to("cpu").sum() == 9
+
+
+CASES = [*((name, torch.float32) for name in LAYERS), *((name, torch.bfloat16) for name in EVERY_KIND)]
+
+
+@pytest.mark.parametrize(("name", "dtype"), CASES)
+def test_every_stage_stays_on_its_device(name: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
+    e = LAYERS[name]
+    here = attnlab.compute(e, dtype=dtype)  # type: ignore[arg-type]
+    with apart(monkeypatch) as device:
+        trace = Trace(e, device, dtype)
+        for stage in trace:
+            assert trace[stage].device == DEVICE, stage
+            assert trace[stage].dtype == dtype, stage
+            assert trace[stage].shape == here[stage].shape, stage
+    assert trace.empty_rows == here.empty_rows
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("positions", POSITIONS)
+def test_every_kind_of_model_computes_learns_and_writes_on_its_device(
+    kind: str, positions: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with apart(monkeypatch) as device:
+        model = built(replace(SMALL, kind=kind, positions=positions)).to(device)
+        given = batch(kind, 8, 5)
+        source = None if given.source is None else given.source.to(device)
+        b = Batch(given.inputs.to(device), given.targets.to(device), source)
+        with watched(model) as traces:
+            out = model(b)
+        models.loss(out, b.targets).backward()
+        assert all(p.grad is not None and p.grad.device == DEVICE for p in model.parameters())
+        for trace in traces.values():
+            assert {trace.joined(stage).device for stage in trace} == {DEVICE}
+        assert model.write(b, 3).device == model.write(b, 3, temperature=0.8, top_k=2).device == DEVICE
+        assert model.answers(b).device == DEVICE
