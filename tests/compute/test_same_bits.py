@@ -174,6 +174,7 @@ def elsewhere(threads: int, when: str, **environment: str) -> str:
     return subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout.strip()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", [{}, {"MKL_CBWR": "COMPATIBLE"}])
 def test_other_processes_find_the_same_bits(setting: dict[str, str]) -> None:
     found = {elsewhere(threads, when, **setting) for threads, when in ((1, "first"), (2, "after"), (4, "first"))}

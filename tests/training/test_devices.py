@@ -41,7 +41,11 @@ def test_the_device_refuses_the_cpu_in_every_way_that_a_gpu_would(monkeypatch: p
         assert there.to("cpu").sum() == 9
 
 
-CASES = [*((name, torch.float32) for name in LAYERS), *((name, torch.bfloat16) for name in EVERY_KIND)]
+CASES = [
+    *((name, torch.float32) for name in EVERY_KIND),
+    *(pytest.param(name, torch.float32, marks=pytest.mark.slow) for name in LAYERS if name not in EVERY_KIND),
+    *(pytest.param(name, torch.bfloat16, marks=pytest.mark.slow) for name in EVERY_KIND),
+]
 
 
 @pytest.mark.parametrize(("name", "dtype"), CASES)
