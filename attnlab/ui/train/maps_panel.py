@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from attnlab.figures.map_painter import MapData
 from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.map_sheet import MapSheet
@@ -41,6 +42,7 @@ ABOUT = {
     "decoder": "How what is written looks at what was written before",
     "cross": "How what is written looks at the source",
 }
+POINT = "Point at a cell, or click it to hold it"
 
 
 @guarded
@@ -242,7 +244,7 @@ class MapsPanel(QWidget):
     def open_map(self, index: int) -> None:
         """Show one map alone, large."""
         self._large, self._pinned = index, None
-        self._sheet_cell.setText("Point at a cell, or click it to hold it")
+        self._sheet_cell.setText(POINT)
         self._show_large()
         self.stack.setCurrentIndex(1)
         self.sheet.setFocus()
@@ -270,8 +272,14 @@ class MapsPanel(QWidget):
         if self._large >= len(self.view.data):
             self.close_map()
             return
+        data = self.view.data[self._large]
+        if self._pinned is not None and not _has(data, self._pinned):
+            self._pinned = None
+            self._sheet_cell.setText(POINT)
+        if self._hovered is not None and not _has(data, self._hovered):
+            self._hovered = None
+        self.sheet.show_maps(replace(data, titles=()))
         hovered = self.sheet.cell_at(self.sheet.mapFromGlobal(self.cursor().pos()).toPointF())
-        self.sheet.show_maps(replace(self.view.data[self._large], titles=()))
         self._sheet_title.setText(self.view.titles[self._large])
         cell = self._pinned or (hovered[1:] if hovered is not None and self.sheet.underMouse() else None)
         if cell is not None:
@@ -318,3 +326,9 @@ class MapsPanel(QWidget):
 
 def _run_of(seen: Seen) -> tuple[str, str, int]:
     return seen.spec.task, seen.spec.model.kind, seen.spec.train.seed
+
+
+def _has(data: MapData, cell: tuple[int, int]) -> bool:
+    """Return whether a map has a cell [row, column]."""
+    _, rows, columns = data.values.shape
+    return bool(cell[0] < rows and cell[1] < columns)

@@ -58,6 +58,26 @@ def test_a_click_shows_one_map_large_and_escape_all_again(student: "Student") ->
     assert maps.view.isVisible()
 
 
+def test_a_cell_that_is_held_is_let_go_when_a_shorter_probe_has_none_there(student: "Student") -> None:
+    maps = student.ws.maps
+    QTest.mouseClick(maps.view, Left, pos=_cell(student, 5, 1, 1))
+    assert maps.sheet.data is not None
+    _, rows, columns = maps.sheet.data.values.shape
+    cell = maps.sheet.cell_rect(0, rows - 1, columns - 1).center().toPoint()
+    QTest.mouseMove(maps.sheet, cell)
+    QTest.mouseClick(maps.sheet, Left, pos=cell)
+    assert maps.told == maps.view.cell_text((5, rows - 1, columns - 1))
+    maps.focus_probe()
+    QTest.keyClicks(maps.probe, "a b")
+    student.wait_for(lambda: maps.view.data[0].row_labels[:2] == ("a", "b"))
+    assert maps.view.data[0].values.shape[1] < rows
+    assert maps.large == 5
+    assert maps.told == "Point at a cell, or click it to hold it"
+    QTest.mouseClick(maps.sheet, Left, pos=QPoint(2, 2))
+    QTest.mouseMove(maps.sheet, QPoint(3, 3))
+    assert maps.told == "Point at a cell, or click it to hold it"
+
+
 def test_another_probe_is_looked_at_and_one_that_cannot_be_read_is_said(student: "Student") -> None:
     maps = student.ws.maps
     maps.focus_probe()
