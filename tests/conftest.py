@@ -156,10 +156,18 @@ def leaves_nothing_behind(request: pytest.FixtureRequest) -> Iterator[None]:
 def tells_no_fault(request: pytest.FixtureRequest, config_dir: Path) -> Iterator[None]:
     """Fail the test in which attnlab reported an unexpected error; one that provokes it takes it: ``provoked``."""
     fault_log.take()
+    _forget_faults()
     yield
     faults = fault_log.take()
     if faults and not request.node.stash.get(_failed, False):
         pytest.fail("reported:\n" + "\n".join(f"{each.sentence}\n{each.details}" for each in faults), pytrace=False)
+
+
+def _forget_faults() -> None:
+    """Let no fault of an earlier test, for which there was no window to tell it in, be told in this one's."""
+    fault_relay = sys.modules.get("attnlab.ui.base.fault_relay")
+    if fault_relay is not None and (relay := fault_relay.show_faults()) is not None:
+        relay.forget()
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Qt, QThread, Signal, Slot
 from PySide6.QtWidgets import QApplication, QWidget
 
 from attnlab.ui.app import GarbageTimer
-from attnlab.ui.base import jobs
+from attnlab.ui.base import faults, jobs
 from attnlab.ui.main_window import MainWindow
 
 CELL_EVENTS = ("pre_run_cell", "post_run_cell")
@@ -30,6 +30,7 @@ class OpenWindows(QObject):
         self._stops: dict[int, Callable[[], None]] = {}
         self._garbage: GarbageTimer | None = None
         self._shell: Any = None
+        self._take_hooks_off: Callable[[], None] | None = None
 
     @staticmethod
     def of(app: QApplication) -> "OpenWindows":
@@ -40,6 +41,8 @@ class OpenWindows(QObject):
     def keep(self, window: QWidget) -> int:
         """Hold a window until it is closed; returns the key by which ``gone`` will name it."""
         key = id(window)
+        if self._take_hooks_off is None:
+            self._take_hooks_off = faults.install(only_ours=True)
         window.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._windows[key] = window
         window.destroyed.connect(partial(self._on_destroyed, key))
@@ -81,6 +84,9 @@ class OpenWindows(QObject):
     def _on_destroyed(self, key: int, _: object = None) -> None:
         self._windows.pop(key, None)
         self._release(key)
+        if not self._windows and self._take_hooks_off is not None:
+            self._take_hooks_off()
+            self._take_hooks_off = None
         self.gone.emit(key)
 
 

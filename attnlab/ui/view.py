@@ -139,17 +139,13 @@ def _show(window: "QWidget") -> None:
 
 def _wait(app: "QApplication", windows: "OpenWindows", key: int) -> None:
     """Run the event loop until one window is gone, whatever else is open."""
-    from attnlab.ui.base.faults import install
-
     quits = app.quitOnLastWindowClosed()
     app.setQuitOnLastWindowClosed(False)  # its Quit would still be on its way when a next window waits
     end = partial(_end, app, key)
     windows.gone.connect(end)
-    restore = install(only_ours=True)
     try:
         app.exec()
     finally:
-        restore()
         windows.gone.disconnect(end)
         app.setQuitOnLastWindowClosed(quits)
 

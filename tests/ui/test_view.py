@@ -28,6 +28,7 @@ from attnlab.figures.raster import NOT_A_NUMBER
 from attnlab.ui.array_maps import take_maps
 from attnlab.ui.array_window import ArrayWindow
 from attnlab.ui.main_window import MainWindow
+from attnlab.ui.open_windows import OpenWindows
 from tests.patience import PATIENCE_S
 
 Key, Button = Qt.Key, Qt.MouseButton
@@ -539,3 +540,26 @@ app.exec()
 print("end")
 """
     assert script(code, QT_QPA_PLATFORM="offscreen") == "end"
+
+
+def test_faults_of_its_windows_are_told_while_they_are_open_and_errors_of_the_script_stay_its_own(
+    qtbot: QtBot, provoked: Callable[[], list[str]]
+) -> None:
+    hooks = sys.excepthook, threading.excepthook, sys.unraisablehook
+    windows = OpenWindows.of(QApplication.instance())  # type: ignore[arg-type]
+    first, second = QWidget(), QWidget()
+    for window in (first, second):
+        windows.keep(window)
+    assert sys.excepthook is not hooks[0]
+    try:
+        take_maps("no array", None)
+    except AttnlabError as error:
+        ours = error.with_traceback(error.__traceback__.tb_next if error.__traceback__ else None)
+    sys.excepthook(type(ours), ours, ours.__traceback__)
+    assert [reason.partition(":")[0] for reason in provoked()] == [type(ours).__name__]
+    first.close()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+    assert sys.excepthook is not hooks[0]
+    second.close()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+    assert (sys.excepthook, threading.excepthook, sys.unraisablehook) == hooks

@@ -83,7 +83,7 @@ class FaultRelay(QObject):
         if self.bar is None or not isValid(self.bar) or self.bar.parentWidget() is not window:
             self._remove_bar()
             self.bar = FaultBar(window)
-            self.bar.dismissed.connect(self._on_dismissed)
+            self.bar.dismissed.connect(self.forget)
             self.bar.left_behind.connect(self._show, Qt.ConnectionType.QueuedConnection)
         self.bar.show_faults(list(self._shown.values()))
 
@@ -94,6 +94,9 @@ class FaultRelay(QObject):
         self.bar = None
 
     @Slot()
-    def _on_dismissed(self) -> None:
+    def forget(self) -> None:
+        """Take the bar away and forget what it told."""
+        with self._lock:
+            self._new.clear()
         self._shown.clear()
         self._remove_bar()

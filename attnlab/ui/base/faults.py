@@ -51,7 +51,12 @@ def install(*, only_ours: bool = False) -> Callable[[], None]:
     stop_watching = watch_crashes()
 
     def restore() -> None:
-        sys.excepthook, threading.excepthook, sys.unraisablehook = before, thread_before, unraisable_before
+        if sys.excepthook is hook:  # or another took its place since, which goes on
+            sys.excepthook = before
+        if threading.excepthook is thread_hook:
+            threading.excepthook = thread_before
+        if sys.unraisablehook is unraisable_hook:
+            sys.unraisablehook = unraisable_before
         stop_watching()
 
     return restore

@@ -11,7 +11,6 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QDialog, QFrame, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
-from shiboken6 import isValid
 
 from attnlab.fault_log import ERRORS, Fault, listen, log_path
 from attnlab.ui.base import faults
@@ -34,8 +33,7 @@ def relay(qapp: QApplication, provoked: Provoked) -> Iterator[FaultRelay]:
     assert made is not None
     assert faults.show_faults() is made
     yield made
-    if made.bar is not None and isValid(made.bar):
-        made.bar.dismissed.emit()
+    made.forget()
     provoked()
 
 
@@ -217,6 +215,3 @@ def test_a_bar_that_cannot_be_shown_does_not_go_round_in_circles(
     assert [each.doing for each in told] == ["", "showing a fault"]
     relay.deleteLater()
     provoked()
-    made = faults.show_faults()
-    assert made is not None
-    made._on_dismissed()
