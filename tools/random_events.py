@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from attnlab.ui.main_window import MainWindow
 
 ROOT = Path(__file__).resolve().parent.parent
-CPU_S, SETTLE_S, CLOCK_S = 60.0, 120.0, 240.0
+CPU_S, SETTLE_S, CLOCK_S = 60.0, 300.0, 600.0
 """Seconds of the processor that one event may take, seconds until all it began is done, and of silence on the clock."""
 SHORT_MS = 400
 """Timers that go off sooner than this are waited for before the next event."""
@@ -316,7 +316,7 @@ def _driver(window: "MainWindow", person: Any, events: int, log: Path, faults: l
                     faults.append(f"still busy after {SETTLE_S:.0f} s: {why}")
                     self._finish()
                 else:
-                    self._timer.start(5)
+                    self._timer.start(20)
                 return
             _limit(CPU_S)
             self._began = time.monotonic()
