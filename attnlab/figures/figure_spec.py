@@ -1,6 +1,7 @@
 """What a figure is to be, as one value: which stages and heads, how large, in which colours, with what around it."""
 
 from dataclasses import dataclass
+from decimal import Decimal
 
 from attnlab.errors import AttnlabError
 from attnlab.figures.figure_colours import BY_NAME, OWN
@@ -76,7 +77,8 @@ class FigureSpec:
 
 def _within(value: float, limits: tuple[float, float], sentence: str, *, whole: bool = False) -> None:
     if not limits[0] <= value <= limits[1] or (whole and value != int(value)):
-        raise AttnlabError(sentence.format(f"{value:g}", f"{limits[0]:g}", f"{limits[1]:g}"))
+        told = f"{value:g}" if isinstance(value, float) else f"{Decimal(value):.6g}"  # a whole number may be no float
+        raise AttnlabError(sentence.format(told, f"{limits[0]:g}", f"{limits[1]:g}"))
 
 
 def _among(value: str, known: tuple[str, ...], what: str) -> None:

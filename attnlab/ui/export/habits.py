@@ -44,5 +44,10 @@ def _show(field: QWidget, text: str) -> None:
         field.setCurrentIndex(found[0] if found else field.currentIndex())
     elif isinstance(field, QCheckBox):
         field.setChecked(text == "on")
-    elif isinstance(field, NumberBox) and text.isdecimal() and field.minimum() <= int(text) <= field.maximum():
+    elif (
+        isinstance(field, NumberBox)
+        and text.isdecimal()
+        and len(text) < 10
+        and field.minimum() <= int(text) <= field.maximum()
+    ):
         field.setValue(int(text))

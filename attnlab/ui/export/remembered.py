@@ -10,6 +10,7 @@ from attnlab.figures.figure_spec import FigureSpec
 _OF_WHAT_IS_OPEN = ("stages", "canvas", "head", "title", "columns")
 """What a figure is of is looked at now; how it is drawn is a habit."""
 _KEPT = tuple(field.name for field in fields(FigureSpec) if field.name not in _OF_WHAT_IS_OPEN)
+_MAY_BE_NONE = frozenset(field.name for field in fields(FigureSpec) if field.default is None)
 FORMATS = {ending.removeprefix("."): title for ending, title in export_formats.FORMATS.items()}
 
 
@@ -46,6 +47,8 @@ def recalled(remembered: Sequence[str]) -> tuple[FigureSpec, str]:
 
 def _value(name: str, text: str) -> object:
     if not text:
+        if name not in _MAY_BE_NONE:
+            raise ValueError(f"{name} needs a value")
         return None
     if name in ("dpi", "decimals"):
         return int(text)

@@ -31,7 +31,21 @@ def test_figures_and_films_leave_each_other_alone() -> None:
     assert [word for word in others(kept, "film") if "." in word.partition("=")[0]] == ["sweep.format=.gif"]
 
 
-@pytest.mark.parametrize("wrong", ["film.fps=51", "film.fps=many", "film.ground=blue", "film.who=me", "film.fps"])
+LONG = "9" * 5000
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["font_pt=", "dpi=", "labels=", "ground=", f"dpi={LONG}", "dpi=" + LONG[:400], f"decimals={LONG[:400]}",
+     "width_mm=nan", f"width_mm={LONG}", "font_pt=inf", "numbers=", "colour_map="],
+)  # fmt: skip
+def test_what_no_figure_can_be_is_left_out_alone(wrong: str) -> None:
+    assert recalled((wrong, "format=svg", "height_mm=")) == (FigureSpec(), "svg")
+
+
+@pytest.mark.parametrize(
+    "wrong", [f"film.fps={LONG}", "film.fps=51", "film.fps=many", "film.ground=blue", "film.who=me", "film.fps"]
+)
 def test_what_is_not_offered_is_left_out_alone(qtbot: QtBot, wrong: str) -> None:
     fps, ground, back = number_box(1, 50, 15), combo([("Light", "light"), ("Dark", "dark")]), QCheckBox()
     for field in (fps, ground, back):
