@@ -104,9 +104,12 @@ def _spoil_session(r: random.Random, folder: Path) -> None:
 
 def _read_session(folder: Path) -> None:
     """Read a session as the window does: its view is fitted, its experiment computed."""
+    from attnlab.attention.explain import explain
+    from attnlab.attention.explanation import Cell
     from attnlab.compute.service import Request, answer
     from attnlab.document import opened
     from attnlab.document.saved_view import from_plain, sentence
+    from attnlab.files.script import script
     from attnlab.files.session import load_session, read_view
 
     read_view(folder / "s.attnlab")
@@ -115,7 +118,11 @@ def _read_session(folder: Path) -> None:
     for value in session.view.values():
         from_plain(value, session.experiment)
     for e in (session.experiment, *session.pins[:2]):
-        answer(Request(1, e, "cpu", "float32", None, True), lambda: False)
+        trace = answer(Request(1, e, "cpu", "float32", None, True), lambda: False).trace
+        script(e, "title")
+        for name in trace.all_stages if trace is not None else ():
+            trace.stage(name).formula(e)
+            explain(trace, Cell(name, 0, 0, 0 if trace.stage(name).has_heads else None))
 
 
 def _spoil_unsaved(r: random.Random, folder: Path) -> None:
