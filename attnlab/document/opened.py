@@ -37,7 +37,7 @@ def read(path: Path) -> Opened:
     said, e = session.view, session.experiment
     title, name, file = said.get("title"), said.get("preset"), said.get(FILE)
     scene = Scene(
-        e, shown(title)[:_LONGEST_TITLE] if isinstance(title, str) else path.stem,
+        e, shown(title)[:_LONGEST_TITLE] if isinstance(title, str) else shown(path.stem),
         name if isinstance(name, str) and name in PRESETS else "",
         *computed_with(said.get("device"), said.get("dtype")),
     )  # fmt: skip

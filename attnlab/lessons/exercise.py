@@ -24,6 +24,7 @@ from attnlab.attention.stages import BY_NAME, kind_of
 from attnlab.attention.trace import Trace
 from attnlab.counted import counted, has
 from attnlab.errors import AttnlabError, ExperimentError, FileError
+from attnlab.files import session_json
 from attnlab.files.atomic import why, write_bytes
 from attnlab.files.bounded import read_bytes
 from attnlab.files.session import load, save
@@ -274,7 +275,7 @@ def read_exercise(path: str | os.PathLike[str]) -> Exercise:
     """
     name, data = os.fspath(path), read_bytes(path, LIMIT, "an exercise")
     try:
-        return _exercise(_checked(json.loads(data.decode("utf-8", "surrogatepass")), name))
+        return _exercise(_checked(session_json.parse(data), name))
     except FileError:
         raise
     except (AttnlabError, ValueError, TypeError, OverflowError, RecursionError) as error:

@@ -4,6 +4,7 @@ import math
 import re
 from typing import Any
 
+from attnlab.printable import printable
 from attnlab.training.run import STATUSES, RunState
 from attnlab.training.spec_json import MOST, as_json
 
@@ -75,6 +76,8 @@ def check_manifest(found: Any) -> None:
         _need(found[name] is None or _number(found[name]), name, "a number or null")
     for name in ("name", "sentence", "device"):
         _need(_text(found[name]), name, f"text of at most {_LONGEST:,} letters")
+    for name in ("name", "sentence", "device"):  # which are shown, and may be a stranger's
+        found[name] = printable(found[name])
     digest = found.get("digest", "")
     _need(isinstance(digest, str) and (not digest or _DIGEST.fullmatch(digest) is not None), "digest", "a SHA-256")
     _need(found["status"] in STATUSES, "status", f"one of {', '.join(STATUSES)}")

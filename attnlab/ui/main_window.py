@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QWidget
 
 from attnlab.document.settings import Settings
 from attnlab.files.source import Source
+from attnlab.printable import printable
 from attnlab.ui.actions import ActionList
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.command_palette import CommandPalette
@@ -122,8 +123,8 @@ class MainWindow(DressedWindow):
 
     @Slot(str)
     def _on_title_changed(self, title: str) -> None:
-        if self.windowTitle() != f"{title} — attnlab":
-            self.setWindowTitle(f"{title} — attnlab")
+        if self.windowTitle() != (said := f"{printable(title)} — attnlab"):
+            self.setWindowTitle(said)
         history = self.playground.document.history if self.playground is not None else None
         walkable = (history.undo_label is None, history.redo_label is None) if history is not None else None
         if walkable != self._walkable:  # for the keys; the menu and the palette ask for all the rest when they open

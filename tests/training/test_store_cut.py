@@ -155,3 +155,11 @@ def test_a_run_of_version_1_is_read_saved_anew_and_deleted(tmp_path: Path) -> No
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
     with pytest.raises(FileError, match="No such file"):
         store.load(tmp_path)
+
+
+def test_what_a_run_says_of_itself_acts_on_no_screen(tmp_path: Path) -> None:
+    hostile = replace(states()[0], name="a\x1b[2J", sentence="b\u202ec", device="d\x07")
+    store.save(hostile, tmp_path)
+    found = store.load(tmp_path)
+    assert (found.name, found.sentence, found.device) == (r"a\x1b[2J", r"b\u202ec", r"d\x07")
+    assert store.summary(tmp_path).name == r"a\x1b[2J"
