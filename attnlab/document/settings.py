@@ -97,7 +97,7 @@ def _write(path: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(name, path)
-    except OSError:
+    except BaseException:  # Ctrl+C too
         Path(name).unlink(missing_ok=True)
         raise
 

@@ -138,3 +138,20 @@ def test_each_platform_has_its_own_folder(
     monkeypatch.setenv(variable, str(tmp_path))
     monkeypatch.setattr(sys, "platform", platform)
     assert settings_path() == tmp_path / tail
+
+
+@pytest.mark.parametrize("cut", ["os.fsync", "os.replace"])
+def test_settings_cut_off_while_they_are_saved_leave_nothing_behind(
+    cut: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "settings.json"
+    save_settings(Settings(theme="dark"), path)
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cut, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        save_settings(Settings(theme="light"), path)
+    assert [each.name for each in tmp_path.iterdir()] == ["settings.json"]
+    assert load_settings(path)[0].theme == "dark"
