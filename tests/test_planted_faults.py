@@ -74,6 +74,9 @@ def test_planting_says_what_was_seen_and_takes_the_fault_out_again(tool: ModuleT
     said = tool.report([seen, unseen, lost])
     assert "1 of 2, 50.0 % caught" in said
     assert "survived: r: n (sums.py)" in said
-    assert tool.clean(tmp_path, [fault("test_sums.py")]) == {}
+    tool.confirm([seen], tmp_path)
+    assert seen.result == "caught"
     (tmp_path / "sums.py").write_text(before.replace("+", "*"))
-    assert list(tool.clean(tmp_path, [fault("test_sums.py::test_add")])) == ["test_sums.py::test_add"]
+    tool.confirm([seen], tmp_path)
+    assert seen.result == "broken"
+    assert "test_sums.py::test_add fails on the clean tree too" in seen.said
