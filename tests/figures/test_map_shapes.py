@@ -78,3 +78,19 @@ def test_masked_cells_are_hatched_and_unknown_ones_framed(tmp_path: Path) -> Non
     assert LIGHT.hatch.lower() not in plain.lower()
     assert LIGHT.hairline.lower() in unknown.lower()
     assert LIGHT.hairline.lower() not in plain.lower()
+
+
+def test_just_the_masked_cells_are_hatched(tmp_path: Path) -> None:
+    shown, where = data(masked=True), grid()
+    svg(tmp_path / "a.svg", shown, where)
+    image = QImage(1200, 1200, QImage.Format.Format_ARGB32)
+    image.fill(QColor("white"))
+    painter = QPainter(image)
+    QSvgRenderer(str(tmp_path / "a.svg")).render(painter)
+    painter.end()
+    for row in range(4):
+        for column in range(4):
+            x, y, width, height = where.rect(0, row, column)
+            middle = round(10 * (y + height / 2))
+            found = {image.pixel(across, middle) for across in range(round(10 * x) + 20, round(10 * (x + width)) - 20)}
+            assert (QColor(LIGHT.hatch).rgb() in found) == (column > row), (row, column)
