@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from attnlab.attention import edits
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.presets import preset
+from attnlab.attention.trace import Trace
 from attnlab.compute import service as module
 from attnlab.compute.engine import compute
 from attnlab.compute.service import ComputeService, Reply, Request
@@ -151,3 +152,47 @@ def test_an_error_neither_hides_the_newer_reply_nor_is_hidden_by_an_older_one(he
     qtbot.waitUntil(lambda: held.ids() == [2, 3])
     assert held.replies[-1].trace is None
     assert "abacus" in held.replies[-1].error
+
+
+# What a reply says
+
+
+@pytest.mark.parametrize(
+    ("sums", "gap"),
+    [((1.0, 1.0), 0.0), ((0.5, 1.0), 0.5), ((1.0, 1.25), 0.25), ((0.25, 1.5), 0.75), ((0.75, 2.0), 1.0)],
+)
+def test_the_gap_is_that_of_the_row_sum_furthest_from_1(sums: tuple[float, float], gap: float) -> None:
+    assert Reply(Request(1, preset("journey")), None, row_sums=sums).largest_gap == gap
+
+
+@pytest.mark.parametrize("name", ["mask-after-softmax", "sigmoid", "journey"])
+def test_row_sums_are_those_of_the_weights_that_mix_the_values(name: str) -> None:
+    reply = module.answer(Request(1, preset(name), dtype="float64"))
+    assert reply.trace is not None
+    stage = "zeroed" if "zeroed" in reply.trace else "weights"
+    sums = reply.trace.array(stage).sum(-1)
+    assert reply.row_sums == pytest.approx((sums.min(), sums.max()))
+
+
+@pytest.mark.parametrize(("mean", "ready"), [(True, ["weights", "masked", "scores"]), (False, ["weights"])])
+def test_the_mean_of_the_heads_is_computed_in_the_worker(
+    mean: bool, ready: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reply = module.answer(Request(1, preset("multi-head-8"), mean=mean))
+    assert reply.trace is not None
+    trace = reply.trace
+
+    class NotReadyError(Exception):
+        pass
+
+    def computes(self: Trace, name: str) -> None:
+        raise NotReadyError(name)
+
+    wanted = {name: trace.array(name).mean(0) for name in ("weights", "masked", "scores") if name in trace}
+    monkeypatch.setattr(Trace, "array", computes)
+    for name, expected in wanted.items():
+        if name in ready:
+            np.testing.assert_allclose(trace.mean(name), expected)
+        else:
+            with pytest.raises(NotReadyError):
+                trace.mean(name)
