@@ -120,6 +120,13 @@ class _Failures:
     def __init__(self) -> None:
         self.failed: list[str] = []
 
+    def pytest_sessionstart(self) -> None:
+        """Let Hypothesis be content with any example that fails: the least one would take it long to find."""
+        from hypothesis import Phase, settings
+
+        settings.register_profile("faults", settings(), phases=(Phase.explicit, Phase.generate))
+        settings.load_profile("faults")
+
     def pytest_runtest_logreport(self, report: Any) -> None:
         if report.failed:
             self.failed.append(report.nodeid)

@@ -70,3 +70,13 @@ def test_those_who_listen_are_told_the_heading_too() -> None:
     title, about = (root.findtext(f"{{http://www.w3.org/2000/svg}}{name}") for name in ("title", "desc"))
     assert title == "Translating, step 12: First layer"
     assert about == "Maps drawn by attnlab: First layer head 0 of 2 (3 × 2)."
+
+
+def test_maps_on_several_lines_have_their_own_numbers_and_titles() -> None:
+    values = np.arange(1, 13, dtype=np.float32).reshape(6, 1, 2) / 16
+    sheets = Sheets((Sheet("only", "Only", values, ("a",), ("b", "c")),), "Six", "Six")
+    root = ET.fromstring(figure_bytes(sheets, FigureSpec(("only",), columns=2, numbers="on", decimals=4), ".svg"))
+    written = [element.text or "" for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert sorted(text for text in written if text.startswith("head ")) == [f"head {i}" for i in range(6)]
+    numbers = [text for text in written if re.fullmatch(r"0\.\d{4}", text)]
+    assert sorted(numbers) == [f"{value:.4f}" for value in values.flatten()]
