@@ -270,3 +270,27 @@ def test_a_fitted_view_can_always_be_shown(view: View, config: AttentionConfig, 
         explain(trace, shown.cell)  # raises when there is no such cell
     else:
         assert not shown.pinned or view.cell is None
+
+
+def test_what_was_written_while_edits_went_on_is_the_state_that_lies_in_the_file(document: Document) -> None:
+    document.edit("one", lambda e: edits.configured(e, causal=True))
+    written = document.history.current
+    document.edit("two", lambda e: edits.configured(e, scale="none"))
+    document.mark_saved(Path("a.attnlab"), written)  # the file was written meanwhile
+    assert document.modified
+    document.undo()
+    assert not document.modified
+    document.undo()
+    assert document.modified
+    assert document.path == Path("a.attnlab")
+
+
+@pytest.mark.parametrize("saved", [True, False])
+def test_work_that_was_brought_back_is_to_be_saved_still(document: Document, saved: bool) -> None:
+    scene = Scene(preset("causal-5x8"), "Brought back")
+    document.open("Recovered", scene, saved=saved)
+    assert document.modified == (not saved)
+    assert document.ever_saved(document.history.current.opening) == saved
+    document.mark_saved(Path("b.attnlab"))
+    assert not document.modified
+    assert document.ever_saved(document.history.current.opening)

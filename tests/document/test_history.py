@@ -107,3 +107,16 @@ def test_entries_cannot_be_changed_from_outside() -> None:
     entries = history.entries
     history.push("edit", scene())
     assert len(entries) == 1
+
+
+def test_a_gesture_never_goes_on_after_an_undo() -> None:
+    history = History("Open", scene())
+    history.push("drag", scene(), gesture=7)
+    history.push("turn", scene(), gesture=8)
+    history.jump(1)
+    history.push("drag on", scene(), gesture=7)
+    assert [entry.label for entry in history.entries] == ["Open", "drag", "drag on"]
+    history.jump(1)
+    history.jump(2)
+    history.push("drag still", scene(), gesture=7)
+    assert [entry.label for entry in history.entries] == ["Open", "drag", "drag on", "drag still"]
