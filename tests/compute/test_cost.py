@@ -11,7 +11,7 @@ from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
 from attnlab.attention.presets import preset
 from attnlab.compute import cost
 from attnlab.compute.cost import SIZES, against_loops, measure, measure_at
-from attnlab.compute.engine import compute
+from attnlab.compute.engine import compute, needed
 from attnlab.errors import DeviceError
 
 JOURNEY_NUMBERS = 6 * 3 + 3 * 6 * 2 + 3 * 6 * 6 + 6 * 2  # X; Q, K, V; scores, scaled, weights; Z, which is the output
@@ -105,3 +105,9 @@ def test_what_takes_loops_too_long_is_cut(
 def test_how_many_times_faster_is_a_ratio() -> None:
     assert cost.Loops(1, 6, 6, 12.0, 0.5, 0.0, False).times_faster == 24
     assert cost.Loops(1, 6, 6, 12.0, 0.0, 0.0, False).times_faster == math.inf
+
+
+def test_half_precision_needs_half_the_memory() -> None:
+    e = preset("multi-head-8")
+    single = needed(e, "float32")
+    assert (needed(e, "float64"), needed(e, "float16"), needed(e, "bfloat16")) == (2 * single, single / 2, single / 2)

@@ -294,3 +294,14 @@ def test_work_that_was_brought_back_is_to_be_saved_still(document: Document, sav
     document.mark_saved(Path("b.attnlab"))
     assert not document.modified
     assert document.ever_saved(document.history.current.opening)
+
+
+def test_undo_and_redo_go_one_step_at_a_time(document: Document) -> None:
+    for number in range(4):
+        document.edit(str(number), lambda e, number=number: edits.set_block(e, "W_q", 0, 0, [[number]]))  # type: ignore[misc]
+    for index in (3, 2, 1, 0, 0):
+        document.undo()
+        assert document.history.index == index
+    for index in (1, 2, 3, 4, 4):
+        document.redo()
+        assert document.history.index == index

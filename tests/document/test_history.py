@@ -120,3 +120,14 @@ def test_a_gesture_never_goes_on_after_an_undo() -> None:
     history.jump(2)
     history.push("drag still", scene(), gesture=7)
     assert [entry.label for entry in history.entries] == ["Open", "drag", "drag on", "drag still"]
+
+
+def test_an_edit_after_an_undo_drops_what_was_undone() -> None:
+    history = History("Open", scene())
+    for label in ("one", "two", "three"):
+        history.push(label, scene())
+    history.jump(1)
+    history.push("other", kept := scene())
+    assert [entry.label for entry in history.entries] == ["Open", "one", "other"]
+    assert history.current.scene is kept
+    assert history.redo_label is None

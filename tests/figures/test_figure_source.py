@@ -80,3 +80,13 @@ def test_maps_on_several_lines_have_their_own_numbers_and_titles() -> None:
     assert sorted(text for text in written if text.startswith("head ")) == [f"head {i}" for i in range(6)]
     numbers = [text for text in written if re.fullmatch(r"0\.\d{4}", text)]
     assert sorted(numbers) == [f"{value:.4f}" for value in values.flatten()]
+
+
+def test_masked_cells_of_a_figure_have_no_numbers() -> None:
+    values = np.arange(1, 10, dtype=np.float32).reshape(1, 3, 3) / 16
+    mask = np.triu(np.ones((3, 3), bool), 1)
+    sheets = Sheets((Sheet("only", "Only", values, "abc", "def", mask),))
+    root = ET.fromstring(figure_bytes(sheets, FigureSpec(("only",), numbers="on", decimals=4), ".svg"))
+    written = [element.text or "" for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    numbers = [text for text in written if re.fullmatch(r"0\.\d{4}", text)]
+    assert sorted(numbers) == [f"{value:.4f}" for value in values[0][~mask]]

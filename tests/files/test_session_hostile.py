@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from safetensors.torch import save as tensor_bytes
 
 from attnlab.errors import FileError
+from attnlab.files import session_archive
 from attnlab.files.session import load
 from attnlab.files.session_archive import MANIFEST, SUMS, TENSORS
 from tests.files.sessions import SMALL, WHOLE, assert_same, rebuilt
@@ -369,3 +370,16 @@ def test_a_name_with_control_characters_is_spelt_out() -> None:
     with pytest.raises(FileError) as caught:
         load("no\nsuch\x1b[2J.attnlab")
     assert str(caught.value) == r"There is no file no\nsuch\x1b[2J.attnlab."
+
+
+def test_members_that_are_too_much_together_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "s.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in "abc":
+            archive.writestr(name, bytes(600))
+    monkeypatch.setattr(session_archive, "TOTAL_LIMIT", 2000)  # each alone is within
+    with path.open("rb") as file:
+        session_archive.Archive(file)
+    monkeypatch.setattr(session_archive, "TOTAL_LIMIT", 1799)
+    with path.open("rb") as file, pytest.raises(ValueError, match="it would unpack to more than the"):
+        session_archive.Archive(file)

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -139,3 +140,30 @@ def test_what_does_not_exist_is_answered_with_what_does(stage: str, head: int | 
 def test_a_stage_without_heads_ignores_the_head() -> None:
     trace = attnlab.compute(attnlab.preset("uneven-heads"))
     np.testing.assert_array_equal(table(trace, "output", 99).values, trace.array("output"))
+
+
+def test_each_head_of_a_stage_is_its_own_table() -> None:
+    trace = attnlab.compute(attnlab.preset("multi-head-8"))
+    for head in range(8):
+        np.testing.assert_array_equal(table(trace, "weights", head).values, trace.array("weights")[head])
+        np.testing.assert_array_equal(table(trace, "queries", head).values, trace.array("queries")[head])
+
+
+def test_rows_and_columns_have_labels_of_their_own() -> None:
+    e = attnlab.preset("cross-attention")
+    trace = attnlab.compute(e)
+    maps, queries, keys = (table(trace, name, 0) for name in ("weights", "queries", "keys"))
+    assert e.memory_tokens is not None
+    assert (maps.row_labels, maps.column_labels) == (e.tokens, e.memory_tokens)
+    assert (queries.row_labels, queries.column_labels) == (e.tokens, tuple(map(str, range(e.d_k))))
+    assert (keys.row_labels, keys.column_labels) == (e.memory_tokens, tuple(map(str, range(e.d_k))))
+    assert rows_of(as_csv(maps))[0][1:] == list(e.memory_tokens)
+
+
+def test_overflow_keeps_its_sign() -> None:
+    one = table(attnlab.compute(attnlab.preset("journey")), "scores", 0)
+    values = one.values.copy()
+    values[0, :3] = np.inf, -np.inf, np.nan
+    t = replace(one, values=values)
+    assert json.loads(as_json(t))["values"][0][:3] == ["Infinity", "-Infinity", "NaN"]
+    assert rows_of(as_csv(t))[1][1:4] == ["inf", "-inf", "nan"]

@@ -99,3 +99,13 @@ def test_nothing_and_odd_numbers_can_be_painted(chart: LineChart, log: bool) -> 
     chart.show_cursor(3)
     chart.grab()
     assert chart.cursor_x == 3
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_larger_values_lie_higher_and_ends_lie_at_the_ends(log: bool) -> None:
+    scale = Scale(QRectF(10, 20, 300, 100), 4.0, 1.0, 100.0, log)
+    assert scale.y(100.0) == pytest.approx(20)
+    assert scale.y(1.0) == pytest.approx(120)
+    assert scale.y(10.0) == pytest.approx(70 if log else 120 - 100 * 9 / 99)
+    assert (scale.x(0.0), scale.x(2.0), scale.x(4.0)) == (10, 160, 310)
+    assert [scale.value_x(scale.x(value)) for value in (0.0, 1.0, 3.5)] == pytest.approx([0.0, 1.0, 3.5])
