@@ -149,3 +149,12 @@ def test_the_set_covers_every_stage_that_any_preset_has() -> None:
 
     covered = set().union(*map(stages, COVERING))
     assert set().union(*map(stages, attnlab.presets())) <= covered | {"capped"}
+
+
+def test_what_overflows_is_warned_of() -> None:
+    e = attnlab.preset("journey")
+    e = replace(e, config=replace(e.config, normalizer="softmax-unshifted"))
+    trace = traced(edits.scale(e, "W_q", 10_000))
+    assert trace.warnings
+    check(of_markdown(markdown(trace)), expected(trace))
+    check(of_latex(latex(trace)), expected(trace))

@@ -83,8 +83,11 @@ def test_the_tolerance_of_the_question_counts(
         sheet.clear()
         sheet.show_question(Question((), f"{side}", tolerance), SIGNED[:1], trace)
         row = next(row for row in rows(sheet) if not row.isHidden())
-        said = enter(qtbot, row, f"{value(trace, SIGNED[0]) + side * off:.6f}")
+        with qtbot.waitSignal(sheet.answered) as told:
+            said = enter(qtbot, row, f"{value(trace, SIGNED[0]) + side * off:.6f}")
         assert said.startswith("Right. ") == right, said
+        assert told.args == [SIGNED[0], right]
+        assert sheet.hidden_cells == (() if right else SIGNED[:1])
 
 
 def test_the_mean_over_heads_is_asked_for_as_such(trace: Trace, qtbot: QtBot) -> None:

@@ -1,0 +1,65 @@
+"""Two states are the same only to the last bit, and whatever differs between them becomes edits of a lesson."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import attnlab
+from attnlab.attention import edits
+from attnlab.attention.batches import add_item, select
+from attnlab.attention.experiment import Experiment
+from attnlab.lessons.lesson import Edit
+from attnlab.ui.lessons.differences import of_config, of_tables, of_tokens, same
+
+Change = Callable[[Experiment], Experiment]
+CHANGES: dict[str, Change] = {
+    "a number of W_k": lambda e: edits.set_block(e, "W_k", 1, 0, [[0.125]]),
+    "a number of an embedding": lambda e: edits.set_block(e, "embeddings", 0, 1, [[9.5]]),
+    "a token": lambda e: replace(e, tokens=("new", *e.tokens[1:])),
+    "causal": lambda e: edits.configured(e, causal=True),
+    "a mask by hand": lambda e: edits.paint_mask(e, 0, 1, allowed=False),
+    "an output": lambda e: edits.toggle_output(e, True),
+    "biases": lambda e: edits.toggle_biases(e, True),
+    "a second sequence in the batch": lambda e: select(add_item(e), 0),
+}
+
+
+def again(e: Experiment) -> Experiment:
+    """Return the same experiment in tensors of its own."""
+    return edits.set_block(e, "embeddings", 0, 0, edits.array(e, "embeddings").tolist())
+
+
+@pytest.mark.parametrize("preset", ["journey", "uneven-heads", "cross-attention", "padding-batch", "additive"])
+def test_an_experiment_is_the_same_as_one_with_its_numbers(preset: str) -> None:
+    e = attnlab.preset(preset)
+    assert again(e) is not e
+    assert same(e, again(e))
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_whatever_differs_makes_two_states(change: str) -> None:
+    e = attnlab.preset("journey")
+    assert not same(e, CHANGES[change](e))
+    assert not same(CHANGES[change](e), e)
+
+
+def test_changed_cells_are_edits_that_name_row_and_column() -> None:
+    e = attnlab.preset("journey")
+    changed = edits.set_block(edits.set_block(e, "W_q", 2, 0, [[0.25]]), "embeddings", 1, 2, [[-1.5]])
+    assert of_tables(e, changed) == (Edit("embeddings[1, 2]", -1.5), Edit("W_q[2, 0]", 0.25))
+    assert of_tables(changed, e) == (
+        Edit("embeddings[1, 2]", float(str(np.float32(e.embeddings[1, 2])))),
+        Edit("W_q[2, 0]", float(str(edits.array(e, "W_q")[2, 0]))),
+    )
+    assert of_tables(e, again(e)) == of_config(e, again(e)) == of_tokens(e, again(e)) == ()
+
+
+def test_switches_and_words_are_edits() -> None:
+    e = attnlab.preset("journey")
+    assert of_config(e, edits.configured(e, causal=True)) == (Edit("causal", True),)
+    assert of_config(e, edits.configured(e, ablated=(0,))) == (Edit("ablate", [0]),)
+    assert of_config(e, edits.paint_mask(e, 0, 1, allowed=False)) is None, "which a lesson has no words for"
+    other = replace(e, tokens=("new", *e.tokens[1:]))
+    assert of_tokens(e, other) == (Edit("tokens", ["new", *e.tokens[1:]]),)
