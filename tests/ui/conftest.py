@@ -371,7 +371,9 @@ def open_window(
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
     qapp.processEvents()  # or the next window loses the keyboard to the news that this one is gone
     qapp.styleHints().setColorScheme(Qt.ColorScheme.Unknown)
-    qapp.setStyleSheet(before[2])
+    qapp.setStyleSheet("")  # first: over an old sheet Qt walks a list in which a widget may have died
+    if before[2]:
+        qapp.setStyleSheet(before[2])
     qapp.setPalette(before[0])
     qapp.setFont(before[1])
     gc.collect(1)  # all that was made since the test before is young
