@@ -69,6 +69,7 @@ def test_another_second_run_takes_the_place_of_the_one_before_and_the_window_clo
     folders = [trained(pupil, seed) for seed in (0, 1)]
     pupil.begin(tiny(steps=30))
     comparing, maps = pupil.tools.comparing, pupil.trainer.maps
+    alone = pupil.trainer.body.count()
     heights = []
     for folder in folders:
         before = comparing.second
@@ -83,6 +84,7 @@ def test_another_second_run_takes_the_place_of_the_one_before_and_the_window_clo
     assert len(pupil.trainer.body.sizes()) == pupil.trainer.body.indexOf(maps) + 3
     pupil.window.close()
     assert comparing.second is None
+    assert pupil.trainer.body.count() == alone  # at once, not when the event loop deletes it
     maps.head.height()  # is still there
 
 
