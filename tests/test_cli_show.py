@@ -10,6 +10,7 @@ import pytest
 import torch
 
 import attnlab
+from attnlab.attention.batches import items
 from attnlab.attention.experiment import AttentionConfig, Experiment
 from attnlab.cli import main
 
@@ -208,3 +209,11 @@ def test_what_cannot_be_shown_is_one_sentence_and_exit_code_2(
     assert err.startswith("attnlab: ")
     assert err.count("\n") == 1
     assert re.search(sentence, err), err
+
+
+@pytest.mark.parametrize("item", [0, 1, 2])
+def test_the_sequence_of_a_batch_that_is_asked_for_is_shown(item: int, capsys: pytest.CaptureFixture[str]) -> None:
+    found = shown(capsys, "preset:padding-batch", "--stage", "inputs", "--item", str(item))
+    sequence = items(attnlab.preset("padding-batch"))[item]
+    assert tuple(found["query_tokens"]) == sequence.tokens
+    np.testing.assert_allclose(found["values"], sequence.embeddings.numpy())

@@ -148,3 +148,18 @@ def test_the_logs_are_named_with_the_time_of_the_last_fault(config_dir: Path) ->
     told = doctor.check_log("errors.log")
     assert told.ok
     assert told.detail.startswith(f"{config_dir / 'errors.log'}, last written to at 2")
+
+
+def test_a_remedy_stands_below_what_is_missing_and_nowhere_else() -> None:
+    checks = [
+        doctor.Check("well", True, True, "there", "do nothing"),
+        doctor.Check("missing", False, True, "gone", "install it"),
+    ]
+    lines = doctor.render(checks).splitlines()
+    assert "mend it: do nothing" not in "\n".join(lines)
+    at = next(i for i, line in enumerate(lines) if "gone" in line)
+    assert lines[at + 1].strip() == "mend it: install it"
+
+
+def test_what_a_builder_added_to_a_version_does_not_count() -> None:
+    assert doctor.version_numbers("2.13.0+7") == (2, 13, 0)
