@@ -71,14 +71,15 @@ def spelt(value: Any) -> str:
 
 def odd_value(r: random.Random, like: Any = None) -> Any:
     """Return a value of JSON that nobody expects."""
+    small = like if len(repr(like)) < 1000 else 0  # or what is repeated, twice over, fills the memory
     kinds: list[Callable[[], Any]] = [
         lambda: Raw(str(r.choice(BIG))),
         lambda: Raw(r.choice(REAL)),
         lambda: r.choice(ODD_TEXT),
         lambda: r.choice((None, True, False, [], {}, [[]], [None], {"a": 1})),
         lambda: Raw(_nested(r)),
-        lambda: [like] * r.choice((2, 100, 5000)),
-        lambda: {f"k{i}": like for i in range(r.choice((1, 200)))},
+        lambda: [small] * r.choice((2, 100, 5000)),
+        lambda: {f"k{i}": small for i in range(r.choice((1, 200)))},
         lambda: r.choice((1, 2, 3, -2, 0.5, 1.5, 7, 64, 1000)),
     ]
     if isinstance(like, int) and not isinstance(like, bool):
