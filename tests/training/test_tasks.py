@@ -317,7 +317,7 @@ def test_the_text_that_ships_is_all_sonnets_in_plain_letters() -> None:
         (b"\x00\x01\x02" * 500, "is binary"),
         (b"caf\xe9 " * 500, "is not UTF-8 at byte 3"),
         (b"short", "has 5 characters, and a context of 64 needs 260"),
-        (b"x" * (2 << 20) + b"y", "up to 2 MB"),
+        (b"x" * (2 << 20) + b"y", "larger than the 2 MiB"),
         ("".join(chr(0x4E00 + i) for i in range(1200)).encode(), "different characters"),
     ],
 )
@@ -337,8 +337,8 @@ def test_a_text_of_ones_own_is_learned_from_whatever_ends_its_lines(tmp_path: Pa
     spec = with_options("characters", text=str(file), context=16)
     assert check(spec) == ""
     assert set(data(spec).vocabulary[3:]) == set("One line of mine.\n")
-    assert "no text file" in check(with_options("characters", text=str(tmp_path / "none.txt")))
-    assert "no text file" in check(with_options("characters", text=str(tmp_path)))
+    assert "cannot be read" in check(with_options("characters", text=str(tmp_path / "none.txt")))
+    assert "cannot be read" in check(with_options("characters", text=str(tmp_path)))
 
 
 @pytest.mark.parametrize(

@@ -51,12 +51,12 @@ class Playground(QObject):
         self.pinned: Trace | None = None
         self.lane = Lane("between", self, around=service.between)
         """Jobs that are done between requests, one after the other."""
+        self.top_bar = TopBar(self.document, devices(), page)  # first, as Tab goes in the order of making
         self.body = QSplitter(Qt.Orientation.Horizontal, page)
         self.inputs = InputsPanel(self.document, self.body)
         self.lenses = LensArea(self.run_for_lens, self.body)
         self.canvas = self.lenses.canvas
         self.explain = ExplainPanel(self.body)
-        self.top_bar = TopBar(self.document, devices(), page)
         self.step_bar = StepBar(page)
         self.body.setChildrenCollapsible(True)
         self.body.setHandleWidth(1)
