@@ -1,9 +1,11 @@
 """Work that belongs in the window's thread, such as drawing: :func:`draw` does a slice of it between two events."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Generic, TypeVar, TypeVarTuple, cast
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from shiboken6 import isValid
 
 from attnlab.errors import AttnlabError
 from attnlab.fault_log import report
@@ -125,7 +127,7 @@ class Drawing(QObject):
             if call is not None:
                 self._timer.stop()
                 self._call = call
-                call.then(self._timer.start)
+                call.then(partial(_start, self._timer))
             self._on_progress(self._count)
 
     def _step(self, steps: Iterator[Call[Any] | None]) -> Call[Any] | None:
@@ -216,6 +218,11 @@ def _advanced(steps: Iterator[Call[Any] | None], call: Call[Any] | None) -> Call
     except Exception as error:  # noqa: BLE001  # raised again where it was waited for
         return cast(Call[Any] | None, cast(Any, steps).throw(error))
     return cast(Call[Any] | None, cast(Any, steps).send(result))
+
+
+def _start(timer: QTimer) -> None:
+    if isValid(timer):  # or it went with its owner while the call was waited for
+        timer.start()
 
 
 def _caught(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, BaseException | None]:

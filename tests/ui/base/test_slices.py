@@ -171,6 +171,24 @@ def test_it_ends_with_its_owner(told: Told, qtbot: QtBot) -> None:
     assert told.done == []
 
 
+def test_a_call_that_outlives_the_owner_disturbs_nobody(told: Told, qtbot: QtBot) -> None:
+    go = threading.Event()
+    calls: list[Call[bool]] = []
+
+    def steps() -> Steps:
+        calls.append(Call(go.wait, PATIENCE_S))
+        yield calls[0]
+
+    owner = QObject()
+    begin(steps(), owner, told)
+    qtbot.waitUntil(lambda: told.steps == [1])
+    with qtbot.waitSignal(owner.destroyed):
+        owner.deleteLater()
+    go.set()
+    qtbot.waitUntil(lambda: calls[0]._job.done)  # and a fault that was reported fails the test
+    assert (told.done, told.failed) == ([], [])
+
+
 def test_without_a_window_all_steps_are_taken_at_once(qapp: object) -> None:
     def steps() -> Steps:
         yield None
