@@ -31,6 +31,7 @@ class OpenWindows(QObject):
         self._garbage: GarbageTimer | None = None
         self._shell: Any = None
         self._take_hooks_off: Callable[[], None] | None = None
+        atexit.register(jobs.leave)  # a window that is closed may have left something to be saved
 
     @staticmethod
     def of(app: QApplication) -> "OpenWindows":
@@ -103,8 +104,7 @@ def loop_runs() -> bool:
 
 
 def _stop(window: "weakref.ref[MainWindow]") -> None:
-    """End the work of a window that is still open when the interpreter ends; what is being saved is saved."""
+    """End the work of a window that is still open when the interpreter ends."""
     there = window()
     if there is not None:
         there.stop()
-        jobs.leave()

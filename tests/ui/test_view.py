@@ -7,6 +7,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -540,6 +541,37 @@ app.exec()
 print("end")
 """
     assert script(code, QT_QPA_PLATFORM="offscreen") == "end"
+
+
+@pytest.mark.slow
+def test_what_a_closed_window_still_saves_is_saved_before_the_script_ends(tmp_path: Path) -> None:
+    code = f"""
+import threading, attnlab
+from pathlib import Path
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+from attnlab.ui.base import jobs
+from attnlab.ui.main_window import MainWindow
+from attnlab.ui.playground import saver
+saver.LEAVE_S = 0.0
+save, leave, ending = saver.save_session, jobs.leave, threading.Event()
+def slow(*given):
+    ending.wait()
+    save(*given)
+saver.save_session = slow
+jobs.leave = lambda: (ending.set(), leave())[1]
+def act(window):
+    window.playground.files.save_to(Path({str(tmp_path / "mine.attnlab")!r}))
+    window.close()
+def find():
+    window = next(each for each in app.topLevelWidgets() if isinstance(each, MainWindow))
+    window.ready.connect(lambda: act(window))
+app = QApplication([])
+QTimer.singleShot(0, app, find)
+print(attnlab.view(attnlab.preset("journey")))
+"""
+    assert script(code, QT_QPA_PLATFORM="offscreen") == "None"
+    assert attnlab.load(tmp_path / "mine.attnlab").tokens == attnlab.preset("journey").tokens
 
 
 def test_faults_of_its_windows_are_told_while_they_are_open_and_errors_of_the_script_stay_its_own(
