@@ -34,6 +34,12 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
         raise unwritable(path, error) from None
 
 
+def is_temporary(name: str) -> bool:
+    """Tell whether a file of this name is one that is being written, or that a killed program left half written."""
+    start, end = _TEMPORARY.split("{}")
+    return name.startswith(start) and name.endswith(end)
+
+
 def unwritable(path: str | os.PathLike[str], reason: Exception | str) -> FileError:
     """Return the error that says that a path cannot be written, and why."""
     return FileError(f"{shown(path)} cannot be written: {why(reason)}.")

@@ -20,7 +20,7 @@ from typing import Any, TypeVar, cast
 
 from attnlab.errors import FileError
 from attnlab.files import session_json
-from attnlab.files.atomic import shown, unwritable, why, write_bytes
+from attnlab.files.atomic import is_temporary, shown, unwritable, why, write_bytes
 from attnlab.files.bounded import read_bytes
 from attnlab.folders import config_folder
 from attnlab.training.marks import Mark
@@ -133,7 +133,7 @@ def delete(folder: str | os.PathLike[str]) -> None:
     try:
         (path / MANIFEST).unlink(missing_ok=True)  # from here on it is no run any more
         for name in os.listdir(path):
-            if is_part(name):
+            if is_part(name) or is_temporary(name):  # what a save that was killed left half written is of this run too
                 (path / name).unlink(missing_ok=True)
         if not os.listdir(path):
             path.rmdir()

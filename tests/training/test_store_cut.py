@@ -157,6 +157,13 @@ def test_a_run_of_version_1_is_read_saved_anew_and_deleted(tmp_path: Path) -> No
         store.load(tmp_path)
 
 
+def test_a_deleted_run_leaves_nothing_of_a_save_that_was_killed(tmp_path: Path) -> None:
+    store.save(states()[0], tmp_path / "run")
+    (tmp_path / "run" / ".attnlab-0123456789abcdef.tmp").write_bytes(b"half a checkpoint")
+    store.delete(tmp_path / "run")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_what_a_run_says_of_itself_acts_on_no_screen(tmp_path: Path) -> None:
     hostile = replace(states()[0], name="a\x1b[2J", sentence="b\u202ec", device="d\x07")
     store.save(hostile, tmp_path)
