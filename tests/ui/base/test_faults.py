@@ -200,6 +200,18 @@ def test_a_script_keeps_its_own_errors(config_dir: Path) -> None:
     assert "Traceback" in ended.stderr
 
 
+def test_a_fault_of_what_is_collected_while_another_is_taken_is_taken_too(
+    relay: FaultRelay, window: QWidget, qtbot: QtBot, provoked: Provoked
+) -> None:
+    with relay._lock:
+        again = relay._lock.acquire(blocking=False)
+        assert again, "the thread would wait for itself for ever"
+        relay._lock.release()
+        faults.report(fail())
+    assert "far away" in bar_of(qtbot, window).sentence.text()
+    provoked()
+
+
 def test_a_bar_that_cannot_be_shown_does_not_go_round_in_circles(
     window: QWidget, qtbot: QtBot, provoked: Provoked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
