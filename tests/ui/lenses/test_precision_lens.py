@@ -7,6 +7,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
+from shiboken6 import delete
 
 import attnlab
 from attnlab.attention import edits
@@ -53,6 +54,14 @@ def test_the_worker_answers_and_the_table_and_the_sentence_say_it(
     (relative,) = (b for b in lens.findChildren(TabButton) if b.text() == "Relative")
     QTest.mouseClick(relative, Qt.MouseButton.LeftButton)
     assert column(lens, 3) == [scientific(d.relative) for d in found if d.format == "float16"]
+
+
+def test_a_lens_that_is_gone_is_told_nothing(service: Beside, qtbot: QtBot) -> None:
+    lens = PrecisionLens(service.run)
+    lens.show_trace(attnlab.compute(attnlab.preset("journey")), View())
+    delete(lens)  # as at the end of a presentation
+    with qtbot.waitSignal(service.job_done, check_params_cb=lambda key, _: key == "end"):
+        service.mark("end")  # and a fault that was reported fails the test
 
 
 def test_what_an_edit_overtakes_is_dropped(lens: PrecisionLens, service: Beside, qtbot: QtBot) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
+from shiboken6 import isValid
 
 from attnlab.figures.palette import LIGHT, Palette
 
@@ -52,7 +53,15 @@ class Lens(QWidget):
         A job cancels the one before it with the same ``latest``.
         """
         newest = (self, latest) if latest else None
-        self._run(job, partial(self.on_result, key), partial(self.on_failed, key), newest)
+        self._run(job, partial(self._take, key), partial(self._take_failure, key), newest)
+
+    def _take(self, key: Hashable, result: Any) -> None:
+        if isValid(self):  # or it went with a presentation that is over
+            self.on_result(key, result)
+
+    def _take_failure(self, key: Hashable, sentence: str) -> None:
+        if isValid(self):
+            self.on_failed(key, sentence)
 
     def set_palette(self, palette: Palette) -> None:
         """Paint in other colours, and the present size of type, from now on."""
