@@ -16,6 +16,7 @@ from attnlab.ui.base import jobs
 from attnlab.ui.train.session import TrainSession
 
 T = TypeVar("T")
+_Standing = tuple[Run, int, str, tuple[int, ...]]
 
 SAVE_MS = 30_000
 """How often a run is saved while it goes on."""
@@ -39,9 +40,9 @@ class RunKeeper(QObject):
         self._session, self._keeps = session, keeps
         self._folders: WeakKeyDictionary[Run, Path] = WeakKeyDictionary()
         self._last: Run | None = None
-        self._saved: tuple[Run, int, str] | None = None
+        self._saved: _Standing | None = None
         self._lane = jobs.Lane("runs")
-        self._closed = False
+        self._refused = self._closed = False
         self.timer = QTimer(self)
         self.timer.setInterval(SAVE_MS)
         self.timer.timeout.connect(self._on_time_to_save)
@@ -63,7 +64,7 @@ class RunKeeper(QObject):
         """Save what there is, for which nobody waits long, and end the thread; may be called twice."""
         if not self._closed:
             self.timer.stop()
-            self._save(self._session.run)
+            self._save(self._session.run, again=True)
             self._closed = True
             self._lane.finish()
             self._lane.join(LEAVE_S)
@@ -118,18 +119,25 @@ class RunKeeper(QObject):
 
     # What is kept by itself
 
-    def _save(self, run: Run | None) -> None:
-        """Save a run that has taken a step since it was saved."""
-        now = (run, run.step, run.status) if run is not None else None
-        if not self._keeps or run is None or now == self._saved or len(run.steps) < 1:
+    def _save(self, run: Run | None, *, again: bool = False) -> None:
+        """Save a run that took a step or a mark since it was saved; ``again`` also one that could not be saved."""
+        now = _standing(run) if run is not None else None
+        if not self._keeps or run is None or len(run.steps) < 1:
+            return
+        if now == self._saved and not (again and self._refused):
             return
         folder = self._folders.get(run) or store.new_folder(run.spec)
         if run not in self._folders:
             self._folders[run] = folder
             with suppress(OSError):  # which saving says in a sentence
                 folder.mkdir(parents=True)  # the name is taken from now on
-        self._saved = now
-        self._do(partial(store.save, run.state(), folder), lambda _: self.refresh(), "saving the run")
+        self._saved, self._refused = now, False
+        save = partial(store.save, run.state(), folder)
+        self._do(save, lambda _: self.refresh(), "saving the run", self._on_refused)
+
+    def _on_refused(self, problem: str) -> None:
+        self._refused = True
+        self.failed.emit(problem)
 
     @Slot()
     def _on_started(self) -> None:
@@ -147,7 +155,7 @@ class RunKeeper(QObject):
             self._save(self._last)
             self._last, self._saved = run, None
             if run is not None and run in self._folders:
-                self._saved = (run, run.step, run.status)
+                self._saved = _standing(run)
             self.refresh()
         elif self._session.state == "paused":
             self._save(run)
@@ -155,7 +163,7 @@ class RunKeeper(QObject):
     @Slot()
     def _on_time_to_save(self) -> None:
         if self._session.alive:
-            self._save(self._session.run)
+            self._save(self._session.run, again=True)
         else:
             self.timer.stop()
 
@@ -166,9 +174,21 @@ class RunKeeper(QObject):
 
     # The thread
 
-    def _do(self, job: Callable[[], T], then: Callable[[T], object], doing: str) -> None:
+    def _do(
+        self,
+        job: Callable[[], T],
+        then: Callable[[T], object],
+        doing: str,
+        otherwise: Callable[[str], object] | None = None,
+    ) -> None:
         if not self._closed:
-            jobs.run(job, on_done=then, on_failed=self.failed.emit, lane=self._lane, owner=self, doing=doing)
+            failed = otherwise or self.failed.emit
+            jobs.run(job, on_done=then, on_failed=failed, lane=self._lane, owner=self, doing=doing)
+
+
+def _standing(run: Run) -> _Standing:
+    """Return what a run is saved for when it changes: its step, its status, and where a person marked it."""
+    return run, run.step, run.status, tuple(mark.step for mark in run.marks if not mark.suggested)
 
 
 def _renamed(folder: Path, name: str) -> None:

@@ -1,0 +1,44 @@
+"""What is kept of a run by itself: marks that come after its end, and a run that could not be saved at first."""
+
+from collections.abc import Iterator
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from attnlab.training import store
+from attnlab.ui.train.run_keeper import RunKeeper
+from attnlab.ui.train.session import TrainSession
+from tests.training.runs import made_up_run, tiny
+
+
+@pytest.fixture
+def session(qtbot: QtBot) -> Iterator[TrainSession]:
+    made = TrainSession(tiny())
+    made.run = made_up_run(9)
+    yield made
+    made.close()
+
+
+def test_a_mark_that_a_person_sets_after_the_end_is_kept(session: TrainSession, qtbot: QtBot) -> None:
+    keeper, run = RunKeeper(session), session.run
+    assert run is not None
+    with qtbot.waitSignal(keeper.listed):
+        session.ended.emit("")
+    step = next(moment.step for moment in run.recorder.moments if moment.step not in {mark.step for mark in run.marks})
+    session.toggle_mark(step)
+    keeper.close()
+    (found,) = store.list_runs()
+    assert step in [mark.step for mark in store.load(found.folder).marks]
+
+
+def test_a_run_that_could_not_be_saved_is_saved_at_the_close(session: TrainSession, qtbot: QtBot) -> None:
+    keeper, run = RunKeeper(session), session.run
+    assert run is not None
+    store.runs_folder().write_text("in the way")
+    with qtbot.waitSignal(keeper.failed) as told:
+        session.ended.emit("")
+    assert "cannot be written" in told.args[0]
+    store.runs_folder().unlink()
+    keeper.close()
+    (found,) = store.list_runs()
+    assert found.step == run.step
