@@ -14,6 +14,9 @@ from attnlab.printable import printable
 _TEMPORARY, _STALE_S = ".attnlab-{}.tmp", 86_400
 _UNABLE = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EBADF)
 """What a file system answers that cannot flush to the disk when told to."""
+_IN_USE = (5, 32)
+"""What Windows answers where another program, such as a virus scanner, has the file open for a moment."""
+_PAUSES_S = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64)
 
 
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
@@ -68,13 +71,27 @@ def _replace(target: Path, data: bytes) -> None:
     temporary = target.with_name(_TEMPORARY.format(secrets.token_hex(8)))
     try:
         _write(temporary, data, old)
-        temporary.replace(target)
+        _rename(temporary, target)
     except BaseException:
         with contextlib.suppress(OSError):  # the folder may be gone; the first error says what happened
             temporary.unlink(missing_ok=True)
         raise
     _sync_folder(target.parent)
     _sweep(target.parent)
+
+
+def _rename(temporary: Path, target: Path) -> None:
+    """Put a file in the place of another; on Windows, where that one is in use, try for a second."""
+    for pause in _PAUSES_S:
+        try:
+            temporary.replace(target)
+        except PermissionError as error:
+            if getattr(error, "winerror", None) not in _IN_USE:
+                raise
+            time.sleep(pause)
+        else:
+            return
+    temporary.replace(target)
 
 
 def _write(path: Path, data: bytes, old: os.stat_result | None) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from attnlab.errors import FileError
+from attnlab.files import atomic
 from attnlab.files.atomic import write_bytes
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="links and permissions are those of POSIX")
@@ -158,6 +159,7 @@ def test_a_disk_without_room_keeps_the_old_file_and_no_part_of_the_new_one(tmp_p
     (tmp_path / "a.bin").write_bytes(b"old")
     script = """
 import resource, sys
+from attnlab.files import atomic
 from attnlab.files.atomic import write_bytes
 from attnlab.errors import FileError
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
@@ -178,6 +180,7 @@ mount -t tmpfs -o size=256k none "$1"
 exec "$2" -c '
 import subprocess, sys
 from pathlib import Path
+from attnlab.files import atomic
 from attnlab.files.atomic import write_bytes
 from attnlab.errors import FileError
 
@@ -231,3 +234,47 @@ def test_control_characters_in_a_name_are_spelt_out(tmp_path: Path) -> None:
         write_bytes(tmp_path / "none\n\u202e\x1b[2J" / "a.bin", b"x")
     assert str(caught.value).count(r"none\n\u202e\x1b[2J") == 2
     assert str(caught.value).isprintable()
+
+
+class InUseError(PermissionError):
+    """What Windows says of a file that another program has open."""
+
+    winerror = 32
+
+
+@pytest.mark.parametrize("busy", [2, 10**6])
+def test_a_file_that_is_in_use_for_a_moment_is_replaced_and_one_that_stays_so_is_refused(
+    busy: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.bin").write_bytes(b"old")
+    tries, replace = [], os.replace
+
+    def in_use(source: Path, target: Path) -> None:
+        tries.append(target)
+        if len(tries) <= busy:
+            raise InUseError(13, "Access is denied")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", in_use)
+    monkeypatch.setattr(atomic, "_PAUSES_S", (0.0, 0.0, 0.0))
+    if busy == 2:
+        write_bytes(tmp_path / "a.bin", b"new")
+    else:
+        with pytest.raises(FileError, match=r"a\.bin cannot be written: Access is denied\.$"):
+            write_bytes(tmp_path / "a.bin", b"new")
+    assert (tmp_path / "a.bin").read_bytes() == (b"new" if busy == 2 else b"old")
+    assert len(tries) == min(busy + 1, 4)
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_rename_that_is_refused_for_good_is_not_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tries = []
+
+    def refuse(source: Path, target: Path) -> None:
+        tries.append(target)
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(FileError, match="Operation not permitted"):
+        write_bytes(tmp_path / "a.bin", b"new")
+    assert len(tries) == 1
