@@ -30,20 +30,20 @@ run: $(READY) ## start the program; ARGS="--preset the-cat-sat"
 		$(BIN)/attnlab $(ARGS); \
 	fi
 
-test: $(READY) ## run the tests that take minutes, not the slow ones; ARGS="tests/ui -k drag"
+test: $(READY) ## run the tests but the slow ones, in a few minutes; ARGS="tests/ui -k drag"
 	@$(OFFSCREEN) $(BIN)/python -m pytest --quick -n $(WORKERS) --dist worksteal $(ARGS)
 
-test-all: $(READY) ## run every test, with many examples of Hypothesis; ARGS as above
+test-all: $(READY) ## run every test, with all Hypothesis examples; ARGS as above
 	@$(OFFSCREEN) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
-test-headless: $(READY) ## run the tests of the mathematics, the files and the computing, but the slow ones, with Qt hidden
+test-headless: $(READY) ## run the tests of the mathematics, files, lessons and training with Qt hidden, but the slow ones
 	@ATTNLAB_TESTS_WITHOUT_QT=1 $(BIN)/python -m pytest -p no:pytest-qt --quick -n $(WORKERS) --dist worksteal \
 		$(wildcard tests/attention tests/compute tests/files tests/lessons tests/training) $(ARGS)
 
-faults: $(READY) ## plant faults one at a time and count which the tests see; ARGS="--only lessons -v"
+faults: $(READY) ## plant faults one at a time and count how many the tests detect; ARGS="--only lessons -v"
 	@$(OFFSCREEN) $(BIN)/python tools/plant_faults.py $(ARGS)
 
-torture: $(READY) ## run all for hours: in random order, beside busy loops, with spoilt files and kills; ARGS="--minutes 60"
+torture: $(READY) ## run every test for hours: random order, busy loops, corrupted files, killed processes; ARGS="--minutes 60"
 	@$(OFFSCREEN) $(BIN)/python -m tools.torture --workers $(WORKERS) $(ARGS)
 
 check: $(READY) ## lint, format, strict types, who may import whom
