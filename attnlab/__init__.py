@@ -71,7 +71,7 @@ if not TYPE_CHECKING:  # hidden from the type checker, so that a misspelt name i
 
     def __getattr__(name: str) -> object:
         """Load a public name from the module that owns it, and keep it for the next time."""
-        if name == "compute":  # the function stands in place of the sub-package of that name
+        if name == "compute":  # the function replaces the subpackage of the same name
             return import_module("attnlab.compute")
         if name not in _HOMES:
             raise AttributeError(f"module 'attnlab' has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""What is said when a public name is called with arguments that it does not take: one sentence instead of Python's."""
+"""Turns wrong calls of public functions into one sentence for the user, instead of Python's TypeError."""
 
 import inspect
 import os
@@ -15,9 +15,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def explain_calls(function: F) -> F:
-    """Return a function, or the ``__init__`` of a class, that raises ArgumentError when it is called in a wrong way.
+    """Decorate a function, or the ``__init__`` of a class, to raise ArgumentError if its arguments do not fit.
 
-    A call that is right costs nothing more: the arguments are looked at once Python has refused them.
+    A correct call costs nothing extra: the arguments are checked only after Python has refused them.
     """
 
     @wraps(function)
@@ -26,7 +26,7 @@ def explain_calls(function: F) -> F:
             return function(*args, **kwargs)
         except TypeError:
             problem = _problem(function, args, kwargs)
-            if not problem:  # the fault is further in
+            if not problem:  # the TypeError comes from inside the function
                 raise
         raise ArgumentError(problem)
 
@@ -34,17 +34,17 @@ def explain_calls(function: F) -> F:
 
 
 def check_path(path: object, name: str = "path") -> None:
-    """Refuse what is no name of a file; a number would be taken for a file that is open already.
+    """Refuse anything but a file name; ``open`` would take a number for a file that is already open.
 
     Raises:
-        FileError: it is neither a text nor a path.
+        FileError: it is neither a string nor a path.
     """
     if not isinstance(path, str | os.PathLike):
         raise FileError(f"{name} is {reprlib.repr(path)}; it needs the name of a file.")
 
 
 def _problem(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-    """Return a sentence on a call that does not fit, "" for one that does."""
+    """Return a sentence that says why a call does not fit the signature, or ""."""
     signature = inspect.signature(function)
     try:
         signature.bind(*args, **kwargs)

@@ -99,14 +99,14 @@ def _list_cells(text: str, source: str) -> list[list[str]]:
 
 
 def _unwrapped(text: str) -> str:
-    """Return a list without the ``array(`` or ``tensor(`` around it, nor the semicolon behind."""
+    """Return a list without the ``array(…)`` or ``tensor(…)`` around it and without a trailing semicolon."""
     opening = _WRAPPER.match(text)
     ended = text.removesuffix(";").rstrip()
     return (ended[:-1] if ended.endswith(")") else text)[opening.end() if opening else 0 :]
 
 
 def _without_keywords(text: str) -> str:
-    """Return a list without what follows it, such as ``, dtype=torch.float64``."""
+    """Return a list without trailing arguments, such as ``, dtype=torch.float64``."""
     last = text.rfind("]") + 1
     keyword = _KEYWORD.search(text, last)
     return text if keyword is None else text[: keyword.start()]

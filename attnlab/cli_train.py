@@ -127,7 +127,7 @@ def _go_on(options: argparse.Namespace) -> int:
         if options.allow_text:
             allowed_texts.allow(text)
         elif not allowed_texts.is_allowed(text):
-            raise TrainingError(f"{allowed_texts.question(text)} --allow-text lets it be read.")
+            raise TrainingError(f"{allowed_texts.question(text)} Add --allow-text to let attnlab read it.")
     if problem := check(state.spec) or changed(state.spec, state.digest):
         raise TrainingError(problem)
     run = Run.of(state)

@@ -28,7 +28,7 @@ def refuse(sentence: str, code: int) -> int:
 
 
 def warn(line: str) -> None:
-    """Write a line to standard error; what would act on a terminal is spelt out."""
+    """Write a line to standard error, with control characters spelt out."""
     write(sys.stderr, f"{printable(line)}\n")
 
 
@@ -65,7 +65,7 @@ def fail(error: Exception, whose: str = "") -> int:
 
 
 def say(text: str) -> None:
-    """Write a text to standard output; on a terminal what would act on it is spelt out."""
+    """Write a text to standard output; on a terminal, control characters are spelt out."""
     write(sys.stdout, printable(text, keep="\n\t") if sys.stdout.isatty() else text)
 
 

@@ -26,6 +26,6 @@ def from_to(first: int, last: int, what: str = "a number") -> str:
 
 
 def divisors(number: int) -> tuple[int, ...]:
-    """Return the whole numbers that divide a positive one, in order, in as many steps as its square root."""
+    """Return the divisors of a positive number, in order, in O(√n) steps."""
     low = [n for n in range(1, isqrt(number) + 1) if number % n == 0]
     return tuple(sorted({*low, *(number // n for n in low)}))

@@ -1,4 +1,4 @@
-"""Keeps what the interpreter can still say when the process crashes: ``crashes.log``, beside ``errors.log``."""
+"""Writes the stacks of all threads to ``crashes.log``, beside ``errors.log``, when the process crashes."""
 
 import faulthandler
 import os
@@ -9,10 +9,10 @@ from attnlab.fault_log import CRASHES, log_path, shorten, versions
 
 
 def watch_crashes() -> Callable[[], None]:
-    """Have the stacks of all threads written to ``crashes.log`` in a crash. Returns what ends this.
+    """Log the stacks of all threads if the process crashes. Returns a function that stops this.
 
-    Nothing happens where faulthandler is on already, as under pytest, or the log cannot be written. A start that does
-    not crash leaves no trace in the log.
+    Does nothing if faulthandler is already enabled, as under pytest, or the log cannot be written. A process that does
+    not crash leaves nothing in the log.
     """
     if faulthandler.is_enabled():
         return lambda: None

@@ -204,16 +204,16 @@ def check_film() -> Check:
 
 
 def check_log(name: str) -> Check:
-    """Tell where a log of what went wrong lies, and when something last did."""
+    """Report where a log of errors is, and when it was last written."""
     path = log_path(name)
     try:
         told = path.stat()
     except OSError:
-        return Check(name, True, False, f"{path}, which nothing was written to yet")
+        return Check(name, True, False, f"{path}, not written yet")
     if not told.st_size:
-        return Check(name, True, False, f"{path}, which is empty")
+        return Check(name, True, False, f"{path}, empty")
     last = time.strftime("%Y-%m-%d %H:%M", time.localtime(told.st_mtime))
-    return Check(name, True, False, f"{path}, last written to at {last}")
+    return Check(name, True, False, f"{path}, last written at {last}")
 
 
 def qt_folder() -> Path | None:
@@ -319,5 +319,5 @@ def _last_line(text: str) -> str:
 
 
 if __name__ == "__main__":
-    argparse.ArgumentParser(prog="python -m attnlab.doctor", description="What attnlab doctor says.").parse_args()
+    argparse.ArgumentParser(prog="python -m attnlab.doctor", description="Check the installation.").parse_args()
     sys.exit(main())

@@ -1,7 +1,7 @@
 """Every error that attnlab raises on purpose; each carries one sentence for the person who can mend it.
 
 AttnlabError
-├── ArgumentError        a public name called with arguments that it does not take
+├── ArgumentError        a public function called with wrong arguments
 ├── ExperimentError      a field of an experiment that cannot be: names the field, what it got, what it needs
 ├── UnknownPresetError   a preset name that does not exist; names the nearest one
 ├── DeviceError          a device or number format that is unknown, absent or out of memory
@@ -13,9 +13,9 @@ from attnlab.printable import printable
 
 
 class AttnlabError(Exception):
-    """Base of all errors raised on purpose; ``str(error)`` is a sentence to show to a person.
+    """Base of all errors raised on purpose; ``str(error)`` is a sentence to show to the user.
 
-    Whatever a name in it holds, it is printed as text: what would act on a terminal is spelt out.
+    Control characters in it, such as those in a file's name, are spelt out.
     """
 
     def __init__(self, sentence: object = "") -> None:
@@ -23,7 +23,7 @@ class AttnlabError(Exception):
 
 
 class ArgumentError(AttnlabError, TypeError):
-    """A public name called with arguments that it does not take; names those that it takes."""
+    """A public function was called with wrong arguments; the sentence names the right ones."""
 
 
 class ExperimentError(AttnlabError, ValueError):

@@ -1,4 +1,4 @@
-"""What a stage can be written as: endings of figures and of tables, for the window and the command line alike."""
+"""The file formats that a stage can be exported to, for the window and the command line alike."""
 
 FIGURES = {".png": "PNG", ".svg": "SVG", ".pdf": "PDF"}
 TABLES = {

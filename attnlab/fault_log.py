@@ -1,7 +1,7 @@
-"""Errors that nobody expected: counted, kept in ``errors.log``, told to listeners. Needs neither Qt nor torch.
+"""Unexpected errors: counted, written to ``errors.log`` and passed to listeners. Needs neither Qt nor torch.
 
-``AttnlabError`` is a sentence for the user and is shown where it happens; everything else is a fault of the program
-and comes here. The window's part, the bar with "Copy details", is :mod:`attnlab.ui.base.faults`.
+An ``AttnlabError`` is a sentence for the user and is shown where it happens; any other error is a fault of the program
+and is reported here. The window's part, the bar with "Copy details", is :mod:`attnlab.ui.base.faults`.
 """
 
 import os
@@ -20,7 +20,7 @@ from attnlab.folders import config_folder
 
 ERRORS, CRASHES = "errors.log", "crashes.log"
 MOST_BYTES = 256 * 1024
-"""A log that has grown beyond this keeps its newer half."""
+"""Beyond this size a log keeps only its newest half of that."""
 _LONGEST = 300
 _MOST_KINDS = 200
 
@@ -29,9 +29,9 @@ Listener = Callable[["Fault"], None]
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """An unexpected error, as text only: what it held on to may be freed.
+    """An unexpected error, as text only, so that the objects of its traceback can be freed.
 
-    ``reason`` is its type and message, ``place`` its type and innermost line, ``times`` how often that came.
+    ``reason`` is its type and message, ``place`` its type and innermost line, ``times`` how often it happened there.
     """
 
     reason: str
@@ -42,7 +42,7 @@ class Fault:
 
     @property
     def sentence(self) -> str:
-        """What the user is told."""
+        """The sentence for the user."""
         doing = f" while {self.doing}" if self.doing else ""
         end = "" if self.reason.endswith((".", "!", "?", "…")) else "."
         return f"Something went wrong inside attnlab{doing}: {self.reason}{end}"
@@ -59,10 +59,10 @@ _untaken: list[Fault] = []
 
 
 def report(error: BaseException, doing: str = "") -> Fault:
-    """Log an unexpected error and tell the listeners; from any thread, never raises. Returns the fault.
+    """Log an unexpected error, call the listeners and return the fault. Works in any thread and never raises.
 
-    ``doing`` completes "Something went wrong inside attnlab while …". A fault that repeats at one place is counted: the
-    log and standard error get its 1st, 10th, 100th… time.
+    ``doing`` completes "Something went wrong inside attnlab while …". Faults at the same place are counted, and only
+    the 1st, 10th, 100th… is written to the log and to standard error.
     """
     with _lock:
         fault = _counted(error, doing)
@@ -73,8 +73,8 @@ def report(error: BaseException, doing: str = "") -> Fault:
     for listener in listeners:
         try:
             listener(fault)
-        except Exception:  # noqa: BLE001  # a listener's own fault must not hide the one that it was told
-            _print(_made(sys.exc_info()[1] or error, "telling a fault", 1))
+        except Exception:  # noqa: BLE001  # a fault in a listener must not hide the one reported
+            _print(_made(sys.exc_info()[1] or error, "reporting a fault", 1))
     return fault
 
 
@@ -90,7 +90,7 @@ def reason_of(error: BaseException) -> str:
     """Return an error's type and message on one line, bounded, without control characters."""
     try:
         text = " ".join("".join(c if c.isprintable() else " " for c in str(error)[: 4 * _LONGEST]).split())
-    except Exception:  # noqa: BLE001  # an error may be unable to say what it is
+    except Exception:  # noqa: BLE001  # the error's own __str__ may fail
         text = ""
     text = text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
     if text and isinstance(error, RemoteError):
@@ -99,7 +99,7 @@ def reason_of(error: BaseException) -> str:
 
 
 def listen(listener: Listener) -> Callable[[], None]:
-    """Have a function called with each fault, in the thread that reports it. Returns what ends this."""
+    """Call a function with each fault, in the thread that reports it. Returns a function that stops this."""
     with _lock:
         _listeners.append(listener)
 
@@ -112,9 +112,9 @@ def listen(listener: Listener) -> Callable[[], None]:
 
 
 def take() -> list[Fault]:
-    """Return the faults reported since the last call, and forget them and how often they happened.
+    """Return the faults reported since the last call; forget them and their counts.
 
-    The tests call it: each test takes what it provokes, and one that leaves a fault fails.
+    For tests: each takes the faults that it provokes, and a test that leaves one fails.
     """
     with _lock:
         faults = list(_untaken)
@@ -124,12 +124,12 @@ def take() -> list[Fault]:
 
 
 def log_path(name: str = ERRORS) -> Path:
-    """Return where a log lies: in the folder of settings."""
+    """Return the path of a log, in the settings folder."""
     return config_folder() / name
 
 
 def append(name: str, text: str) -> None:
-    """Add a text to a log and keep the log bounded; a folder that cannot be written is no reason to fail."""
+    """Add a text to a log and limit the log's size; do nothing if it cannot be written."""
     try:
         path = log_path(name)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -141,7 +141,7 @@ def append(name: str, text: str) -> None:
 
 
 def shorten(path: Path) -> None:
-    """Keep the newer half of a log that has grown beyond its bound.
+    """Cut a log that is larger than ``MOST_BYTES`` to its newest half of that.
 
     Raises:
         OSError: it cannot be read or written.
@@ -155,7 +155,7 @@ def shorten(path: Path) -> None:
 
 
 def versions() -> str:
-    """Return one line: the program, Python, the system, and the packages that matter, as far as they are installed."""
+    """Return one line: the versions of attnlab, Python, the system and the main packages."""
     parts = [f"attnlab {__version__}", f"Python {platform.python_version()}", platform.platform()]
     for name in ("PySide6-Essentials", "torch", "pyqtgraph", "numpy"):
         try:
@@ -185,7 +185,7 @@ def _made(error: BaseException, doing: str, times: int) -> Fault:
 
 
 def _place(error: BaseException) -> str:
-    """Return what two faults of one kind have in common: the type, and the innermost line."""
+    """Return the type and the innermost line, by which faults are counted."""
     at = error.__traceback__
     while at is not None and at.tb_next is not None:
         at = at.tb_next
@@ -199,7 +199,7 @@ def _entry(fault: Fault) -> str:
 
 
 def _print(fault: Fault) -> None:
-    """Write the traceback to standard error, which a packaged program does not have."""
+    """Write the traceback to standard error, if there is one: a packaged program may have none."""
     if sys.stderr is not None:
         try:
             sys.stderr.write(fault.details.partition("\n")[2])

@@ -315,13 +315,13 @@ def draw(shot: Shot, theme: str, folder: Path) -> Path:
 
 def _parser() -> Parser:
     parser = Parser(prog="python -m attnlab.gallery", description="Draw pictures of the window, light and dark.")
-    parser.add_argument("folder", nargs="?", type=Path, default=Path("gallery"), help="where to (default: gallery)")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="only pictures whose names contain one of these")
+    parser.add_argument("folder", nargs="?", type=Path, default=Path("gallery"), help="folder (default: gallery)")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="draw only pictures whose names contain one of these")
     return parser
 
 
 def main(arguments: list[str]) -> int:
-    """Draw the gallery into a folder, all of it or those pictures whose names contain one of some texts."""
+    """Draw the gallery into a folder; with ``names``, only pictures whose names contain one of them."""
     options = _parser().parse_args(arguments)
     make_application()
     folder: Path = options.folder

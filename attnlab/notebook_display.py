@@ -97,33 +97,33 @@ def figure(
 
 
 class Figure(bytes):
-    """A figure as the bytes of its file; a notebook shows the picture. ``format`` is png, svg or pdf."""
+    """The bytes of a figure's file, shown as a picture in notebooks. ``format`` is png, svg or pdf."""
 
     format: str
 
     def __new__(cls, data: bytes, format: str) -> "Figure":
-        """Return the bytes of a figure, which know their format."""
+        """Create a figure from the bytes of its file and their format."""
         made = super().__new__(cls, data)
         made.format = format
         return made
 
     def __repr__(self) -> str:
-        """Return one line instead of thousands of bytes."""
+        """Return the format and the size, not the bytes."""
         return f"<Figure: {self.format}, {len(self)} bytes>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return how it is copied and sent to another process."""
+        """Return the arguments for copying and pickling."""
         return Figure, (bytes(self), self.format)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the figure to a file, whole or not at all; the ending has to be that of its format.
+        """Write the figure to a file, whole or not at all; the path must end in its format.
 
         Raises:
             FileError: ``path`` cannot be written, or ends in another format.
         """
         check_path(path)
         if os.path.splitext(os.fsdecode(path))[1].lower() != f".{self.format}":
-            raise FileError(f"{shown(path)} does not end in .{self.format}, which this figure is.")
+            raise FileError(f"{shown(path)} does not end in .{self.format}, the format of this figure.")
         write_bytes(path, self)
 
     def _repr_png_(self) -> bytes | None:

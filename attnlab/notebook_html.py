@@ -1,4 +1,4 @@
-"""What a notebook shows of an Experiment or a Trace: what it is, its weights as a picture or a table, its stages."""
+"""The HTML of an Experiment or a Trace in a notebook: sizes, weights as a picture or tables, stages."""
 
 import base64
 from html import escape
@@ -11,15 +11,15 @@ from attnlab.counted import counted
 from attnlab.notebook_display import FAULTS, notebook_picture
 
 _TOKENS = 32
-"""How many tokens are named above the picture."""
+"""How many tokens are listed above the picture."""
 _CELLS = 1024
-"""The largest maps that stand as tables where nothing can be drawn."""
+"""The most weights, of all heads together, that are shown as tables if no picture can be drawn."""
 
 
 def notebook_html(x: Experiment | Trace) -> str | None:
     """Return a block of HTML: sizes, tokens, the weights of all heads, the settings and the stages.
 
-    Where no picture can be drawn, the weights of a small layer stand as tables. None where all of it fails.
+    If no picture can be drawn, the weights of a small layer are shown as tables. None if everything fails.
     """
     try:
         e = x.experiment if isinstance(x, Trace) else x
@@ -57,7 +57,7 @@ def _settings(e: Experiment) -> str:
 
 
 def _tables(trace: Trace) -> list[str]:
-    """Return the weights of each head as a table, tokens at its edges."""
+    """Return the weights of each head as a table, labelled with the tokens."""
     e = trace.experiment
     top = "".join(f"<th>{escape(token)}</th>" for token in ("", *e.key_tokens))
     made = []

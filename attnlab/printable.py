@@ -1,13 +1,13 @@
-"""Names and texts from files as they may stand in a sentence: what would act on a screen is spelt out instead."""
+"""Makes names and texts from files safe to show: control characters are spelt out."""
 
 _HARMLESS = frozenset("\u200c\u200d\u200e\u200f")
-"""Joiners inside words and emoji, and marks of direction that reach no further than a word."""
+"""Joiners inside words and emoji, and direction marks that affect one word at most."""
 
 
 def printable(text: str, keep: str = "") -> str:
-    """Return a text with its control characters and overrides of direction spelt out: ``\\x1b``, ``\\u202e``.
+    """Return a text with control characters and direction overrides spelt out: ``\\x1b``, ``\\u202e``.
 
-    Those of ``keep``, such as a line feed, stay.
+    Characters in ``keep``, such as a line feed, stay.
     """
     if text.isprintable():
         return text

@@ -35,7 +35,7 @@ RULES = pytest.StashKey[Counter[str]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--quick", action="store_true", help="leave out slow tests and most cases, as make test does (tests/quick.py)")
+    parser.addoption("--quick", action="store_true", help="leave out slow tests and most cases, as make test does")
 
 
 def pytest_configure(config: pytest.Config) -> None:

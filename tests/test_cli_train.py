@@ -288,7 +288,7 @@ def test_a_text_that_a_run_names_is_read_only_if_that_is_allowed(
         patched.setattr("attnlab.training.tasks.texts.stamp", lambda path: pytest.fail(f"{path} was looked at"))
         assert train("--resume", str(folder)) == 2
     said = capsys.readouterr().err
-    assert "which you have not chosen on this computer. --allow-text lets it be read." in said
+    assert "which you have not chosen on this computer. Add --allow-text to let attnlab read it." in said
     assert said.rstrip("\n").isprintable()
     for options in (("--allow-text",), ()):  # asked once
         assert train("--resume", str(folder), *options) == 2

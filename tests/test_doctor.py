@@ -143,11 +143,11 @@ def test_without_a_display_the_way_out_is_named() -> None:
 
 
 def test_the_logs_are_named_with_the_time_of_the_last_fault(config_dir: Path) -> None:
-    assert doctor.check_log("errors.log").detail == f"{config_dir / 'errors.log'}, which nothing was written to yet"
+    assert doctor.check_log("errors.log").detail == f"{config_dir / 'errors.log'}, not written yet"
     fault_log.append("errors.log", "a fault\n")
     told = doctor.check_log("errors.log")
     assert told.ok
-    assert told.detail.startswith(f"{config_dir / 'errors.log'}, last written to at 2")
+    assert told.detail.startswith(f"{config_dir / 'errors.log'}, last written at 2")
 
 
 def test_a_remedy_stands_below_what_is_missing_and_nowhere_else() -> None:

@@ -14,7 +14,7 @@ ArrayLike: TypeAlias = Tensor | NDArray[Any] | Sequence[Any]
 """What a field may be given as: a tensor, a NumPy array or nested sequences of numbers."""
 
 _OWNED = "_attnlab_owned"
-_ALIGNMENT = 64  # bytes, as torch places what it makes
+_ALIGNMENT = 64  # bytes, as in torch's own allocations
 _AXES = {1: "[n]", 2: "[rows, columns]"}
 _KEPT = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 _DEEPEST = 4  # sequences inside sequences that are looked into for tensors; an array has two
@@ -24,12 +24,12 @@ def own(tensor: Tensor) -> Tensor:
     """Mark a tensor that nobody else holds, so that experiments share it instead of copying it; return it.
 
     The mark holds for this very tensor in its present state: a copy does not have it, and writing into it ends it.
-    What does not lie in memory as torch's own tensors do is copied first, since a product's bits depend on it.
+    A tensor that is not contiguous or not aligned as torch's own are is copied first, as a product's bits depend on it.
     """
     if tensor.data_ptr() % _ALIGNMENT or not tensor.is_contiguous():
         with torch.inference_mode(False):
             tensor = tensor.clone(memory_format=torch.contiguous_format)
-    if not tensor.is_inference():  # these do not count what is written into them
+    if not tensor.is_inference():  # inference tensors do not count writes
         setattr(tensor, _OWNED, (id(tensor), tensor._version))
     return tensor
 
@@ -41,16 +41,16 @@ def is_owned(array: Any) -> TypeGuard[Tensor]:
 
 
 def is_written(tensor: Tensor) -> bool:
-    """Whether an owned tensor was written into; what NumPy writes through ``tensor.numpy()`` torch does not count."""
+    """Whether an owned tensor was written into; torch does not count writes through ``tensor.numpy()``."""
     mark = getattr(tensor, _OWNED, None)
     return mark is not None and mark[1] != tensor._version and mark[0] == id(tensor)
 
 
 def written(field: str) -> ExperimentError:
-    """Return the error that says that an array of an experiment was changed in place."""
+    """Return the error for an array of an experiment that was changed in place."""
     return ExperimentError(
-        f"{field} was changed in place, and an experiment's arrays stay as they are; "
-        f"change a copy, {field}.clone(), and make another experiment of it with dataclasses.replace."
+        f"{field} was changed in place, but the arrays of an experiment are read-only; "
+        f"change a copy, {field}.clone(), and make a new experiment with dataclasses.replace."
     )
 
 

@@ -140,7 +140,7 @@ def scaled(t: "Trace") -> Tensor:
 
 @lru_cache(maxsize=32)
 def _scalar(value: float, dtype: torch.dtype, device: torch.device) -> Tensor:
-    """Return a number as a tensor without axes, which small layers are computed with in half the time. Shared."""
+    """Return a number as a shared 0-d tensor, which halves the time of small layers."""
     with torch.inference_mode(False):
         return torch.tensor(value, dtype=dtype, device=device)
 

@@ -195,7 +195,7 @@ class Sample:
 class Experiment:
     """One attention layer on one sentence, immutable; an edit makes another that shares what it did not touch.
 
-    Its arrays are to be read; what is changed in place is refused when it is next computed, saved or written as code.
+    Its arrays are read-only: computing, saving or exporting it raises an error if one was changed in place.
 
     embeddings [T_q, d_model], one row a token. With ``memory_tokens`` and ``memory_embeddings`` [T_k, d_memory], keys
     and values come from there (cross-attention). Arrays may be tensors, NumPy arrays or nested lists; they are copied.
@@ -249,14 +249,14 @@ class Experiment:
         return f"<Experiment: {counted(self.n_heads, 'head')}, {self.T_q} × {self.T_k} tokens, d_model {self.d_model}>"
 
     def _repr_html_(self) -> str | None:
-        """Return what it is, its weights as a picture and its stages for notebooks; drawn only when asked for."""
-        import attnlab  # below and above everything, and loads Qt only now
+        """Return sizes, tokens, the weights as a picture and the stages as HTML, for notebooks."""
+        import attnlab  # here, as it imports this module and loads Qt
 
         return attnlab.notebook_html(self)
 
     def _repr_png_(self) -> bytes | None:
         """Return its weights as a picture for notebooks, None where none can be drawn; drawn only when asked for."""
-        import attnlab  # below and above everything, and loads Qt only now
+        import attnlab  # here, as it imports this module and loads Qt
 
         return attnlab.notebook_picture(self)
 

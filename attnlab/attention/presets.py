@@ -36,10 +36,10 @@ def named(name: str) -> Preset:
         UnknownPresetError: there is none; the sentence names the nearest one and the command that lists all.
     """
     if not isinstance(name, str):
-        raise UnknownPresetError(f"name is {repr(name)}; a preset has a text for its name, such as 'journey'.")
+        raise UnknownPresetError(f"name is {repr(name)}; a preset's name is a string, such as 'journey'.")
     found = PRESETS.get(name.lower())
     if found is None:
-        near = get_close_matches(name.lower(), PRESETS, n=1, cutoff=0.8)  # "rope" is not what is meant by "nope"
+        near = get_close_matches(name.lower(), PRESETS, n=1, cutoff=0.8)  # "nope" should not suggest "rope"
         hint = f"did you mean {near[0]}? The command attnlab presets" if near else "journey is one; attnlab presets"
         raise UnknownPresetError(f"There is no preset {name!r}; {hint} lists all {len(PRESETS)}.")
     return found

@@ -1,9 +1,9 @@
 """Matrix products whose bits do not depend on the number of threads.
 
-A library of linear algebra splits a product among its threads, and adds in another order for another number of them.
-It also chooses how to add by where the factors begin in memory, which :func:`attnlab.attention.arrays.own` takes care
-of. The stages therefore compute each product in one thread. All else that they do gives every number by itself, or
-every row, and may use as many threads as there are.
+A linear algebra library splits a product among its threads, so the order of additions depends on their number. The
+stages therefore compute each product in one thread. The order also depends on the alignment of the factors in memory,
+which :func:`attnlab.attention.arrays.own` fixes. All other operations compute each number, or each row, independently
+and may use all threads.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from torch import Tensor
 
 
 def in_one_thread(function: Callable[..., Tensor], *arguments: Tensor | None) -> Tensor:
-    """Return ``function(*arguments)``, computed in the calling thread alone; the number of threads is put back."""
+    """Return ``function(*arguments)``, computed in the calling thread alone; then restore the number of threads."""
     threads = torch.get_num_threads()
     if threads == 1:
         return function(*arguments)
@@ -30,7 +30,7 @@ def bmm(a: Tensor, b: Tensor) -> Tensor:
 
 
 def matmul(a: Tensor, b: Tensor) -> Tensor:
-    """Return a product as ``@`` does, of any number of axes."""
+    """Return ``a @ b``, for any number of axes."""
     return in_one_thread(torch.matmul, a, b)
 
 

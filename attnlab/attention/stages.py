@@ -209,9 +209,9 @@ def sources(stage: Stage, e: "Experiment") -> tuple[Stage, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a configuration computes: its stages by name, in order, and the stages that each is computed from.
+    """The stages of a configuration: all by name, in order, and the stages that each is computed from.
 
-    ``listed`` are the names but for those of stages that stand beside.
+    ``listed`` has the names without those of side stages.
     """
 
     stages: Mapping[str, Stage]
@@ -223,7 +223,7 @@ _PLANS: "WeakKeyDictionary[AttentionConfig, dict[tuple[bool, bool], Plan]]" = We
 
 
 def plan(e: "Experiment") -> Plan:
-    """Return what an experiment computes; looked up once for a configuration, as edits of numbers keep it."""
+    """Return the plan of an experiment; cached by configuration, which edits of numbers keep."""
     plans = _PLANS.get(e.config)
     if plans is None:
         plans = _PLANS[e.config] = {}
@@ -234,7 +234,7 @@ def plan(e: "Experiment") -> Plan:
 
 
 def new_plan(e: "Experiment") -> Plan:
-    """Return what an experiment, or what stands in for one, computes."""
+    """Return the plan of an experiment, or of an object with the same attributes, without the cache."""
     present = {stage.name: stage for stage in STAGES if stage.present(e)}
     listed = tuple(name for name, stage in present.items() if not stage.beside)
     return Plan(present, {name: presence.sources(e, name) for name in present}, listed)

@@ -63,14 +63,14 @@ class Trace:
         return f"<Trace on {self.device} in {dtype}: {', '.join(self.stages)}>"
 
     def _repr_html_(self) -> str | None:
-        """Return what it is, its weights as a picture and its stages for notebooks; drawn only when asked for."""
-        import attnlab  # below and above everything, and loads Qt only now
+        """Return sizes, tokens, the weights as a picture and the stages as HTML, for notebooks."""
+        import attnlab  # here, as it imports this module and loads Qt
 
         return attnlab.notebook_html(self)
 
     def _repr_png_(self) -> bytes | None:
         """Return its weights as a picture for notebooks, None where none can be drawn; drawn only when asked for."""
-        import attnlab  # below and above everything, and loads Qt only now
+        import attnlab  # here, as it imports this module and loads Qt
 
         return attnlab.notebook_picture(self)
 
@@ -101,7 +101,7 @@ class Trace:
         return self._present[name]
 
     def sources(self, name: str) -> tuple[str, ...]:
-        """Return the names of the stages that a stage is computed from here; KeyError as ``trace[name]``."""
+        """Return the names of the stages that a stage is computed from in this trace; KeyError as ``trace[name]``."""
         return self._plan.sources[name] if name in self._present else self._plan.sources[self.stage(name).name]
 
     def __contains__(self, name: str) -> bool:
@@ -148,7 +148,7 @@ class Trace:
         return tensor if self._as_given and tensor.dtype is self.dtype else tensor.to(self.device, self.dtype)
 
     def _refuse_written(self) -> None:
-        from attnlab.attention.experiment import check_unwritten  # which imports what traces are made of
+        from attnlab.attention.experiment import check_unwritten  # that module imports this one's parts
 
         check_unwritten(self.experiment)
 

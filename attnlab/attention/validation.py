@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 SCALES = ("sqrt_d_k", "none", "sqrt_d_model")
 MOST_HEADS = 4096
-"""The most heads a layer may have, many times those of any model: the window draws a map of each."""
+"""The most heads a layer may have, far more than any model has: the window draws a map for each."""
 MOST = 2**31 - 1
 """The largest number that a count may be."""
 

@@ -1,4 +1,4 @@
-"""Where and when stages are computed. In its place stands the public function ``attnlab.compute``.
+"""Where and when stages are computed. The public function ``attnlab.compute`` replaces this module in ``attnlab``.
 
 The function and this package share one name, and importing any module in here binds that name to what is registered
 for the package. So that is the function, which carries what Python needs to find the modules: ``attnlab.compute`` means

@@ -43,7 +43,7 @@ def resolve_device(device: str | torch.device) -> torch.device:
     """
     if (
         isinstance(device, str) and device == "cpu"
-    ):  # nearly always, and asking what else is there takes longer than a small layer
+    ):  # the usual case; listing the other devices takes longer than a small layer
         return _CPU
     if not isinstance(device, str | torch.device):
         raise DeviceError(f"device is {repr(device)}; it needs a name, such as {devices()[-1]!r}.")

@@ -1,4 +1,4 @@
-"""Computes beside the window: one long-lived thread, one waiting request, newest wins; jobs go between requests."""
+"""Computes in the background: one long-lived thread and one waiting request, the newest. Jobs run between requests."""
 
 import threading
 import time
@@ -18,9 +18,9 @@ from attnlab.errors import AttnlabError
 from attnlab.fault_log import report
 
 PATIENCE_S = 0.05
-"""How long a job that has just begun may hold up a request: most jobs are over by then, and nobody feels it."""
+"""How long a running job may delay a request: most jobs end sooner, and users do not notice the delay."""
 END_S = 1.0
-"""How long the end of the thread is waited for; one that computes on is cut off with the process."""
+"""How long to wait for the thread to end; a thread that is still computing ends with the process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def answer(request: Request, stopped: Callable[[], bool] = lambda: False) -> Rep
 
 
 def _answered(request: Request, stopped: Callable[[], bool]) -> Reply:
-    """Answer a request, come what may: a fault of the program's own is told and logged too."""
+    """Answer a request in every case; a fault of the program is reported and answered as well."""
     try:
         return answer(request, stopped)
     except Exception as error:  # noqa: BLE001  # the thread must outlive a fault: whoever waits would wait for ever
@@ -144,16 +144,16 @@ class ComputeService(QObject):
 
     @contextmanager
     def between(self) -> Iterator[None]:
-        """Wait, in another thread, until no request waits or is answered; what is done inside is done between requests.
+        """Wait, in another thread, until no request is waiting or being computed; the body runs between requests.
 
-        A request waits for it, but for no longer than ``PATIENCE_S``: then both go on beside each other.
+        A request waits for the body, but at most ``PATIENCE_S``; then both run at the same time.
         """
         with self._wake:
             while (self._waiting is not None or self._computing) and not self._stopping:
                 self._wake.wait()
             self._jobs += 1
             self._patient_until = time.monotonic() + PATIENCE_S
-        prepare()  # a new thread begins with the number of threads set last, which may be that of a training
+        prepare()  # a new thread inherits torch's last thread count, which a training may have set
         try:
             yield
         finally:
@@ -162,7 +162,7 @@ class ComputeService(QObject):
                 self._wake.notify_all()
 
     def stop(self) -> None:
-        """End the thread after the stage that it computes, for which nobody waits long; may be called twice."""
+        """End the thread after the stage that it is computing, and wait briefly for that; may be called twice."""
         with self._wake:
             self._stopping = True
             self._wake.notify_all()
@@ -171,13 +171,13 @@ class ComputeService(QObject):
     def _work(self) -> None:
         while (request := self._next()) is not None:
             self._post(_answered(request, lambda: self._stopping))
-            del request  # or it would be kept until the next one
+            del request  # or it would stay in memory until the next one
             with self._wake:
                 self._computing = False
                 self._wake.notify_all()
 
     def _next(self) -> Request | None:
-        """Wait for the request whose turn it is; None when the thread is to end."""
+        """Wait for the next request; None when the thread should end."""
         with self._wake:
             while not self._stopping:
                 left = self._patient_until - time.monotonic() if self._jobs else 0.0

@@ -31,8 +31,8 @@ class Document(QObject):
         self._history = History(label, scene)
         self._view = fitted(View(), scene.experiment, first=True)
         self._saved: dict[int, tuple[Path | None, ref[Scene] | None]] = {0: (None, ref(scene))}
-        # of each thing that was opened, its file and the scene that lies there
-        self._in_files = {0}  # the openings that lie in a file, or are as they were opened
+        # for each opening, its file and the scene saved there
+        self._in_files = {0}  # the openings that are saved in a file, or unchanged
         self._good: Entry | None = None
 
     @property
@@ -99,7 +99,7 @@ class Document(QObject):
         self._announce()
 
     def ever_saved(self, opening: int) -> bool:
-        """Tell whether what was opened with that number lies in a file, as it was then or later."""
+        """Return whether the opening of that number was ever saved to a file, or came from one."""
         return opening in self._in_files
 
     def mark_saved(self, path: Path, entry: Entry | None = None) -> None:
@@ -126,20 +126,20 @@ class Document(QObject):
             self._announce()
 
     def note_computed(self) -> None:
-        """Remember that the numbers of the current scene are there."""
+        """Mark the current scene as computed."""
         self._good = self._history.note_computed()
 
     def refuse(self) -> None:
-        """Leave the current scene, whose numbers cannot be had, for the state before it.
+        """Leave the current scene, which cannot be computed, for the state before it.
 
-        It leaves the history, so that undo and redo never come to it again. One that could be computed before stays:
-        then it is the device that fails, and nothing is lost to that.
+        The scene is removed from the history, so that undo and redo skip it. A scene that was computed before stays:
+        in that case the device has failed, and no work should be lost.
         """
         if self._history.refuse(self._good):
             self._announce()
 
     def set_history_budget(self, bytes_: int) -> None:
-        """Let the history take as many bytes; beyond these the oldest entries are let go."""
+        """Set how many bytes the history may take; beyond that the oldest entries are dropped."""
         self._history.budget = bytes_
         self.history_changed.emit()
 
@@ -158,7 +158,7 @@ class Document(QObject):
             self.show(cell=cell, pinned=pin and cell is not None)
 
     def _forget_gone(self) -> None:
-        """Forget the files of what was opened and has left the history."""
+        """Forget the files of openings that are no longer in the history."""
         for opening in [one for one in self._saved if one not in self._history.openings]:
             del self._saved[opening]
 

@@ -14,11 +14,11 @@ from attnlab.folders import config_folder
 
 VERSION = 1
 LIMIT = 1 << 20
-"""Bytes that the file of settings may have."""
+"""The size limit of the settings file in bytes."""
 RECENT_LIMIT = 12
 FIGURE_LIMIT = 32
 HISTORY_MIB, HISTORY_CHOICES = 512, (128, 512, 2048, 8192)
-"""How many MiB the history of edits may take unless a person chooses otherwise, and what is there to choose from."""
+"""How many MiB the history of edits may take by default, and the choices."""
 THEMES = ("system", "light", "dark", "contrast-light", "contrast-dark")
 
 Migration = Callable[[dict[str, Any]], dict[str, Any]]

@@ -1,4 +1,4 @@
-"""What is shown of a scene, as a value; without Qt, as it is loaded in a thread, where no class of Qt may be made."""
+"""What is shown of a scene, as a value. Imports no Qt, as a thread loads it and must not define Qt classes."""
 
 from dataclasses import dataclass, replace
 
@@ -40,7 +40,7 @@ class View:
 
 
 def fitted(view: View, e: Experiment, *, first: bool = False) -> View:
-    """Return the view with what no longer exists let go; ``first`` picks the heads anew."""
+    """Return the view without references to parts that no longer exist; ``first`` resets heads and steps."""
     if first:
         view = replace(view, head="all" if e.n_heads > 1 else 0, step=None, at=None, alone=None)
     if isinstance(view.head, int) and view.head >= e.n_heads:
@@ -56,7 +56,7 @@ def fitted(view: View, e: Experiment, *, first: bool = False) -> View:
 
 
 def _placed(view: View, e: Experiment) -> View:
-    """Return the view with a place that there is, and as many steps as stages are begun there."""
+    """Return the view with its place moved to one that exists, and its step count to match."""
     names = [stage.name for stage in walk.stages_of(e)]
     depth = view.depth if view.depth in walk.DEPTHS else "stage"
     at = walk.fitted(e, view.at)

@@ -77,7 +77,7 @@ class FigureSpec:
 
 def _within(value: float, limits: tuple[float, float], sentence: str, *, whole: bool = False) -> None:
     if not limits[0] <= value <= limits[1] or (whole and value != int(value)):
-        told = f"{Decimal(value):.6g}" if type(value) is int else f"{value:g}"  # a whole number may be no float
+        told = f"{Decimal(value):.6g}" if type(value) is int else f"{value:g}"  # an int may be too large for a float
         raise AttnlabError(sentence.format(told, f"{limits[0]:g}", f"{limits[1]:g}"))
 
 

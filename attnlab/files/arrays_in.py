@@ -69,7 +69,7 @@ def _damaged(file: Path, error: Exception) -> FileError:
 
 
 def _from_safetensors(file: Path) -> dict[str, NamedArray]:
-    open_file(file).close()  # which refuses a pipe or a device, where the next line would wait
+    open_file(file).close()  # refuses a pipe or a device, on which the next line would block
     with safe_open(file, framework="pt") as opened:
         return {array.name: array for array in _slices(opened, file)}
 

@@ -1,4 +1,4 @@
-"""The one way to read a file of a person's: regular files only, never a pipe to wait for, and up to a limit."""
+"""Reads the user's files: regular files only, up to a limit, never blocking on a pipe."""
 
 import os
 import stat
@@ -12,7 +12,7 @@ def open_file(path: str | os.PathLike[str]) -> IO[bytes]:
     """Open a regular file for reading.
 
     Raises:
-        OSError, ValueError: as :func:`open`; and at once for a pipe, a device or a socket.
+        OSError, ValueError: as :func:`open`; also for a pipe, a device or a socket, without waiting.
     """
     return open(path, "rb", opener=_ordinary)
 
@@ -21,7 +21,7 @@ def read_bytes(path: str | os.PathLike[str], limit: int, who: str) -> bytes:
     """Return what is in a file of at most ``limit`` bytes, whole MiB; ``who`` may have so many: "an exercise".
 
     Raises:
-        FileError: it is not there, cannot be read, is no regular file, or is larger.
+        FileError: it does not exist, cannot be read, is not a regular file, or is larger.
     """
     name = shown(path)
     try:
@@ -35,7 +35,7 @@ def read_bytes(path: str | os.PathLike[str], limit: int, who: str) -> bytes:
 
 
 def _ordinary(name: str, flags: int) -> int:
-    """Open without waiting. Looked at before, as opening a device may set it going, and after, as it may be another."""
+    """Open without blocking. Checks before, as opening can start a device, and after, as the file may be replaced."""
     _check_mode(os.stat(name).st_mode)
     handle = os.open(name, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
     try:
@@ -47,5 +47,5 @@ def _ordinary(name: str, flags: int) -> int:
 
 
 def _check_mode(mode: int) -> None:
-    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # of folders Python itself says that they are some
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # Python's own error for a folder says so
         raise OSError(0, "it is a pipe or a device, not a file")

@@ -35,7 +35,7 @@ def notebook(e: Experiment, title: str, dtype: str = "float32") -> str:
         cells += [_markdown(f"about-{stage.name}", _heading(stage, e)), _code(stage.name, _stage(stage, lines))]
     cells += [_markdown("about-all", "## All stages by name"), _code("all", f"stages = {listed(made.stages)}")]
     if made.batch:
-        text = f"## The whole batch\n\nThe cells above compute sequence {e.item}, counted from 0; these the others."
+        text = f"## The whole batch\n\nThe cells above compute sequence {e.item} (from 0); these compute the others."
         cells += [_markdown("about-batch", text), _code("others", "\n\n".join(made.others))]
         cells += [_code("batch", f'batch = {made.batch}\n[each["output"] for each in batch]')]
     book = {"cells": cells, "metadata": _METADATA, "nbformat": 4, "nbformat_minor": 5}

@@ -83,7 +83,7 @@ def _header(stream: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
             shape, _, dtype = read(stream)
         except tokenize.TokenError:
             raise ValueError("its header cannot be read") from None
-    if any(type(length) is not int or length < 0 for length in shape):  # NumPy lets truth values pass
+    if any(type(length) is not int or length < 0 for length in shape):  # NumPy accepts booleans
         raise ValueError(f"its header promises the shape {list(shape)}")
     return tuple(shape), dtype
 

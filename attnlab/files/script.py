@@ -36,10 +36,10 @@ def unpacked(text, shape, kind):
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """The parts of the generated code: what is imported, defined and given, and the lines of each stage in order.
+    """The parts of the generated code: imports, definitions, inputs, and the lines of each stage in order.
 
-    ``others`` are functions that compute the other sequences of a batch, and ``batch`` is the expression of a list of
-    the stages of all, which needs ``stages``, those of the present one; without a batch they are empty.
+    ``others`` are functions that compute the other sequences of a batch, and ``batch`` is an expression for the list of
+    every sequence's stages, which uses ``stages`` for the present one. Without a batch both are empty.
     """
 
     standard: tuple[str, ...]

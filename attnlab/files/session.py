@@ -40,7 +40,7 @@ FORMAT = "attnlab"
 MOST_PINS = 100
 """How many experiments a session keeps beside the one that is open."""
 
-_LISTED_LIMIT = 1 << 20  # a manifest of more bytes would keep a list of sessions waiting
+_LISTED_LIMIT = 1 << 20  # in bytes; reading a larger manifest would delay a list of sessions
 _SIZE = f"{TOTAL_LIMIT >> 20} MiB"
 _DAMAGE = (
     zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, struct.error, SafetensorError, EOFError, RuntimeError,
@@ -145,9 +145,9 @@ def load_session(path: str | os.PathLike[str]) -> Session:
 
 
 def read_view(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return how a session was looked at, for a list of sessions: only its manifest is read.
+    """Return the view saved in a session, for a list of sessions; reads only the manifest.
 
-    Empty where the file cannot be read, is no session of this attnlab, or its manifest is large.
+    Empty if the file cannot be read, is not a session that this attnlab can read, or has a large manifest.
     """
     try:
         with _opened(path, shown(path)) as file:

@@ -69,7 +69,7 @@ class Archive:
             )
 
     def read(self, name: str, at_most: int = TOTAL_LIMIT) -> bytes:
-        """Return the whole of a member, and never more than it says it has, piece by piece.
+        """Return a member, read in pieces and never beyond its declared size.
 
         Raises:
             ValueError: it is missing, ends too early, or says it has more bytes than ``at_most``.

@@ -44,7 +44,7 @@ def described(experiments: Sequence[Experiment]) -> tuple[list[dict[str, Any]], 
                 continue
             own[id(array)] = stored = _prefix(place) + name
             arrays[stored] = array.clone(memory_format=torch.contiguous_format)  # safetensors refuses shared memory
-        known |= own  # only now: an experiment shares with those before it, not within itself
+        known |= own  # only now: arrays are shared with earlier experiments, not within one
         plain.append(_described(e) | ({"shared": shared} if place else {}))
     return plain, arrays
 
@@ -61,7 +61,7 @@ def experiments_of(plain: Sequence[Any], arrays: Mapping[str, Tensor]) -> list[E
         prefix, where = _prefix(place), f"pins[{place - 1}] " if place else ""
         _check(each, where)
         own = {n.removeprefix(prefix): left.pop(n) for n in list(left) if n.startswith(prefix) and _is_own(n, place)}
-        within = {prefix + name: array for name, array in own.items()}  # as some attnlab 0.1 wrote it
+        within = {prefix + name: array for name, array in own.items()}  # as early versions of attnlab 0.1 wrote it
         found.append(_experiment(each, own | _shared(each, known | within, where), where))
         known |= {prefix + name: array for name, array in arrays_of(found[-1]).items() if name in own}
     if left:

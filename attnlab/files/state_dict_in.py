@@ -34,7 +34,7 @@ def read_state_dict(file: Path) -> dict[str, NamedArray]:
         FileError: it holds a whole module or other code, or is not a file of torch.
     """
     held = _loaded(file)
-    keep = not _is_zip(file)  # what was read whole; a mapped file may be cut short under whoever reads it
+    keep = not _is_zip(file)  # read whole: a mapped file could be truncated while it is used
     found = {name: _array(file, name, tensor, keep) for name, tensor in _tensors(held, "", file)}
     if not found:
         raise FileError(f"{shown(file.name)} holds no tensors; save model.state_dict() with torch.save.")
@@ -42,14 +42,14 @@ def read_state_dict(file: Path) -> dict[str, NamedArray]:
 
 
 class _BoundedUnpicklingError(pickle.UnpicklingError):
-    """An error of torch's unpickler, cut: it quotes the file, and torch searches it in the square of its length."""
+    """An error of torch's unpickler, shortened: it quotes the file, and torch searches it in quadratic time."""
 
     def __init__(self, message: object = "") -> None:
         super().__init__(str(message)[:_LONGEST_MESSAGE])
 
 
 def _bound_messages() -> None:
-    """Have torch's unpickler raise errors that are cut; a torch without this module raises its own."""
+    """Make torch's unpickler raise shortened errors, if this version of torch has it."""
     unpickler: Any = getattr(torch, "_weights_only_unpickler", None)
     if unpickler is not None:
         unpickler.UnpicklingError = _BoundedUnpicklingError
@@ -79,7 +79,7 @@ def _loaded(file: Path) -> Any:
 
 
 def _is_zip(file: Path) -> bool:
-    """Tell how torch wrote a file; at once, as for a pipe or a device it is an OSError."""
+    """Return whether a file is an archive, torch's newer format; OSError for a pipe or a device, without waiting."""
     with open_file(file) as opened:
         return zipfile.is_zipfile(opened)
 

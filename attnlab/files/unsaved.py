@@ -1,4 +1,4 @@
-"""The unsaved work of former windows: the last ten sessions in a folder, each with its time and its title."""
+"""The unsaved work of earlier windows: the last ten sessions in a folder, each with its time and title."""
 
 import contextlib
 import os
@@ -12,9 +12,9 @@ from attnlab.files.atomic import shown
 from attnlab.files.session import read_view
 
 MOST, BYTES_LIMIT = 10, 1 << 30
-"""How many sessions are kept, and how many bytes they may take together; the newest is kept however large it is."""
+"""How many sessions are kept, and how many bytes they may take together; the newest is kept whatever its size."""
 FILE = "file"
-"""Under which name work that was not saved says which file it is of."""
+"""The key in a session's view under which unsaved work names its file."""
 _NAME = re.compile(r"unsaved-(\d{8}T\d{6})(?:-(\d+))?\.attnlab", re.ASCII)
 _TIME = "%Y%m%dT%H%M%S"
 _LONGEST_TITLE = 60
@@ -22,14 +22,14 @@ _LONGEST_TITLE = 60
 
 @dataclass(frozen=True, slots=True)
 class Unsaved:
-    """A session that was never saved by a person. ``title`` is "" where it cannot be read; ``when`` is in UTC."""
+    """A session that the user never saved. ``title`` is "" if it cannot be read; ``when`` is in UTC."""
 
     path: Path
     when: datetime
     title: str
 
     def described(self) -> str:
-        """Return one line for a list: the title, then the local date and time of its last change."""
+        """Return a line for a list: the title, then the local date and time of the last change."""
         return f"{self.title or 'Unsaved work'} — {self.when.astimezone():%d %b %Y, %H:%M}"
 
 
@@ -38,11 +38,11 @@ class UnsavedFolder:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._titles: dict[Path, str] = {}  # a file of such a name never changes
-        self._listed: tuple[int, tuple[Unsaved, ...]] | None = None  # the folder's time of change, and what it held
+        self._titles: dict[Path, str] = {}  # files with such names never change
+        self._listed: tuple[int, tuple[Unsaved, ...]] | None = None  # the folder's change time and contents
 
     def kept(self) -> tuple[Unsaved, ...]:
-        """Return what is kept, the newest first; empty where the folder cannot be read."""
+        """Return the kept sessions, the newest first; none if the folder cannot be read."""
         try:
             changed = self._folder.stat().st_mtime_ns
         except OSError:
@@ -59,9 +59,9 @@ class UnsavedFolder:
         )
 
     def take(self, path: Path) -> None:
-        """Move a session into the list, under the time of its last change, and let go of the oldest beyond the limits.
+        """Move a session into the list, named by the time of its last change, and delete the oldest beyond the limits.
 
-        Where that cannot be done the session stays where it is.
+        If it cannot be moved, it stays where it is.
         """
         with contextlib.suppress(OSError):
             reserved = self._reserved(datetime.fromtimestamp(path.stat().st_mtime, UTC).strftime(_TIME))
@@ -74,7 +74,7 @@ class UnsavedFolder:
             self._trim()
 
     def remove(self, path: Path) -> None:
-        """Let go of one, if it is still there."""
+        """Delete one session, if it is still there."""
         self._listed = None
         with contextlib.suppress(OSError):
             path.unlink(missing_ok=True)
@@ -91,7 +91,7 @@ class UnsavedFolder:
             return []
 
     def _reserved(self, stamp: str) -> Path:
-        """Return a name that no other program can take any more: an empty file, which is not listed."""
+        """Reserve a name against other programs by creating an empty file, which is not listed; return its path."""
         for end in chain(("",), (f"-{number}" for number in count(2))):
             path = self._folder / f"unsaved-{stamp}{end}.attnlab"
             with contextlib.suppress(FileExistsError):
@@ -121,7 +121,7 @@ def _is_name(name: str) -> bool:
         return False
     try:
         datetime.strptime(match[1], _TIME).replace(tzinfo=UTC).astimezone()
-    except (ValueError, OverflowError, OSError):  # the last days of the calendar have no local time everywhere
+    except (ValueError, OverflowError, OSError):  # the last days of the calendar have no local time in some time zones
         return False
     return True
 

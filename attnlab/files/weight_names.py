@@ -85,7 +85,7 @@ def _of_a_list(parts: list[str], kind: str) -> Meaning | None:
 def _leaf(leaf: str, kind: str) -> tuple[str, bool, list[str]] | None:
     """Return the role that the last part names, whether it is a bias, and the words before it."""
     words = [word for word in leaf.split("_") if word]
-    for start in range(max(0, len(words) - _LONGEST), len(words)):  # more words have more letters than any name
+    for start in range(max(0, len(words) - _LONGEST), len(words)):  # no known name has more words
         joined = "".join(words[start:]).lower()
         before = ["_".join(words[:start])] if start else []
         if kind == "" and joined in _BIASES:
@@ -106,5 +106,5 @@ def _layer(parts: list[str], leaf: str) -> str:
 
 def in_order(name: str) -> tuple[object, ...]:
     """Return a key that sorts layer 2 before layer 10."""
-    parts = re.split(r"([0-9]{1,18})", name)  # text and numbers in turns
+    parts = re.split(r"([0-9]{1,18})", name)  # text and numbers alternate
     return tuple((int(part), "") if i % 2 else (-1, part) for i, part in enumerate(parts))

@@ -60,7 +60,7 @@ def apply(
 
 
 def _check_embeddings(embeddings: object) -> None:
-    """Refuse what is no way of getting embeddings."""
+    """Raise ExperimentError if the choice of embeddings is unknown."""
     if isinstance(embeddings, NamedArray) or (isinstance(embeddings, str) and embeddings in ("keep", "drawn")):
         return
     raise ExperimentError(f"embeddings is {reprlib.repr(embeddings)}; it needs one of keep, drawn.")

@@ -45,7 +45,7 @@ def read_weights(
     if not isinstance(e, Experiment):
         raise ArgumentError(f"read_weights was given {type(e).__name__}; it needs an attnlab.Experiment.")
     if layer is not None and not isinstance(layer, str | int):
-        raise ArgumentError(f"layer is {reprlib.repr(layer)}; it needs the name of a layer, or its place from 0.")
+        raise ArgumentError(f"layer is {reprlib.repr(layer)}; it needs the name of a layer, or its index from 0.")
     arrays = read_arrays(path)
     proposal = _chosen(path, guess(arrays, e, heads_beside(path)), arrays, layer)
     return apply(proposal, arrays, e, n_heads=n_heads, n_kv_heads=n_kv_heads, embeddings=embeddings)

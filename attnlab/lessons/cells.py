@@ -17,7 +17,7 @@ MOST_BLANKS = 256
 """Cells that one question may ask for."""
 
 QUOTED = re.compile(r"\"([^\"]*)\"|“([^”]*)”|'([^']*)'")
-"""A token in a place where a number could stand. For a whole text: searching for it takes the square of its length."""
+"""A token in place of a number. Match a whole text only: searching for it takes quadratic time."""
 
 _NAMED = re.compile(r"(\w+)\s*(?:\[(.*)\])?", re.DOTALL)
 _INDEX = re.compile(rf"(?::|[0-9]{{1,6}}|{QUOTED.pattern})")
@@ -31,13 +31,13 @@ def unquoted(text: str) -> str | None:
 
 
 def indexed(text: str) -> tuple[str, str | None] | None:
-    """Return a name and what stands in brackets behind it, or None; None for a text that is not written so."""
+    """Return a name and the text in brackets after it, or None without brackets; None for any other text."""
     found = _NAMED.fullmatch(text.strip())
     return (found[1], found[2]) if found else None
 
 
 def pieces(text: str, *, outside_brackets: bool = False) -> list[str]:
-    """Return a text cut at its commas, but for those of a token in quotes, and of what stands in brackets if asked."""
+    """Split a text at its commas, except those in quoted tokens and, if asked, those in brackets."""
     bare, bracket, ends = _masked(text), "", [len(text)]
     for at in range(len(bare) - 1, -1, -1):
         if bare[at] in "[]":
@@ -49,7 +49,7 @@ def pieces(text: str, *, outside_brackets: bool = False) -> list[str]:
 
 
 def _masked(text: str) -> str:
-    """Return a text with its tokens in quotes replaced by _, as long as it was; a quote that is not closed stays."""
+    """Return a text of the same length with its quoted tokens replaced by _; an unclosed quote stays."""
     parts: list[str] = []
     at, unclosed = 0, set[str]()
     for start, character in enumerate(text):
@@ -58,7 +58,7 @@ def _masked(text: str) -> str:
             continue
         end = text.find(closing, start + 1) + 1
         if not end:
-            unclosed.add(closing)  # nor will one that comes later be closed
+            unclosed.add(closing)  # a later one will not be closed either
             continue
         parts += [text[at:start], "_" * (end - start)]
         at = end

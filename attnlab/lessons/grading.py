@@ -92,7 +92,7 @@ def read_number(text: str) -> float:
         if below == 0:
             raise AttnlabError(f"“{said}” divides by 0; a number such as 0.38 or 3/8 would do.")
         if not (math.isfinite(value) and math.isfinite(below) and math.isfinite(value / below)):
-            raise AttnlabError(f"“{said}” is too large to be held; a number such as 0.38, or −∞, would do.")
+            raise AttnlabError(f"“{said}” is too large; a number such as 0.38, or −∞, would do.")
         return value / below / (100 if found[3] else 1)
     if found := _INFINITE.fullmatch(plain):
         return -math.inf if found[1] == "-" else math.inf

@@ -1,6 +1,6 @@
-"""Which texts of this machine a run may read: those that a person chose or allowed, not any that a run names.
+"""Which texts on this computer a run may read: those that the user chose or allowed, not any that a run names.
 
-A run may come from anybody, and the path in it may be that of a private file, or of a server that learns who looks.
+A run may come from a stranger. Its path may name a private file, or a server that would learn who opened the run.
 """
 
 import json
@@ -14,17 +14,17 @@ from attnlab.files.bounded import read_bytes
 from attnlab.folders import config_folder
 
 MOST, LIMIT = 200, 1 << 20
-"""How many texts are remembered, and bytes that the file of their paths may have."""
+"""How many texts are remembered, and the size limit of the file that lists them, in bytes."""
 _allowed: set[str] = set()
 
 
 def is_allowed(text: str) -> bool:
-    """Tell whether a person chose or allowed the text of a path; nothing at the path is touched."""
+    """Return whether the user chose or allowed the text at a path, without accessing the path."""
     return not text or _full(text) in _allowed or _full(text) in _remembered()
 
 
 def allow(text: str, *, remember: bool = True) -> None:
-    """Let runs read the text of a path from now on; where that cannot be remembered, as long as the program runs."""
+    """Let runs read the text at a path from now on, or until the program ends if that cannot be remembered."""
     path = _full(text)
     _allowed.add(path)
     known = _remembered()
@@ -38,7 +38,7 @@ def allow(text: str, *, remember: bool = True) -> None:
 
 
 def question(text: str) -> str:
-    """Return what a person is asked, or told, before a text is read that a run names."""
+    """Return the sentence that tells the user which unapproved text a run names."""
     return f"The run learns from the text {shown(text)}, which you have not chosen on this computer."
 
 

@@ -85,7 +85,7 @@ class Ended:
 class Failed:
     """The run cannot go on, for the reason in one sentence; ``details`` is the traceback, for the log.
 
-    ``unexpected`` when the program is at fault: neither the settings nor the machine.
+    ``unexpected`` if the program is at fault, not the settings or the machine.
     """
 
     sentence: str

@@ -148,7 +148,7 @@ class TrainingProcess:
                     self._take(connection.recv())
             except (EOFError, OSError, MemoryError):  # also when it is killed within a message
                 code = _gone(popen)
-            except Exception as error:  # noqa: BLE001  # whoever trains must hear how it ended, whatever went wrong here
+            except Exception as error:  # noqa: BLE001  # the session must learn how it ended, after any error
                 report(error, "listening to the training")
                 popen.kill()
                 code = _gone(popen)

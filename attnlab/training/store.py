@@ -1,9 +1,9 @@
-"""Runs on disk: a folder of plain JSON and safetensors each, saved whole or not at all, read from anybody.
+"""Runs on disk: each a folder of JSON and safetensors, saved whole or not at all, and safe to read from strangers.
 
-``run.json`` says what was trained and how it stands, and names the other files: ``curve`` is what every step and the
-held-out examples gave, ``moments`` the weights of the moments, each array of them [moments, …], ``checkpoint`` what
-training goes on from. A save writes these under new names and then replaces ``run.json``, at which moment all of the
-run is the new one; only then the files of the former save are deleted. All functions may be called by any thread.
+``run.json`` holds the settings and the status, and names the other files: ``curve`` has the losses of every step and
+the metrics of the held-out examples, ``moments`` the weights of the moments, in arrays [moments, …], and ``checkpoint``
+the state from which training resumes. A save writes these under new names, then replaces ``run.json``, which makes the
+whole run the new one, and then deletes the files of the previous save. Any thread may call these functions.
 """
 
 import json
@@ -52,11 +52,11 @@ from attnlab.training.tensors import unpack
 Part = TypeVar("Part")
 
 LIMITS = {MANIFEST: 1 << 20, CURVE: 256 << 20, MOMENTS: 2 * LIMIT, CHECKPOINT: 1 << 30}
-"""Bytes that each file may have; of moments a recorder keeps no more than its own limit."""
+"""The size limit of each file in bytes; a recorder's moments stay within its own limit."""
 _STALE_S = 3600
-"""After so many seconds a file that run.json does not name is what a save left that was killed."""
+"""A file that run.json does not name and that is older than this, in seconds, was left by a save that was killed."""
 _TRIES = 5
-"""How often a run is read that is saved again meanwhile."""
+"""How often to read a run again if it is saved meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Summary:
 
 
 def runs_folder() -> Path:
-    """Return the folder of a person's own runs; it need not exist yet."""
+    """Return the folder of the user's own runs; it may not exist yet."""
     return config_folder() / "runs"
 
 
@@ -93,7 +93,7 @@ def new_folder(spec: RunSpec) -> Path:
 
 
 def save(state: RunState, folder: str | os.PathLike[str]) -> None:
-    """Write a run into its folder, which is made; where that fails at any point the former run is there as it was.
+    """Write a run into its folder, created if needed; if that fails at any point, the previous run stays intact.
 
     Raises:
         FileError: it cannot be written, such as when the disk is full; the sentence names the path and the reason.
@@ -114,24 +114,24 @@ def save(state: RunState, folder: str | os.PathLike[str]) -> None:
     said = json.dumps(manifest(state, names), ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace")
     try:
         for part, data in parts.items():
-            write_bytes(path / names[part], cast(bytes, data))  # a copy would hold up every thread
+            write_bytes(path / names[part], cast(bytes, data))  # bytes(data) would copy while every thread waits
         write_bytes(path / MANIFEST, said)
     except BaseException:
-        if _named(path) != set(names.values()):  # it may have been replaced already when Ctrl+C came
+        if _named(path) != set(names.values()):  # Ctrl+C may come just after the replacement
             _delete(path, set(names.values()))
         raise
     _delete(path, (former | _left_behind(path)) - set(names.values()))
 
 
 def delete(folder: str | os.PathLike[str]) -> None:
-    """Delete a run: what is a part of it, and its folder if nothing else is in it.
+    """Delete the files of a run, and its folder if nothing else is in it.
 
     Raises:
         FileError: it cannot be deleted.
     """
     path = Path(folder)
     try:
-        (path / MANIFEST).unlink(missing_ok=True)  # from here on it is no run any more
+        (path / MANIFEST).unlink(missing_ok=True)  # from here on the folder is no longer a run
         for name in os.listdir(path):
             if is_part(name) or is_temporary(name):  # what a save that was killed left half written is of this run too
                 (path / name).unlink(missing_ok=True)
@@ -142,10 +142,10 @@ def delete(folder: str | os.PathLike[str]) -> None:
 
 
 def load(folder: str | os.PathLike[str]) -> RunState:
-    """Return the run that is kept in a folder; one that was saved while it ran is "interrupted".
+    """Return the run in a folder; its status is "interrupted" if it was saved while it ran.
 
     Raises:
-        FileError: it is none, damaged, too large or of a newer attnlab; the sentence names the file.
+        FileError: it is not a run, or is damaged, too large or of a newer attnlab; the sentence names the file.
     """
     path = Path(folder)
     found = _read_manifest(path)
@@ -156,7 +156,7 @@ def load(folder: str | os.PathLike[str]) -> RunState:
             again = _read_manifest(path)
             if again["files"] == found["files"]:
                 raise
-            found = again  # it was saved meanwhile, and the former files are gone
+            found = again  # it was saved meanwhile, and the old files are gone
     return _loaded(path, found)
 
 
@@ -206,7 +206,7 @@ def list_runs(folder: str | os.PathLike[str] | None = None) -> tuple[Summary, ..
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
-    """Return what run.json says, checked, its spec as a value."""
+    """Return the checked contents of run.json, with its spec as a RunSpec."""
     path = folder / MANIFEST
     data = read_bytes(path, LIMITS[MANIFEST], "the settings of a run")
     try:
@@ -221,7 +221,7 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def _read(path: Path, part: str, take: Callable[[Arrays], Part]) -> Part:
-    """Return what the arrays of a file say, as ``take`` reads it."""
+    """Return the arrays of a file, converted by ``take``."""
     data = read_bytes(path, LIMITS[part], "this part of a run")
     try:
         return take(unpack(data))
@@ -230,7 +230,7 @@ def _read(path: Path, part: str, take: Callable[[Arrays], Part]) -> Part:
 
 
 def _named(folder: Path) -> set[str]:
-    """Return the files that the run in a folder names; none where it cannot be read."""
+    """Return the files that a folder's run.json names; none if it cannot be read."""
     try:
         return set(_read_manifest(folder)["files"].values())
     except FileError:
@@ -238,7 +238,7 @@ def _named(folder: Path) -> set[str]:
 
 
 def _left_behind(folder: Path) -> set[str]:
-    """Return the files of saves that were killed long ago; one that is younger another program may be writing."""
+    """Return files left by saves that were killed long ago; another program may still be writing newer ones."""
     found = set()
     with suppress(OSError):
         for name in os.listdir(folder):
@@ -248,7 +248,7 @@ def _left_behind(folder: Path) -> set[str]:
 
 
 def _delete(folder: Path, names: set[str]) -> None:
-    """Delete files as far as that can be done: on Windows not while somebody reads them; a later save will."""
+    """Delete files if possible; on Windows a file that is being read stays until a later save."""
     for name in names:
         with suppress(OSError):
             (folder / name).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""What ``run.json`` says of a run as plain values, and the check of what a stranger's says."""
+"""The contents of ``run.json`` as plain values, and their validation."""
 
 import math
 import re
@@ -10,13 +10,13 @@ from attnlab.training.spec_json import MOST, as_json
 
 FORMAT, VERSION = "attnlab run", 2
 MANIFEST, CURVE, MOMENTS, CHECKPOINT = "run.json", "curve", "moments", "checkpoint"
-"""The parts of a run. All but the first lie in files that the first one names, such as curve-0123456789abcdef."""
+"""The parts of a run. run.json names the files of the others, such as curve-0123456789abcdef.safetensors."""
 PARTS = (CURVE, MOMENTS, CHECKPOINT)
 _ENDING = ".safetensors"
 _NAME = re.compile(r"(curve|moments|checkpoint)(?:-([0-9a-f]{16}))?\.safetensors")
 _LONGEST = 2000
 _OPTIONAL = {"digest"}
-"""Of a person's own text; runs without have none."""
+"""Only runs that learn from the user's own text have one."""
 _DIGEST = re.compile("[0-9a-f]{64}")
 _FIELDS = {
     "format", "version", "name", "spec", "status", "sentence", "step", "seconds", "parameters", "trainable", "device",
@@ -25,17 +25,17 @@ _FIELDS = {
 
 
 def file_name(part: str, save: str = "") -> str:
-    """Return what the file of a part is called; ``save`` are 16 hexadecimal digits, in runs of version 1 none."""
+    """Return the file name of a part; ``save`` is 16 hexadecimal digits, or "" in runs of version 1."""
     return f"{part}-{save}{_ENDING}" if save else part + _ENDING
 
 
 def is_part(name: str) -> bool:
-    """Tell whether a file of this name is a part of a run."""
+    """Return whether a file with this name is a part of a run."""
     return _NAME.fullmatch(name) is not None
 
 
 def manifest(state: RunState, names: dict[str, str]) -> dict[str, Any]:
-    """Return what ``run.json`` says; ``names`` are those of the files of its parts."""
+    """Return the contents of ``run.json``; ``names`` are the file names of the parts."""
     last = state.metrics[-1] if state.metrics else None
     loss = last.loss if last else math.nan
     right = last.right if last else math.nan
@@ -61,6 +61,11 @@ def manifest(state: RunState, names: dict[str, str]) -> dict[str, Any]:
 
 
 def check_manifest(found: Any) -> None:
+    """Check the contents of a ``run.json``, and bring those of version 1 to the present version.
+
+    Raises:
+        ValueError: a field is missing or wrong; names it.
+    """
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise ValueError(f"it is no {FORMAT}")
     version = found.get("version")
@@ -76,13 +81,13 @@ def check_manifest(found: Any) -> None:
         _need(found[name] is None or _number(found[name]), name, "a number or null")
     for name in ("name", "sentence", "device"):
         _need(_text(found[name]), name, f"text of at most {_LONGEST:,} letters")
-    for name in ("name", "sentence", "device"):  # which are shown, and may be a stranger's
+    for name in ("name", "sentence", "device"):  # these are shown, and the file may be a stranger's
         found[name] = printable(found[name])
     digest = found.get("digest", "")
     _need(isinstance(digest, str) and (not digest or _DIGEST.fullmatch(digest) is not None), "digest", "a SHA-256")
     _need(found["status"] in STATUSES, "status", f"one of {', '.join(STATUSES)}")
     _need(isinstance(found["marks"], list) and all(map(_is_mark, found["marks"])), "marks", "steps with titles")
-    if version == 1:  # which had sizes by name
+    if version == 1:  # its files field had sizes by name
         found["files"] = {part: name for part in PARTS if (name := file_name(part)) in _checked_old(found["files"])}
     else:
         _check_files(found["files"])
@@ -96,7 +101,7 @@ def _checked_old(files: Any) -> dict[str, Any]:
 
 
 def _check_files(files: Any) -> None:
-    """Check that files are those of one save, and in the folder of the run."""
+    """Check that the files belong to one save and are in the folder of the run."""
     right = isinstance(files, dict) and CURVE in files and files.keys() <= set(PARTS)
     found = [_NAME.fullmatch(name) if isinstance(name, str) else None for name in files.values()] if right else []
     right = right and all(each is not None and each[1] == part for part, each in zip(files, found, strict=True))

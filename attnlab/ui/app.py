@@ -135,9 +135,9 @@ def run(
 
 
 def end(code: int) -> int:
-    """Return the exit code of the program once no thread works any more; where one hangs, end the process with it now.
+    """Return the exit code once all threads have ended; if one hangs, end the process immediately with that code.
 
-    Python would wait for nothing, but it could take the ground away from a thread that is within torch.
+    Python does not wait for daemon threads, and its shutdown could crash a thread that is inside torch.
     """
     ended = jobs.leave()
     late = time.monotonic() + jobs.END_S
@@ -156,8 +156,8 @@ def end(code: int) -> int:
 class Screenshot(QObject):
     """Saves a picture of a window once its first numbers are painted, then closes it.
 
-    With a size the file has as many pixels, however the screen or QT_SCALE_FACTOR enlarges the window; without one, as
-    many as the window takes on its screen.
+    With a size, the picture has exactly that many pixels, whatever the scale of the screen or QT_SCALE_FACTOR; without
+    one, as many as the window has on its screen.
     """
 
     def __init__(self, window: MainWindow, path: Path, size: tuple[int, int] | None = None) -> None:
@@ -208,7 +208,7 @@ class Screenshot(QObject):
 
 
 def _report_faults(window: MainWindow) -> Callable[[], None]:
-    """Let faults be seen and logged; one before the first numbers also ends the wait for them. Returns what ends it."""
+    """Show and log faults; one before the first numbers ends the wait for them. Returns a function that stops this."""
     restore = faults.install()
     told = FaultsAtStart(window)
     unlisten = fault_log.listen(lambda fault: told.reported.emit(fault.sentence))
@@ -221,7 +221,7 @@ def _report_faults(window: MainWindow) -> Callable[[], None]:
 
 
 class FaultsAtStart(QObject):
-    """Gives up the start of a window when anything fails before its first numbers are there."""
+    """Ends the start of a window if anything fails before its first numbers are computed."""
 
     reported = Signal(str)
 

@@ -84,7 +84,7 @@ class CommandPalette(QWidget):
         if self.isVisible():
             self.hide()
             came_from, self._came_from = self._came_from, None
-            if came_from is not None and isValid(came_from) and came_from.isVisible():  # it may be gone by now
+            if came_from is not None and isValid(came_from) and came_from.isVisible():  # it may have been deleted
                 came_from.setFocus(Qt.FocusReason.PopupFocusReason)
         self._came_from = None
 

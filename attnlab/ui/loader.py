@@ -28,11 +28,11 @@ _MODULES = (
     "attnlab.attention.presets",
     "attnlab.document.first",
 )
-"""What the first numbers need. None of it makes a class of Qt: beside a running window that could crash the program."""
+"""Modules that the first numbers need. None defines a Qt class, which could crash the program in a thread."""
 END_S = 0.5
-"""How long a window that closes waits for the thread."""
+"""How long a closing window waits for the thread."""
 REST_MS, AT_ONCE = 20, 24
-"""How long the window has for itself between two steps of loading, and how many names of Qt are made in one."""
+"""The pause between two steps of loading, for the window, and how many Qt names each step loads."""
 
 
 class Loader(QObject):
@@ -69,11 +69,11 @@ class Loader(QObject):
             self.later.start()
 
     def stop(self) -> None:
-        """Load no more, for which nobody waits long; may be called before the start, and twice."""
+        """Stop loading, and wait briefly; may be called before the start, and twice."""
         self._stopping = True
         self.later.stop()
         self._lane.close()
-        if self._lane.join(END_S):  # else it goes on to its end, or that of the process, and must not collect widgets
+        if self._lane.join(END_S):  # otherwise it runs on, and must not collect widgets
             self._let_collect()
 
     def _let_collect(self) -> None:
@@ -83,7 +83,7 @@ class Loader(QObject):
         self._collected = False
 
     def _load(self) -> str:
-        """Load, in the thread; return "", or one sentence that says what is wrong."""
+        """Load the modules, in the thread; return "" or a sentence that says what is wrong."""
         problem = _torch_missing()
         if problem:
             return problem
@@ -106,7 +106,7 @@ def _torch_missing() -> str:
     """Import torch and prepare it; return "", or one sentence that says what is wrong."""
     try:
         with sources_unread():
-            _ = importlib.import_module("torch").Tensor  # half an installation imports, and holds nothing
+            _ = importlib.import_module("torch").Tensor  # a partial installation can be imported but is empty
     except Exception as error:  # noqa: BLE001  # a broken torch raises anything, and the window waits for an answer
         said = str(error) if isinstance(error, ImportError | OSError) else f"{type(error).__name__}: {error}"
         return f"torch could not be loaded: {said.rstrip('.')}. “attnlab doctor” says what is missing."
@@ -115,7 +115,7 @@ def _torch_missing() -> str:
 
 
 class LaterImports(QObject):
-    """Loads what the user may ask for soon, in the window's thread, as it makes classes of Qt: a little at a time."""
+    """Loads modules that define Qt classes, which the user may soon need, in small steps in the window's thread."""
 
     done = Signal()
 
@@ -127,11 +127,11 @@ class LaterImports(QObject):
         self._timer.timeout.connect(self._on_timeout)
 
     def start(self) -> None:
-        """Begin; ``done`` says when all is loaded."""
+        """Start loading; ``done`` is emitted when everything is loaded."""
         self._timer.start()
 
     def stop(self) -> None:
-        """Load no more; may be called twice."""
+        """Stop loading; may be called twice."""
         self._timer.stop()
 
     @Slot()
@@ -142,14 +142,14 @@ class LaterImports(QObject):
 
 
 def _later_steps() -> Iterator[None]:
-    """Load a little with each step: first the names that pyqtgraph copies, each made when it is first asked for."""
+    """Load a little with each step: first the Qt names that pyqtgraph copies, which are created on first use."""
     for module in (QtCore, QtGui, QtWidgets):
         names = iter(dir(module))
         while some := tuple(islice(names, AT_ONCE)):
             for name in some:
                 getattr(module, name, None)
             yield
-    with sources_unread(), suppress(ImportError):  # a long row is then shown by its bars alone
+    with sources_unread(), suppress(ImportError):  # long rows are then shown by bars alone
         importlib.import_module("attnlab.ui.widgets.profile")
 
 

@@ -116,7 +116,7 @@ class MainWindow(DressedWindow):
         return self.playground
 
     def bring_back(self, path: Path | None = None) -> None:
-        """Open the newest unsaved work, or that of a path, if there is any."""
+        """Open the unsaved work at a path, or the newest, if there is any."""
         if self.recovery is not None:
             self.show_workspace(PLAYGROUND)
             self.recovery.bring_back(path)

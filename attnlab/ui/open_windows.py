@@ -52,7 +52,7 @@ class OpenWindows(QObject):
         return key
 
     def _guard(self, key: int, window: MainWindow) -> None:
-        """Look after the threads of a window: they are not to collect widgets, and to end before the interpreter."""
+        """Keep a window's threads from collecting widgets, and end them before the interpreter."""
         self._stops[key] = partial(_stop, weakref.ref(window))
         atexit.register(self._stops[key])
         if self._garbage is None:
@@ -104,7 +104,7 @@ def loop_runs() -> bool:
 
 
 def _stop(window: "weakref.ref[MainWindow]") -> None:
-    """End the work of a window that is still open when the interpreter ends."""
+    """End the jobs of a window that is still open when the interpreter ends."""
     there = window()
     if there is not None:
         there.stop()

@@ -56,7 +56,7 @@ def apply_theme(app: QApplication, choice: str, type_size: int) -> Palette:
 
 
 def _replace_sheet(app: QApplication, sheet: str) -> None:
-    """Set another style sheet. Over an old one Qt restyles each widget once for every ancestor; so it goes first."""
+    """Replace the style sheet. Removes the old one first, over which Qt would restyle each widget once per ancestor."""
     if app.styleSheet():
         quiet = _WithoutStyleChange()
         app.installEventFilter(quiet)
@@ -67,7 +67,7 @@ def _replace_sheet(app: QApplication, sheet: str) -> None:
 
 @guarded
 class _WithoutStyleChange(QObject):
-    """Keeps widgets from laying themselves out for a style that lasts only until the next sheet is set."""
+    """Blocks style changes of widgets while there is no style sheet, which would lay them out twice."""
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         return event.type() == QEvent.Type.StyleChange

@@ -1,4 +1,4 @@
-"""The actions of the section Unsaved work: one for each piece of work that was never saved, the newest first."""
+"""The actions of the section Unsaved work: one for each unsaved session, the newest first."""
 
 from functools import partial
 from typing import TYPE_CHECKING
@@ -19,10 +19,10 @@ def unsaved_work(w: "MainWindow") -> "tuple[Unsaved, ...]":
 
 
 def unsaved_actions(w: "MainWindow") -> list[Action]:
-    """Return an action for each place of the list; a place without work has no title, and is not shown."""
+    """Return an action for each entry of the list; an empty entry has no title and is not shown."""
 
     def nothing() -> str:
-        return "" if unsaved_work(w) else "No unsaved work is kept"
+        return "" if unsaved_work(w) else "No unsaved work"
 
     none = Action("unsaved-none", nothing, SECTION, lambda: None, enabled=lambda: False, in_palette=False)
     return [none, *(_action(w, index) for index in range(PLACES))]

@@ -203,7 +203,7 @@ def pinned(desk: Desk) -> None:
     person = desk.person()
     desk.plant("attnlab.ui.playground.session_state.answer")
     person.playground.files.open(desk.folder / "pinned.attnlab")
-    person.wait_for(lambda: person.message().startswith("The pinned state is let go: Something went wrong"))
+    person.wait_for(lambda: person.message().startswith("The pinned state was dropped: Something went wrong"))
 
 
 @case("export/code_actions.py CodeKeeper._run", "writing the text")

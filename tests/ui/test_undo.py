@@ -245,9 +245,9 @@ def test_the_list_says_how_much_memory_it_takes_and_may_take(
     person.press("Causal")
     open_history(person)
     popup = person.playground.history
-    assert popup.used.text() == "Takes 1 MiB of up to 512 MiB."
+    assert popup.used.text() == "Uses 1 MiB of at most 512 MiB."
     person.click(person.find(QRadioButton, "128 MiB", popup))
-    assert popup.used.text() == "Takes 1 MiB of up to 128 MiB."
+    assert popup.used.text() == "Uses 1 MiB of at most 128 MiB."
     popup.hide()
     kept, _ = load_settings()
     assert kept.history_mib == 128

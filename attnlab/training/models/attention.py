@@ -146,7 +146,7 @@ class Attention(nn.Module):
         return {name: self.get_parameter(name) for name in self.tables} if self.tables else NOTHING
 
     def plan(self, e: "Experiment") -> Plan:
-        """Return what a forward of this layer computes; looked up once for each kind of forward."""
+        """Return the plan of a forward pass of this layer, cached for each kind of pass."""
         key = (self.training, e.masked, e.memory_embeddings is not None)
         if key not in self._plans:
             self._plans[key] = new_plan(e)

@@ -71,7 +71,7 @@ def changed(spec: RunSpec, known: str) -> str:
 
 
 def own_text(spec: RunSpec) -> str:
-    """Return the path of the text of a person's own that a run learns from, "" where there is none."""
+    """Return the path of the user's own text that a run learns from, or ""."""
     files = [option.name for option in TASKS[spec.task].options if option.kind == "file"] if spec.task in TASKS else []
     return next((str(spec.options[name]) for name in files if spec.options.get(name)), "")
 

@@ -27,7 +27,7 @@ def read(path: str) -> str:
 
 
 def place(path: str) -> Path:
-    """Return where a text lies that a person named; ~ is their own folder.
+    """Return the path of a text that the user named; ~ is the home folder.
 
     Raises:
         TrainingError: ~ is somebody's whom this machine does not know.

@@ -1,1 +1,1 @@
-"""What every part of the window stands on: it knows neither widgets of the program nor workspaces."""
+"""Foundations of the window: faults, background jobs, the clipboard. Imports no widgets or workspaces."""

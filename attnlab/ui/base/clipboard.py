@@ -1,4 +1,4 @@
-"""Puts data of several formats on the clipboard, in such a way that the program ends well."""
+"""Puts data of several formats on the clipboard without a crash when the program ends."""
 
 import atexit
 
@@ -6,20 +6,20 @@ from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QGuiApplication
 
 OUTLIVES = ("xcb", "wayland", "windows", "cocoa")
-"""Platforms whose clipboard is let go with the application; their other programs may paste what was copied later."""
+"""Platforms that release the clipboard with the application; other programs can still paste from it afterwards."""
 _registered = False
 
 
 def copy_data(data: QMimeData) -> None:
     """Put data on the clipboard.
 
-    WORKAROUND: elsewhere, as offscreen, Qt deletes what was copied after Python has ended, and data that was made in
-    Python would then call back into it: the process would end by a segmentation fault. It is let go before that.
+    WORKAROUND: on other platforms, such as offscreen, Qt deletes the data after Python has ended, and data created in
+    Python then calls back into the interpreter, which is a segmentation fault. So the clipboard is cleared first.
     """
     global _registered
     QGuiApplication.clipboard().setMimeData(data)
     if not _registered and not QGuiApplication.platformName().startswith(OUTLIVES):
-        atexit.register(_let_go)  # which comes before the end of the application, that PySide has registered earlier
+        atexit.register(_let_go)  # runs before PySide ends the application, which it registered earlier
         _registered = True
 
 

@@ -1,4 +1,4 @@
-"""The bar that tells a fault: one sentence over the foot of a window, the details to copy, and a way to dismiss it."""
+"""The bar that shows a fault at the bottom of a window: one sentence, "Copy details" and "Dismiss"."""
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication
@@ -9,16 +9,16 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.theme import px
 
 MARGIN, WIDEST, NEAR = 12, 760, 40
-"""Pixels at 100 %: around the bar, its width at most, and how near to the foot of the window its buttons are."""
+"""Pixels at 100 %: the margin around the bar, its greatest width, and how close to the bottom a button row may be."""
 
 
 @guarded
 class FaultBar(QFrame):
-    """Lies over a window, above its foot, and takes no room from it and no focus."""
+    """A bar over the bottom of a window; it takes neither space in the layout nor the focus."""
 
     dismissed = Signal()
     left_behind = Signal()
-    """The window was closed, and the bar with it."""
+    """The window was closed or hidden, and the bar with it."""
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
@@ -45,18 +45,18 @@ class FaultBar(QFrame):
         window.installEventFilter(self)
 
     def show_faults(self, faults: list[Fault]) -> None:
-        """Tell the last of some faults, how often it happened, and how many others there are."""
+        """Show the newest of some faults, how often it happened, and how many others there are."""
         self._faults = faults
         newest = faults[-1]
         parts = [newest.sentence]
         if newest.times > 1:
             parts.append(f"It has happened {newest.times:,} times.")
         if len(faults) > 1:
-            parts.append(f"The details name {len(faults) - 1} more.")
+            parts.append(f"The details list {len(faults) - 1} more.")
         self.sentence.setText(" ".join(parts))
         self.setAccessibleName(self.sentence.text())
         self.copy.setText("Copy details")
-        self.copy.setToolTip(f"They are also in {log_path()}")
+        self.copy.setToolTip(f"The details are also in {log_path()}")
         self._place()
         self.show()
         self.raise_()
@@ -83,7 +83,7 @@ class FaultBar(QFrame):
 
 
 def _foot(window: QWidget) -> int:
-    """Return the height of the bar, or of the row of buttons, at the foot of a window, so that these stay in reach."""
+    """Return the height of the status bar or the buttons at the bottom of a window, which must not be covered."""
     bars = (each for each in window.findChildren(QFrame) if each.property("ground") == "bottom")
     buttons = (each for each in window.findChildren(QPushButton) if not isinstance(each.parent(), FaultBar))
     heights = [0]

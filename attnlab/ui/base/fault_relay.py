@@ -1,4 +1,4 @@
-"""Brings faults from whichever thread reports them to the window in front."""
+"""Shows faults from any thread in the front window."""
 
 import threading
 
@@ -14,7 +14,7 @@ _NAME = "fault-relay"
 
 
 def show_faults() -> "FaultRelay | None":
-    """Have faults shown in the application's windows from now on; None where there is no application with windows."""
+    """Show faults in the application's windows from now on; None if there is no application with windows."""
     app = QApplication.instance()
     if not isinstance(app, QApplication):
         return None
@@ -23,7 +23,7 @@ def show_faults() -> "FaultRelay | None":
 
 
 def front_window() -> QWidget | None:
-    """Return the visible window that the user is most likely looking at; no popup and no tip."""
+    """Return the visible window that the user is most likely looking at, never a popup or a tool tip."""
     looked_at = [QApplication.activeModalWidget(), QApplication.activeWindow()]
     others = sorted(QApplication.topLevelWidgets(), key=lambda each: each.width() * each.height(), reverse=True)
     for widget in (*looked_at, *others):
@@ -37,7 +37,7 @@ def front_window() -> QWidget | None:
 
 
 class FaultRelay(QObject):
-    """Listens as long as the application lives; a flood of faults is shown as often as the window can draw."""
+    """Listens for as long as the application lives, and updates the bar no faster than the window can draw."""
 
     _reported = Signal()
 
@@ -71,7 +71,7 @@ class FaultRelay(QObject):
             del self._shown[key]
         try:
             self._show()
-        except Exception as error:  # noqa: BLE001  # to show this one too would fail in the same way, and so on
+        except Exception as error:  # noqa: BLE001  # showing this one would fail again, without end
             self._end()
             report(error, "showing a fault")
 
@@ -95,7 +95,7 @@ class FaultRelay(QObject):
 
     @Slot()
     def forget(self) -> None:
-        """Take the bar away and forget what it told."""
+        """Remove the bar and forget its faults."""
         with self._lock:
             self._new.clear()
         self._shown.clear()

@@ -1,7 +1,7 @@
-"""Tells errors that nobody expected: ``report(error)`` from any thread logs it and shows one sentence in front.
+"""Reports unexpected errors: ``report(error)`` from any thread logs the error and shows one sentence in the window.
 
-``install`` sends what Python itself would print the same way: errors in slots, threads and clean-up. A test that
-provokes a fault takes it with ``attnlab.fault_log.take``; one that leaves a fault fails.
+``install`` also reports the errors that Python itself would print: those in slots, threads and clean-up. A test that
+provokes a fault must take it with ``attnlab.fault_log.take``; a test that leaves one fails.
 """
 
 import os
@@ -22,10 +22,10 @@ _OURS = str(Path(attnlab.__file__).parent) + os.sep
 
 
 def install(*, only_ours: bool = False) -> Callable[[], None]:
-    """Report what would end at Python's own hooks, and log crashes. Returns what takes the hooks off again.
+    """Report errors that would reach Python's own hooks, and log crashes. Returns a function that restores the hooks.
 
-    With ``only_ours`` an error counts when the call that began in attnlab raised it: a script or a notebook that shows
-    a window keeps its own errors.
+    With ``only_ours``, only errors of calls that began in attnlab are reported: a script or a notebook that shows a
+    window handles its own.
     """
     before, thread_before, unraisable_before = sys.excepthook, threading.excepthook, sys.unraisablehook
 
@@ -51,7 +51,7 @@ def install(*, only_ours: bool = False) -> Callable[[], None]:
     stop_watching = watch_crashes()
 
     def restore() -> None:
-        if sys.excepthook is hook:  # or another took its place since, which goes on
+        if sys.excepthook is hook:  # another hook set since then stays
             sys.excepthook = before
         if threading.excepthook is thread_hook:
             threading.excepthook = thread_before
@@ -63,7 +63,7 @@ def install(*, only_ours: bool = False) -> Callable[[], None]:
 
 
 def _begins_here(where: TracebackType | None) -> bool:
-    """Tell whether the outermost call is attnlab's, below the thread that it may have been started in."""
+    """Return whether the outermost call is attnlab's, ignoring the frames of ``threading``."""
     while where is not None and where.tb_frame.f_code.co_filename == threading.__file__:
         where = where.tb_next
     return where is not None and where.tb_frame.f_code.co_filename.startswith(_OURS)

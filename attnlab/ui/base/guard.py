@@ -1,8 +1,8 @@
-"""Keeps errors inside the methods that Qt calls: before Python 3.12, one that leaves such a method ends the process.
+"""Keeps errors inside the methods that Qt calls: before Python 3.12, one that escapes can kill the process.
 
-PySide hands an error of an override back to the Python code that caused Qt to call it; on CPython 3.11 that crashes for
-errors that C raises with a bare string, such as ``[][0]``. So every class that overrides a virtual method of Qt is
-``@guarded``: the error is reported, and Qt gets an answer that does no harm.
+PySide passes an error of an override to the Python code that caused Qt to call it. On CPython 3.11 this crashes for
+errors that C raises with a bare string, such as that of ``[][0]``. So every class that overrides a virtual method of Qt
+is ``@guarded``: the error is reported, and Qt gets a harmless return value.
 """
 
 from collections.abc import Callable, Iterable
@@ -57,13 +57,13 @@ ANSWERS: dict[str, Answer] = {
     "stepEnabled": lambda *_: QAbstractSpinBox.StepEnabledFlag.StepNone,
     "validate": lambda _, text, place: (QValidator.State.Intermediate, text, place),
 }
-"""What Qt gets when an override fails, given the arguments that it was called with."""
+"""The value that Qt gets when an override fails, as a function of the override's arguments."""
 AS_QT = ("accept", "done", "reject")
-"""Overrides in whose place Qt's own method runs when they fail: a dialog must close."""
+"""When one of these overrides fails, Qt's own method runs instead: a dialog must close."""
 
 
 def guarded(cls: Class) -> Class:
-    """Decorate a class: errors in its overrides of Qt's virtual methods are reported, and do not leave them."""
+    """Decorate a class so that errors in its overrides of Qt's virtual methods are reported and do not escape."""
     guard_methods(cls, (*ANSWERS, *AS_QT))
     return cls
 
@@ -86,7 +86,7 @@ def _kept(method: FunctionType, answer: Answer) -> Callable[..., Any]:
     def call(self: Any, *arguments: Any) -> Any:
         try:
             return method(self, *arguments)
-        except Exception as error:  # noqa: BLE001  # this is the guard: nothing may leave
+        except Exception as error:  # noqa: BLE001  # this is the guard: nothing may escape
             report(error)
         return answer(self, *arguments)
 
@@ -95,7 +95,7 @@ def _kept(method: FunctionType, answer: Answer) -> Callable[..., Any]:
 
 
 def _is_qts(cls: type, name: str) -> bool:
-    """Return whether a class inherits a method from Qt; a mixin, which does not yet, counts as if it did."""
+    """Return whether a class inherits a method from Qt; a mixin counts as if it did."""
     bases = [base for base in cls.__mro__[1:] if base is not object]
     from_qt = [base for base in bases if base.__module__.startswith("PySide6.")]
     return not from_qt or any(name in vars(base) for base in from_qt)
@@ -109,7 +109,7 @@ def _qts_own(cls: type, name: str) -> Answer:
         try:
             if own is not None:
                 getattr(own, name)(self, *arguments)
-        except Exception as error:  # noqa: BLE001  # this is the guard: nothing may leave
+        except Exception as error:  # noqa: BLE001  # this is the guard: nothing may escape
             report(error)
 
     return call

@@ -1,8 +1,8 @@
-"""The one road for work beside the window: :func:`run` calls a function in a thread and brings back what came of it.
+"""Background jobs: :func:`run` calls a function in a thread and delivers its result in the window's thread.
 
-A job knows no widget. Its result, or the sentence that says why there is none, arrives in the window's thread. An
-``AttnlabError`` is a sentence for the user; any other error is reported as a fault of the program, and told as well.
-What has to be drawn in the window's thread is :func:`attnlab.ui.base.slices.draw`.
+A job must not touch widgets. If it fails, a sentence that says why arrives instead of the result. An ``AttnlabError``
+is such a sentence; any other error is also reported as a fault of the program. Drawing, which must happen in the
+window's thread, uses :func:`attnlab.ui.base.slices.draw`.
 """
 
 import threading
@@ -19,13 +19,13 @@ __all__ = ["GivenUpError", "Job", "Lane", "Order", "Progress", "leave", "run"]
 T = TypeVar("T")
 
 END_S, SAVE_S = 2.0, 30.0
-"""How long the end of the program waits for jobs, and for those that finish what they save."""
+"""How long the program waits at its end for jobs, and for jobs that are saving."""
 
 _newest: dict[Hashable, Job] = {}
 
 
 class Progress:
-    """How far a job is: counted by the job, told in the window's thread."""
+    """Counts the steps of a job and reports them in the window's thread."""
 
     def __init__(self, on_step: Callable[[int], object] | None = None) -> None:
         self.done = 0
@@ -41,7 +41,7 @@ class Progress:
         if self.job is not None and self.job.given_up.is_set():
             raise GivenUpError
         self.done += 1
-        if self._on_step is not None and not self._told.is_set():  # what is on its way will tell this step too
+        if self._on_step is not None and not self._told.is_set():  # the report under way includes this step
             self._told.set()
             post(self._tell)
 
@@ -63,14 +63,15 @@ def run(
     kind: str = "",
     owner: QObject | None = None,
 ) -> Job:
-    """Call ``function(*arguments)`` in a thread; call this in the window's. Returns the handle, by which to cancel it.
+    """Call ``function(*arguments)`` in a thread; return a handle that can cancel it. Call this in the window's thread.
 
     ``on_done`` is called with the result, or ``on_failed`` with one sentence, in the window's thread; ``doing``
-    completes "Something went wrong while …". A job cancels the one before it with the same ``latest``. With
-    ``progress`` the function is given a :class:`Progress` first, and ``progress`` told how many steps are done.
+    completes "Something went wrong inside attnlab while …". A job cancels an earlier one with the same ``latest``. With
+    ``progress``, the function gets a :class:`Progress` as its first argument, and ``progress`` is called with the
+    number of steps done.
 
-    Jobs of one ``lane`` are done one after the other, or as its order chooses by their ``kind``; without a lane, a job
-    has a thread to itself. Nobody hears of it once its ``owner``, or the lane's, is gone.
+    The jobs of a ``lane`` run one at a time, in order or as the lane's order chooses by ``kind``; without a lane, a job
+    has its own thread. Neither function is called once the job's ``owner``, or the lane's, is gone.
     """
     prepare_post()
     way = lane if lane is not None else Lane("job")
@@ -108,9 +109,9 @@ def _forget(latest: Hashable) -> Callable[[Job], object]:
 
 
 def leave() -> bool:
-    """End all lanes, what they save included, and wait for the threads; return whether they have ended in time.
+    """End all lanes, let those that are saving finish, and wait for the threads; return whether they ended in time.
 
-    For the end of the program, which must neither wait for ever, nor lose what is being saved, nor cut torch off.
+    For the end of the program, which must not wait for ever, lose a file being saved or interrupt torch.
     """
     begun = time.monotonic()
     lanes = list(LANES)

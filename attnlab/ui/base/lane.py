@@ -1,4 +1,4 @@
-"""A lane: jobs done one after the other in a thread, and the way of what came of them into the window's thread."""
+"""A lane: a thread that runs jobs one at a time and delivers their results in the window's thread."""
 
 import threading
 import time
@@ -15,15 +15,15 @@ from attnlab.errors import AttnlabError
 from attnlab.fault_log import report
 
 LANES: "WeakSet[Lane]" = WeakSet()
-"""All that there are, for the end of the program."""
+"""All lanes, so that they can be ended with the program."""
 
 
 class GivenUpError(Exception):
-    """Nobody waits for the job any more: raised within it, told to nobody."""
+    """Raised within a job that was cancelled, to end it; never shown."""
 
 
 class Job:
-    """The handle of one call. What it holds is let go in the window's thread, as widgets may hang on it."""
+    """The handle of one call. Its references are dropped in the window's thread, as they may keep widgets alive."""
 
     def __init__(
         self,
@@ -48,18 +48,18 @@ class Job:
 
     @property
     def done(self) -> bool:
-        """Whether the job is over: what came of it was told, or it was cancelled."""
+        """Whether the job is over: its result was delivered, or it was cancelled."""
         return self._settled or self.given_up.is_set()
 
     def cancel(self) -> None:
-        """Give the job up: it does not begin, or nobody hears what comes of it."""
+        """Cancel the job: it does not begin, or its result is ignored."""
         self.given_up.set()
         self._on_done = self._on_failed = _tell_nobody
         if self._lane.drop(self):
             self.settle()
 
     def withdraw(self) -> bool:
-        """Cancel the job if it has not begun; return whether it had not."""
+        """Cancel the job if it has not begun; return whether it was cancelled."""
         waits = self._lane.drop(self)
         if waits:
             self.given_up.set()
@@ -67,9 +67,9 @@ class Job:
         return waits
 
     def wait(self, seconds: float | None) -> bool:
-        """Wait for the end, and tell what came of this job and those before it in its lane; False if it takes longer.
+        """Wait for the end and deliver the results of this job and earlier ones of its lane; False if it takes longer.
 
-        For the few places where the window may stand still for a moment. Call it in the window's thread.
+        For the few places where the window may freeze for a moment. Call it in the window's thread.
         """
         if not self._settled and self.over.wait(seconds):
             while not self._settled:
@@ -77,7 +77,7 @@ class Job:
         return self._settled
 
     def execute(self) -> None:
-        """Do it, in the lane's thread."""
+        """Run the call, in the lane's thread."""
         assert self._call is not None
         try:
             self._result = self._call()
@@ -85,11 +85,11 @@ class Job:
             self._problem = str(error)
         except GivenUpError:
             self._problem = ""
-        except BaseException as error:  # noqa: BLE001  # whatever it is, somebody waits for an answer
+        except BaseException as error:  # noqa: BLE001  # the caller waits for an answer to any error
             self._problem = report(error, self._doing).sentence
 
     def settle(self) -> None:
-        """Tell what came of it, once, and let go of everything, in the window's thread."""
+        """Deliver the result, once, and drop all references, in the window's thread."""
         if self._settled:
             return
         self._settled = True
@@ -102,25 +102,25 @@ class Job:
             return
         try:
             done(result) if problem is None else failed(problem)
-        except Exception as error:  # noqa: BLE001  # a fault of one listener must not keep results from the others
+        except Exception as error:  # noqa: BLE001  # a fault in one callback must not stop the results of other jobs
             report(error, self._doing)
 
 
 class Order(Protocol):
-    """Which job of a lane goes next, where that is not the one that has waited longest."""
+    """Chooses the next job of a lane, where it is not the one that has waited longest."""
 
     def next(self, waiting: Sequence[Job]) -> tuple[Job | None, float | None]:
-        """Return the job whose turn it is; or None, and after how many seconds to ask again."""
+        """Return the next job; or None and the seconds after which to ask again."""
 
     def note(self, job: Job, seconds: float) -> None:
-        """Take notice that a job has ended, and how long it took."""
+        """Record that a job has ended, and how long it took."""
 
 
 class Lane:
-    """Jobs that are done one after the other, in a thread that begins with the first and ends with :meth:`close`.
+    """A thread that runs jobs one at a time; it starts with the first job and ends with :meth:`close`.
 
-    It closes with its ``owner``. ``around`` is entered in the thread before a job is chosen, and left after it;
-    ``order`` chooses among those that wait.
+    The lane closes with its ``owner``. Each job runs inside the context ``around``, which is entered before the job is
+    chosen; ``order`` chooses among waiting jobs.
     """
 
     def __init__(
@@ -145,17 +145,17 @@ class Lane:
 
     @property
     def busy(self) -> bool:
-        """Whether a job waits, is being done, or what came of it is still to be told."""
+        """Whether a job is waiting or running, or its result is still to be delivered."""
         with self._wake:
             return bool(self._waiting or self._running or self._over)
 
     @property
     def ending(self) -> bool:
-        """Whether no more jobs are taken."""
+        """Whether the lane accepts no more jobs."""
         return self._ending
 
     def add(self, job: Job) -> None:
-        """Have a job done; after the end of the lane it is cancelled."""
+        """Queue a job; if the lane has ended, the job is cancelled."""
         with self._wake:
             ending = self._ending
             if not ending:
@@ -169,7 +169,7 @@ class Lane:
             job.settle()
 
     def drop(self, job: Job) -> bool:
-        """Take a job out of those that wait; return whether it was among them."""
+        """Remove a job from the queue; return whether it was there."""
         with self._wake:
             if job not in self._waiting:
                 return False
@@ -177,7 +177,7 @@ class Lane:
             return True
 
     def close(self, *_: object) -> None:
-        """Cancel every job. The thread ends after what it is doing now; nobody waits for that."""
+        """Cancel every job without waiting. The thread ends after the job that is running."""
         with self._wake:
             begun = [*self._over, *([self._running] if self._running is not None else [])]
             waiting, self._waiting = self._waiting, []
@@ -188,7 +188,7 @@ class Lane:
             job.settle()
 
     def finish(self) -> None:
-        """Take no more jobs; the thread ends after those that wait."""
+        """Accept no more jobs; the thread ends once the queue is empty."""
         with self._wake:
             self._ending = True
             self._wake.notify_all()
@@ -208,7 +208,7 @@ class Lane:
                 self._do_next()
 
     def _wait(self) -> bool:
-        """Wait for a job whose turn it is; False when there will be none."""
+        """Wait until a job can run; False when there will be none."""
         with self._wake:
             while not (self._ending and not self._waiting):
                 job, seconds = self._turn()
@@ -223,7 +223,7 @@ class Lane:
         return self._order.next(self._waiting) if self._order is not None else (self._waiting[0], None)
 
     def _do_next(self) -> None:
-        """Do one job; in this thread nothing holds on to it afterwards."""
+        """Run one job; this thread keeps no reference to it afterwards."""
         with self._wake:
             job, _ = self._turn()
             if job is None:  # cancelled meanwhile
@@ -243,7 +243,7 @@ class Lane:
     # In the window's thread
 
     def tell_one(self) -> None:
-        """Tell what came of the next job that is over."""
+        """Deliver the result of the next finished job."""
         with self._wake:
             job = self._over.popleft() if self._over else None
         if job is not None:
@@ -251,7 +251,7 @@ class Lane:
 
 
 class _Post(QObject):
-    """Calls in the window's thread, in which it is made, what other threads leave for it."""
+    """Calls functions from other threads in the thread in which it was created, the window's."""
 
     _left = Signal()
 
@@ -264,7 +264,7 @@ class _Post(QObject):
         self._calls.append(call)
         try:
             self._left.emit()
-        except RuntimeError:  # Qt is gone, and with it everybody who waited
+        except RuntimeError:  # Qt is gone, and with it every receiver
             return
 
     @Slot()
@@ -277,15 +277,15 @@ _posts: list[_Post] = []
 
 
 def prepare_post() -> None:
-    """Make what brings results into this thread, which is the window's, unless it is there."""
+    """Create the object that delivers results in this thread, which must be the window's; once."""
     if not _posts:
         _posts.append(_Post())
 
 
 def post(call: Callable[[], None]) -> None:
-    """Have something called in the window's thread; from any thread."""
+    """Call a function in the window's thread, from any thread."""
     _posts[0].leave(call)
 
 
 def _tell_nobody(_: object) -> None:
-    """Let a result go."""
+    """Ignore a result."""

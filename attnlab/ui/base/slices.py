@@ -1,4 +1,4 @@
-"""Work that belongs in the window's thread, such as drawing: :func:`draw` does a slice of it between two events."""
+"""Work that must happen in the window's thread, such as drawing: :func:`draw` does one slice between two events."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -16,7 +16,7 @@ Ts = TypeVarTuple("Ts")
 
 
 class Call(Generic[T]):
-    """A function called beside the window, from now on. A generator that yields it goes on with the result.
+    """A function call in the background, which starts at once. A generator that yields it resumes with the result.
 
     An error of the function is raised in the generator.
     """
@@ -34,7 +34,7 @@ class Call(Generic[T]):
         return self._job.over.is_set()
 
     def result(self) -> T:
-        """Return the result, or raise the error, of a call that has ended and was waited for."""
+        """Return the result of a call that has ended, or raise its error."""
         assert self._came is not None
         result, error = self._came
         if error is not None:
@@ -42,17 +42,17 @@ class Call(Generic[T]):
         return cast(T, result)
 
     def wait(self) -> None:
-        """Wait for the end, where there is no window that must go on."""
+        """Block until the end, where no window must stay responsive."""
         self._job.wait(None)
 
     def then(self, go_on: Callable[[], None]) -> None:
-        """Go on when the call has ended."""
+        """Call ``go_on`` when this call has ended."""
         self._then = go_on
         if self._came is not None:
             go_on()
 
     def cancel(self) -> None:
-        """Let nobody hear of it."""
+        """Cancel the call and ignore its result."""
         self._then = None
         self._job.cancel()
 
@@ -90,7 +90,7 @@ class Drawing(QObject):
         return self._steps is None
 
     def cancel(self) -> None:
-        """Give it up: what the generator holds open is closed now, and nobody hears of it."""
+        """Cancel the work and close the generator; no callback is called."""
         if not self.done:
             self._end()
 
@@ -118,7 +118,7 @@ class Drawing(QObject):
         except AttnlabError as error:
             self._end()
             self._on_failed(str(error))
-        except Exception as error:  # noqa: BLE001  # somebody waits for an answer
+        except Exception as error:  # noqa: BLE001  # the caller waits for an answer
             sentence = report(error, self._doing).sentence
             self._end()
             self._on_failed(sentence)
@@ -136,10 +136,10 @@ class Drawing(QObject):
 
 
 class Slices(QObject):
-    """One thing at a time that is drawn in slices for an owner: a newer one takes the place of the one before.
+    """Draws one thing at a time in slices; a newer one replaces the one before.
 
-    ``progressed`` says how many slices are done, ``finished`` with which sentence it ended, "" when all went well, and
-    ``stopped`` that it was given up.
+    ``progressed`` carries the number of slices done, ``finished`` "" or a sentence that says what failed; ``stopped``
+    is emitted when the work is cancelled.
     """
 
     progressed = Signal(int)
@@ -156,7 +156,7 @@ class Slices(QObject):
         return self._drawing is not None and not self._drawing.done
 
     def start(self, steps: Iterator[Call[Any] | None], *, doing: str) -> None:
-        """Begin; what is under way is given up."""
+        """Start new work and cancel the work under way."""
         self.stop()
         self._drawing = draw(
             steps,
@@ -168,7 +168,7 @@ class Slices(QObject):
         )
 
     def stop(self) -> None:
-        """Give up what is under way, if anything."""
+        """Cancel the work under way, if any."""
         drawing, self._drawing = self._drawing, None
         if drawing is not None and not drawing.done:
             drawing.cancel()
@@ -184,20 +184,20 @@ def draw(
     doing: str,
     progress: Callable[[int], object] | None = None,
 ) -> Drawing:
-    """Take the steps of a generator one at a time, between what the user does; call this in the window's thread.
+    """Take the steps of a generator one at a time, between user events; call this in the window's thread.
 
-    A step yields None, or a :class:`Call` to wait for. ``on_done`` is called with what the generator returns, or
-    ``on_failed`` with one sentence; ``progress`` with how many steps were taken. ``doing`` completes "Something went
-    wrong while …". It ends with its ``owner``.
+    A step yields None, or a :class:`Call` to wait for. ``on_done`` is called with the generator's return value, or
+    ``on_failed`` with one sentence; ``progress`` with the number of steps done. ``doing`` completes "Something went
+    wrong inside attnlab while …". The work ends with its ``owner``.
     """
     return Drawing(steps, owner, on_done, on_failed, progress or _unheard, doing)
 
 
 def draw_now(steps: Iterator[Call[Any] | None]) -> Any:
-    """Take all the steps at once, and return what the generator returns, where there is no window that must go on.
+    """Take all steps without a pause and return the generator's return value, where no window must stay responsive.
 
     Raises:
-        Exception: whatever the generator raises.
+        Exception: any error of the generator.
     """
     call: Call[Any] | None = None
     while True:
@@ -210,7 +210,7 @@ def draw_now(steps: Iterator[Call[Any] | None]) -> Any:
 
 
 def _advanced(steps: Iterator[Call[Any] | None], call: Call[Any] | None) -> Call[Any] | None:
-    """Take the next step, with what came of the call that was waited for."""
+    """Take the next step, with the result of the call that it waited for."""
     if call is None:
         return next(steps)
     try:
@@ -226,7 +226,7 @@ def _start(timer: QTimer) -> None:
 
 
 def _caught(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, BaseException | None]:
-    """Return the result and the error: the generator that waits for the call may know what to do about it."""
+    """Return the result and the error; the generator that waits for the call may handle the error."""
     try:
         return function(*arguments), None
     except Exception as error:  # noqa: BLE001  # raised again where it is waited for
@@ -234,4 +234,4 @@ def _caught(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[A
 
 
 def _unheard(_: object) -> None:
-    """Need not be told."""
+    """Ignore a value."""

@@ -209,13 +209,13 @@ class CodeKeeper(QObject):
         self._run(build, note)
 
     def _run(self, work: Callable[[], str], note: str) -> None:
-        """Have a text made beside the window, and put it on the clipboard, unless it is empty."""
+        """Create a text in the background and copy it to the clipboard, unless it is empty."""
 
         def job() -> str:
             try:
                 return work()
             except MemoryError:
-                sentence = "There is not enough memory for so long a text; export writes it to a file."
+                sentence = "There is not enough memory for a text this long; export the stage to a file instead."
                 raise AttnlabError(sentence) from None
 
         done = partial(self._on_done, note)

@@ -45,7 +45,7 @@ class ExportDialog(QDialog):
         *,
         held: bool = False,
     ) -> None:
-        """Make the dialog for a stage and a head of a source; ``held`` says that the head is that of the held cell."""
+        """Create the dialog for a stage and a head of a source; ``held`` if the head is that of the held cell."""
         super().__init__(parent)
         self.setWindowTitle("Export")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

@@ -90,9 +90,9 @@ class Filming:
     def __init__(
         self, scenario: Scenario | Filmed, path: Path, film: Film | None = None, lane: Lane | None = None
     ) -> None:
-        """``film`` is what all frames share, where the scenario has been surveyed before; what is no sweep has it.
+        """``film`` holds what all frames share, if the scenario was surveyed before; needed unless it is a sweep.
 
-        States are computed in the ``lane``, one after the other, or in one of the film's own.
+        States are computed one at a time in the ``lane``, or in a lane of the film's own.
         """
         self._scenario, self._path, self._film, self._lane = scenario, path, film, lane
         self._ending = path.suffix.lower()
@@ -137,13 +137,13 @@ class Filming:
                 trace = yield Call(scenario.trace, frame, lane=lane)
                 yield from _put(frames, rgb(scenario.image(film, trace, frame)), writing)
                 self._step()
-                if writing.ended:  # too early, which says that it failed
+                if writing.ended:  # before the last frame, so it has failed
                     break
             yield from _put(frames, None, writing)
             data: bytes = yield writing
             return data
         finally:
-            given_up.set()  # nobody draws any more; a file that is complete has noticed before
+            given_up.set()  # no more frames; has no effect on a complete file
             writing.cancel()
 
 

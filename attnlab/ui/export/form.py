@@ -112,7 +112,7 @@ class ExportForm(QWidget):
         self._on_changed()
 
     def show_source(self, source: Source, stage: str, head: int | str, *, held: bool = False) -> None:
-        """Offer the stages and heads that there are, and choose what is looked at; say so of a head that is held."""
+        """List the stages and heads of a source and select the given ones; mark a held head."""
         self.blockSignals(True)
         self.menu.clear()
         for name in source.all_stages:

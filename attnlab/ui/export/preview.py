@@ -82,7 +82,7 @@ class FigurePreview(QWidget):
 
     @Slot(str)
     def _on_finished(self, problem: str) -> None:
-        if problem:  # no figure rather than that of before
+        if problem:  # show no figure rather than the previous one
             self.image, self._text = None, problem
         self.update()
         self.drawn.emit()

@@ -19,7 +19,7 @@ def export_figure(source: Source, spec: FigureSpec, path: Path) -> None:
 
 
 def export_table(source: Source, spec: FigureSpec, path: Path) -> None:
-    """Write the one stage of a figure as a table, by the ending.
+    """Write the single stage of a figure as a table, in the format of the ending.
 
     Raises:
         AttnlabError: the figure has several stages, or the file cannot be written.

@@ -168,7 +168,7 @@ class FileKeeper(QObject):
         return self.finish() and not self._failed
 
     def finish(self) -> bool:
-        """Wait until all that is being saved is written, but not for ever; return whether it is."""
+        """Wait, for a limited time, until all saves are written; return whether they are."""
         return self._saver.finish()
 
     def stop(self) -> None:

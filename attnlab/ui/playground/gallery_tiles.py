@@ -71,7 +71,7 @@ class TileDelegate(QStyledItemDelegate):
         self._view = view
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours, and the present size of type; what is listed anew asks for its size again."""
+        """Paint in new colours and the current size of type; tiles are measured again when they are next listed."""
         self._palette = palette
 
     def _paint_heading(self, painter: QPainter, option: QStyleOptionViewItem, text: str) -> None:

@@ -1,4 +1,4 @@
-"""The history as a list: every step by name, a click goes there; and how much memory it takes, of how much."""
+"""The history as a list of steps to click, with the memory that it uses and may use."""
 
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ class HistoryList(Popup):
 
     step_chosen = Signal(int)
     budget_chosen = Signal(int)
-    """So many MiB the history may take."""
+    """How many MiB the history may take."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -52,7 +52,7 @@ class HistoryList(Popup):
         column.addWidget(self.budget)
 
     def set_palette(self, palette: Palette) -> None:
-        """Take a theme's colours and the present size of type."""
+        """Apply a theme's colours and the current size of type."""
         super().set_palette(palette)
         self.budget.set_palette(palette)
         self.resize(px(320), px(400))
@@ -68,7 +68,7 @@ class HistoryList(Popup):
         self.list.setCurrentRow(history.index)
         self.list.scrollToItem(self.list.item(history.index))
         gone = f" {counted(history.let_go, 'older step')} dropped." if history.let_go else ""
-        self.used.setText(f"Takes {_said(history.nbytes)} of up to {_said(history.budget)}.{gone}")
+        self.used.setText(f"Uses {_said(history.nbytes)} of at most {_said(history.budget)}.{gone}")
         self.budget.set_value(history.budget >> 20)
 
     def popup(self, at: QPoint, history: "History") -> None:
@@ -95,6 +95,6 @@ class HistoryList(Popup):
 
 
 def _said(bytes_: int) -> str:
-    """Return a number of bytes in MiB, or in GiB where that is whole; a little is 1 MiB."""
+    """Return a number of bytes in MiB, at least 1, or in whole GiB."""
     mib = max(round(bytes_ / (1 << 20)), 1)
     return f"{mib >> 10} GiB" if mib % 1024 == 0 else f"{mib} MiB"

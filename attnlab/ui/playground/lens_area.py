@@ -107,7 +107,7 @@ class LensArea(QWidget):
         """Paint in other colours from now on."""
         self._palette = palette
         self.canvas.set_palette(palette)
-        self._stale = set(self._lenses) - {self.current}  # painted when they are next shown
+        self._stale = set(self._lenses) - {self.current}  # repainted when next shown
         if self.current != CANVAS:
             self._lenses[self.current].set_palette(palette)
         for segments in (self.tabs, self.looks):

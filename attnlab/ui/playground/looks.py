@@ -126,9 +126,9 @@ def _data(
 
 
 def come_to_be(before: MapData | None, now: MapData | None) -> NDArray[np.bool_] | None:
-    """Return which cells [n, rows, columns] have a number now and had none before; None without any.
+    """Return which cells [n, rows, columns] have a number now but had none before; None if there are none.
 
-    Maps of other sizes have no cell in common: None too.
+    Also None if the sizes of the maps differ.
     """
     if now is None or (before is not None and before.values.shape != now.values.shape):
         return None

@@ -1,4 +1,4 @@
-"""Reads sessions beside the window, which goes on while a large one is read; the newest wish wins."""
+"""Reads sessions in the background, so that the window stays responsive; the newest request wins."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Opening:
 
 
 class Reader(QObject):
-    """Reads what is wished for; a wish that comes meanwhile takes the place of the one before it."""
+    """Reads the requested session; a newer request replaces the one under way."""
 
     ended = Signal(object, object, str)
     """This :class:`Opening` is what was read, :class:`Opened`; or None, for this reason, "" where another one came."""
@@ -63,7 +63,7 @@ class Reader(QObject):
             self.ended.emit(before, None, "")
 
     def stop(self) -> None:
-        """Give up: nobody hears of what was being read. May be called twice."""
+        """Cancel the reading without a result; may be called twice."""
         self._wanted = None
         self._late.stop()
         if self._job is not None:

@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 
 WAIT_MS = 2000
 LEAVE_S = 10.0
-"""So long a window that closes waits until its work is kept."""
+"""How long a closing window waits until its work is kept, in seconds."""
 MOST_WINDOWS = 8
 """So many programs at a time each keep work of their own; any further one shares that of the first."""
 OLD_NAME = "last.attnlab"
-"""Where the work of the last close lay before there was a list."""
+"""The file of the unsaved work in versions without a list."""
 NOTE = "Unsaved work of last time is kept: File, Bring back the last unsaved work."
 LABEL = "Bring back unsaved work"
 
 
 class Recovery(QObject):
-    """Writes what is changed to ``current.attnlab``; what former windows left there is listed as unsaved work."""
+    """Writes changes to ``current.attnlab``; sessions that earlier windows left there are listed as unsaved work."""
 
     written = Signal(str)
-    """Unsaved work was written by itself; or was not, for this reason."""
+    """Unsaved work was written, or could not be, for this reason."""
 
     def __init__(self, playground: "Playground") -> None:
         super().__init__(playground)
@@ -45,7 +45,7 @@ class Recovery(QObject):
         self._lock, self._current = _claimed(folder, self._kept)
         self.news = self.kept()[:1] != before[:1]
         """Whether work was left unsaved since the window before this one opened."""
-        self._brought: tuple[int, Path, Scene] | None = None  # its opening, where it is kept, and as it was kept
+        self._brought: tuple[int, Path, Scene] | None = None  # its opening, its file, and the scene in the file
         self._left: Scene | None = None
         self._seen = _lasting(playground.document.view)
         self._complained = False
@@ -60,11 +60,11 @@ class Recovery(QObject):
         playground.files.save_failed.connect(self._on_save_failed)
 
     def kept(self) -> tuple[Unsaved, ...]:
-        """Return the unsaved work of former windows, the newest first."""
+        """Return the unsaved work of earlier windows, the newest first."""
         return self._kept.kept()
 
     def bring_back(self, path: Path | None = None) -> None:
-        """Open unsaved work, the newest unless one is named, as one step that can be undone; kept until it is saved."""
+        """Open unsaved work, the newest by default, as one undoable step; it is kept until it is saved."""
         kept = self.kept()
         if path is None and kept:
             path = kept[0].path
@@ -96,7 +96,7 @@ class Recovery(QObject):
             self._playground.step_bar.show_message(f"{self._playground.step_bar.message} {more}")
             return False
         if self._brought is not None and document.scene is self._brought[2] and self._current.is_file():
-            self._kept.remove(self._brought[1])  # the same work was just written once more
+            self._kept.remove(self._brought[1])  # the same work was just written again
         document.history_changed.disconnect(self._on_history_changed)
         document.view_changed.disconnect(self._on_view_changed)
         if self._lock is not None:
@@ -104,7 +104,7 @@ class Recovery(QObject):
         return True
 
     def stop(self) -> None:
-        """Write what is being kept, and nothing more; nobody waits for it."""
+        """Finish the write under way and start no more, without waiting."""
         self._timer.stop()
         self._lane.finish()
 
@@ -115,7 +115,7 @@ class Recovery(QObject):
             self._kept.remove(self._brought[1])
             self._brought = None
         if not document.modified:
-            if self._lane.busy:  # or what is being written would be there afterwards
+            if self._lane.busy:  # otherwise the write under way would recreate the file
                 run(_remove, self._current, on_done=_nothing, on_failed=_nothing, lane=self._lane, doing="cleaning up")
             else:
                 _remove(self._current)
@@ -128,7 +128,7 @@ class Recovery(QObject):
         return replace(session, view={**session.view, **said})
 
     def _write(self) -> Job:
-        """Write what is open beside the window, as a large experiment takes its time."""
+        """Write the open experiment in the background, as a large one takes a while."""
         self._writing = run(
             _written,
             self._session(),

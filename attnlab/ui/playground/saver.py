@@ -1,4 +1,4 @@
-"""Writes sessions one after the other beside the window, which goes on while a large one is written."""
+"""Writes sessions one at a time in the background, so that the window stays responsive."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -13,7 +13,7 @@ from attnlab.ui.base.jobs import Job, Lane, run
 PATIENCE_S = 0.03
 """So long the window waits for a file: what is small is saved when the key comes up, what is large soon after."""
 LEAVE_S = 5.0
-"""So long a window that closes waits for a file; then it is written without the window."""
+"""How long a closing window waits for a file, in seconds; the file is then written without the window."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,7 +37,7 @@ class Saver(QObject):
         self._last: Job | None = None
 
     def save(self, saving: Saving) -> bool:
-        """Begin to write; return whether that has ended already."""
+        """Start writing; return whether that has already ended."""
         self._last = run(
             save_session,
             saving.session,
@@ -51,11 +51,11 @@ class Saver(QObject):
         return self._last.wait(PATIENCE_S)
 
     def finish(self) -> bool:
-        """Wait until all is written, but not for ever; return whether it is."""
+        """Wait, for a limited time, until everything is written; return whether it is."""
         return self._last is None or self._last.wait(LEAVE_S)
 
     def stop(self) -> None:
-        """Write what is being saved, and nothing more; nobody waits for it."""
+        """Finish the saves under way and start no more, without waiting."""
         self._lane.finish()
 
     def _end(self, saving: Saving, _: object, problem: str = "") -> None:

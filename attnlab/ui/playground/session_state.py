@@ -82,7 +82,7 @@ class SessionState(QObject):
 
     def _on_failed(self, sentence: str) -> None:
         self._awaited = None
-        self._playground.step_bar.show_message(f"The pinned state is let go: {sentence}")
+        self._playground.step_bar.show_message(f"The pinned state was dropped: {sentence}")
 
     def _on_pinned(self, saved: SavedView, reply: Reply) -> None:
         self._awaited = None

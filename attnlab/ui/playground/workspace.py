@@ -40,7 +40,7 @@ class Playground(QObject):
     title_changed = Signal(str)
 
     def __init__(self, scene: Scene, label: str, service: ComputeService, parent: QWidget, page: QWidget) -> None:
-        """``page`` is where the parts are laid out: made below it at once, each is styled once, not at each move."""
+        """``page`` is the parent of the parts: created inside it, each is styled once, not again at each move."""
         super().__init__(parent)
         self.document = Document(label, scene, self)
         self.service = service
@@ -50,8 +50,8 @@ class Playground(QObject):
         self._stroke = 0, True
         self.pinned: Trace | None = None
         self.lane = Lane("between", self, around=service.between)
-        """Jobs that are done between requests, one after the other."""
-        self.top_bar = TopBar(self.document, devices(), page)  # first, as Tab goes in the order of making
+        """Runs jobs one at a time, between requests."""
+        self.top_bar = TopBar(self.document, devices(), page)  # first, as Tab follows the order of creation
         self.body = QSplitter(Qt.Orientation.Horizontal, page)
         self.inputs = InputsPanel(self.document, self.body)
         self.lenses = LensArea(self.run_for_lens, self.body)
@@ -172,7 +172,7 @@ class Playground(QObject):
         self._warned = sentence
 
     def _on_failed(self, reply: Reply) -> None:
-        """Say why, and go back to the state before; what failed leaves the history."""
+        """Show why, return to the state before, and remove the failed state from the history."""
         if reply.request.id != self.service.newest:
             return  # what failed is no longer what is asked for
         self.document.refuse()
@@ -185,11 +185,11 @@ class Playground(QObject):
         on_failed: Callable[[str], object],
         latest: Hashable = None,
     ) -> None:
-        """Run what a lens asks for between requests."""
+        """Run a job of a lens between requests."""
         run(job, on_done=on_done, on_failed=on_failed, latest=latest, lane=self.lane, doing="computing for a lens")
 
     def stop(self) -> None:
-        """Write what is being saved, and give up all other work; may be called twice."""
+        """Finish saves and cancel all other work; may be called twice."""
         self.files.stop()
         self.lane.close()
 
@@ -253,7 +253,7 @@ class Playground(QObject):
 
     @property
     def current_head(self) -> int | str:
-        """The head that a person is looking at: the one shown; while all are, that of the cell that is held."""
+        """The head shown; while all are shown, the head of the held cell."""
         view = self.document.view
         held = view.cell.head if view.pinned and view.cell is not None else None
         return held if view.head == "all" and held is not None else view.head

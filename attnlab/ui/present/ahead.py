@@ -89,11 +89,11 @@ class Ahead(QObject):
         return scene.device, scene.dtype
 
     def _on_failed(self, experiment: "Experiment", _sentence: str) -> None:
-        self._asked.pop(id(experiment), None)  # the slide asks again, and then the window says why it stays empty
+        self._asked.pop(id(experiment), None)  # the slide asks again, and the window then says why it is empty
 
     def _on_answered(self, reply: Reply) -> None:
         self._asked.pop(id(reply.request.experiment), None)
         if reply.trace is not None:
             if (reply.request.device, reply.request.dtype) == self._now():
                 self.keep(reply.trace)
-            self.ready.emit()  # numbers of another precision are dropped, and asked for again
+            self.ready.emit()  # numbers of another precision are dropped and requested again

@@ -77,7 +77,7 @@ def filled(text: str, slide: "Slide", trace: "Trace | None", before: "Trace | No
     if "{{" not in text:
         return text
     if trace is None or (before is None and "before." in text):
-        closed = text.rfind("}}") + 2  # what is open behind it would be looked through once for each {{
+        closed = text.rfind("}}") + 2  # an unclosed rest would be searched once for each {{
         return _PLACEHOLDER.sub("…", text[:closed]) + text[closed:]
     from attnlab.lessons import slides
 

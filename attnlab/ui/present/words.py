@@ -13,7 +13,7 @@ _HEADING = re.compile(r"^#{1,6}\s+(.*)$")
 _MARKED = re.compile(
     r"\\(?P<plain>[!-/:-@\[-`{-~])"
     r"|`(?P<code>[^`]+)`"
-    r"|(?P<strong>\*\*)(?=\S)"  # the end of which is looked for by itself, once: to try it everywhere takes the square
+    r"|(?P<strong>\*\*)(?=\S)"  # its end is searched for separately, once: trying everywhere is quadratic
     r"|\*(?P<italic>[^\s*](?:[^*]*[^\s*])?)\*"
     r"|(?<![A-Za-z0-9_])_(?P<slanted>[^\s_](?:[^_]*[^\s_])?)_(?![A-Za-z0-9_])"
 )
@@ -58,7 +58,7 @@ def runs_of(markdown: str) -> Runs:
 
 
 def _marked(markdown: str) -> Iterator[tuple[int, int, str, str]]:
-    """Yield where each marked part begins and ends, its text, and what it is."""
+    """Yield the start, end, text and kind of each marked part."""
     at, ends = 0, True
     while found := _MARKED.search(markdown, at):
         kind = found.lastgroup or "plain"
@@ -66,7 +66,7 @@ def _marked(markdown: str) -> Iterator[tuple[int, int, str, str]]:
         if kind == "strong":
             end = _END_OF_STRONG.search(markdown, at + 1) if ends else None
             if end is None:
-                ends, at = False, start + 1  # nor has a later one an end
+                ends, at = False, start + 1  # a later one has no end either
                 continue
             text, at = markdown[at : end.start()], end.end()
         yield start, at, text, kind

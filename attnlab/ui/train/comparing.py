@@ -50,7 +50,7 @@ class Comparing(QObject):
         if second is not None:
             second.stop()
             second.hide()
-            second.setParent(None)  # out of the splitter at once: it would be counted there until it is deleted
+            second.setParent(None)  # now: the splitter would count it until it is deleted
             second.deleteLater()
             self._take_head()
             self._workspace.settings.show()
@@ -95,7 +95,7 @@ class Comparing(QObject):
     def _take_head(self) -> None:
         if self.first is not None:
             self.first.hide()
-            cast(QVBoxLayout, self._workspace.maps.layout()).removeWidget(self.first)  # which would keep it till then
+            cast(QVBoxLayout, self._workspace.maps.layout()).removeWidget(self.first)  # or it stays there until then
             self.first.deleteLater()
         if self._probe_row is not None:
             self._probe_row.removeEventFilter(self)

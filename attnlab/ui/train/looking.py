@@ -25,7 +25,7 @@ KINDS = {
     "marks": "looking for marks",
     "course": "following the heads",
 }
-"""What is computed, the most urgent first, in words."""
+"""The kinds of computation, the most urgent first, as they are named to the user."""
 PATIENT = tuple(KINDS)[2:]
 """What waits a little while the maps follow a training, or a hand on the time line."""
 FIRST = tuple(KINDS)[:4]
@@ -133,7 +133,7 @@ class Looking(QObject):
     def _take_course(self, key: "tuple[Run, str]", found: "dict[Moment, NDArray[np.float64]]") -> None:
         if self._run is None or key != (self._run, self.probe):
             return
-        there = self._run.recorder.moments  # the run may have gone on from before some of those
+        there = self._run.recorder.moments  # the run may have resumed from before some of them
         self.course |= {moment.step: found[moment] for moment in there if moment in found}
         self.course_grown.emit()
         self.fill_course()
@@ -148,4 +148,4 @@ class Looking(QObject):
 
 
 def _unheard(_: str) -> None:
-    """Say nothing: what is missing here is no reason to hide the maps, and a fault of the program is told anyway."""
+    """Ignore a failure: the maps stay useful without this result, and faults are reported anyway."""

@@ -21,7 +21,7 @@ _Standing = tuple[Run, int, str, tuple[int, ...]]
 SAVE_MS = 30_000
 """How often a run is saved while it goes on."""
 LEAVE_S = 5.0
-"""So long a window that closes waits for a run to be saved; then it is saved without the window."""
+"""How long a closing window waits for a run to be saved, in seconds; it is then saved without the window."""
 
 
 class RunKeeper(QObject):
@@ -33,7 +33,7 @@ class RunKeeper(QObject):
     listed = Signal(object)
     failed = Signal(str)
     text_asked = Signal(str, object)
-    """A run names this text, which the person has not chosen; the function is to be called when it may be read."""
+    """A run names this text, which the user has not chosen; call the function to allow reading it."""
 
     def __init__(self, session: TrainSession, *, keeps: bool = True) -> None:
         super().__init__(session)
@@ -61,7 +61,7 @@ class RunKeeper(QObject):
         return self._lane.busy
 
     def close(self) -> None:
-        """Save what there is, for which nobody waits long, and end the thread; may be called twice."""
+        """Save pending runs, waiting briefly, and end the thread; may be called twice."""
         if not self._closed:
             self.timer.stop()
             self._save(self._session.run, again=True)

@@ -110,7 +110,7 @@ class RunsPanel(QWidget):
 
     @Slot(str, object)
     def ask_for_text(self, text: str, allow: Callable[[], None]) -> None:
-        """Ask whether the text may be read that a run names, and go on only then."""
+        """Ask whether attnlab may read the text that a run names; call ``allow`` if so."""
         from attnlab.training.allowed_texts import question
 
         box = QMessageBox(self.window())

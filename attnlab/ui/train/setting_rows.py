@@ -61,7 +61,7 @@ class SettingRow(QWidget):
     def set_palette(self, palette: Palette) -> None:
         """Take a theme's colours, and the present size of type."""
         self.editor.setMinimumHeight(px(28))
-        self._grid.setColumnMinimumWidth(0, px(104))  # of the column: a label keeps the largest it was ever given
+        self._grid.setColumnMinimumWidth(0, px(104))  # on the column: a label would keep the largest size ever set
 
     def show_field(self, field: Field) -> None:
         """Show the setting as it is now; what is half typed stays."""

@@ -164,7 +164,7 @@ class TimeBar(QFrame):
         self.line.setEnabled(there)
 
     def _choose(self, index: int) -> None:
-        """Look at a moment, where one is recorded: a run that has just begun, or failed at once, has none."""
+        """Show a recorded moment, if there is one: a run that has just begun, or failed at the start, has none."""
         if len(self.line.steps):
             self._on_moment_chosen(index)
             self.line.show_current(index)
@@ -182,7 +182,7 @@ class TimeBar(QFrame):
     @Slot()
     def _on_time_for_next(self) -> None:
         last = len(self.line.steps) - 1
-        if last < 0:  # the run was reset while its moments were played
+        if last < 0:  # the run was reset during playback
             self.stop()
             return
         self._at = min(self._at + self._speed * PER_SECOND * FRAME_MS / 1000, float(last))

@@ -1,4 +1,4 @@
-"""Work on the models of a training, beside the window: of each kind only the newest, the most urgent kind first."""
+"""Background work on the models of a training: only the newest job of each kind, the most urgent kind first."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -16,14 +16,14 @@ SHARE, REST_S = 0.2, 0.1
 
 
 class Urgency:
-    """The order of kinds, the most urgent first. Those that are patient hold up the others for a share of the time."""
+    """Orders jobs by kind, the most urgent first. Patient kinds get only a share of the time."""
 
     def __init__(self, kinds: tuple[str, ...], patient: tuple[str, ...]) -> None:
         self._kinds, self._patient = kinds, patient
         self._urgent_at = self._patient_from = 0.0
 
     def next(self, waiting: Sequence[Job]) -> tuple[Job | None, float | None]:
-        """Return the job whose turn it is; or None, and in how many seconds that of what waits comes."""
+        """Return the next job; or None and the seconds until a waiting job may run."""
         job = min(waiting, key=lambda job: self._kinds.index(job.kind))
         if job.kind not in self._patient:
             return job, None
@@ -31,7 +31,7 @@ class Urgency:
         return (None, left) if left > 0 else (job, None)
 
     def note(self, job: Job, seconds: float) -> None:
-        """Take notice that a job has ended, and how long it took."""
+        """Record that a job has ended, and how long it took."""
         now = time.monotonic()
         if job.kind in self._patient:
             self._patient_from = now + seconds * (1 / SHARE - 1)
@@ -40,13 +40,13 @@ class Urgency:
 
 
 class Prepared:
-    """Calls what prepares the thread before its first job."""
+    """Prepares the thread before its first job."""
 
     def __init__(self, prepare: Callable[[], None]) -> None:
         self._prepare, self._done = prepare, False
 
     def do(self, job: Callable[[], T]) -> T:
-        """Do a job, in the thread."""
+        """Run a job, in the thread."""
         if not self._done:
             self._prepare()
             self._done = True
@@ -54,9 +54,9 @@ class Prepared:
 
 
 class Worker:
-    """Does jobs in one thread. A newer one of a kind takes the place of one that waits, but not of one that is done.
+    """Runs jobs in one thread. A newer job replaces a waiting one of its kind, but not one that is running.
 
-    ``kinds`` are all kinds, the most urgent first, each with what is done in words: "computing the maps".
+    ``kinds`` maps each kind, the most urgent first, to words for the user: "computing the maps".
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Worker:
     def ask(
         self, kind: str, job: Callable[[], T], on_done: Callable[[T], object], on_failed: Callable[[str], object]
     ) -> None:
-        """Have a job done, and tell what came of it, or in a sentence why not."""
+        """Queue a job and deliver its result, or a sentence that says why there is none."""
         before = self._newest.get(kind)
         if before is not None:
             before.withdraw()
@@ -92,7 +92,7 @@ class Worker:
         return kind in self._newest and not self._newest[kind].done
 
     def stop(self) -> None:
-        """Do nothing more, and tell nobody; may be called twice. What is being done may go on for a while."""
+        """Cancel all jobs; may be called twice. The running job may continue for a while."""
         self._lane.close()
 
     def join(self, seconds: float) -> bool:

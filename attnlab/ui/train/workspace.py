@@ -239,7 +239,7 @@ class TrainWorkspace(QObject):
     def _on_moment_chosen(self, index: int) -> None:
         steps = self.footer.line.steps
         if not len(steps):
-            return  # nothing is recorded, or no longer
+            return  # no moment is recorded, or none any more
         last = index >= len(steps) - 1
         self.session.look_at(None if last and self.session.alive else int(steps[min(index, len(steps) - 1)]))
         self._ask_text()

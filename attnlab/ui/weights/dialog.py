@@ -43,7 +43,7 @@ class WeightsDialog(WeightsFrame):
         self.trial: Trial | None = None
         self._reading: Job | None = None
         self._trying: Job | None = None
-        self._lane = Lane("trial", self)  # two would read the arrays of one source at once
+        self._lane = Lane("trial", self)  # two jobs would read the arrays of one source at the same time
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
         self._soon.setInterval(_SOON_MS)

@@ -190,7 +190,7 @@ class NumberView(QTableView):
                     self._header.resizeSection(section, width)
 
     def _room(self, lines: int) -> int:
-        """Return how wide the cells may be with so many lines a row, in pixels.
+        """Return the width for the cells, in pixels, with a given number of lines per row.
 
         It follows from the size of the table alone: asked whether its scroll bar is there now, a table whose bar comes
         with one number of lines and goes with another would fold for ever.
@@ -249,7 +249,7 @@ class NumberView(QTableView):
 
 
 def _row_height(lines: int) -> int:
-    """Return how high a row of so many lines is."""
+    """Return the height of a row with a given number of lines."""
     return px(24) if lines == 1 else lines * px(20) + 2 * _row_margin(lines)
 
 

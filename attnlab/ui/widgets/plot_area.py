@@ -1,4 +1,4 @@
-"""Two axes around a view box: pyqtgraph's plot without its hidden menus. Loading this file loads pyqtgraph."""
+"""Two axes around a view box: pyqtgraph's plot without its hidden menus. Importing this module loads pyqtgraph."""
 
 from collections.abc import Mapping
 
@@ -27,7 +27,7 @@ class PlotArea(pg.GraphicsView):  # type: ignore[misc]  # pyqtgraph has no types
         layout.addItem(self._box, 0, 1)
         for side, axis in self._axes.items():
             axis.linkToView(self._box)
-            axis.setZValue(0.5)  # above the ground of the view box
+            axis.setZValue(0.5)  # above the background of the view box
             axis.setFlag(QGraphicsItem.GraphicsItemFlag.ItemNegativeZStacksBehindParent)
             layout.addItem(axis, *SIDES[side])
         layout.setRowStretchFactor(0, 100)
@@ -35,7 +35,7 @@ class PlotArea(pg.GraphicsView):  # type: ignore[misc]  # pyqtgraph has no types
         self.setCentralItem(ground)
 
     def getViewBox(self) -> pg.ViewBox:
-        """Return the box that the items are in."""
+        """Return the box that contains the items."""
         return self._box
 
     def getAxis(self, side: str) -> pg.AxisItem:
@@ -47,7 +47,7 @@ class PlotArea(pg.GraphicsView):  # type: ignore[misc]  # pyqtgraph has no types
         self._box.addItem(item)
 
     def removeItem(self, item: QGraphicsItem) -> None:
-        """Take an item out again."""
+        """Remove an item."""
         self._box.removeItem(item)
 
     @property

@@ -1,4 +1,4 @@
-"""pyqtgraph, made safe: its methods that Qt calls are guarded like our own. Import it from here; it takes a while."""
+"""pyqtgraph with its overrides of Qt methods guarded like our own. Import it from here; loading is slow."""
 
 from collections.abc import Iterator
 
@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QGraphicsItem
 from attnlab.ui.base.guard import ANSWERS, guard_methods
 
 NAMES = ("boundingRect", "paint", "shape", *(name for name in ANSWERS if name.endswith("Event")))
-"""Methods that Qt calls on classes of pyqtgraph."""
+"""Methods of pyqtgraph classes that Qt calls."""
 
 
 def classes() -> set[type]:
-    """Return the classes of pyqtgraph, as far as they are loaded, that derive from one of Qt's."""
+    """Return the loaded pyqtgraph classes that derive from a Qt class."""
     return {cls for base in (QObject, QGraphicsItem) for cls in _heirs(base) if cls.__module__.startswith("pyqtgraph.")}
 
 

@@ -76,7 +76,7 @@ def test_repeats_are_counted_and_others_named(relay: FaultRelay, window: QWidget
     bar = bar_of(qtbot, window)
     assert bar.sentence.text().endswith("IndexError: far away. It has happened 3 times.")
     faults.report(ValueError("another"))
-    qtbot.waitUntil(lambda: bar.sentence.text().endswith("ValueError: another. The details name 1 more."))
+    qtbot.waitUntil(lambda: bar.sentence.text().endswith("ValueError: another. The details list 1 more."))
     assert len([each for each in window.findChildren(FaultBar) if each.isVisible()]) == 1
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Runner(Protocol):
-    """Runs a job beside the window when no request waits; its result, or a sentence, is told in the window's thread."""
+    """Runs a job in the background when no request waits; delivers its result or a sentence in the window's thread."""
 
     def __call__(
         self,
@@ -25,7 +25,7 @@ class Runner(Protocol):
         on_failed: Callable[[str], object],
         latest: Hashable = None,
     ) -> object:
-        """Cancel the job before with the same ``latest``, and run this one."""
+        """Run a job, and cancel an earlier one with the same ``latest``."""
 
 
 class Lens(QWidget):
@@ -48,9 +48,9 @@ class Lens(QWidget):
         self.setAccessibleName(self.title)
 
     def ask(self, key: Hashable, job: Callable[[], Any], latest: str = "") -> None:
-        """Run a job beside the window; its result arrives at ``on_result`` with the key.
+        """Run a job in the background; ``on_result`` gets its result and the key.
 
-        A job cancels the one before it with the same ``latest``.
+        A job cancels an earlier one with the same ``latest``.
         """
         newest = (self, latest) if latest else None
         self._run(job, partial(self._take, key), partial(self._take_failure, key), newest)
@@ -81,5 +81,5 @@ class Lens(QWidget):
         """Take the result of a job."""
 
     def on_failed(self, key: Hashable, sentence: str) -> None:
-        """Show why a job has no result; most lenses show the sentence in the result's place."""
+        """Show why a job has no result; most lenses show the sentence in place of the result."""
         self.on_result(key, sentence)

@@ -83,7 +83,7 @@ class PositionsLens(Lens):
         self._pages[str(key)].show_result(result)
 
     def on_failed(self, key: Hashable, sentence: str) -> None:
-        self._asked.pop(str(key), None)  # it is asked for again when the page is looked at again
+        self._asked.pop(str(key), None)  # so that it is requested again when the page is next shown
         if key == self.order.name:
             self.order.show_result(sentence)
 

@@ -89,7 +89,7 @@ class PrecisionLens(Lens):
         self.ask("precision", partial(precision, e), latest="precision")
 
     def on_result(self, key: Any, result: Any) -> None:
-        """Show what was measured, or the sentence on why nothing was."""
+        """Show the measurements, or a sentence that says why there are none."""
         if isinstance(result, str):
             self._differences = ()
             self._say(result)
