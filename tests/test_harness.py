@@ -46,7 +46,7 @@ def test_spoilt_files_of_every_kind_are_read_or_refused_with_a_sentence(tmp_path
         ("[][0]", "IndexError: 'list index out of range'"),
         ("__import__('os').system('true')", "os.system was called"),
         ("open('/dev/full', 'w')", "'/dev/full' was opened to be written"),
-        ("(_ for _ in ()).throw(attnlab_error('a' + chr(27) + 'b'))", "holds what a terminal obeys"),
+        ("(_ for _ in ()).throw(attnlab_error('a' + chr(27) + 'b'))", "contains control characters"),
     ],
 )
 def test_what_a_reader_does_wrong_is_told_with_the_number_of_its_case(tmp_path: Path, body: str, found: str) -> None:

@@ -1,4 +1,4 @@
-"""Every kind of file that attnlab opens: good ones, how they are spoilt, and the real readers that read them."""
+"""Every kind of file that attnlab opens: valid files, how to corrupt them, and the real readers."""
 
 import base64
 import hashlib
@@ -16,12 +16,12 @@ from tools import mutants
 
 MANIFEST, TENSORS, SUMS = "manifest.json", "tensors.safetensors", "SHA256SUMS"
 MOST_LOOKED = 4_000_000
-"""Numbers that the model of a run may have that is looked at; a larger one is right, and takes its time."""
+"""The most parameters of a run's model that is computed; a larger one is valid but slow."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """``spoil`` writes the files of one case into a folder, ``read`` reads them as the program does.
+    """``spoil`` writes the corrupted files of one case into a folder, ``read`` reads them as the program does.
 
     ``read`` may raise AttnlabError and nothing else.
     """
@@ -35,7 +35,7 @@ class Kind:
 
 @cache
 def good_sessions() -> tuple[bytes, ...]:
-    """Return whole sessions of many kinds, the first format among them."""
+    """Return valid sessions of many kinds, including the first format."""
     import attnlab
     from attnlab.attention import batches, edits
     from attnlab.attention.explanation import Cell
@@ -64,7 +64,7 @@ def good_sessions() -> tuple[bytes, ...]:
 
 
 def spoiled_session(r: random.Random) -> bytes:
-    """Return a session with something wrong in it, most often with checksums that are right all the same."""
+    """Return a corrupted session, mostly with valid checksums."""
     data = r.choice(good_sessions())
     way = r.random()
     if way < 0.15:
@@ -88,11 +88,11 @@ def spoiled_session(r: random.Random) -> bytes:
 
 
 def _summed(members: dict[str, bytes]) -> bytes:
-    """Return an archive whose checksums are those of its members."""
+    """Return an archive with the checksums of its members corrected."""
     if SUMS in members:
         listed = [(name, data) for name, data in members.items() if name != SUMS]
         members[SUMS] = "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in listed).encode()
-    else:  # the first format keeps that of the arrays in its manifest
+    else:  # the first format has the checksum of the arrays in its manifest
         old = json.dumps(hashlib.sha256(members[TENSORS]).hexdigest()).encode()
         members[MANIFEST] = mutants.re.sub(rb'"sha256": *"[0-9a-f]*"', b'"sha256": ' + old, members[MANIFEST])
     return mutants.zipped(list(members.items()))
@@ -103,7 +103,7 @@ def _spoil_session(r: random.Random, folder: Path) -> None:
 
 
 def _read_session(folder: Path) -> None:
-    """Read a session as the window does: its view is fitted, its experiment computed."""
+    """Read a session as the window does: fit its view, compute its experiment."""
     from attnlab.attention.explain import explain
     from attnlab.attention.explanation import Cell
     from attnlab.compute.service import Request, answer
@@ -137,7 +137,7 @@ def _spoil_unsaved(r: random.Random, folder: Path) -> None:
 
 
 def _read_unsaved(folder: Path) -> None:
-    """List the unsaved work of former windows as the menu does."""
+    """List the unsaved work of earlier windows as the menu does."""
     from attnlab.files.unsaved import UnsavedFolder
 
     for each in UnsavedFolder(folder).kept():
@@ -149,7 +149,7 @@ def _read_unsaved(folder: Path) -> None:
 
 @cache
 def good_weights() -> dict[str, tuple[bytes, ...]]:
-    """Return files of weights by their endings, in the layouts of several libraries."""
+    """Return weight files by ending, in the layouts of several libraries."""
     import numpy as np
     import torch
     from safetensors.torch import save
@@ -199,7 +199,7 @@ def _npy(array: Any) -> bytes:
 
 
 class _Runs:
-    """What would run code, were it ever unpickled."""
+    """An object that would run code if it were unpickled."""
 
     def __reduce__(self) -> tuple[Any, tuple[str]]:
         import os
@@ -208,7 +208,7 @@ class _Runs:
 
 
 def _pickled() -> bytes:
-    """Return a file of torch that runs a program when it is unpickled without care."""
+    """Return a torch file that runs a program if it is unpickled unsafely."""
     import torch
 
     buffer = io.BytesIO()
@@ -251,7 +251,7 @@ def _spoil_weights(ending: str) -> Callable[[random.Random, Path], None]:
 
 
 def _spoiled_pickle(r: random.Random, members: dict[str, bytes], name: str) -> bytes:
-    """Spoil one member of a file of torch, which is most often its list of tensors, or put a program there."""
+    """Corrupt one member of a torch file, mostly its list of tensors, or put a program there."""
     pickled = next(each for each in members if each.endswith("data.pkl"))
     if r.random() < 0.1:
         members[pickled] = b"cos\nsystem\n(S'true'\ntR."
@@ -263,7 +263,7 @@ def _spoiled_pickle(r: random.Random, members: dict[str, bytes], name: str) -> b
 
 
 def _read_weights(folder: Path) -> None:
-    """Read weights as the window does: every array, every layer that was found, each put into an experiment."""
+    """Read weights as the window does: every array, and every layer found, put into an experiment."""
     import attnlab
     from attnlab.errors import AttnlabError
     from attnlab.files.weights_apply import apply
@@ -305,7 +305,7 @@ def _spoil_block(r: random.Random, folder: Path) -> None:
 
 
 def _read_block(folder: Path) -> None:
-    """Read a text as from the clipboard: as a block for a table, as weights, as one number, as names, as tokens."""
+    """Read a text as from the clipboard: as a table block, weights, a number, names and tokens."""
     import attnlab
     from attnlab.attention.sentences import tokenize
     from attnlab.block_text import parse_block
@@ -338,7 +338,7 @@ def good_lessons() -> tuple[bytes, ...]:
 
 
 def _short(r: random.Random, data: bytes) -> bytes:
-    """Return the beginning of a lesson and one to three of its steps: what is read is then soon read."""
+    """Return the head of a lesson and one to three of its steps, so that reading is quick."""
     head, *steps = data.split(b"\n## ")
     return b"\n## ".join([head, *r.sample(steps, min(len(steps), r.choice((1, 2, 3))))])
 
@@ -399,7 +399,7 @@ def _spoil_exercise(r: random.Random, folder: Path) -> None:
 
 
 def _read_exercise(folder: Path) -> None:
-    """Read an exercise and ask for everything that a sheet of paper says."""
+    """Read an exercise and compute everything on its printed sheet."""
     from attnlab.lessons.exercise import answers, read_exercise, variant
     from attnlab.lessons.grading import grade
 
@@ -423,7 +423,7 @@ def _exercise() -> Any:
 
 
 def _read_answers(folder: Path) -> None:
-    """Read a table of answers and mark it."""
+    """Read a table of answers and grade it."""
     from attnlab.lessons.grading import grade, read_answer_file, sorted_out
 
     exercise = _exercise()
@@ -437,7 +437,7 @@ def _read_answers(folder: Path) -> None:
 
 @cache
 def good_run() -> dict[str, bytes]:
-    """Return the files of a run that was trained for a few steps, by their names."""
+    """Return the files of a run of a few steps, by name."""
     from attnlab.training import store
     from attnlab.training.marks import Mark
     from attnlab.training.messages import Progress, Started
@@ -478,7 +478,7 @@ def _spoil_run(r: random.Random, folder: Path) -> None:
 
 
 def _read_run(folder: Path) -> None:
-    """Read a run as the window does: its line of the table, the whole of it, and its model at one moment."""
+    """Read a run as the window does: its row in the table, the full run, and its model at one moment."""
     from attnlab.training import store
     from attnlab.training.look import Viewer
     from attnlab.training.run import Run
@@ -501,7 +501,7 @@ def _small(spec: Any) -> bool:
     return m.layers * m.d_model * (m.d_model + m.d_ff) < MOST_LOOKED and spec.train.batch < 10_000
 
 
-# What is small
+# Small files
 
 
 def _spoil_settings(r: random.Random, folder: Path) -> None:
@@ -527,7 +527,7 @@ def _spoil_settings(r: random.Random, folder: Path) -> None:
 
 
 def _read_settings(folder: Path) -> None:
-    """Read the settings and what they remember of figures."""
+    """Read the settings, including those of figures."""
     from attnlab.document.settings import load_settings, save_settings
     from attnlab.ui.export.remembered import recalled
 
@@ -545,7 +545,7 @@ def _spoil_config(r: random.Random, folder: Path) -> None:
 
 
 def _read_config(folder: Path) -> None:
-    """Read the numbers of heads beside weights."""
+    """Read the head counts from a config beside weights."""
     from attnlab.files.head_counts import heads_beside
 
     heads = heads_beside(folder / "model.safetensors")
@@ -560,7 +560,7 @@ def _spoil_own_text(r: random.Random, folder: Path) -> None:
 
 
 def _read_own_text(folder: Path) -> None:
-    """Read a text to learn from, and make a task of it."""
+    """Read a text to learn from, and create its task."""
     from attnlab.training.tasks import check, data, task_spec
 
     spec = task_spec("characters")
@@ -570,10 +570,10 @@ def _read_own_text(folder: Path) -> None:
 
 
 def check_sentence(error: BaseException) -> None:
-    """Raise AssertionError when what an error says is no sentence for a terminal: it obeys codes, or never ends."""
+    """Raise AssertionError if an error message is unsafe for a terminal: control characters, or far too long."""
     text = str(error)
-    assert text.strip(), "an error says nothing"
-    assert all(letter.isprintable() for letter in text), f"a sentence holds what a terminal obeys: {text[:300]!a}"
+    assert text.strip(), "an error has no message"
+    assert all(letter.isprintable() for letter in text), f"an error contains control characters: {text[:300]!a}"
     assert len(text) < 6000, f"a sentence has {len(text)} letters: {text[:200]!a}"
 
 

@@ -1,11 +1,11 @@
-"""Kills processes while they save: the file must then be wholly the old one or wholly the new one, and open.
+"""Kills processes while they save: the file must then be the old one or the new one, complete and readable.
 
     python -m tools.kill_saves --kills 200
     python -m tools.kill_saves --kinds run,session --kills 60 --seed 7
 
-Every second kill comes at a time within the real duration of a save, measured here just before; the others at a step
-of it: before the first file is opened, before the second, before each is renamed, and so on. Where processes cannot be
-forked (Windows) there is nothing to be run.
+Half of the kills come at a random time within the duration of a save, which is measured first; the others before a
+certain step of it: before the first file is opened, before the second, before each is renamed, and so on. Needs a
+system that can fork processes, so not Windows.
 """
 
 import argparse
@@ -24,12 +24,12 @@ from typing import Any
 MEASURED = 5
 """Saves that are timed before the kills; the longest time counts."""
 STEPS = frozenset({"open", "os.rename", "os.remove", "os.mkdir", "os.link", "os.truncate", "os.rmdir", "shutil.rmtree"})
-"""What of a save the system is asked for and Python tells before it is done."""
+"""The audit events that count as steps of a save; Python raises each before the system call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """``save(which, folder)`` saves the state 0 or 1, ``read(folder)`` says which of the two is there.
+    """``save(which, folder)`` saves the state 0 or 1, ``read(folder)`` returns which of the two is there.
 
     ``read`` raises for what is neither; AttnlabError counts as a file that was lost.
     """
@@ -39,19 +39,19 @@ class Kind:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Kill as often as the command line asks for; return 1 when a save was lost or mixed."""
+    """Do the chosen number of kills; return 1 if a save was lost or mixed."""
     kinds = _kinds()
     parser = argparse.ArgumentParser(prog="python -m tools.kill_saves", description=__doc__.splitlines()[0])
-    parser.add_argument("--seed", type=int, help="what the times are drawn from (default: another each time, printed)")
+    parser.add_argument("--seed", type=int, help="the seed of the times (default: random, printed)")
     parser.add_argument("--kills", type=int, default=200, help="how many processes are killed (default 200)")
-    parser.add_argument("--kinds", default=",".join(kinds), help="which kinds of saves, by commas (default: all)")
+    parser.add_argument("--kinds", default=",".join(kinds), help="kinds of saves, separated by commas (default: all)")
     options = parser.parse_args(argv)
     seed = random.SystemRandom().randrange(1 << 31) if options.seed is None else options.seed
     chosen = options.kinds.split(",")
     if unknown := set(chosen) - kinds.keys():
         parser.error(f"there is no kind {', '.join(sorted(unknown))}; there are {', '.join(kinds)}")
     if not hasattr(os, "fork"):
-        print("Processes cannot be forked here, so that none are killed.")
+        print("This system cannot fork processes, so nothing was run.")
         return 0
     faults = 0
     for number, name in enumerate(chosen):
@@ -67,7 +67,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def killed(kind: Kind, kills: int, r: random.Random) -> tuple[Counter[str], list[str]]:
-    """Kill so many saves of a kind; return how the files then were, and what was wrong with them."""
+    """Kill a number of saves of one kind; return a count of the outcomes, and the faults."""
     from attnlab.errors import AttnlabError
 
     outcomes: Counter[str] = Counter()
@@ -94,7 +94,7 @@ def killed(kind: Kind, kills: int, r: random.Random) -> tuple[Counter[str], list
                 now = kind.read(folder)
             except AttnlabError as error:
                 faults.append(f"kill {number} at {when}: what is there cannot be read: {error}")
-            except Exception as error:  # noqa: BLE001  # what is told of it is what counts
+            except Exception as error:  # noqa: BLE001  # any error is a finding
                 faults.append(f"kill {number} at {when}: {type(error).__name__}: {error}")
             else:
                 outcomes["in time, " + ("new" if now != there else "old") if ended else "too late"] += 1
@@ -111,10 +111,10 @@ def _saving(kind: Kind, which: int, folder: Path, at_step: int | None, delay: fl
     if child == 0:  # pragma: no cover  # another process
         _child(kind, which, folder, at_step, writing)
     os.close(writing)
-    os.read(reading, 1)  # it begins now
+    os.read(reading, 1)  # the save starts now
     if delay is not None:
         until = time.monotonic() + delay
-        while time.monotonic() < until:  # a sleep is too coarse for what takes a millisecond
+        while time.monotonic() < until:  # a sleep is too coarse for a save of a millisecond
             pass
         os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
@@ -128,7 +128,7 @@ def _saving(kind: Kind, which: int, folder: Path, at_step: int | None, delay: fl
 
 
 def _child(kind: Kind, which: int, folder: Path, at_step: int | None, writing: int) -> None:
-    """Save, count the steps, and die before the one that is asked for."""
+    """Save, count the steps, and die before the given one."""
     counted, counting = 0, True
 
     def count(event: str, _: tuple[Any, ...]) -> None:
@@ -154,7 +154,7 @@ def _child(kind: Kind, which: int, folder: Path, at_step: int | None, writing: i
 
 
 def _kinds() -> dict[str, Kind]:
-    """Return every kind of save, with all that it needs loaded, as forked processes load nothing."""
+    """Return every kind of save, with all its modules loaded before the fork."""
     return {
         "session": _session(), "run": _run(), "settings": _settings(), "lesson": _lesson(), "exercise": _exercise(),
         "table": _table(), "unsaved": _unsaved(),
@@ -185,7 +185,7 @@ def _experiments() -> tuple[Any, Any]:
 
 
 def _alike(one: Any, other: Any) -> bool:
-    """Whether two experiments are the same in their tokens and in every number."""
+    """Whether two experiments have the same tokens and numbers."""
     import numpy as np
 
     from attnlab.attention import edits
@@ -217,7 +217,7 @@ def _session() -> Kind:
 
 
 def _unsaved() -> Kind:
-    """The work of a window that closes: written beside the settings, then moved into the list of the last ten."""
+    """The unsaved work of a closing window: written beside the settings, then moved into the list of the last ten."""
     from attnlab.files.session import load_session
     from attnlab.files.unsaved import UnsavedFolder
 
@@ -279,7 +279,7 @@ def _run() -> Kind:
 
 
 def _told(state: Any) -> tuple[Any, ...]:
-    """Return all that tells one save of a run from another."""
+    """Return everything that differs between two saves of a run."""
     moments = tuple((m.step, {name: a.tobytes() for name, a in m.weights.items()}) for m in state.moments)
     checkpoint = {name: a.tobytes() for name, a in state.checkpoint.state.items()}
     return state.name, state.step, state.curve.losses.tobytes(), moments, checkpoint, state.marks, state.metrics
@@ -336,7 +336,7 @@ def _exercise() -> Kind:
 
 
 def _table() -> Kind:
-    """An export: what every picture, table and script is written by."""
+    """An export, by the function that writes every picture, table and script."""
     import torch
 
     from attnlab.attention.trace import Trace

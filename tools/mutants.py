@@ -1,4 +1,4 @@
-"""Ways to spoil a file: bytes, words of text, values of JSON, arrays and members of archives; all by a given random."""
+"""Corrupts bytes, words of text, JSON values, arrays and archive members, with a given random generator."""
 
 import io
 import json
@@ -21,36 +21,36 @@ WORD = re.compile(rb"\w+")
 
 
 class Raw(str):
-    """A text that stands in JSON as it is, quoted or not: a number that Python has none for."""
+    """A literal written into JSON unchanged, such as a number that Python cannot represent."""
 
 
 class Twice(dict[str, Any]):
-    """An object of JSON that says one of its keys twice; ``again`` is the second."""
+    """A JSON object that has one key twice; ``again`` is the second."""
 
     again: tuple[str, Any]
 
 
 def random_for(seed: int, index: int) -> random.Random:
-    """Return the random numbers of one file: the same for the same seed and index, whatever came before."""
+    """Return the random generator of one case, which depends only on the seed and the index."""
     return random.Random(f"{seed}/{index}")
 
 
 def spoiled_bytes(r: random.Random, data: bytes, others: Sequence[bytes] = ()) -> bytes:
-    """Return bytes of which one to four places were changed."""
+    """Return the bytes with one to four changes."""
     for _ in range(r.choice((1, 1, 1, 2, 4))):
         data = r.choice(_OF_BYTES)(r, data, others)
     return data
 
 
 def spoiled_text(r: random.Random, data: bytes, others: Sequence[bytes] = ()) -> bytes:
-    """Return text of which one to four words, numbers or lines were changed; seldom its bytes."""
+    """Return text with one to four words, numbers or lines changed, rarely its bytes instead."""
     for _ in range(r.choice((1, 1, 2, 2, 4))):
         data = r.choice(_OF_TEXT)(r, data, others)
     return data
 
 
 def spoiled_json(r: random.Random, value: Any) -> bytes:
-    """Return plain JSON of which one to four values or keys were changed; seldom its text."""
+    """Return JSON with one to four values or keys changed, rarely its text instead."""
     for _ in range(r.choice((1, 1, 1, 2, 4))):
         value = _spoiled_value(r, value)
     data = spelt(value).encode("utf-8", "surrogatepass")
@@ -58,7 +58,7 @@ def spoiled_json(r: random.Random, value: Any) -> bytes:
 
 
 def spelt(value: Any) -> str:
-    """Write JSON, with what ``json`` would not write: :class:`Raw` and :class:`Twice`."""
+    """Write JSON that may contain :class:`Raw` and :class:`Twice`."""
     if isinstance(value, Raw):
         return str(value)
     if isinstance(value, dict):
@@ -70,8 +70,8 @@ def spelt(value: Any) -> str:
 
 
 def odd_value(r: random.Random, like: Any = None) -> Any:
-    """Return a value of JSON that nobody expects."""
-    small = like if len(repr(like)) < 1000 else 0  # or what is repeated, twice over, fills the memory
+    """Return an unexpected JSON value."""
+    small = like if len(repr(like)) < 1000 else 0  # otherwise repeating it twice over would fill the memory
     kinds: list[Callable[[], Any]] = [
         lambda: Raw(str(r.choice(BIG))),
         lambda: Raw(r.choice(REAL)),
@@ -92,7 +92,7 @@ def odd_value(r: random.Random, like: Any = None) -> Any:
 
 
 def spoiled_zip(r: random.Random, members: dict[str, bytes]) -> bytes:
-    """Return an archive of members, one of them odd: packed, twice, missing, renamed, a link, lying about its size."""
+    """Return an archive of members, one of them odd: packed, twice, missing, renamed, a link, with a wrong size."""
     pairs = list(members.items())
     way = r.choice(("packed", "twice", "missing", "renamed", "added", "link", "comment", "swapped", "bytes", "lies"))
     at = r.randrange(len(pairs))
@@ -121,7 +121,7 @@ def spoiled_zip(r: random.Random, members: dict[str, bytes]) -> bytes:
 
 
 def zipped(pairs: Sequence[tuple[str, bytes]], packed: bool = False, link: str = "") -> bytes:
-    """Return an archive of these members, in this order, with the same date always."""
+    """Return an archive of these members, in this order, with a fixed date."""
     import warnings
 
     buffer = io.BytesIO()
@@ -137,13 +137,13 @@ def zipped(pairs: Sequence[tuple[str, bytes]], packed: bool = False, link: str =
 
 
 def members_of(data: bytes) -> dict[str, bytes]:
-    """Return what an archive holds, by name."""
+    """Return the members of an archive by name."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
 def spoiled_tensors(r: random.Random, data: bytes) -> bytes:
-    """Return a safetensors file whose table of names, shapes and places says other things; seldom its bytes."""
+    """Return a safetensors file with a changed header of names, shapes and offsets, rarely changed bytes."""
     length = int.from_bytes(data[:8], "little")
     table, numbers = json.loads(data[8 : 8 + length]), data[8 + length :]
     way = r.random()
@@ -160,7 +160,7 @@ def spoiled_tensors(r: random.Random, data: bytes) -> bytes:
 
 
 def spoiled_npy(r: random.Random, data: bytes) -> bytes:
-    """Return an .npy file whose header says other things, or whose bytes are others."""
+    """Return an .npy file with a changed header or changed bytes."""
     if r.random() < 0.4 or data[:6] != b"\x93NUMPY":
         return spoiled_bytes(r, data)
     length = int.from_bytes(data[8:10], "little")
@@ -318,7 +318,7 @@ def _line(r: random.Random, data: bytes, others: Sequence[bytes]) -> bytes:
 
 
 def _long(r: random.Random, data: bytes, _: Sequence[bytes]) -> bytes:
-    """Put a long run of one text in, which reveals what takes the square of its length."""
+    """Insert a long repetition of a text, which reveals quadratic running time."""
     at = r.randrange(len(data) + 1)
     return data[:at] + (r.choice(RUNS) * r.choice((10, 1000, 20_000))).encode() + data[at:]
 

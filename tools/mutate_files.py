@@ -1,12 +1,12 @@
-"""Spoils files of every kind that attnlab opens and reads them: nothing may come out but sentences, and nothing hang.
+"""Corrupts files of every kind that attnlab opens and reads them: each must open or be refused in a sentence.
 
     python -m tools.mutate_files --count 2000
     python -m tools.mutate_files --minutes 10 --kinds session,lesson
     python -m tools.mutate_files --seed 7 --only 1234 --keep /tmp/case     one case again, its files kept
 
-Every case is made from the seed and its number alone. The files are read by a process of their own, which may take so
-many seconds of the processor and so much memory for each; one that takes more, crashes, runs a program or writes where
-it should not is a fault, and the next process goes on behind it. On Windows only the time on the clock is held.
+Each case depends only on the seed and its number. A separate process reads the files, with a limit of CPU time and
+memory for each case. It is a fault if a case exceeds a limit, crashes, runs a program, or writes outside its folder; a
+new process then continues with the next case. On Windows only wall-clock time is limited.
 """
 
 import argparse
@@ -26,9 +26,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 CPU_S, CLOCK_S = 20.0, 300.0
-"""How long one case may take: seconds of the processor, however busy the machine is; and on the clock, if it sleeps."""
+"""The time limits of one case in seconds: CPU time, and wall-clock time in case it sleeps."""
 MORE_BYTES = 1 << 30
-"""By how much one case may raise the most memory that the process ever had."""
+"""By how much one case may raise the peak memory of the process."""
 FORBIDDEN = (
     "os.system", "os.exec", "os.posix_spawn", "os.fork", "subprocess.Popen", "socket.connect", "pty.spawn",
     "os.remove", "os.rename", "os.rmdir", "shutil.rmtree", "ctypes.dlopen", "webbrowser.open",
@@ -36,19 +36,19 @@ FORBIDDEN = (
 ON_FILES = frozenset({"os.remove", "os.rename", "os.rmdir", "shutil.rmtree"})
 """What of these may be done among the temporary files."""
 MOST_ALIKE = 3
-"""How many faults of one cause are printed."""
+"""How many faults with the same cause are printed."""
 _REPORT = "case "
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the cases that the command line asks for; return 1 when one is a fault."""
+    """Run the chosen cases; return 1 if one is a fault."""
     from tools.file_kinds import KINDS
 
     parser = argparse.ArgumentParser(prog="python -m tools.mutate_files", description=__doc__.splitlines()[0])
-    parser.add_argument("--seed", type=int, help="what the cases are drawn from (default: another each time, printed)")
+    parser.add_argument("--seed", type=int, help="the seed of the cases (default: random, printed)")
     parser.add_argument("--count", type=int, default=2000, help="how many cases (default 2000)")
-    parser.add_argument("--minutes", type=float, help="go on for so long, whatever the count")
-    parser.add_argument("--kinds", default=",".join(KINDS), help="which kinds of files, by commas (default: all)")
+    parser.add_argument("--minutes", type=float, help="run for this long, whatever the count")
+    parser.add_argument("--kinds", default=",".join(KINDS), help="kinds of files, separated by commas (default: all)")
     parser.add_argument("--only", type=int, help="the number of one case to read again")
     parser.add_argument("--keep", type=Path, help="with --only: a folder for its files")
     parser.add_argument("--from", type=int, default=0, dest="first", help="the first case (default 0)")
@@ -67,7 +67,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def run(seed: int, first: int, count: int, kinds: list[str], minutes: float | None = None) -> int:
-    """Read the cases of a seed in processes of their own and print every fault; return 1 when there was one."""
+    """Read the cases of a seed in separate processes and print every fault; return 1 if there was one."""
     begun, done = time.monotonic(), 0
     seen: Counter[str] = Counter()
     faults: Counter[str] = Counter()
@@ -88,7 +88,7 @@ def run(seed: int, first: int, count: int, kinds: list[str], minutes: float | No
 
 
 def _alike(said: str) -> str:
-    """Return what faults of one cause have in common: the last line of attnlab in the traceback, and the error."""
+    """Return the cause of a fault, for counting: the last line of attnlab in the traceback, and the error."""
     lines = [line.strip() for line in said.splitlines()]
     places = [line for line in lines if "attnlab" in line and line.startswith("File ")]
     return f"{places[-1] if places else ''} {lines[0].split(':', 1)[-1][:30]}"
@@ -100,7 +100,7 @@ def kind_of(seed: int, case: int, kinds: list[str]) -> str:
 
 
 def faults_of(seed: int, first: int, count: int, kinds: list[str]) -> Iterator[tuple[int, str]]:
-    """Read a block of cases; yield the number of each fault and what it is. A process that ends is followed by one."""
+    """Read a block of cases; yield the number and text of each fault. A process that dies is replaced."""
     at, end = first, first + count
     while at < end:
         with tempfile.TemporaryDirectory(prefix="attnlab-mutants-") as place:
@@ -127,7 +127,7 @@ def faults_of(seed: int, first: int, count: int, kinds: list[str]) -> Iterator[t
 
 
 def _lines(seed: int, first: int, count: int, kinds: list[str], place: Path) -> Iterator[str]:
-    """Yield what a process says that reads cases; at last "ended HOW" when it did not come to its end."""
+    """Yield the reports of a reading process; finally "ended HOW" if it died."""
     command = [sys.executable, "-m", "tools.mutate_files", "--child", "--seed", str(seed), "--from", str(first)]
     command += ["--count", str(count), "--kinds", ",".join(kinds)]
     said = place / "said"
@@ -162,7 +162,7 @@ def _named(code: int) -> str:
 
 
 def _read_cases(seed: int, first: int, count: int, kinds: list[str]) -> None:
-    import torch  # noqa: F401  # which loads libraries, as no reader may
+    import torch  # noqa: F401  # loads libraries, which readers may not
 
     watch = _Watch()
     for case in range(first, first + count):
@@ -178,14 +178,14 @@ def _read_one(seed: int, case: int, kinds: list[str], keep: Path | None) -> int:
 
         keep.mkdir(parents=True, exist_ok=True)
         KINDS[kind_of(seed, case, kinds)].spoil(random_for(seed, case), keep)
-        print(f"The files lie in {keep}.")
+        print(f"The files are in {keep}.")
     found = list(faults_of(seed, case, 1, kinds))
     print("\n".join(said for _, said in found) or f"{kind_of(seed, case, kinds)} {case}: no fault.")
     return 1 if found else 0
 
 
 def read_case(seed: int, case: int, kind: str, watch: "_Watch") -> str:
-    """Make the files of a case and read them; return what went wrong, "" for nothing."""
+    """Create the files of a case and read them; return the fault, or ""."""
     from attnlab.errors import AttnlabError
     from tools.file_kinds import KINDS, check_sentence
     from tools.mutants import random_for
@@ -201,14 +201,14 @@ def read_case(seed: int, case: int, kind: str, watch: "_Watch") -> str:
                 KINDS[kind].read(folder)
             except AttnlabError as error:
                 check_sentence(error)
-        except BaseException as error:  # noqa: BLE001  # whatever comes out is what is looked for
+        except BaseException as error:  # noqa: BLE001  # any error is a finding
             where = "".join(traceback.format_exception(error)[-6:]).strip()
             fault = f"{type(error).__name__}: {str(error)[:300]!r}\n    " + where[-2500:].replace("\n", "\n    ")
         return fault or watch.end()
 
 
 class _Watch:
-    """Ends the process when a case takes too long, and notices what it does beside reading."""
+    """Ends the process when a case takes too long, and records what it does besides reading."""
 
     def __init__(self) -> None:
         self._done: list[str] = []
@@ -227,7 +227,7 @@ class _Watch:
             signal.setitimer(signal.ITIMER_PROF, CPU_S)
 
     def end(self) -> str:
-        """End a case; return what it did that no reading does, "" for nothing."""
+        """End a case; return what it did besides reading, or ""."""
         if hasattr(signal, "setitimer"):
             signal.setitimer(signal.ITIMER_PROF, 0)
         self._reading = None
@@ -246,7 +246,7 @@ class _Watch:
             )
 
     def _is_ours(self, arguments: tuple[object, ...]) -> bool:
-        """Whether what is touched is in the folder of temporary files, which readers may use."""
+        """Whether a path is in the folder of temporary files, which readers may use."""
         first = arguments[0] if arguments else None
         if isinstance(first, bytes | str | os.PathLike):
             return os.path.realpath(os.fsdecode(first)).startswith(self._temporary) or os.fsdecode(first) == os.devnull
@@ -254,7 +254,7 @@ class _Watch:
 
 
 def _most_memory() -> int:
-    """Return the most memory that this process ever had, in bytes; 0 where nobody tells."""
+    """Return the peak memory of this process in bytes; 0 if the system does not report it."""
     try:
         import resource
     except ImportError:

@@ -1,12 +1,12 @@
-"""Plants faults one at a time into a copy of the tree, and counts how many of them the tests see.
+"""Plants faults one at a time into a copy of the tree, and counts how many the tests detect.
 
     python tools/plant_faults.py                        all of tools/faults/*.toml
-    python tools/plant_faults.py --only lessons -v      one room, with the test that saw each fault
+    python tools/plant_faults.py --only lessons -v      one list, with the test that detected each fault
     python tools/plant_faults.py --seed 7 --count 20    a sample
 
-A fault is one that a programmer could make: an exact text of a file, what is put in its place, and the tests that
-should see it. These run as ``make test`` has them, and whole where that sees nothing. Whatever saw a fault must pass on
-the clean copy: else the fault is broken, not caught. The checkout itself is never written to.
+A fault is a mistake that a programmer could make: an exact text in a file, its replacement, and the tests that should
+fail. The selection of ``make test`` runs first, then all of these tests if none failed. A test that detects a fault
+must pass on the clean copy; otherwise the fault is broken, not caught. The checkout itself is never changed.
 """
 
 import argparse
@@ -31,16 +31,16 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 LISTS = ROOT / "tools" / "faults"
 LIMIT_S = 120.0
-"""What one test may take; a fault that makes it hang is caught too."""
+"""The time limit of one test; a fault that makes a test hang is caught too."""
 START = "fork" if sys.platform == "linux" else "spawn"
-"""How the processes begin that run tests; forks have torch and Qt loaded already."""
+"""How test processes start; forks have torch and Qt loaded already."""
 _CLEAN = ("__pycache__", ".venv", ".git")
 _ENVIRON = {"QT_QPA_PLATFORM": "offscreen", "OMP_WAIT_POLICY": "PASSIVE", "ATTNLAB_TESTS_PATIENCE_S": "30", "CI": "1"}
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One small edit: in ``file`` the text ``find``, which is there once, becomes ``put``; ``tests`` should see it."""
+    """One small edit: in ``file`` the text ``find``, which occurs once, becomes ``put``; ``tests`` should fail."""
 
     room: str
     name: str
@@ -52,7 +52,7 @@ class Fault:
 
 @dataclass
 class Outcome:
-    """What became of a fault: "caught", "survived", or "broken" with the reason."""
+    """The result of a fault: "caught", "survived", or "broken" with the reason."""
 
     fault: Fault
     result: str
@@ -101,7 +101,7 @@ def wrong(fault: Fault, root: Path = ROOT) -> str:
 
 
 def copy_tree(to: Path) -> None:
-    """Copy what git knows and what is new and not ignored; from a tree without git, all but what is built."""
+    """Copy tracked and new files that git does not ignore; from a tree without git, all but build products."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True
     )
@@ -121,7 +121,7 @@ class _Failures:
         self.failed: list[str] = []
 
     def pytest_sessionstart(self) -> None:
-        """Let Hypothesis be content with any example that fails: the least one would take it long to find."""
+        """Turn off shrinking in Hypothesis, which would take long; any failing example will do."""
         from hypothesis import Phase, settings
 
         settings.register_profile("faults", settings(), phases=(Phase.explicit, Phase.generate))
@@ -133,10 +133,10 @@ class _Failures:
 
 
 def _run_tests(root: str, tests: Sequence[str], options: Sequence[str], answer: str) -> None:
-    """Run tests in this process, which is one of its own, and leave the exit code and the failures in a file."""
+    """Run tests in this separate process, and write the exit code and the failures to a file."""
     os.environ["PYTHONPATH"] = root
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
-    sys.dont_write_bytecode = True  # a planted file may have the size and the second of the clean one
+    sys.dont_write_bytecode = True  # a planted file may have the size and time of the clean one
     os.chdir(root)
     sys.path.insert(0, root)
     with open(os.devnull, "w") as nowhere, open(f"{answer}.log", "w") as log:
@@ -150,7 +150,7 @@ def _run_tests(root: str, tests: Sequence[str], options: Sequence[str], answer: 
         code = pytest.main([*arguments, *options, *tests], plugins=[notes])
         Path(answer).write_text(json.dumps([int(code), notes.failed]), encoding="utf-8")
         sys.stdout.flush()
-        os._exit(0)  # without the farewells of Qt and torch
+        os._exit(0)  # skips the clean-up of Qt and torch
 
 
 def run_tests(
@@ -164,7 +164,7 @@ def run_tests(
         child.start()
         log, length, hung = Path(f"{answer}.log"), -1, False
         child.join(limit_s)
-        while child.is_alive() and not hung:  # each test that ends is a dot in the log: a busy machine hangs nothing
+        while child.is_alive() and not hung:  # each finished test adds a dot to the log, so the limit is per test
             now = log.stat().st_size if log.exists() else 0
             hung, length = now == length, now
             child.kill() if hung else child.join(limit_s)
@@ -178,14 +178,14 @@ def run_tests(
 
 
 def _preload() -> None:
-    """Import what is large and stays the same, once for all tests: they run in forks (pytest rewrites hypothesis)."""
+    """Import large libraries once for all tests, which run in forks (except hypothesis, which pytest rewrites)."""
     for name in ("torch", "numpy", "pytest", "PySide6.QtWidgets", "PySide6.QtTest", "safetensors.torch"):
         with contextlib.suppress(ImportError):
             __import__(name)
 
 
 def plant(fault: Fault, root: Path, limit_s: float, whole: bool = True) -> Outcome:
-    """Plant one fault into a tree, run its tests, and take it out again; ``whole`` also those make test leaves out."""
+    """Plant one fault into a tree, run its tests, and remove it; ``whole`` includes those that make test leaves out."""
     path, begun = root / fault.file, time.monotonic()
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace(fault.find, fault.put), encoding="utf-8")
@@ -205,12 +205,12 @@ def plant(fault: Fault, root: Path, limit_s: float, whole: bool = True) -> Outco
 
 
 def confirm(outcomes: Sequence[Outcome], root: Path) -> None:
-    """Run what saw the faults on the clean tree; what fails there too has seen nothing."""
+    """Run the tests that failed on the clean tree; those that also fail there have detected nothing."""
     seen: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
         if outcome.result == "caught":
             test = outcome.said if "::" in outcome.said.partition(" ")[0] else ""
-            for each in [test] if test else outcome.fault.tests:  # one that crashed or hung names no test
+            for each in [test] if test else outcome.fault.tests:  # a crash or a hang names no test
                 seen.setdefault(each, []).append(outcome)
     files: dict[str, list[str]] = {}
     for test in seen:
@@ -224,7 +224,7 @@ def confirm(outcomes: Sequence[Outcome], root: Path) -> None:
 
 
 def work(chosen: Sequence[Fault], told: argparse.Namespace) -> list[Outcome]:
-    """Plant all of the chosen faults in some copies of the tree; broken ones are not planted."""
+    """Plant the chosen faults in several copies of the tree, except broken ones."""
     outcomes = [Outcome(fault, "broken", why) for fault in chosen if (why := wrong(fault))]
     chosen = [fault for fault in chosen if not wrong(fault)]
     with tempfile.TemporaryDirectory(prefix="attnlab-faults-") as folder:
@@ -253,7 +253,7 @@ def work(chosen: Sequence[Fault], told: argparse.Namespace) -> list[Outcome]:
 
 
 def report(outcomes: Sequence[Outcome]) -> str:
-    """Return the score by room, and the names of all that were not caught."""
+    """Return the score of each list, and the names of all faults that were not caught."""
     lines = []
     for room in dict.fromkeys(outcome.fault.room for outcome in sorted(outcomes, key=lambda each: each.fault.room)):
         mine = [outcome for outcome in outcomes if outcome.fault.room == room and outcome.result != "broken"]

@@ -1,9 +1,9 @@
-"""Edits experiments at random without a window: each state computes or says why not, is saved and read, and walked.
+"""Edits experiments at random without a window; computes, saves, loads and walks each state.
 
     python -m tools.random_edits --count 2000 --seed 7
 
-A state that was saved comes back in every number, with states of before beside it as pins; no edit changes the state
-that it was made from; and what comes out of an edit is a new state or one sentence.
+Each edit must return a new state or raise one sentence, and must not change the state that it started from. A saved
+state must be identical when it is loaded, with earlier states beside it as pins.
 """
 
 import argparse
@@ -25,9 +25,9 @@ NUMBERS = (0.0, 1.0, -1.0, 0.5, 1e-9, 1e9, -1e30, 3e38, float("nan"), float("inf
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Edit as often as the command line asks for; return 1 when one is a fault."""
+    """Do the chosen number of edits; return 1 if one is a fault."""
     parser = argparse.ArgumentParser(prog="python -m tools.random_edits", description=__doc__.splitlines()[0])
-    parser.add_argument("--seed", type=int, help="what the edits are drawn from (default: another each time, printed)")
+    parser.add_argument("--seed", type=int, help="the seed of the edits (default: random, printed)")
     parser.add_argument("--count", type=int, default=2000, help="how many edits (default 2000)")
     options = parser.parse_args(argv)
     seed = random.SystemRandom().randrange(1 << 31) if options.seed is None else options.seed
@@ -44,11 +44,11 @@ def main(argv: list[str] | None = None) -> int:
 
 
 STEPS = 25
-"""Edits of one walk, which begins at a preset."""
+"""How many edits a walk has; it starts from a preset."""
 
 
 def faults_of(seed: int, walk: int) -> str:
-    """Do one walk; return what went wrong and after which edits, "" for nothing."""
+    """Do one walk; return the fault and the edits before it, or ""."""
     import attnlab
     from attnlab.errors import AttnlabError
 
@@ -68,13 +68,13 @@ def faults_of(seed: int, walk: int) -> str:
                 return f"{name} changed the state that it was made from, after {did}"
             states.append(e)
         return _lost(states, r) or _uncomputed(e)
-    except Exception as error:  # noqa: BLE001  # whatever comes out is what is looked for
+    except Exception as error:  # noqa: BLE001  # any error is a finding
         where = "".join(traceback.format_exception(error)[-5:]).replace("\n", "\n    ")
         return f"{type(error).__name__}: {error}\n    {where}\n    after {did}"
 
 
 def _lost(states: list["Experiment"], r: random.Random) -> str:
-    """Save the last state and some of those before it as pins; return what is not the same when it is read."""
+    """Save the last state with earlier ones as pins; return what differs when it is loaded."""
     from attnlab.files.session import Session, load_session, save_session
 
     pins = r.sample(states, min(len(states), r.randint(0, 4)))
@@ -105,7 +105,7 @@ def _uncomputed(e: "Experiment") -> str:
 
 
 def _told(e: "Experiment") -> tuple[Any, ...]:
-    """Return all that an experiment is, bit by bit."""
+    """Return all parts of an experiment as bytes."""
     from attnlab.files.session_experiment import _described, arrays_of
 
     arrays = sorted(arrays_of(e).items())
@@ -166,7 +166,7 @@ def _edits() -> dict[str, Any]:
         return r.choice(("query", "query", "memory")) if e.memory_tokens is not None else "query"
 
     def on_token(edit: Any) -> Any:
-        """Return an edit of a token that there is; ``edit`` takes the state, the token's place and the side."""
+        """Return an edit of an existing token; ``edit`` takes the state, the token's index and the side."""
 
         def change(e: "Experiment", r: random.Random) -> "Experiment":
             which = side(e, r)

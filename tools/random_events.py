@@ -1,12 +1,12 @@
-"""Drives the real window with random events, undoes everything at the end, and holds what it shows to the mathematics.
+"""Drives the real window with random events, then undoes everything and compares its numbers with attnlab.compute.
 
     python -m tools.random_events --events 700 --runs 10
     python -m tools.random_events --minutes 30 --batches
     python -m tools.random_events --seed 7 --events 700 --runs 1      one run again, event by event
 
-Every run is a process of its own, in a folder of its own, so that a crash is reported with its seed and last events and
-the next run goes on. What is done is decided by the seed and by what is to be seen; after each event the person waits
-until all that was begun is done, unless the seed makes it a restless one. A core file of a crash stays in --cores.
+Each run is a separate process in its own folder, so that a crash is reported with its seed and last events and the next
+run continues. The events depend on the seed and on what is visible. After each event the simulated user waits until all
+work is done, unless the seed makes this one impatient. Core files of crashes are kept in --cores.
 """
 
 import argparse
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 CPU_S, SETTLE_S, CLOCK_S = 60.0, 300.0, 600.0
-"""Seconds of the processor that one event may take, seconds until all it began is done, and of silence on the clock."""
+"""Limits in seconds: CPU time of one event, time until all its work is done, and wall-clock time without output."""
 SHORT_MS = 400
-"""Timers that go off sooner than this are waited for before the next event."""
+"""Timers that fire sooner than this are waited for before the next event."""
 LAST = 25
-"""How many events are told of a run that failed."""
+"""How many of the last events are printed for a run that failed."""
 PRESETS = (
     "journey", "the-cat-sat", "batch-of-two", "padding-batch", "multi-head-8", "cross-attention", "random-4x8",
     "additive", "rope", "grouped-keys", "causal-5x8", "dropout",
@@ -43,14 +43,14 @@ IGNORED = ("This plugin does not support",)
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run what the command line asks for; return 1 when a run failed."""
+    """Do the chosen runs; return 1 if one failed."""
     parser = argparse.ArgumentParser(prog="python -m tools.random_events", description=__doc__.splitlines()[0])
-    parser.add_argument("--seed", type=int, help="the seed of the first run (default: another each time, printed)")
-    parser.add_argument("--events", type=int, default=700, help="events of one run (default 700)")
-    parser.add_argument("--runs", type=int, default=1, help="how many runs, one seed after the other (default 1)")
-    parser.add_argument("--minutes", type=float, help="go on for so long, however many runs that are")
+    parser.add_argument("--seed", type=int, help="the seed of the first run (default: random, printed)")
+    parser.add_argument("--events", type=int, default=700, help="events per run (default 700)")
+    parser.add_argument("--runs", type=int, default=1, help="how many runs, with consecutive seeds (default 1)")
+    parser.add_argument("--minutes", type=float, help="run for this long, whatever the number of runs")
     parser.add_argument("--batches", action="store_true", help="mostly sequences of batches")
-    parser.add_argument("--cores", type=Path, default=Path(tempfile.gettempdir()), help="where core files stay")
+    parser.add_argument("--cores", type=Path, default=Path(tempfile.gettempdir()), help="the folder for core files")
     parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args(argv)
     seed = random.SystemRandom().randrange(1 << 31) if options.seed is None else options.seed
@@ -76,7 +76,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def failure_of(seed: int, events: int, batches: bool, cores: Path, log: Path | None = None) -> str:
-    """Do one run in a process of its own; return how it failed and what happened last, "" where it did not.
+    """Do one run in a separate process; return how it failed and its last events, or "" if it did not fail.
 
     All its events are written to ``log``.
     """
@@ -113,7 +113,7 @@ def failure_of(seed: int, events: int, batches: bool, cores: Path, log: Path | N
 
 
 def _awaited(child: "subprocess.Popen[Any]", place: Path) -> str:
-    """Wait for a run; return why it was ended, "" when it ended by itself."""
+    """Wait for a run; return why it was killed, or "" if it ended by itself."""
     size, moved = -1, time.monotonic()
     while child.poll() is None:
         try:
@@ -123,14 +123,14 @@ def _awaited(child: "subprocess.Popen[Any]", place: Path) -> str:
             if now != size:
                 size, moved = now, time.monotonic()
             elif time.monotonic() - moved > CLOCK_S:
-                child.send_signal(getattr(signal, "SIGABRT", signal.SIGTERM))  # faulthandler says where it is
+                child.send_signal(getattr(signal, "SIGABRT", signal.SIGTERM))  # faulthandler prints the stacks
                 child.wait()
                 return f"nothing happened for {CLOCK_S:.0f} s"
     return ""
 
 
 def _tells_an_error(said: list[str]) -> bool:
-    """Whether a traceback of something else than a sentence for the user was printed, by another process too."""
+    """Whether a traceback other than that of an AttnlabError was printed, also by child processes."""
     ends = [line for line in said if re.match(r"[\w.]+(Error|Exception|Interrupt|Exit)\b", line)]
     traced = any(line.startswith("Traceback (most recent") for line in said)
     return traced and not all(line.startswith("attnlab.errors.") for line in ends)
@@ -187,7 +187,7 @@ def _drive(seed: int, events: int, place: Path, batches: bool) -> int:
 
 
 def _keep_cores() -> None:
-    """Let a crash leave a core file, and an event that takes too long end the process and say where it was."""
+    """Let a crash leave a core file; end the process with its stacks if an event takes too long."""
     faulthandler.enable(all_threads=True)
     try:
         import resource
@@ -199,7 +199,7 @@ def _keep_cores() -> None:
 
 
 def _fill(folder: Path, r: random.Random) -> None:
-    """Put files to open into a folder: sessions, weights, lessons, and some that are spoilt."""
+    """Put files to open into a folder: sessions, weights, lessons, and some corrupted ones."""
     from tools import file_kinds
 
     for number, data in enumerate(file_kinds.good_sessions()[:6]):
@@ -218,7 +218,7 @@ def _fill(folder: Path, r: random.Random) -> None:
 
 
 def _small_trainings() -> None:
-    """Let a training take a moment: a person waits until it is over."""
+    """Keep trainings short, as the simulated user waits until they end."""
     from dataclasses import replace
 
     from attnlab.ui.train.session import TrainSession
@@ -234,7 +234,7 @@ def _small_trainings() -> None:
 
 
 def _left() -> list[threading.Thread]:
-    """Return the threads that are still there when the program has ended."""
+    """Return the threads that still run when the program has ended."""
     late = time.monotonic() + 20
     left = []
     for thread in threading.enumerate():
@@ -245,7 +245,7 @@ def _left() -> list[threading.Thread]:
 
 
 def _unreadable(folder: Path) -> list[str]:
-    """Return what is wrong with the work that was kept when the window closed."""
+    """Return what is wrong with the unsaved work that was kept when the window closed."""
     from attnlab.errors import AttnlabError
     from attnlab.files.session import load_session
 
@@ -259,7 +259,7 @@ def _unreadable(folder: Path) -> list[str]:
 
 
 def _driver(window: "MainWindow", person: Any, events: int, log: Path, faults: list[str], restless: bool) -> Any:
-    """Return what does one event after the other in the program's own loop, and checks at the end."""
+    """Return an object that does the events one at a time in the program's event loop, then checks the result."""
     from PySide6.QtCore import QObject, QTimer, Slot
     from PySide6.QtWidgets import QApplication
 
@@ -305,7 +305,7 @@ def _driver(window: "MainWindow", person: Any, events: int, log: Path, faults: l
         def _on_tick(self) -> None:
             try:
                 self._tick()
-            except Exception as error:  # noqa: BLE001  # the person's own fault, not the program's
+            except Exception as error:  # noqa: BLE001  # a fault of this tool, not of the program
                 faults.append("the harness itself: " + "".join(traceback.format_exception(error)))
                 self._finish()
 
@@ -322,13 +322,13 @@ def _driver(window: "MainWindow", person: Any, events: int, log: Path, faults: l
             self._began = time.monotonic()
             if self._left and not faults:
                 self._left -= 1
-                self._timer.start(0)  # before it is done, as a menu runs a loop of its own
+                self._timer.start(0)  # before the event, as a menu runs its own loop
                 person.act(self.note)
             else:
                 self._check()
 
         def _busy(self) -> str:
-            """Return what is still under way, "" when all that was begun is done."""
+            """Return which work is still under way, or ""."""
             playground, trainer = window.playground, window.trainer
             assert playground is not None
             if playground.files.opening or self._answered < playground.service.newest:
@@ -349,7 +349,7 @@ def _driver(window: "MainWindow", person: Any, events: int, log: Path, faults: l
             return ""
 
         def _check(self) -> None:
-            """Close what is open, hold the numbers to the mathematics, undo everything, and compare with the start."""
+            """Close dialogs, check the numbers against attnlab.compute, undo everything, and compare with the start."""
             if open_ := QApplication.activePopupWidget() or QApplication.activeModalWidget():
                 self.note(f"at the end: close {type(open_).__name__}")
                 open_.close()
@@ -396,7 +396,7 @@ def _limit(seconds: float) -> None:
 
 
 def tables_of(e: "Experiment") -> dict[str, Any]:
-    """Return copies of what an experiment is made of: its tokens and every table, by their names."""
+    """Return copies of the parts of an experiment, its tokens and every table, by name."""
     from attnlab.attention import edits
 
     tables: dict[str, Any] = {name: edits.array(e, name).copy() for name in edits.tables(e)}
@@ -405,7 +405,7 @@ def tables_of(e: "Experiment") -> dict[str, Any]:
 
 
 def changed_tables(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
-    """Return what undoing everything did not bring back."""
+    """Return what undoing everything did not restore."""
     import numpy as np
 
     if before.keys() != now.keys():
@@ -418,7 +418,7 @@ def changed_tables(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
 
 
 def lost(window: "MainWindow", path: Path) -> list[str]:
-    """Return what of the state that is open, and of the pinned one, is not as it was once it is saved and read."""
+    """Return what differs in the open and the pinned state after saving and loading."""
     from attnlab.files.session import Session, load_session, save_session
 
     playground = window.playground
@@ -432,7 +432,7 @@ def lost(window: "MainWindow", path: Path) -> list[str]:
 
 
 def differences(window: "MainWindow") -> list[str]:
-    """Return where what the window shows is not what its experiment computes."""
+    """Return where the window shows other numbers than its experiment computes."""
     import numpy as np
 
     from attnlab.compute.engine import compute
@@ -445,7 +445,7 @@ def differences(window: "MainWindow") -> list[str]:
         fresh = compute(scene.experiment, scene.device, scene.dtype)
         names = fresh.all_stages
     except AttnlabError:
-        return []  # what cannot be computed is said in a sentence, and shown as it was before
+        return []  # a sentence says why it cannot be computed; the window still shows the last state
     if reply is None or reply.trace is None or reply.request.experiment is not scene.experiment:
         return ["the window shows another experiment than the document's"]
     wrong = [f"{name} of the window differs from what is computed anew" for name in names

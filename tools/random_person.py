@@ -1,4 +1,4 @@
-"""A person who does anything: one random event at a window after the other, each told in a line before it happens."""
+"""A simulated user: does random events in a window, one at a time, and announces each in a line beforehand."""
 
 import random
 from collections.abc import Callable
@@ -36,13 +36,13 @@ KEYS = (
     "PageUp", "PageDown", "F2", "F5", "A", "D", "G", "M", "P", "S", "1", "2", "5", "0", "Minus", "Plus", "Period",
 )  # fmt: skip
 NEVER = frozenset({"quit", "full-screen"})
-"""Actions that are left alone: without the window there is nobody to go on."""
+"""Actions that are never used, as they would end the run."""
 STUCK = 12
-"""After so many events in one dialog it is closed, so that the window behind it is reached again."""
+"""After this many events a dialog is closed, so that the window behind it is reached again."""
 
 
 class RandomPerson:
-    """Decides by the random numbers of a seed alone, and by what there is to be seen."""
+    """Chooses events by a seed and by what is visible."""
 
     def __init__(self, window: "MainWindow", r: random.Random, folder: Path, batches: bool) -> None:
         self.window, self.r, self.folder = window, r, folder
@@ -57,7 +57,7 @@ class RandomPerson:
         _answer_dialogs(self)
 
     def act(self, note: Callable[[str], None]) -> None:
-        """Do one thing; ``note`` is told what, before it is done."""
+        """Do one event; ``note`` gets a description of it first."""
         self._note = note
         modal = QApplication.activePopupWidget() or QApplication.activeModalWidget()
         self._stuck = self._stuck + 1 if modal is not None else 0
@@ -72,7 +72,7 @@ class RandomPerson:
     # Where
 
     def _room(self) -> QWidget:
-        """Return the window that hears a person just now: the popup, else the dialog, else any."""
+        """Return the window that receives input now: the popup, else the dialog, else any."""
         top = QApplication.activePopupWidget() or QApplication.activeModalWidget()
         if top is not None:
             return top
@@ -96,14 +96,14 @@ class RandomPerson:
         return False
 
     def _choice(self, widgets: list[QWidget]) -> QWidget | None:
-        """Return one of some widgets of which anything can be seen; None where a few tries find none."""
+        """Return a random visible widget of those given; None if a few tries find none."""
         for _ in range(8 if widgets else 0):
             if not (widget := self.r.choice(widgets)).visibleRegion().isEmpty():
                 return widget
         return None
 
     def _point(self, widget: QWidget) -> QPoint:
-        """Return a point of a widget that can be seen."""
+        """Return a visible point of a widget."""
         seen = widget.visibleRegion().boundingRect()
         return seen.topLeft() + QPoint(self.r.randrange(max(1, seen.width())), self.r.randrange(max(1, seen.height())))
 
@@ -240,7 +240,7 @@ class RandomPerson:
         QApplication.sendEvent(self.window, event)
 
     def _edit(self) -> None:
-        """Type a number into a cell of the table of the playground."""
+        """Type a number into a cell of the playground's table."""
         playground = self.window.playground
         if playground is None or self._room() is not self.window or self.window.rail.place != 0:
             return self._press()
@@ -266,7 +266,7 @@ class RandomPerson:
         return sorted(path for path in self.folder.iterdir() if not path.name.startswith("."))
 
     def answer(self, dialog: QFileDialog) -> None:
-        """Answer a dialog for a file in the place of its window: with a file of the folder, a new name, or not."""
+        """Answer a file dialog without showing it: with a file of the folder, a new name, or by cancelling."""
         save = dialog.acceptMode() == QFileDialog.AcceptMode.AcceptSave
         if self.r.random() < 0.25:
             paths = []
@@ -284,7 +284,7 @@ class RandomPerson:
         QTimer.singleShot(0, dialog, lambda: _answered(dialog, [str(path) for path in paths]))
 
     def any_file(self) -> tuple[str, str]:
-        """Answer a question for a file that waits."""
+        """Answer a file dialog that is waiting."""
         return (str(self.r.choice(self._files())) if self.r.random() < 0.7 else ""), ""
 
     def _keyboard(self) -> QWidget:
@@ -298,7 +298,7 @@ class RandomPerson:
 
 
 def named(widget: QWidget) -> str:
-    """Return how a widget is called, for the list of events."""
+    """Return the name of a widget, for the list of events."""
     text = (
         widget.accessibleName() or (widget.text() if isinstance(widget, QAbstractButton) else "") or widget.objectName()
     )
@@ -320,7 +320,7 @@ def _answered(dialog: QFileDialog, paths: list[str]) -> None:
 
 
 def _answer_dialogs(person: RandomPerson) -> None:
-    """Let the person answer what asks for files, and let nothing be opened outside of the program."""
+    """Let the simulated user answer file dialogs, and open nothing outside the program."""
 
     def open_dialog(dialog: QFileDialog, *_: Any) -> None:
         person.answer(dialog)

@@ -1,13 +1,13 @@
-"""Runs the tests again and again in random order, over thread counts, kernels and busy loops, and tells what failed.
+"""Runs the tests repeatedly in random order, with several thread counts, kernels and busy loops; lists what failed.
 
-    python -m tools.torture                        twelve whole runs, then 10^5 files, 10^5 events and 10^3 kills
+    python -m tools.torture                        twelve full runs, then 10^5 files, 10^5 events and 10^3 kills
     python -m tools.torture --runs 20 --only tests --paths tests/ui --minutes 60
     python -m tools.torture --seed 7 --runs 3      the same orders and examples again
-    python -m tools.torture --again                the table of what ran so far; nothing is run
+    python -m tools.torture --again                print the table of the runs so far, and run nothing
 
-Each run of the tests has a seed of its own, from which come its order and what Hypothesis draws; the table names it and
-the command that runs it again. Each run is written to --log as it ends, so that an interrupted torture goes on from
-there; --fresh begins anew.
+Each run of the tests has its own seed, for the order of the tests and for Hypothesis; the table lists the seed and, for
+a run that failed, the command that repeats it. Each run is written to --log when it ends, so an interrupted torture
+resumes from there; --fresh starts again from nothing.
 """
 
 import argparse
@@ -30,7 +30,7 @@ SETTINGS = (
     *((1, "", 0), (2, "", 2), (4, "", 0), (1, _OLD, 2), (2, _OLD, 0), (4, _OLD, 0)),
     *((1, "", 0), (2, "", 0), (4, "", 2), (1, _OLD, 0), (2, _OLD, 2), (4, _OLD, 0)),
 )
-"""What the runs go through: OMP_NUM_THREADS, MKL_CBWR, and how many busy loops run beside."""
+"""The settings of the runs, in turn: OMP_NUM_THREADS, MKL_CBWR, and the number of busy loops beside them."""
 PARTS = {
     "files": ["tools.mutate_files", "--count", "100000"],
     "events": ["tools.random_events", "--runs", "143", "--events", "700"],
@@ -41,7 +41,7 @@ _BUSY_LOOP = "import os\nparent = os.getppid()\nwhile os.getppid() == parent: su
 
 @dataclass(frozen=True)
 class Done:
-    """One run that ended: what it was, how it ended, and what did not pass."""
+    """A run that has ended: its settings, its outcome and the failures."""
 
     name: str
     seed: int
@@ -58,22 +58,22 @@ class Done:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run what the command line asks for; return 1 when something failed."""
+    """Run the chosen parts; return 1 if something failed."""
     parser = argparse.ArgumentParser(
         prog="python -m tools.torture", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--runs", type=int, default=12, help="how many runs of the tests (default 12)")
-    parser.add_argument("--minutes", type=float, help="begin nothing more after so long")
-    parser.add_argument("--seed", type=int, help="what all is drawn from (default: another each time, printed)")
+    parser.add_argument("--minutes", type=float, help="start no further run after this time")
+    parser.add_argument("--seed", type=int, help="the seed of all random choices (default: random, printed)")
     parser.add_argument("--paths", nargs="+", default=["tests"], help="which tests (default: all)")
-    parser.add_argument("--quick", action="store_true", help="what make test runs, not every test")
-    parser.add_argument("--only", default="tests,files,events,kills", help="what of tests, files, events, kills")
-    parser.add_argument("--workers", default="auto", help="processes that one run of the tests takes (default auto)")
+    parser.add_argument("--quick", action="store_true", help="run the tests of make test, not every test")
+    parser.add_argument("--only", default="tests,files,events,kills", help="which of tests, files, events, kills")
+    parser.add_argument("--workers", default="auto", help="processes for one run of the tests (default auto)")
     parser.add_argument(
-        "--log", type=Path, default=ROOT / "build" / "torture.jsonl", help="where to write what is done"
+        "--log", type=Path, default=ROOT / "build" / "torture.jsonl", help="the file that records the runs"
     )
-    parser.add_argument("--fresh", action="store_true", help="forget what was done")
-    parser.add_argument("--again", action="store_true", help="print the table of what was done, and run nothing")
+    parser.add_argument("--fresh", action="store_true", help="delete the log first")
+    parser.add_argument("--again", action="store_true", help="print the table of the runs so far, and run nothing")
     options = parser.parse_args(argv)
     if options.fresh:
         options.log.unlink(missing_ok=True)
@@ -88,13 +88,13 @@ def main(argv: list[str] | None = None) -> int:
                 _write(options.log, done)
                 print(_line(done), flush=True)
         except KeyboardInterrupt:
-            print("Interrupted; the same command goes on from here.")
+            print("Interrupted; the same command resumes from here.")
     print(table(log))
     return int(not log or not all(done.well for done in log))
 
 
 def table(log: list[Done]) -> str:
-    """Return what was done, a line each, and how to run again what failed."""
+    """Return a line for each run, and the commands that repeat those that failed."""
     lines = ["", f"{'run':<12} {'seed':>10}  {'setting':<52} {'minutes':>7} {'passed':>7} {'failed':>6}"]
     lines += [_line(done) for done in log]
     tests = [done for done in log if done.name.startswith("tests")]
@@ -135,7 +135,7 @@ def _run_tests(options: argparse.Namespace, name: str, seed: int, threads: int, 
     command = ["-m", "pytest", "-n", options.workers, "--dist", "worksteal", "--random-order-bucket=global"]
     command += [f"--random-order-seed={seed}", f"--hypothesis-seed={seed}", *(["--quick"] if options.quick else [])]
     command += options.paths
-    kept = {key: value for key, value in os.environ.items() if key not in ("CI", "MKL_CBWR")}  # CI draws nothing
+    kept = {key: value for key, value in os.environ.items() if key not in ("CI", "MKL_CBWR")}  # CI fixes Hypothesis
     begun = time.monotonic()
     with _busy_loops(busy), report.with_suffix(".txt").open("w", encoding="utf-8") as told:
         code = subprocess.run(
@@ -148,7 +148,7 @@ def _run_tests(options: argparse.Namespace, name: str, seed: int, threads: int, 
 
 
 def _counted(report: Path) -> tuple[int, list[str]]:
-    """Return how many tests passed, and the names of those that failed, of a report of pytest; of none, nothing."""
+    """Return the number of tests passed and the names of those that failed, from a pytest report."""
     if not report.exists():
         return 0, ["no report: see the text beside it"]
     cases = list(ElementTree.parse(report).getroot().iter("testcase"))
@@ -171,7 +171,7 @@ def _run_part(name: str, command: list[str], seed: int) -> Done:
 
 @contextmanager
 def _busy_loops(count: int) -> Iterator[None]:
-    """Keep processors busy that the tests would like to have; the loops end with this process, however it ends."""
+    """Keep processors busy beside the tests; the loops end with this process, however it ends."""
     loops = [subprocess.Popen([sys.executable, "-c", _BUSY_LOOP]) for _ in range(count)]
     try:
         yield

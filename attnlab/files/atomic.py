@@ -38,7 +38,7 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
 
 
 def is_temporary(name: str) -> bool:
-    """Tell whether a file of this name is one that is being written, or that a killed program left half written."""
+    """Return whether a file name is that of a file being written, or left half-written by a killed program."""
     start, end = _TEMPORARY.split("{}")
     return name.startswith(start) and name.endswith(end)
 

@@ -133,7 +133,7 @@ def delete(folder: str | os.PathLike[str]) -> None:
     try:
         (path / MANIFEST).unlink(missing_ok=True)  # from here on the folder is no longer a run
         for name in os.listdir(path):
-            if is_part(name) or is_temporary(name):  # what a save that was killed left half written is of this run too
+            if is_part(name) or is_temporary(name):  # also half-written files of a killed save
                 (path / name).unlink(missing_ok=True)
         if not os.listdir(path):
             path.rmdir()

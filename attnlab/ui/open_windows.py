@@ -31,7 +31,7 @@ class OpenWindows(QObject):
         self._garbage: GarbageTimer | None = None
         self._shell: Any = None
         self._take_hooks_off: Callable[[], None] | None = None
-        atexit.register(jobs.leave)  # a window that is closed may have left something to be saved
+        atexit.register(jobs.leave)  # a closed window may still be saving
 
     @staticmethod
     def of(app: QApplication) -> "OpenWindows":

@@ -45,7 +45,7 @@ class FaultRelay(QObject):
         super().__init__(app)
         self.setObjectName(_NAME)
         self.bar: FaultBar | None = None
-        self._lock = threading.RLock()  # what is collected meanwhile may report a fault, in this thread
+        self._lock = threading.RLock()  # garbage collection may report a fault in this thread meanwhile
         self._new: dict[str, Fault] = {}
         self._shown: dict[str, Fault] = {}
         self._reported.connect(self._on_reported, Qt.ConnectionType.QueuedConnection)  # never while something paints

@@ -221,7 +221,7 @@ def _advanced(steps: Iterator[Call[Any] | None], call: Call[Any] | None) -> Call
 
 
 def _start(timer: QTimer) -> None:
-    if isValid(timer):  # or it went with its owner while the call was waited for
+    if isValid(timer):  # it may have been deleted with its owner during the call
         timer.start()
 
 

@@ -120,7 +120,7 @@ class RunKeeper(QObject):
     # What is kept by itself
 
     def _save(self, run: Run | None, *, again: bool = False) -> None:
-        """Save a run that took a step or a mark since it was saved; ``again`` also one that could not be saved."""
+        """Save a run with steps or marks since the last save; with ``again``, also one that could not be saved."""
         now = _standing(run) if run is not None else None
         if not self._keeps or run is None or len(run.steps) < 1:
             return
@@ -187,7 +187,7 @@ class RunKeeper(QObject):
 
 
 def _standing(run: Run) -> _Standing:
-    """Return what a run is saved for when it changes: its step, its status, and where a person marked it."""
+    """Return the parts of a run whose change makes a save necessary: step, status and the user's marks."""
     return run, run.step, run.status, tuple(mark.step for mark in run.marks if not mark.suggested)
 
 

@@ -56,7 +56,7 @@ class Lens(QWidget):
         self._run(job, partial(self._take, key), partial(self._take_failure, key), newest)
 
     def _take(self, key: Hashable, result: Any) -> None:
-        if isValid(self):  # or it went with a presentation that is over
+        if isValid(self):  # it may have been deleted with a presentation
             self.on_result(key, result)
 
     def _take_failure(self, key: Hashable, sentence: str) -> None:
