@@ -86,7 +86,11 @@ class Job:
         except GivenUpError:
             self._problem = ""
         except BaseException as error:  # noqa: BLE001  # the caller waits for an answer to any error
-            self._problem = report(error, self._doing).sentence
+            self.refuse(error)
+
+    def refuse(self, error: BaseException) -> None:
+        """Make the job fail with an unexpected error."""
+        self._problem = report(error, self._doing).sentence
 
     def settle(self) -> None:
         """Deliver the result, once, and drop all references, in the window's thread."""
@@ -155,18 +159,30 @@ class Lane:
         return self._ending
 
     def add(self, job: Job) -> None:
-        """Queue a job; if the lane has ended, the job is cancelled."""
+        """Queue a job; it is cancelled if the lane has ended, and fails if no thread can be started."""
         with self._wake:
             ending = self._ending
-            if not ending:
+            refusal = None if ending else self._begin()
+            if not ending and refusal is None:
                 self._waiting.append(job)
                 self._wake.notify_all()
-                if self._thread is None:
-                    self._thread = threading.Thread(target=self._work, name=f"attnlab-{self.name}", daemon=True)
-                    self._thread.start()
         if ending:
             job.cancel()
             job.settle()
+        elif refusal is not None:
+            job.refuse(refusal)
+            self._leave(job)
+
+    def _begin(self) -> RuntimeError | None:
+        """Start the thread if there is none yet; return the error if the system refuses."""
+        if self._thread is None:
+            thread = threading.Thread(target=self._work, name=f"attnlab-{self.name}", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError as error:
+                return error
+            self._thread = thread
+        return None
 
     def drop(self, job: Job) -> bool:
         """Remove a job from the queue; return whether it was there."""
@@ -234,8 +250,12 @@ class Lane:
         job.execute()
         if self._order is not None:
             self._order.note(job, time.monotonic() - began)
+        self._leave(job)
+
+    def _leave(self, job: Job) -> None:
+        """Deliver the result of a job that is over, in the window's thread."""
         with self._wake:
-            self._running = None
+            self._running = None if self._running is job else self._running
             self._over.append(job)
         job.over.set()
         post(self.tell_one)

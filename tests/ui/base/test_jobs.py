@@ -429,3 +429,23 @@ def test_leaving_waits_for_what_is_saved(told: Told, gate: Gate, qtbot: QtBot, m
     gate.go.set()
     assert jobs.leave()
     assert written == ["whole"]
+
+
+def test_where_no_thread_can_be_had_a_job_fails_and_the_next_one_is_done(
+    lane: Lane, told: Told, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refuse)
+        job = ask(told, int, "7", lane=lane)
+    assert not told.failed  # who asks has the handle first
+    assert lane.join(0)
+    ask(told, int, "8", lane=lane)
+    qtbot.waitUntil(lambda: bool(told.done))
+    assert job.done
+    assert told.done == [8]
+    sentence = "Something went wrong inside attnlab while testing: RuntimeError: can't start new thread."
+    assert told.failed == [sentence]
+    assert [fault.sentence for fault in fault_log.take()] == [sentence]
