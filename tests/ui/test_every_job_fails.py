@@ -505,6 +505,11 @@ KEEPING: dict[str, tuple[str, str, Callable[[Pupil, Path], object]]] = {
     "rename": ("renaming a run", f"{STORE}.load", lambda p, at: p.tools.keeper.rename(at, "other")),
     "delete": ("deleting a run", f"{STORE}.delete", lambda p, at: p.tools.keeper.delete(at)),
     "_save": ("saving the run", f"{STORE}.save", save_run),
+    "_allow": (
+        "remembering a text",
+        "attnlab.training.allowed_texts.allow",
+        lambda p, _: p.tools.keeper._allow("a.txt", lambda: None),
+    ),
 }
 for _name, (_doing, _target, _keep) in KEEPING.items():
     case(f"train/run_keeper.py RunKeeper.{_name}", _doing)(keeping(_target, _keep))

@@ -310,6 +310,8 @@ def test_the_kind_chosen_is_the_kind_written_and_the_name_follows(person: "Perso
         "PDF",
         "Table (CSV)",
         "NumPy array (NPY)",
+        "NumPy archive (NPZ)",
+        "safetensors",
     ]
     kinds.setCurrentText("Table (CSV)")
     person.press("Save…")
@@ -325,11 +327,11 @@ def test_the_kind_chosen_is_the_kind_written_and_the_name_follows(person: "Perso
 @pytest.mark.parametrize("name", ["weights.docx", "weights"])
 def test_an_ending_nobody_knows_is_refused_with_those_that_are(person: "Person", tmp_path: Path, name: str) -> None:
     assert not person.playground.files.export_to(tmp_path / name)
-    assert person.message() == f"{name} does not end in .png, .svg, .pdf, .csv, .npy."
+    assert person.message() == f"{name} does not end in .png, .svg, .pdf, .csv, .npy, .npz, .safetensors."
     assert list(tmp_path.glob(f"{name}*")) == []
 
 
-@pytest.mark.parametrize("ending", ["png", "svg", "pdf", "csv", "npy"])
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf", "csv", "npy", "npz", "safetensors"])
 def test_a_place_that_cannot_be_exported_to_is_named(person: "Person", tmp_path: Path, ending: str) -> None:
     assert not person.playground.files.export_to(tmp_path / "missing" / f"weights.{ending}")
     assert f"weights.{ending}" in person.message()

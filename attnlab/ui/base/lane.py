@@ -5,8 +5,9 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import Any, Protocol
-from weakref import WeakSet
+from weakref import WeakSet, ref
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 from shiboken6 import isValid
@@ -145,7 +146,7 @@ class Lane:
         self._thread: threading.Thread | None = None
         LANES.add(self)
         if owner is not None:
-            owner.destroyed.connect(self.close)
+            owner.destroyed.connect(partial(_close, ref(self)))
 
     @property
     def busy(self) -> bool:
@@ -192,7 +193,7 @@ class Lane:
             self._waiting.remove(job)
             return True
 
-    def close(self, *_: object) -> None:
+    def close(self) -> None:
         """Cancel every job without waiting. The thread ends after the job that is running."""
         with self._wake:
             begun = [*self._over, *([self._running] if self._running is not None else [])]
@@ -268,6 +269,13 @@ class Lane:
             job = self._over.popleft() if self._over else None
         if job is not None:
             job.settle()
+
+
+def _close(lane: "ref[Lane]", *_: object) -> None:
+    """Close a lane whose owner is destroyed. When both are garbage, Python may have emptied the lane before."""
+    there = lane()
+    if there is not None:
+        there.close()
 
 
 class _Post(QObject):
