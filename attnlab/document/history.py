@@ -1,4 +1,4 @@
-"""Undo and redo by keeping values: a list of scenes within a budget of bytes, where one gesture is one entry."""
+"""Undo and redo: a list of scenes within a memory budget, in which one gesture is one entry."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
@@ -8,15 +8,15 @@ from attnlab.document.settings import HISTORY_MIB
 from attnlab.files.session_experiment import arrays_of
 
 ENTRY_BYTES = 4096
-"""What an entry is taken to weigh beside its arrays: its label, its tokens and its objects, about."""
+"""The estimated size of an entry without its arrays: its label, tokens and objects."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A scene and what led to it; edits of one gesture share an entry.
 
-    ``opening`` numbers what was opened, with which the entry began: a preset, a file. ``computed`` says whether the
-    numbers of the scene were ever there.
+    ``opening`` is the number of the preset or file that the entry comes from; ``computed`` says whether the scene has
+    ever been computed.
     """
 
     label: str
@@ -29,8 +29,8 @@ class Entry:
 class History:
     """The entries and which of them is current.
 
-    ``budget`` is how many bytes the entries may take; beyond it the oldest are let go when one is added, but never the
-    current one and its neighbours. Arrays that entries share are counted once.
+    ``budget`` is how many bytes the entries may take; beyond it the oldest are dropped when one is added, but never the
+    current entry and its neighbours. Arrays that entries share are counted once.
     """
 
     def __init__(self, label: str, scene: Scene, budget: int = HISTORY_MIB << 20) -> None:
@@ -57,17 +57,17 @@ class History:
 
     @property
     def openings(self) -> range:
-        """The numbers of what was opened between the oldest entry and the newest; both are among them."""
+        """The numbers of the openings from the oldest entry to the newest, inclusive."""
         return range(self._entries[0].opening, self._entries[-1].opening + 1)
 
     @property
     def nbytes(self) -> int:
-        """How many bytes the entries take, arrays that they share counted once."""
+        """How many bytes the entries take; shared arrays are counted once."""
         return self._held.nbytes + ENTRY_BYTES * len(self._entries)
 
     @property
     def let_go(self) -> int:
-        """How many of the oldest entries were let go to stay within the budget."""
+        """How many of the oldest entries were dropped to stay within the budget."""
         return self._let_go
 
     @property
@@ -90,28 +90,28 @@ class History:
         self._append(entry)
 
     def open(self, label: str, scene: Scene) -> int:
-        """Add an entry for something else that was opened; return the number of the opening."""
+        """Add an entry for a newly opened preset or file; return the number of the opening."""
         self._openings += 1
         self._drop(slice(self._index + 1, None))
         self._append(Entry(label, scene, None, self._openings))
         return self._openings
 
     def jump(self, index: int) -> None:
-        """Make another entry current; out of range goes to the nearest end. A gesture never goes on after a jump."""
+        """Make another entry current, or the nearest end if out of range. A jump ends the gesture."""
         self._end_gesture()
         self._index = min(max(index, 0), len(self._entries) - 1)
         self._end_gesture()
 
     def note_computed(self) -> Entry:
-        """Remember that the numbers of the current entry are there; return it."""
+        """Mark the current entry as computed; return it."""
         self._entries[self._index] = replace(self.current, computed=True)
         return self.current
 
     def refuse(self, good: Entry | None = None) -> bool:
-        """Take the current entry out, as it cannot be computed; False when it could be before, or is the only one.
+        """Remove the current entry, which cannot be computed; False if it was computed before or is the only entry.
 
-        The one before it becomes current, or the first. Where ``good`` is an earlier state of the same gesture, which
-        the refused one has replaced, it takes its place again.
+        The entry before it becomes current, or else the first. If ``good`` is an earlier state of the same gesture, it
+        replaces the removed entry instead.
         """
         now = self.current
         if now.computed or len(self._entries) == 1:
@@ -149,7 +149,7 @@ class History:
                 self._index -= 1
                 self._let_go += 1
             elif len(self._entries) > self._index + 2:
-                self._drop(slice(-1, None))  # what was undone long ago
+                self._drop(slice(-1, None))  # the furthest undone step
             else:
                 return
 
@@ -158,31 +158,31 @@ class History:
 
     @property
     def undo_label(self) -> str | None:
-        """What an undo takes back; None at the beginning."""
+        """The label of the entry that undo would revert; None at the beginning."""
         return self.current.label if self._index else None
 
     @property
     def redo_label(self) -> str | None:
-        """What a redo brings back; None at the end."""
+        """The label of the entry that redo would restore; None at the end."""
         return self._entries[self._index + 1].label if self._index + 1 < len(self._entries) else None
 
 
 class _Held:
-    """Counts the bytes of arrays that scenes hold, each memory once however many scenes share it."""
+    """Counts the bytes of the scenes' arrays, each storage once even if several scenes share it."""
 
     def __init__(self) -> None:
         self.nbytes = 0
         self._counts: dict[int, int] = {}
 
     def add(self, scene: Scene) -> None:
-        """Count the arrays of one more scene."""
+        """Add the arrays of a scene to the count."""
         for address, size in _memories(scene).items():
             count = self._counts.get(address, 0)
             self.nbytes += 0 if count else size
             self._counts[address] = count + 1
 
     def remove(self, scene: Scene) -> None:
-        """Count the arrays of a scene no longer."""
+        """Remove the arrays of a scene from the count."""
         for address, size in _memories(scene).items():
             self._counts[address] -= 1
             if not self._counts[address]:
@@ -191,6 +191,6 @@ class _Held:
 
 
 def _memories(scene: Scene) -> dict[int, int]:
-    """Return the size in bytes of each memory that a scene's arrays lie in, by its address."""
+    """Return the size in bytes of each storage of a scene's arrays, by its address."""
     storages = [array.untyped_storage() for array in arrays_of(scene.experiment).values()]
     return {storage.data_ptr(): storage.nbytes() for storage in storages}

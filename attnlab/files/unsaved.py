@@ -5,7 +5,7 @@ import os
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import chain, count
+from itertools import count
 from pathlib import Path
 
 from attnlab.files.atomic import shown
@@ -91,9 +91,13 @@ class UnsavedFolder:
             return []
 
     def _reserved(self, stamp: str) -> Path:
-        """Reserve a name against other programs by creating an empty file, which is not listed; return its path."""
-        for end in chain(("",), (f"-{number}" for number in count(2))):
-            path = self._folder / f"unsaved-{stamp}{end}.attnlab"
+        """Reserve a name against other programs by creating an empty file, which is not listed; return its path.
+
+        Of one second, the name comes after those that are listed, even where an earlier one has become free.
+        """
+        taken = [number for path in self._paths() for time, number in (_order(path.name),) if time == stamp]
+        for number in count(max(taken, default=0) + 1):
+            path = self._folder / f"unsaved-{stamp}{f'-{number}' if number > 1 else ''}.attnlab"
             with contextlib.suppress(FileExistsError):
                 path.open("xb").close()
                 return path

@@ -57,6 +57,15 @@ def test_two_of_one_second_are_both_kept_in_their_order(tmp_path: Path) -> None:
     assert titles(folder) == [f"Work {number}" for number in range(10, 0, -1)]
 
 
+def test_a_name_that_became_free_is_not_given_to_newer_work_of_the_same_second(tmp_path: Path) -> None:
+    folder = UnsavedFolder(tmp_path)
+    for title in ("First", "Second", "Third"):
+        folder.take(left(tmp_path, title, 0))
+    folder.remove(folder.kept()[1].path)
+    folder.take(left(tmp_path, "Fourth", 0))
+    assert titles(folder) == ["Fourth", "Third", "First"]
+
+
 def test_together_they_take_no_more_bytes_than_said_but_the_newest_always_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
