@@ -1,13 +1,13 @@
-"""Owns what ``make test`` leaves out of the whole (pytest --quick), by four rules, and says so at the end of the run.
+"""Chooses what ``make test`` (pytest --quick) leaves out, by four rules, and reports it at the end of the run.
 
-* Slow: a test whose code, or that of a function of the tests which it calls, uses ``subprocess``; and one that is
-  marked ``slow``, as it takes seconds. One that is marked ``quick`` stays.
-* Presets: a test over many presets keeps enough of them for each stage, each entry of a registry, each option and each
-  kind of heads, masks and sequences that it had to occur. The set is computed.
-* Products: a test of many cases with several parameters keeps enough for each value of each parameter to occur.
-* Hypothesis: few examples.
+* Slow: tests that use ``subprocess``, directly or through a function in ``tests``, and tests marked ``slow``, which
+  take seconds. Those marked ``quick`` stay.
+* Presets: a test over many presets keeps a computed subset that covers each stage, each registry entry, each option and
+  each kind of heads, masks and sequences of the full set.
+* Products: a test of many cases with several parameters keeps a subset that covers each value of each parameter.
+* Hypothesis: at most ten examples.
 
-No file loses all its tests: its first one stays. ``make test-all`` and CI run everything.
+Each file keeps at least its first test. ``make test-all`` and CI run everything.
 """
 
 import subprocess
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MANY = 12
-"""A test of more cases than these is thinned."""
+"""Tests with more cases than this are reduced."""
 FEW_EXAMPLES = 10
 RULES = pytest.StashKey[Counter[str]]()
 """How many tests each rule left out."""
@@ -40,13 +40,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[RULES] = Counter()
-    config.addinivalue_line("markers", "slow: takes seconds; make test leaves it out, as it does what starts programs")
+    config.addinivalue_line("markers", "slow: takes seconds; make test leaves it out")
     config.addinivalue_line("markers", "quick: make test runs it although it starts a program")
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what the rules say, and count it by rule."""
+    """Deselect tests by the rules, and count them by rule."""
     if not config.getoption("--quick"):
         return
     out = dict(_left_out(items))
@@ -70,7 +70,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Take from a worker of xdist what it left out; each collects, and leaves out, the same."""
+    """Take the counts from an xdist worker; every worker leaves out the same tests."""
     counts = getattr(node, "workeroutput", {}).get("left_out")
     if counts is not None:
         node.config.stash[RULES] = Counter(counts)
@@ -84,7 +84,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 
 def covering(features: dict[T, set[Hashable]]) -> list[T]:
-    """Return few of the keys, in their order, that have every feature between them."""
+    """Return a few of the keys, in order, that together have every feature."""
     wanted = set().union(*features.values()) if features else set()
     chosen: set[T] = set()
     while wanted:
@@ -121,7 +121,7 @@ def _starts_programs(item: pytest.Item) -> bool:
 
 @cache
 def _uses_subprocess(function: FunctionType) -> bool:
-    """Tell whether a function names the module ``subprocess``, or calls one of the tests that does."""
+    """Return whether a function uses the module ``subprocess``, directly or through a function in ``tests``."""
     seen, waiting = {function}, [function]
     while waiting:
         one = waiting.pop()
@@ -163,7 +163,7 @@ def _preset_name(value: Any) -> str:
 
 @cache
 def _features(name: str) -> set[Hashable]:
-    """Return what a preset has that another one may lack: stages, entries of registries, options, kinds of heads."""
+    """Return the features of a preset: stages, registry entries, options, kinds of heads."""
     from attnlab.attention.presets import preset
     from attnlab.compute.engine import compute
 
@@ -195,7 +195,7 @@ def _spelled(value: Any) -> str:
 
 
 def _ask_for_few_examples(item: pytest.Item) -> None:
-    """Lower the number of examples that a test of Hypothesis asks for; tests/test_quick.py sees that it is heard."""
+    """Lower the number of examples of a Hypothesis test; tests/test_quick.py checks that this works."""
     function: Any = getattr(item, "obj", None)
     if not getattr(function, "is_hypothesis_test", False):
         return

@@ -31,7 +31,7 @@ STEPS = frozenset({"open", "os.rename", "os.remove", "os.mkdir", "os.link", "os.
 class Kind:
     """``save(which, folder)`` saves the state 0 or 1, ``read(folder)`` returns which of the two is there.
 
-    ``read`` raises for what is neither; AttnlabError counts as a file that was lost.
+    ``read`` raises for any other state; an AttnlabError counts as a lost file.
     """
 
     save: Callable[[int, Path], None]
@@ -93,7 +93,7 @@ def killed(kind: Kind, kills: int, r: random.Random) -> tuple[Counter[str], list
             try:
                 now = kind.read(folder)
             except AttnlabError as error:
-                faults.append(f"kill {number} at {when}: what is there cannot be read: {error}")
+                faults.append(f"kill {number} at {when}: the file cannot be read: {error}")
             except Exception as error:  # noqa: BLE001  # any error is a finding
                 faults.append(f"kill {number} at {when}: {type(error).__name__}: {error}")
             else:

@@ -144,7 +144,7 @@ def _lines(seed: int, first: int, count: int, kinds: list[str], place: Path) -> 
             if said.stat().st_size != size:
                 size, moved = said.stat().st_size, time.monotonic()
             elif time.monotonic() - moved > CLOCK_S:
-                how = f"nothing for {CLOCK_S:.0f} s: it waits for ever"
+                how = f"nothing for {CLOCK_S:.0f} s: it hangs"
                 child.kill()
                 child.wait()
     yield from said.read_text("utf-8", "replace").splitlines()

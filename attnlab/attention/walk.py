@@ -218,10 +218,10 @@ def fitted(e: "Experiment", at: Place | None) -> Place | None:
 
 
 def frames(e: "Experiment", stage: str, depth: str, cell: tuple[int, int] | None = None) -> tuple[Place | None, ...]:
-    """Return the places at which one stage is shown key by key: first announced, at last all known.
+    """Return the places at which one stage is shown key by key: first announced, finally all known.
 
-    A depth of "all" shows it at once; "cell" walks the cells of the row of ``cell``, "term" the terms of ``cell``,
-    [0, 0] without one, each with all before it known. Where the stage has no such cell it is shown at once.
+    A depth of "all" shows it in one step; "cell" walks the cells of the row of ``cell``, "term" the terms of ``cell``,
+    by default [0, 0], with all before each known. If the stage has no such cell, it is shown in one step.
     """
     (rows, columns), (row, column) = shape(e, stage), cell or (0, 0)
     if row >= rows or column >= columns:

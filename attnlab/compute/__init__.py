@@ -1,8 +1,8 @@
 """Where and when stages are computed. The public function ``attnlab.compute`` replaces this module in ``attnlab``.
 
-The function and this package share one name, and importing any module in here binds that name to what is registered
-for the package. So that is the function, which carries what Python needs to find the modules: ``attnlab.compute`` means
-the same whatever was imported before, and ``help(attnlab.compute)`` shows how it is called.
+The function and this package share a name, and importing any module of the package binds that name to its entry in
+``sys.modules``. So that entry is the function, with the attributes that Python needs to import the modules. This way
+``attnlab.compute`` is always the function, whatever was imported before, and ``help(attnlab.compute)`` describes it.
 """
 
 import sys
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 @explain_calls
 def compute(e: "Experiment", device: str = "cpu", dtype: str = "float32") -> "Trace":
-    """Return the stages of an experiment, computed when asked for, on a device and in a number format.
+    """Return a Trace of an experiment, whose stages are computed on first access, on a device in a number format.
 
-    ``device`` is as torch calls it; ``dtype`` is float32, float64, bfloat16 or float16. Of the Trace that comes
-    back, ``["weights"]`` is a tensor [h, T_q, T_k] without gradients.
+    ``device`` is a torch device name; ``dtype`` is float32, float64, bfloat16 or float16. ``trace["weights"]`` is a
+    tensor [h, T_q, T_k] without gradients.
 
     Raises:
         DeviceError: the device or the dtype is unknown or absent, or the device has no such dtype.
-        AttnlabError: ``e`` is no Experiment.
+        ArgumentError: ``e`` is not an Experiment.
     """
     from attnlab.compute.engine import compute as computed
 

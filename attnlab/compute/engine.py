@@ -110,7 +110,7 @@ def compute(experiment: Experiment, device: str | torch.device = "cpu", dtype: s
 
     Raises:
         DeviceError: the device or the dtype is unknown or absent, or float64 is asked of a device without it.
-        ArgumentError: what is given is no Experiment.
+        ArgumentError: ``experiment`` is not an Experiment.
     """
     if not isinstance(experiment, Experiment):
         raise ArgumentError(f"compute was given {type(experiment).__name__}; it needs an attnlab.Experiment.")

@@ -81,7 +81,7 @@ def _replace(target: Path, data: bytes) -> None:
 
 
 def _rename(temporary: Path, target: Path) -> None:
-    """Put a file in the place of another; on Windows, where that one is in use, try for a second."""
+    """Replace one file by another; on Windows, retry for about a second while the old one is in use."""
     for pause in _PAUSES_S:
         try:
             temporary.replace(target)

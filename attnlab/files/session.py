@@ -70,7 +70,7 @@ def save(e: Experiment, path: str | os.PathLike[str]) -> None:
 
     Raises:
         FileError: it cannot be written, or is too large to be read back.
-        ArgumentError: ``e`` is no Experiment.
+        ArgumentError: ``e`` is not an Experiment.
     """
     if not isinstance(e, Experiment):
         raise ArgumentError(f"save was given {type(e).__name__}; it needs an attnlab.Experiment.")

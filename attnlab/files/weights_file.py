@@ -39,7 +39,7 @@ def read_weights(
     Raises:
         FileError: the file cannot be read, holds no such layer, or several and none is named.
         ExperimentError: sizes that disagree, or a number of heads that needs to be said.
-        ArgumentError: ``e`` is no Experiment.
+        ArgumentError: ``e`` is not an Experiment.
     """
     check_path(path)
     if not isinstance(e, Experiment):

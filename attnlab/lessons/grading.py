@@ -90,9 +90,9 @@ def read_number(text: str) -> float:
     if found := _NUMBER.fullmatch(plain):
         value, below = float(found[1].replace(",", ".")), float((found[2] or "1").replace(",", "."))
         if below == 0:
-            raise AttnlabError(f"“{said}” divides by 0; a number such as 0.38 or 3/8 would do.")
+            raise AttnlabError(f"“{said}” divides by 0; use a number such as 0.38 or 3/8.")
         if not (math.isfinite(value) and math.isfinite(below) and math.isfinite(value / below)):
-            raise AttnlabError(f"“{said}” is too large; a number such as 0.38, or −∞, would do.")
+            raise AttnlabError(f"“{said}” is too large; use a number such as 0.38, or −∞.")
         return value / below / (100 if found[3] else 1)
     if found := _INFINITE.fullmatch(plain):
         return -math.inf if found[1] == "-" else math.inf
@@ -100,8 +100,8 @@ def read_number(text: str) -> float:
     if found and unicodedata.decomposition(found[3]).startswith("<fraction>"):  # 3½ is a sum; 3² and 三五 are not
         return (float(found[2] or 0) + unicodedata.numeric(found[3])) * (-1 if found[1] == "-" else 1)
     if not plain:
-        raise AttnlabError("Nothing is typed here; a number such as 0.38 or 3/8 would do.")
-    raise AttnlabError(f"“{said}” is no number; one such as 0.38, 3/8, −∞, or the word masked would do.")
+        raise AttnlabError("Nothing is typed here; type a number such as 0.38 or 3/8.")
+    raise AttnlabError(f"“{said}” is not a number; use one such as 0.38 or 3/8, −∞, or the word masked.")
 
 
 def mark(answer: Answer, text: str, tolerance: float) -> Mark:

@@ -67,7 +67,7 @@ def check_manifest(found: Any) -> None:
         ValueError: a field is missing or wrong; names it.
     """
     if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise ValueError(f"it is no {FORMAT}")
+        raise ValueError(f"it is not an {FORMAT}")
     version = found.get("version")
     if type(version) is int and version > VERSION:
         raise ValueError(f"it was written by a newer attnlab (version {version} of its format)")

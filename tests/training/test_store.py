@@ -241,7 +241,7 @@ HUGE = b'{"steps":{"dtype":"I64","shape":[1152921504606846976],"data_offsets":[0
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        (manifest(format="other"), "it is no attnlab run"),
+        (manifest(format="other"), "it is not an attnlab run"),
         (manifest(version=3), "newer attnlab (version 3"),
         (manifest(version="1"), "does not have the fields"),
         (manifest(step=...), "does not have the fields"),

@@ -35,7 +35,7 @@ def place(path: str) -> Path:
     try:
         return Path(path).expanduser()
     except RuntimeError:
-        raise TrainingError(f"The text {shown(path)} cannot be found: there is no such user here.") from None
+        raise TrainingError(f"The text {shown(path)} cannot be found: this computer has no such user.") from None
 
 
 def stamp(path: str) -> tuple[int, int]:

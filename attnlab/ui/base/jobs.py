@@ -36,7 +36,7 @@ class Progress:
         """Count one more step.
 
         Raises:
-            GivenUpError: nobody waits for the job any more.
+            GivenUpError: the job was cancelled.
         """
         if self.job is not None and self.job.given_up.is_set():
             raise GivenUpError

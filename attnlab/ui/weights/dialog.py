@@ -243,7 +243,7 @@ class WeightsDialog(WeightsFrame):
 
 
 def _unheard(_: int) -> None:
-    """Steps of a trial are not shown; it counts them to notice that nobody waits any more."""
+    """Steps of a trial are not shown; counting them notices a cancelled job."""
 
 
 def dropped(data: QMimeData) -> list[Path]:

@@ -91,7 +91,7 @@ def test_another_cell_in_the_window_is_another_exercise(dialog: ExerciseDialog, 
 def test_what_cannot_be_is_said_and_nothing_can_be_printed(dialog: ExerciseDialog, qtbot: QtBot) -> None:
     with qtbot.waitSignal(dialog.previewed):
         dialog.form.tolerance.setText("a bit")
-    assert "Tolerance: “a bit” is no number" in dialog.message.text()
+    assert "Tolerance: “a bit” is not a number" in dialog.message.text()
     assert dialog.preview.pixmap().isNull()
     assert not dialog.handout_button.isEnabled()
     with qtbot.waitSignal(dialog.previewed):
@@ -189,7 +189,7 @@ def test_answers_are_graded_and_the_table_can_be_copied(dialog: ExerciseDialog, 
     assert copied[0] == ["Student", "Right", "Of", *"abcdef"]
     assert [row[:3] for row in copied[1:]] == [["Ada", "5", "6"], ["Bob", "6", "6"]]
     assert copied[1][4] == "oops ✗"
-    assert "is no number" in table.table.item(0, 3).toolTip()
+    assert "is not a number" in table.table.item(0, 3).toolTip()
     unread = table.findChild(QPlainTextEdit).toPlainText()
     assert "Line 14: “Eve” is not on the list of students." in unread
     assert "Line 15: The line has 1 field" in unread
