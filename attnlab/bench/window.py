@@ -136,12 +136,13 @@ def window() -> Iterator[Driver]:
     app = make_application()
     made = MainWindow(Settings(theme="light"), Source(preset="journey"), remember=False)
     made.resize(*SIZE)
-    ready: list[bool] = []
+    ready, later = list[bool](), list[bool]()
     made.ready.connect(lambda: ready.append(True))
+    made.starting.loader.later.done.connect(lambda: later.append(True))
     try:
         made.show()
         made.load()
-        wait_until(lambda: bool(ready))
+        wait_until(lambda: bool(ready and later))  # else the first cases would share the thread with imports
         yield Driver(made)
     finally:
         made.close()
