@@ -151,6 +151,7 @@ def thumbnails(desk: Desk) -> None:
     person.playground.open_gallery()
     person.wait_for(lambda: bool(fault_log._untaken))
     person.playground.gallery.hide()
+    person.wait_for(lambda: not person.playground.lane.busy)  # each picture that was asked for fails
 
 
 @case("playground/reader.py Reader.read", "opening a session")
@@ -569,7 +570,7 @@ def _starts(call: ast.Call) -> bool:
     service = isinstance(call.func, ast.Attribute) and call.func.attr == "request" and len(call.args) == 5
     owner = ast.unparse(call.func.value) if isinstance(call.func, ast.Attribute) else ""
     wrapper = (_called(call), owner) in {("ask", "self"), ("ask", "self.worker"), ("ask", "self._worker")} or (
-        _called(call) in ("_do", "_start") and owner == "self" and len(call.args) == 3
+        _called(call) in ("_do", "_start") and owner == "self" and len(call.args) >= 3
     )
     return says or service or wrapper or _called(call) == "Call"
 

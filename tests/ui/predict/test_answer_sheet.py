@@ -104,7 +104,7 @@ def test_a_wrong_answer_is_told_how_far_it_is_off_and_the_second_is_explained(
 def test_what_cannot_be_read_is_no_try(sheet: AnswerSheet, qtbot: QtBot) -> None:
     for text in ("abc", "1/0", "x"):
         enter(qtbot, fields(sheet)[0], text)
-        assert "would do" in read(sheet)
+        assert "; use " in read(sheet)
     enter(qtbot, fields(sheet)[1], "")
     assert "Type a number first." in read(sheet)
     assert sheet.hidden_cells == STARTS
