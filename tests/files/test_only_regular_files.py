@@ -91,6 +91,7 @@ def test_nothing_else_opens_files() -> None:
 
 
 def lesson_with_a_file(path: Path) -> None:
+    pytest.importorskip("PySide6")
     from attnlab.lessons.parse import parse
     from attnlab.ui.lessons.draft import _carry_files
 
