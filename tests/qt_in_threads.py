@@ -10,7 +10,7 @@ from typing import Any
 
 _ROOTS = ("PySide6", "pyqtgraph")
 made: list[str] = []
-"""What was made in another thread than the first, and where. Whoever looks clears it."""
+"""Classes made outside the first thread, each with where it was made; reading the list clears it."""
 
 
 def watch() -> None:

@@ -32,7 +32,7 @@ def test_the_list_has_time_and_title_and_the_newest_comes_first(tmp_path: Path) 
     folder = UnsavedFolder(tmp_path)
     folder.take(left(tmp_path, "Morning", 0))
     folder.take(left(tmp_path, "Noon", 3 * 3600))
-    folder.take(left(tmp_path, "Hidden by its file", 60, file="/home/ada/heads.attnlab"))
+    folder.take(left(tmp_path, "Hidden by its file", 60, file="/sessions/heads.attnlab"))
     assert titles(folder) == titles(UnsavedFolder(tmp_path)) == ["Noon", "heads", "Morning"]
     assert folder.kept()[2].when == datetime(2026, 11, 22, 9, 0, tzinfo=UTC)
     local = folder.kept()[0].when.astimezone()
