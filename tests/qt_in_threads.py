@@ -10,7 +10,7 @@ from typing import Any
 
 _ROOTS = ("PySide6", "pyqtgraph")
 made: list[str] = []
-"""Classes made outside the first thread, each with where it was made; reading the list clears it."""
+"""Classes made outside the first thread, each with where it was made. The reader clears the list."""
 
 
 def watch() -> None:
