@@ -295,6 +295,55 @@ def test_exactly_the_head_counts_offered_are_possible(e: attnlab.Experiment) -> 
                 edits.configured(e, n_heads=count)
 
 
+def grouped_keys() -> attnlab.Experiment:
+    """Four heads of d_k 2 and d_v 1: head h has h + 0.0 and h + 0.1 in W_k and b_k, 10 + h in W_v and b_v."""
+    key, value = [0.0, 0.1, 1.0, 1.1, 2.0, 2.1, 3.0, 3.1], [10.0, 11.0, 12.0, 13.0]
+    weights = {"W_q": randn(3, 8), "W_k": [key] * 3, "W_v": [value] * 3, "b_k": key, "b_v": value}
+    return attnlab.Experiment(("a", "b"), randn(2, 3), attnlab.Weights(**weights), attnlab.AttentionConfig(n_heads=4))
+
+
+@pytest.mark.parametrize(("heads", "kept"), [(2, [0, 2]), (1, [0])])
+def test_fewer_key_heads_keep_the_first_of_each_group(heads: int, kept: list[int]) -> None:
+    after = edits.with_setting(grouped_keys(), n_kv_heads=heads)
+    keys = [number for h in kept for number in (h, h + 0.1)]
+    values = [10 + h for h in kept]
+    assert after.n_kv_heads == heads
+    for name, row in (("W_k", keys), ("b_k", keys), ("W_v", values), ("b_v", values)):
+        torch.testing.assert_close(
+            edits.table(after, name), torch.tensor([row] * (3 if name[0] == "W" else 1), dtype=torch.float64)
+        )
+
+
+def test_more_key_heads_are_copies_and_the_output_stays() -> None:
+    two = edits.with_setting(grouped_keys(), n_kv_heads=2)
+    four = edits.with_setting(two, n_kv_heads=4)
+    assert edits.table(four, "W_v")[0].tolist() == [10, 10, 12, 12]
+    assert four.config.n_kv_heads is None
+    torch.testing.assert_close(attnlab.compute(four)["output"], attnlab.compute(two)["output"])
+
+
+@pytest.mark.parametrize("e", [untrained(), crossed()])
+def test_painting_hides_one_pair_and_painting_it_back_leaves_no_mask(e: attnlab.Experiment) -> None:
+    one = edits.paint_mask(e, 3, 1, allowed=False)
+    two = edits.paint_mask(one, 0, 2, allowed=False)
+    assert one.config.mask is not None
+    assert two.config.mask is not None
+    assert (~one.config.mask).nonzero().tolist() == [[3, 1]]
+    assert (~two.config.mask).nonzero().tolist() == [[0, 2], [3, 1]]
+    assert edits.paint_mask(one, 3, 1, allowed=False) is one
+    assert edits.paint_mask(e, 3, 1, allowed=True) is e
+    back = edits.paint_mask(two, 3, 1, allowed=True)
+    assert back.config.mask is not None
+    assert (~back.config.mask).nonzero().tolist() == [[0, 2]]
+    assert edits.paint_mask(one, 3, 1, allowed=True).config.mask is None
+
+
+def test_a_head_that_is_switched_off_twice_is_on() -> None:
+    off = edits.toggle_head(edits.toggle_head(layer(), 1), 0)
+    assert off.config.ablated == (0, 1)
+    assert edits.toggle_head(off, 1).config.ablated == (0,)
+
+
 # --- sizes ----------------------------------------------------------------------------------------------------------
 
 

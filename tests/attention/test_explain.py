@@ -375,6 +375,18 @@ def test_positions_are_added_to_what_was_given() -> None:
     assert text_of(small(), Cell("inputs", 1, 0)) == "given: 3.00"
 
 
+@pytest.mark.parametrize(("column", "head", "of_head"), [(0, 0, 0), (3, 0, 3), (4, 1, 0), (6, 1, 2)])
+def test_a_number_of_the_merged_heads_names_its_head_and_column(column: int, head: int, of_head: int) -> None:
+    rows = torch.arange(24.0, dtype=torch.float64).reshape(3, 8).sin()
+    lines = [
+        text_of(small(rows, n_heads=2, weights=attnlab.Weights(W_o=torch.eye(8))), Cell("merged", 1, column)),
+        text_of(trace := small(rows, n_heads=2), Cell("output", 1, column)),
+    ]
+    assert [text.splitlines()[0] for text in lines] == [f"head {head}, column {of_head} of the context"] * 2
+    value = number(float(trace["context"][head, 1, of_head]))
+    assert [text.splitlines()[-1] for text in lines] == [f"= {value}"] * 2
+
+
 def test_the_mean_over_heads_writes_every_head() -> None:
     trace = attnlab.compute(attnlab.preset("multi-head-8"))
     explanation = explain(trace, Cell("weights", 3, 4), None)

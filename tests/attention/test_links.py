@@ -45,9 +45,23 @@ CROSS = attnlab.Experiment(
                 "keys": (),
                 "values": (Region(None, 4, 5, "value"),),
                 "weights": (Region(2, None, 5, "attention"),),
+                "merged": (Region(2, 5 * 8 + 4, None, "attention"),),
                 "output": (Region(2, None, None, "neutral"),),
             },
         ),
+        (
+            Cell("merged", 2, 5 * 8 + 4),
+            {
+                "inputs": (Region(2, None, None, "query"),),
+                "queries": (Region(2, None, 5, "query"),),
+                "keys": (),
+                "values": (Region(None, 4, 5, "value"),),
+                "weights": (Region(2, None, 5, "attention"),),
+                "context": (Region(2, 4, 5, "attention"),),
+                "output": (Region(2, None, None, "neutral"),),
+            },
+        ),
+        (Cell("context", 2, 4, None), {"merged": (Region(2, None, None, "attention"),)}),
         (
             Cell("values", 2, 4, None),
             {
@@ -70,6 +84,13 @@ def test_a_cell_lights_up_what_it_came_from_and_what_comes_from_it(
     cell: Cell, expected: dict[str, tuple[Region, ...]]
 ) -> None:
     assert {name: linked(SELF, cell, BY_NAME[name]) for name in expected} == expected
+
+
+def test_without_an_output_matrix_the_output_has_the_columns_of_the_heads() -> None:
+    e = attnlab.Experiment(("a", "b"), [[1.0] * 6] * 2, config=attnlab.AttentionConfig(n_heads=3))
+    assert linked(e, Cell("output", 1, 5), BY_NAME["context"]) == (Region(1, 1, 2, "attention"),)
+    assert linked(e, Cell("output", 1, 3), BY_NAME["values"]) == (Region(None, 1, 1, "value"),)
+    assert linked(e, Cell("context", 1, 1, 2), BY_NAME["output"]) == (Region(1, 5, None, "neutral"),)
 
 
 def test_a_token_that_attends_to_itself_is_outlined_once() -> None:

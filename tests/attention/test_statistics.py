@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import attnlab
-from attnlab.attention.statistics import row_statistics, stage_summary, strip, weights_statistics
+from attnlab.attention.statistics import row_statistics, stage_summary, statistics_of, strip, weights_statistics
 
 
 def test_a_row_that_is_even_has_the_most_entropy() -> None:
@@ -118,6 +118,16 @@ def test_one_row_is_the_same_as_among_all() -> None:
 
 
 # Stages, and the line on a card
+
+
+@pytest.mark.parametrize("head", [0, "mean", "all"])
+def test_a_row_of_a_stage_is_compared_with_the_keys_that_its_query_may_attend_to(head: int | str) -> None:
+    mask = np.array([[True, False, False], [True, True, False], [True, True, True]])
+    mask[2, 0] = False  # query 2 sees two keys of three
+    e = attnlab.Experiment(("a", "b", "c"), np.eye(3, 4), config=attnlab.AttentionConfig(n_heads=2, mask=mask))
+    s = statistics_of(attnlab.compute(e), "weights", head)
+    rows = 2 if head == "all" else 1
+    np.testing.assert_allclose(s.most.reshape(rows, 3), [[0, math.log(2), math.log(2)]] * rows)
 
 
 def test_a_stage_is_summed_up_and_the_mask_is_no_infinity() -> None:

@@ -82,6 +82,17 @@ def test_from_a_place_of_another_depth_next_knows_more_and_back_less(
     assert walk.index(e, "term", before) < here or before == walk.place(e, depth, 0)
 
 
+def test_back_by_a_coarser_step_ends_at_the_last_one_that_was_whole() -> None:
+    e = computed("journey").experiment
+    within, first = Place("scores", 2, 3, 0), Place("scores", 0, 0, 0)
+    assert walk.back(e, "cell", within) == Place("scores", 2, 2)
+    assert walk.back(e, "row", within) == Place("scores", 1)
+    assert walk.back(e, "stage", within) == Place("values")
+    assert walk.back(e, "row", Place("scores", 2)) == Place("scores", 1)
+    assert walk.back(e, "cell", first) == Place("values", 5, 1)
+    assert walk.back(e, "row", Place("inputs", 0, 1)) == Place("inputs", 0)
+
+
 @given(steps())
 def test_what_is_known_only_grows(step: tuple[Experiment, str, int]) -> None:
     e, depth, i = step
@@ -263,7 +274,7 @@ def test_what_a_step_is_computed_from_is_there_and_known(step: tuple[Experiment,
 # Terms
 
 
-@pytest.mark.parametrize("name", ["journey", "the-cat-sat", "multi-head-causal"])
+@pytest.mark.parametrize("name", ["journey", "the-cat-sat", "multi-head-causal", "attention-sink"])
 def test_terms_are_those_that_explain_writes(name: str) -> None:
     trace = computed(name)
     e = trace.experiment
