@@ -94,6 +94,19 @@ def test_the_moment_nearest_to_a_step(step: int, nearest: int) -> None:
     assert recorder.nearest(step).step == nearest  # type: ignore[union-attr]
 
 
+def test_going_on_from_a_step_keeps_its_moment_and_drops_those_after_it() -> None:
+    recorder = Recorder()
+    for step in (0, 10, 20, 30):
+        recorder.add(moment(step))
+        recorder.mark(step)
+    recorder.forget_after(20)
+    assert [each.step for each in recorder.moments] == [0, 10, 20]
+    assert recorder.marked == {0, 10, 20}
+    assert recorder.bytes == 3 * SIZE
+    recorder.forget_after(19)
+    assert [each.step for each in recorder.moments] == [0, 10]
+
+
 def test_when_marks_alone_are_too_much_the_oldest_goes() -> None:
     recorder = Recorder(4 * SIZE)
     for step in range(6):

@@ -224,6 +224,20 @@ def test_the_rate_of_a_point_is_that_of_its_step() -> None:
     assert [trainer.take().rate for _ in range(3)] == pytest.approx([0.005, 0.01, 0.01])
 
 
+def test_every_step_moves_the_weights_by_the_rate_of_the_schedule() -> None:
+    spec = small("copy", optimizer="sgd", rate=0.5, warmup=4, schedule="constant", weight_decay=0.0, clip=0.0)
+    trainer = Trainer(spec)
+    parameters = list(trainer.model.parameters())
+    direction = [torch.zeros_like(parameter) for parameter in parameters]
+    for rate in (0.125, 0.25, 0.375, 0.5, 0.5):
+        before = [parameter.detach().clone() for parameter in parameters]
+        trainer.take()
+        for old, new, gathered in zip(before, parameters, direction, strict=True):
+            assert new.grad is not None
+            gathered.mul_(0.9).add_(new.grad)
+            torch.testing.assert_close(new.detach(), old - rate * gathered)
+
+
 def test_a_run_that_cannot_be_says_why() -> None:
     with pytest.raises(TrainingError, match="The rate is"):
         Trainer(small("copy", rate=0.0))
