@@ -2,15 +2,16 @@
 
 import json
 import os
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from attnlab.errors import FileError
+from attnlab.files.atomic import write_bytes
 from attnlab.files.bounded import read_bytes
 from attnlab.folders import config_folder
+from attnlab.printable import printable
 
 VERSION = 1
 LIMIT = 1 << 20
@@ -72,10 +73,10 @@ def load_settings(
         return settings, ()
     backup = path.with_name(path.name + ".bak")
     try:
-        _write(backup, text)
+        write_bytes(backup, text)
         kept = f"The file as it was is kept as {backup}."
-    except OSError as error:
-        kept = f"No copy of it could be kept as {backup} ({error.strerror})."
+    except FileError as error:
+        kept = f"No copy of it could be kept: {error}"
     return settings, (*(f"{path}: {sentence}" for sentence in wrong), kept)
 
 
@@ -84,22 +85,13 @@ def save_settings(settings: Settings, path: Path | None = None) -> None:
     path = path or settings_path()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _write(path, (json.dumps(asdict(settings), indent=2, ensure_ascii=False) + "\n").encode())
     except OSError as error:
         raise FileError(f"The settings cannot be saved to {path}: {error.strerror}.") from error
-
-
-def _write(path: Path, content: bytes) -> None:
-    handle, name = tempfile.mkstemp(prefix=path.name, suffix=".tmp", dir=path.parent)
+    text = json.dumps(asdict(settings), indent=2, ensure_ascii=False) + "\n"
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(name, path)
-    except BaseException:  # Ctrl+C too
-        Path(name).unlink(missing_ok=True)
-        raise
+        write_bytes(path, text.encode("utf-8", "backslashreplace"))  # a lone surrogate, as in odd file names: \ud800
+    except FileError as error:
+        raise FileError(f"The settings cannot be saved: {error}") from error
 
 
 def _parse(text: bytes, migrations: Mapping[int, Migration]) -> tuple[Settings, tuple[str, ...]]:
@@ -118,7 +110,7 @@ def _parse(text: bytes, migrations: Mapping[int, Migration]) -> tuple[Settings, 
         if needs.holds(value):
             kept[field.name] = tuple(value) if isinstance(value, list) else value
         else:
-            shown = json.dumps(value, ensure_ascii=False)[:60]
+            shown = printable(json.dumps(value, ensure_ascii=False)[:60])
             wrong.append(f"{field.name} must be {needs.words}, not {shown}; {field.default!r} is used.")
     unknown = sorted(set(found) - {field.name for field in fields(Settings)})
     wrong += [f"{name[:60]!r} is no setting; it is left out." for name in unknown]

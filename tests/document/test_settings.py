@@ -104,7 +104,7 @@ def test_a_failed_save_leaves_the_old_file_and_says_why(config_dir: Path, monkey
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "replace", full)
-        with pytest.raises(FileError, match=r"settings\.json: No space left on device"):
+        with pytest.raises(FileError, match=r"settings\.json cannot be written: No space left on device"):
             save_settings(Settings(theme="light"))
     assert load_settings()[0].theme == "dark"
     assert [p.name for p in config_dir.iterdir()] == ["settings.json"]
@@ -155,3 +155,37 @@ def test_settings_cut_off_while_they_are_saved_leave_nothing_behind(
         save_settings(Settings(theme="light"), path)
     assert [each.name for each in tmp_path.iterdir()] == ["settings.json"]
     assert load_settings(path)[0].theme == "dark"
+
+
+@pytest.mark.parametrize("path", ["/a/\ud800.attnlab", "/b/\udcff.attnlab", "C:\\\\ud800"])
+def test_a_name_that_is_no_text_is_kept_among_the_recent_files(path: str, config_dir: Path) -> None:
+    chosen = Settings().with_recent(path)  # the second is how Python spells a file name that is not UTF-8
+    save_settings(chosen)
+    assert load_settings() == (chosen, ())
+    assert "�" not in (config_dir / "settings.json").read_text("utf-8")
+
+
+def test_a_wrong_value_is_shown_without_characters_that_act_on_a_screen() -> None:
+    settings_path().write_text(json.dumps({"version": 1, "theme": "\u202e\x9b31m\ud800"}))
+    wrong = load_settings()[1]
+    assert r'not "\u202e\x9b31m\ud800"' in wrong[0]
+    assert all(sentence.isprintable() for sentence in wrong)
+
+
+def test_a_settings_file_in_use_for_a_moment_is_written_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, replace, attempts = tmp_path / "settings.json", os.replace, []
+
+    def busy(old: str, new: str) -> None:
+        attempts.append(new)
+        if len(attempts) < 3:
+            error = PermissionError(13, "The process cannot access the file")
+            error.winerror = 32  # type: ignore[attr-defined]
+            raise error
+        replace(old, new)
+
+    monkeypatch.setattr(os, "replace", busy)
+    save_settings(Settings(theme="dark"), path)
+    assert load_settings(path)[0].theme == "dark"
+    assert len(attempts) == 3

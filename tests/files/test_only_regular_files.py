@@ -50,7 +50,6 @@ JUSTIFIED = {
     "assets.py: .read_bytes": "attnlab's own resources",
     "assets.py: .read_text": "attnlab's own resources",
     "console.py: os.open": "the null device is written to",
-    "document/settings.py: os.fdopen": "a new file is written",
     "bench/memory.py: open": "what Linux says of this process",
     "crash_log.py: .open": "attnlab's own log is written to",
     "fault_log.py: .open": "attnlab's own log is written to",
