@@ -9,17 +9,20 @@ AttnlabError
 └── FileError            a file that cannot be read or written; names the path and the reason
 """
 
-from attnlab.printable import printable
+from attnlab.printable import printable, shortened
+
+LONGEST = 5000
+"""How many letters a sentence may have; more can only come from a text in a file, such as a name."""
 
 
 class AttnlabError(Exception):
     """Base of all errors raised on purpose; ``str(error)`` is a sentence to show to the user.
 
-    Control characters in it, such as those in a file's name, are spelt out.
+    Control characters in it, such as those in a file's name, are spelt out; the middle of an overlong one is left out.
     """
 
     def __init__(self, sentence: object = "") -> None:
-        super().__init__(printable(str(sentence), keep="\n"))
+        super().__init__(shortened(printable(shortened(str(sentence), LONGEST), keep="\n"), LONGEST))
 
 
 class ArgumentError(AttnlabError, TypeError):

@@ -1,4 +1,4 @@
-"""Makes names and texts from files safe to show: control characters are spelt out."""
+"""Makes names and texts from files safe to show: control characters are spelt out, long texts shortened."""
 
 _HARMLESS = frozenset("\u200c\u200d\u200e\u200f")
 """Joiners inside words and emoji, and direction marks that affect one word at most."""
@@ -12,3 +12,8 @@ def printable(text: str, keep: str = "") -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in _HARMLESS or c in keep else ascii(c)[1:-1] for c in text)
+
+
+def shortened(text: str, limit: int) -> str:
+    """Return a text of at most ``limit`` characters: of a longer one, its start and its end around an ellipsis."""
+    return text if len(text) <= limit else f"{text[: limit // 2]}…{text[len(text) - (limit - limit // 2 - 1) :]}"

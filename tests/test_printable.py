@@ -9,11 +9,11 @@ import pytest
 
 from attnlab import console
 from attnlab.cli import main
-from attnlab.errors import AttnlabError, ExperimentError, FileError
+from attnlab.errors import LONGEST, AttnlabError, ExperimentError, FileError
 from attnlab.files.atomic import shown
 from attnlab.files.bounded import read_bytes
 from attnlab.files.source import Source, check_source
-from attnlab.printable import printable
+from attnlab.printable import printable, shortened
 
 HOSTILE = "a\x1b[2J\x9b31m\u202egnp.\x07b\u2066\r\x00"
 SPELT = r"a\x1b[2J\x9b31m\u202egnp.\x07b\u2066\r\x00"
@@ -102,3 +102,18 @@ def test_hostile_names_are_refused_in_one_line(
     assert said.err.count("\n") == 1
     assert said.err.rstrip("\n").isprintable()
     assert sorted(os.listdir()) == before
+
+
+@pytest.mark.parametrize("letter", ["x", "\x1b"])
+def test_no_error_is_longer_than_a_screen(letter: str) -> None:
+    told = str(FileError(f"There is no {letter * 100_000} here; there are others."))
+    assert len(told) == LONGEST
+    assert told.startswith("There is no ")
+    assert told.endswith(" here; there are others.")
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "short"), [("abcdef", 6, "abcdef"), ("abcdefg", 6, "abc…fg"), ("abc", 2, "a…")]
+)
+def test_a_long_text_keeps_its_ends(text: str, limit: int, short: str) -> None:
+    assert shortened(text, limit) == short

@@ -12,6 +12,7 @@ from torch import Tensor
 from attnlab.attention.arrays import dtype_name
 from attnlab.errors import FileError
 from attnlab.files.text_table import label
+from attnlab.printable import shortened
 
 MOST_NUMBERS = 1 << 27
 """Numbers that one array may hold: 512 MiB in float32, and more than any one layer's table that is looked at."""
@@ -73,8 +74,7 @@ def nothing() -> Tensor:
 
 def shown(name: str) -> str:
     """Return a name from a file as it can stand in a sentence: on one line, not too long."""
-    text = label(name)
-    return text if len(text) <= _NAME_LIMIT else f"{text[: _NAME_LIMIT // 2]}…{text[1 - _NAME_LIMIT // 2 :]}"
+    return shortened(label(name), _NAME_LIMIT)
 
 
 def why_not(shape: tuple[int, ...], dtype: str) -> str:

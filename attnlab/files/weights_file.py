@@ -12,6 +12,7 @@ from attnlab.files.arrays_in import read_arrays
 from attnlab.files.atomic import shown
 from attnlab.files.head_counts import heads_beside
 from attnlab.files.named_array import NamedArray
+from attnlab.files.named_array import shown as shown_name
 from attnlab.files.weights_apply import apply
 from attnlab.files.weights_in import Proposal, guess
 
@@ -69,7 +70,7 @@ def _chosen(
     for place, proposal in enumerate(proposals):
         if layer in (place, proposal.name):
             return proposal
-    raise FileError(f"{shown(path)} holds no layer {layer!r}; there are {_names(proposals)}.")
+    raise FileError(f"{shown(path)} holds no layer {reprlib.repr(layer)}; there are {_names(proposals)}.")
 
 
 def _names(proposals: tuple[Proposal, ...]) -> str:
@@ -77,4 +78,4 @@ def _names(proposals: tuple[Proposal, ...]) -> str:
 
 
 def _listed(names: list[str]) -> str:
-    return shown(", ".join(names if len(names) <= _NAMED else [*names[: _NAMED - 1], "…", names[-1]]))
+    return ", ".join(map(shown_name, names if len(names) <= _NAMED else [*names[: _NAMED - 1], "…", names[-1]]))

@@ -367,3 +367,24 @@ def test_numpy_files_are_read_into_a_layer(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", **{name: t.numpy() for name, t in truth.tensors.items()})
     arrays = read_arrays(tmp_path / "a.npz")
     same(apply(guess(arrays)[0], arrays, base(), 4), truth)
+
+
+@pytest.mark.parametrize("names", [("x", "y" * 100_000), tuple(f"{n}{'y' * 20_000}" for n in range(20))])
+def test_arrays_with_long_names_are_listed_in_a_short_sentence(names: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "w.json").write_text(json.dumps({name: [[1.0, 2.0]] for name in names}))
+    with pytest.raises(
+        AttnlabError, match=r"tells of no attention layer; its arrays are .*, where names such"
+    ) as refused:
+        attnlab.read_weights(tmp_path / "w.json", base())
+    assert len(str(refused.value)) < 1200
+
+
+def test_layers_with_long_names_are_listed_in_a_short_sentence(tmp_path: Path) -> None:
+    arrays = {f"{'n' * 30_000}.{n}.attn.{p}_proj.weight": [[1.0, 2.0], [3.0, 4.0]] for n in range(2) for p in "qkv"}
+    (tmp_path / "w.json").write_text(json.dumps(arrays))
+    with pytest.raises(AttnlabError, match=r"holds 2 layers; name one by layer: 0 \(n") as refused:
+        attnlab.read_weights(tmp_path / "w.json", base())
+    assert len(str(refused.value)) < 1200
+    with pytest.raises(AttnlabError, match="holds no layer 'zz") as refused:
+        attnlab.read_weights(tmp_path / "w.json", base(), layer="z" * 100_000)
+    assert len(str(refused.value)) < 1200
