@@ -116,4 +116,5 @@ def _from_lists(name: str, value: Any, where: str) -> NamedArray:
 
 
 def _held(name: str, values: NDArray[Any]) -> NamedArray:
-    return named(name, values.shape, str(values.dtype), lambda: torch.from_numpy(values))
+    known = values.view(values.dtype.str)  # NumPy has two types of 64 bits each; torch takes one of them
+    return named(name, known.shape, str(known.dtype), lambda: torch.from_numpy(known))

@@ -404,3 +404,10 @@ def test_a_long_name_in_a_file_of_torch_is_not_searched_in_the_square_of_its_len
         read_arrays(path)
     assert lengths
     assert max(lengths, default=0) < 2000
+
+
+@pytest.mark.parametrize("text", ["[9223372036854775808]", "[[18446744073709551615, true]]", "[[true, false]]"])
+def test_whole_numbers_of_any_size_are_read_or_refused(text: str) -> None:
+    array = read_text(f'{{"W_q": {text}}}')["W_q"]
+    with pytest.raises(FileError, match=r"beyond 2⁵³|real numbers"):
+        array.tensor()
