@@ -70,7 +70,7 @@ def _text(source: "Source | str", ending: str, options: argparse.Namespace) -> s
 
 
 def _write_one(options: argparse.Namespace, ending: str, source: "Source", path: Path) -> list[str]:
-    from attnlab.files.atomic import write_bytes
+    from attnlab.files.atomic import write_text
 
-    write_bytes(path, _text(source, ending, options).encode())
+    write_text(path, _text(source, ending, options))
     return []

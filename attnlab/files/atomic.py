@@ -37,6 +37,15 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
         raise unwritable(path, error) from None
 
 
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text as UTF-8, whole or not at all; a lone surrogate, as in odd tokens and file names, becomes "?".
+
+    Raises:
+        FileError: it cannot be written.
+    """
+    write_bytes(path, text.encode("utf-8", "replace"))
+
+
 def is_temporary(name: str) -> bool:
     """Return whether a file name is that of a file being written, or left half-written by a killed program."""
     start, end = _TEMPORARY.split("{}")

@@ -13,7 +13,7 @@ from attnlab.attention.explanation import Cell, Explanation
 from attnlab.attention.stages import Stage, about
 from attnlab.counted import counted
 from attnlab.errors import AttnlabError
-from attnlab.files.atomic import write_bytes
+from attnlab.files.atomic import write_text
 from attnlab.lessons.solution_text import latex_line, latex_text, markdown_line, markdown_text
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def save(text: str, path: str | os.PathLike[str]) -> None:
     Raises:
         FileError: it cannot be written.
     """
-    write_bytes(path, text.encode("utf-8", "replace"))  # half a character pair, from a token, is no text
+    write_text(path, text)
 
 
 def extent(trace: "Trace") -> Extent:

@@ -56,6 +56,10 @@ _Dumper.add_representer(
     Flow, lambda dumper, data: dumper.represent_sequence("tag:yaml.org,2002:seq", data, flow_style=True)
 )
 
+_Dumper.add_representer(  # a lone surrogate would be written as an escape that no reader takes
+    str, lambda dumper, text: dumper.represent_str(text.encode("utf-8", "replace").decode())
+)
+
 
 _BREAKS = str.maketrans("\x85\u2028\u2029", "   ")
 """What ends a line in YAML 1.1, in which the reader counts, and in no editor."""

@@ -1,15 +1,17 @@
 """Lessons are written so that reading them again gives the same lesson, and so that a person can read them."""
 
 from dataclasses import replace
+from pathlib import Path
 
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from attnlab.attention.presets import presets
 from attnlab.attention.stages import BY_NAME
+from attnlab.files.atomic import write_text
 from attnlab.lessons.fields import LENSES
 from attnlab.lessons.lesson import DEPTHS, Blank, Edit, Lesson, Question, Step
-from attnlab.lessons.parse import parse
+from attnlab.lessons.parse import parse, read
 from attnlab.lessons.write import write
 
 letters = st.characters(exclude_categories=["Cs"], exclude_characters="\r\0")
@@ -165,3 +167,12 @@ def test_a_lesson_of_many_problems_is_written_without_what_was_not_understood() 
     lesson = parse("---\ntitle: T\ncolour: red\n---\n## One\nText\n", "own")
     assert len(lesson.problems) == 1
     assert parse(write(lesson), "own") == replace(lesson, problems=())
+
+
+def test_a_title_that_is_no_text_does_not_keep_a_lesson_from_being_saved(tmp_path: Path) -> None:
+    tokens = Edit("tokens", ["half \ud83d", "a"])
+    step = Step(title="half \ud83d", text="half \ud83d a pair", preset="journey", edits=(tokens,))
+    write_text(tmp_path / "a.md", write(Lesson("a", "half \ud83d", steps=(step,))))
+    again = read(tmp_path / "a.md")
+    assert (again.title, again.steps[0].title, again.steps[0].text) == ("half ?", "half ?", "half ? a pair")
+    assert [edit.value for edit in again.steps[0].edits] == [["half ?", "a"]]

@@ -11,7 +11,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 from attnlab.errors import AttnlabError
-from attnlab.files.atomic import shown, write_bytes
+from attnlab.files.atomic import shown, write_text
 from attnlab.files.matrices_out import FORMATS, given_table
 from attnlab.files.notebook import notebook
 from attnlab.files.script import script
@@ -91,7 +91,7 @@ class CodeKeeper(QObject):
         build = self._code(ending)
 
         def write() -> str:
-            write_bytes(path, build().encode())
+            write_text(path, build())
             return ""
 
         self._run(write, f"Saved {shown(path)}")

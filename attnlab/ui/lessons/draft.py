@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from attnlab.files.atomic import write_bytes
+from attnlab.files.atomic import write_bytes, write_text
 from attnlab.files.bounded import read_bytes
 from attnlab.files.session_archive import TOTAL_LIMIT
 from attnlab.lessons.lesson import Lesson, Step
@@ -133,7 +133,7 @@ class Draft(QObject):
 
         if path != self._path:
             _carry_files(self.lesson, path)
-        write_bytes(path, write(_at(self.lesson, path)).encode())
+        write_text(path, write(_at(self.lesson, path)))
         self._path = path
         self._entries = [replace(e, lesson=_at(e.lesson, path), gesture=None) for e in self._entries]
         self._saved = self.lesson

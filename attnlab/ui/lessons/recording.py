@@ -10,7 +10,7 @@ from attnlab.attention.experiment import Experiment
 from attnlab.attention.presets import PRESETS
 from attnlab.attention.stages import BY_NAME
 from attnlab.errors import AttnlabError
-from attnlab.files.atomic import write_bytes
+from attnlab.files.atomic import write_text
 from attnlab.files.session import save_scene
 from attnlab.lessons.lesson import Lesson, Step
 from attnlab.ui.lessons.differences import of_config, of_tables, of_tokens, same
@@ -82,7 +82,7 @@ def keep(lesson: Lesson) -> Path:
     folder = user_folder()
     _make_folder(folder)
     path = folder / f"{lesson.name}-unsaved.md"
-    write_bytes(path, write(replace(lesson, name=path.stem, title=f"{lesson.title} (unsaved)", path=path)).encode())
+    write_text(path, write(replace(lesson, name=path.stem, title=f"{lesson.title} (unsaved)", path=path)))
     return path
 
 

@@ -1,5 +1,6 @@
 """The recorder: a lesson of one's own, from what the playground shows to a file that says the same numbers."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,11 +16,11 @@ from attnlab.attention.presets import PRESETS, preset
 from attnlab.attention.sentences import set_tokens
 from attnlab.attention.walk import Place
 from attnlab.lessons.library import find, user_folder
-from attnlab.lessons.parse import parse
+from attnlab.lessons.parse import parse, read
 from attnlab.lessons.slides import check, slides
 from attnlab.lessons.write import write
 from attnlab.ui.lessons.differences import same
-from attnlab.ui.lessons.recording import Shown, fresh, rearranged, recorded
+from attnlab.ui.lessons.recording import Shown, fresh, keep, rearranged, recorded
 from tests.ui.lessons.conftest import MASKS
 
 if TYPE_CHECKING:
@@ -104,6 +105,20 @@ def test_other_words_are_an_edit_too() -> None:
     again = slides(lesson)[0].experiment
     assert again is not None
     assert same(again, e)
+
+
+def test_a_title_that_is_no_text_does_not_keep_a_lesson_from_being_saved(tmp_path: Path) -> None:
+    from attnlab.ui.lessons.draft import Draft
+
+    lesson = replace(recorded(fresh(), shown(preset("journey"), "journey")), title="half \ud83d")
+    Draft(lesson).save(tmp_path / "a.md")
+    assert read(tmp_path / "a.md").title == "half ?"
+    lesson = replace(lesson, steps=(replace(lesson.steps[0], title="half \ud83d", text="a \ud83d pair"),))
+    draft = Draft(lesson)
+    draft.save(tmp_path / "b.md")
+    assert read(tmp_path / "b.md").steps[0].text == "a ? pair"
+    assert not draft.modified
+    assert read(keep(lesson)).steps[0].title == "half ?"
 
 
 def test_what_cannot_be_written_out_is_saved_beside_the_lesson() -> None:
