@@ -112,6 +112,15 @@ def test_the_table_is_copied_while_the_keyboard_is_in_it(sit_down: "Callable[...
     assert run(person, "copy-latex") == "Copied queries of head 0, 6 × 2, as LaTeX"
 
 
+def test_a_copied_block_keeps_the_labels_of_its_own_rows_and_columns(sit_down: "Callable[..., Person]") -> None:
+    person = sit_down("journey")
+    person.open_table("X")
+    person.click_number(2, 1)
+    person.click_number(3, 2, Mod.ShiftModifier)
+    assert run(person, "copy-csv") == "Copied 2 × 2 of X, as CSV"
+    assert clipboard() == "row,1,2\nstarts,0.85,0.64\nwith,0.58,0.33\n"
+
+
 def test_the_menu_of_a_table_copies_it(sit_down: "Callable[..., Person]") -> None:
     person = sit_down("journey")
     person.open_table("X")

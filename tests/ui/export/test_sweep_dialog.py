@@ -5,12 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QLineEdit
 from pytestqt.qtbot import QtBot
 
+from attnlab.attention.experiment import AttentionConfig, Experiment
 from attnlab.document.scene import Scene
 from attnlab.figures.figure_spec import FigureSpec
 from attnlab.figures.moving_frame import rgb
@@ -96,6 +98,46 @@ def test_a_switch_is_chosen_with_its_ends_and_saved_by_the_button(
         asked.fileSelected.emit(str(tmp_path / "causal.gif"))
     asked.close()
     assert (tmp_path / "causal.gif").read_bytes().startswith(b"GIF89a")
+
+
+def test_there_and_back_shows_the_way_back_frame_by_frame(
+    dialog: SweepDialog, person: object, qtbot: QtBot, tmp_path: Path
+) -> None:
+    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+        write(dialog.form.frames.lineEdit(), "3")
+    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+        dialog.form.format.setCurrentText("APNG")
+    assert dialog.info.text().startswith("3 frames · 0.12 s · ")
+    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+        qtbot.mouseClick(dialog.form.back, Qt.MouseButton.LeftButton, pos=QPoint(8, dialog.form.back.height() // 2))
+    assert dialog.form.back.isChecked()
+    assert dialog.info.text().startswith("4 frames · 0.16 s · ")  # the first is not drawn again at the end
+    assert dialog.place.maximum() == 3
+    saved(dialog, qtbot, tmp_path / "t.apng")
+    sweep = dialog.form.scenario(person.document.scene).sweep  # type: ignore[attr-defined]
+    assert sweep.values == pytest.approx((0.1, 2.05, 4.0, 2.05))
+    with Image.open(tmp_path / "t.apng") as film:
+        assert film.n_frames == 4  # type: ignore[attr-defined]
+
+
+def test_a_film_is_computed_in_the_number_format_of_the_window(sit_down: Callable[..., object], qtbot: QtBot) -> None:
+    """Scores of 1e8 and 1e8 + 1 are equal in float32, where they lie 8 apart, and differ in float64."""
+    rows = torch.tensor([[1e4, 0.0], [1e4, 1.0]], dtype=torch.float64)
+    person = sit_down(Experiment(("a", "b"), rows, config=AttentionConfig(scale=1.0)))
+    window = person.window  # type: ignore[attr-defined]
+    assert window.actions_list.run("film")
+    dialog = window.findChild(SweepDialog)
+    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+        write(dialog.form.frames.lineEdit(), "2")
+    assert dialog.form.stage.currentData() == "weights"
+    in_float32 = rgb(dialog.frame.image)
+    with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
+        person.choose("Device and number format", "CPU float64")  # type: ignore[attr-defined]
+    in_float64 = rgb(dialog.frame.image)
+    assert in_float64 != in_float32, "the picture is that of float32"
+    trace = dialog.form.scenario(person.document.scene).trace(0)  # type: ignore[attr-defined]  # at temperature 0.1
+    np.testing.assert_allclose(trace.array("weights")[0, 1], [1 / (1 + np.exp(10)), 1 / (1 + np.exp(-10))])
+    dialog.close()
 
 
 def test_cancel_leaves_the_file_that_was_there(dialog: SweepDialog, qtbot: QtBot, tmp_path: Path) -> None:
