@@ -11,6 +11,7 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from attnlab.training.messages import Progress
 from attnlab.training.recorder import Moment
 from attnlab.training.run import Run
 from attnlab.training.tasks import task_spec
@@ -18,6 +19,7 @@ from attnlab.ui.main_window import MainWindow
 from attnlab.ui.train.eyes import Eyes
 from attnlab.ui.train.looking import Looking
 from tests.patience import PATIENCE_S
+from tests.training.runs import tiny
 
 
 class Waited(Mapping[str, NDArray[np.generic]]):
@@ -82,6 +84,24 @@ def test_what_was_found_for_another_run_is_dropped(qtbot: QtBot) -> None:
     looking.worker.ask("marks", tuple, partial(looking._take_marks, (runs[0], "a")), print)
     qtbot.waitUntil(lambda: told == [(runs[0], ())])
     looking.stop()
+
+
+def test_the_course_of_a_long_run_goes_from_its_first_moment_to_its_last(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("attnlab.ui.train.looking.MOST_COURSE", 3)
+    looking, run = Looking(), Run(tiny(), "long")
+    weights = looking.eyes.first(run.spec)
+    for step in range(9):
+        run.take(Progress(step, 0.0, (), (), weights, moment=True))
+    looking.probe = looking.eyes.check(run.spec).probe
+    looking.follow(run)
+    with qtbot.waitSignal(looking.course_grown):
+        looking.fill_course()
+    looking.stop()
+    steps, heads = looking.course_lines()
+    assert steps.tolist() == [0, 4, 8]
+    assert heads.shape == (3, 2)
 
 
 def test_a_window_that_is_closed_before_the_first_maps_leaves_nothing_behind(

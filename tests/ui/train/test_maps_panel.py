@@ -8,6 +8,8 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit
 
+from attnlab.training.first_weights import first_weights
+from attnlab.training.look import Viewer
 from attnlab.ui.train.written_panel import WrittenRow
 
 if TYPE_CHECKING:
@@ -90,6 +92,26 @@ def test_another_probe_is_looked_at_and_one_that_cannot_be_read_is_said(student:
     np.testing.assert_array_equal(maps.view.data[0].values, before)
     QTest.keyClick(maps.probe, Qt.Key.Key_Backspace)
     student.wait_for(lambda: not maps.wrong.isVisible())
+
+
+def test_another_seed_or_number_of_heads_shows_the_first_maps_of_that_model(student: "Student") -> None:
+    maps, looking = student.ws.maps, student.ws.session.looking
+    for name, text, n_heads in (("heads", "2", 2), ("seed", "7", 2)):
+        student.type(name, text)
+        student.wait_for(
+            lambda name=name, text=text: (
+                looking.seen is not None  # type: ignore[misc]
+                and str(getattr(looking.seen.spec.train if name == "seed" else looking.seen.spec.model, name)) == text
+            )
+        )
+        assert looking.seen is not None
+        spec = looking.seen.spec
+        own = Viewer(spec).look(0, first_weights(spec), maps.probe.text())
+        assert maps.view.titles[:2] == ("Decoder 1 · head 0", "Decoder 1 · head 1")
+        assert len(maps.view.data) == 2 * n_heads
+        flat = [head for layer in own.maps for head in layer.weights]
+        for data, head in zip(maps.view.data, flat, strict=True):
+            np.testing.assert_allclose(data.values[0], head, atol=1e-6)
 
 
 def test_gradients_are_signed_maps_of_the_same_tokens(student: "Student") -> None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QMessageBox
 
 from attnlab.training import store
+from attnlab.ui.main_window import TRAIN
 from attnlab.ui.train.run_words import title
 from attnlab.ui.train.runs_dialog import RunsDialog
 from attnlab.ui.train.runs_table import COLUMNS, NAME
+from tests.training.runs import made_up_run
 from tests.ui.conftest import Person
 from tests.ui.train.pupil import Pupil, tiny, trained
 
@@ -83,6 +86,28 @@ def test_enter_opens_the_run_that_is_chosen_and_a_title_tells_what_it_sorts_by(p
     QTest.keyClick(table, Qt.Key.Key_Return)
     pupil.wait_for(lambda: pupil.tools.keeper.folder(pupil.run) == first)
     assert pupil.window.findChild(RunsDialog) is None
+
+
+def test_the_dialog_and_the_list_say_how_far_a_run_came_and_how_it_ended(pupil: Pupil) -> None:
+    run = made_up_run(3)
+    told = {"crashed": "step 2 of 2,000, interrupted", "broken": "step 2 of 2,000, failed", "whole": "step 2 of 2"}
+    for name, status, steps in (("crashed", "running", 2000), ("broken", "failed", 2000), ("whole", "ended", 2)):
+        spec = replace(run.spec, train=replace(run.spec.train, steps=steps))
+        store.save(replace(run.state(), name=name, spec=spec, status=status), store.runs_folder() / name)
+    pupil.window.show_workspace(TRAIN)
+    pupil.tools.keeper.refresh()
+    pupil.wait_for(lambda: len(pupil.tools.runs.rows) == 3)
+    rows = {folder.name: row for folder, row in pupil.tools.runs.rows.items() if folder is not None}
+    pupil.tools.show_runs()
+    dialog = pupil.window.findChild(RunsDialog)
+    assert dialog is not None
+    for row in range(3):
+        dialog.table.selectRow(row)
+        name = dialog.table.item(row, NAME).text()
+        assert dialog.note.text() == f"{name}: {told[name]}."
+        assert rows[name].toolTip().startswith(f"{name} · {told.pop(name)} · kept ")
+    assert not told
+    dialog.reject()
 
 
 def titles(dialog: RunsDialog) -> list[str]:
