@@ -116,6 +116,25 @@ def test_linear_layers_are_turned_and_a_config_tells_the_heads(person: "Person",
     same(person, truth)
 
 
+def test_other_heads_than_those_of_the_file_take_the_array_apart_in_other_places(
+    person: "Person", tmp_path: Path
+) -> None:
+    columns = torch.arange(24.0) + 1  # q k v of 4 heads of 2, or of 2 heads of 4
+    path = write({"query_key_value.weight": columns[:, None].repeat(1, 8)}, tmp_path / "model.pt")
+    (tmp_path / "config.json").write_text('{"model_type": "gpt_neox", "num_attention_heads": 4}')
+    desk = sit(person, [path])
+    for heads, columns_of_q in (("4", [1, 2, 7, 8, 13, 14, 19, 20]), ("2", [1, 2, 3, 4, 13, 14, 15, 16])):
+        if person.find(QComboBox, "Heads", desk.dialog).currentText() != heads:
+            desk.choose("Heads", heads)
+        picture = next(each for each in desk.dialog.view.matrices.shown if each.small.name == "W_q")
+        assert picture.small.values[0].tolist() == columns_of_q
+    desk.press("Draw new embeddings")
+    desk.bring_in()
+    assert person.experiment.n_heads == 2
+    assert person.experiment.weights.W_q is not None
+    assert person.experiment.weights.W_q[0].tolist() == columns_of_q
+
+
 def test_one_array_of_grouped_heads_is_taken_apart_as_a_config_tells(person: "Person", tmp_path: Path) -> None:
     truth = layer(h=6, h_kv=3, d=2, d_model=20)
     path = write(LIBRARIES["Phi-3"](truth), tmp_path / "model.pt")

@@ -80,6 +80,18 @@ def test_large_matrices_are_shown_small_and_lose_no_peak() -> None:
     assert small.limit == 8
 
 
+def test_a_trial_is_computed_in_the_number_format_of_the_window() -> None:
+    """Scores of 1e8 and 1e8 + 1 are equal in float32, where they lie 8 apart, and differ in float64."""
+    rows = torch.tensor([[1e4, 0.0], [1e4, 1.0]], dtype=torch.float64)
+    e = attnlab.Experiment(("a", "b"), rows, config=attnlab.AttentionConfig(scale=1.0))
+    arrays = {"W_q": named("W_q", (2, 2), "float32", lambda: torch.eye(2))}
+    wish = Wish(Proposal("", {"W_q": Part("W_q")}), 1)
+    for dtype, last in (("float32", [0.5, 0.5]), ("float64", [1 / (1 + np.e), np.e / (1 + np.e)])):
+        maps = tried(wish, arrays, Scene(e, dtype=dtype), Progress()).maps
+        assert maps is not None
+        np.testing.assert_allclose(maps.values[0], [[0.5, 0.5], last], rtol=1e-6)
+
+
 def test_a_trial_that_is_given_up_reads_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     progress, given_up = Progress(), threading.Event()
