@@ -67,6 +67,26 @@ def test_a_batch_is_made_gone_through_and_taken_back(person: "Person") -> None:
     )
 
 
+def test_next_and_before_go_through_three_sequences_in_order_and_round_the_ends(person: "Person") -> None:
+    for sentence in ("A trip", "One more"):
+        go(person, "Make a batch: add a sequence" if sentence == "A trip" else "Add a sequence")
+        person.write_sentence(sentence)
+        person.key(Key.Key_Return)
+        person.settle()
+    assert place(person) == "Sequence 3 of 3"
+    for button, number, first in (
+        ("Next sequence", 1, "Your"),
+        ("Next sequence", 2, "A"),
+        ("Next sequence", 3, "One"),
+        ("Sequence before", 2, "A"),
+        ("Sequence before", 1, "Your"),
+        ("Sequence before", 3, "One"),
+    ):
+        go(person, button)
+        assert place(person) == f"Sequence {number} of 3"
+        assert person.labels("weights")[0][0] == first
+
+
 def test_every_sequence_is_what_it_is_alone(person: "Person") -> None:
     make_batch(person)
     here = person.painted("weights")[0, :2, :2].copy()

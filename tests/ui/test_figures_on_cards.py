@@ -178,6 +178,20 @@ def test_figures_tell_of_the_state_that_is_looked_at(person: "Person") -> None:
     check(person, 0)
 
 
+def test_the_largest_change_is_the_largest_in_size_also_where_all_numbers_fall(person: "Person") -> None:
+    toggle(person)
+    person.press("Pin")
+    person.open_table("X")
+    value = float(person.in_table()[0, 0])
+    person.type_number(0, 0, f"{value - 3:g}")
+    person.settle()
+    person.press("Difference")
+    assert person.painted("inputs").min() == pytest.approx(-3)
+    assert person.painted("inputs").max() == 0
+    assert figures(person, "inputs") == "largest change 3.0000"
+    person.press("Present")
+
+
 def test_a_stage_that_is_not_there_yet_has_no_figures(person: "Person") -> None:
     toggle(person)
     person.playground.step_bar.buttons["first"].click()
