@@ -244,6 +244,12 @@ def test_configuration_changes_leave_every_number_alone() -> None:
     assert changed(e, after) == set()
 
 
+def test_a_mask_is_switched_off_by_none_and_a_number_that_it_cannot_have_is_refused() -> None:
+    e = edits.configured(layer(), masks={"window": 2, "block": 3})
+    assert edits.configured(e, masks={"window": None}).config.masks == {"block": 3}
+    assert "window is 0" in refusal(edits.configured, e, masks={"window": 0})
+
+
 def test_switching_the_output_on_changes_no_number_that_fits() -> None:
     e = untrained()
     on = edits.toggle_output(e, True)

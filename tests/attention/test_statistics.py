@@ -162,10 +162,11 @@ def test_the_line_of_weights_says_sums_entropy_and_tokens(head: int | str) -> No
     assert strip(trace, "weights", head) == f"row sums 1.0000 · entropy {entropy:.2f} · {tokens:.1f} tokens"
 
 
-def test_the_line_of_other_stages_is_their_range() -> None:
+@pytest.mark.parametrize("stage", ["inputs", "scores", "output"])
+def test_the_line_of_other_stages_is_their_range(stage: str) -> None:
     trace = attnlab.compute(attnlab.preset("journey"))
-    x = trace.array("inputs")
-    assert strip(trace, "inputs", "all") == f"{x.min():.2f} … {x.max():.2f} · mean {x.mean():.2f}"
+    x = trace.array(stage)
+    assert strip(trace, stage, "all") == f"{x.min():.2f} … {x.max():.2f} · mean {x.mean():.2f}"
 
 
 def test_rows_that_do_not_sum_to_one_are_said() -> None:

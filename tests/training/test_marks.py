@@ -55,6 +55,12 @@ def test_a_head_that_turns_sharp_is_marked_when_it_stays_so() -> None:
     assert [(mark.step, mark.title) for mark in found] == [(30, "decoder 1, head 0 turns sharp")]
 
 
+def test_a_head_whose_queries_all_attend_to_one_key_is_sharp() -> None:
+    found = looks((0.5, 0.5), (0.95, 0.5))
+    found[1].maps[0].weights[0] = [[0.95, 0.05], [0.95, 0.05]]  # no query has its largest weight at key 1
+    assert [mark.step for mark in sharp_heads(found)] == [10]  # type: ignore[arg-type]
+
+
 def test_a_head_that_always_was_sharp_or_never_is_does_not_turn() -> None:
     assert sharp_heads(looks((0.95, 0.5), (0.99, 0.8))) == ()  # type: ignore[arg-type]
     assert sharp_heads(looks((0.5, 0.5))) == ()  # type: ignore[arg-type]

@@ -116,6 +116,16 @@ def test_when_marks_alone_are_too_much_the_oldest_goes() -> None:
     assert recorder.marked == {0, 3, 4, 5}
 
 
+def test_what_takes_exactly_the_limit_is_kept() -> None:
+    recorder = Recorder(2 * SIZE)
+    for step in (0, 1):
+        recorder.add(moment(step))
+    assert [each.step for each in recorder.moments] == [0, 1]
+    alone = Recorder(SIZE)
+    alone.add(moment(3))
+    assert (alone.refused, alone.bytes) == ("", SIZE)
+
+
 def test_what_is_larger_than_the_limit_is_not_kept_and_costs_nothing_else() -> None:
     recorder = Recorder(2 * SIZE)
     recorder.add(moment(0))

@@ -152,6 +152,56 @@ def test_going_back_forgets_what_came_after() -> None:
     assert (run.step, len(run.steps), run.metrics, run.recorder.moments, run.marks) == (0, 0, (), (), ())
 
 
+def test_going_back_to_a_marked_step_keeps_its_mark() -> None:
+    run = made_up_run(5)
+    for step in (2, 3, 4):
+        run.mark(Mark(step, "mine"))
+    run.rewind(3)
+    assert [mark.step for mark in run.marks] == [1, 2, 3]
+    assert run.recorder.marked == {1, 2, 3}
+
+
+def test_a_branch_shares_all_up_to_its_step_and_leaves_the_run_as_it_is() -> None:
+    run = made_up_run(5)
+    branch = run.branch(2)
+    assert (branch.name, branch.step) == ("made up, from step 2", 2)
+    assert branch.steps.tolist() == [0, 1]
+    assert [moment.step for moment in branch.recorder.moments] == [0, 1, 2]
+    branch.take(Progress(3, 1.0, (Point(2, 9.0, 0.1),)))
+    assert (run.name, run.step, run.losses.tolist()) == ("made up", 4, [1.0, 0.0, -1.0, -2.0])
+    assert [moment.step for moment in run.recorder.moments] == [0, 1, 2, 3, 4]
+
+
+def test_a_run_that_is_opened_again_shows_its_newest_weights() -> None:
+    run = Run.of(made_up_run(3).state())
+    assert run.weights_step == 2
+    assert run.weights is not None
+    assert run.weights["a.b"].tolist() == [[2, 2], [2, 2]]
+
+
+def test_a_moment_has_what_the_held_out_examples_gave_at_its_step() -> None:
+    run = made_up_run(3)
+    assert [moment.metric for moment in run.recorder.moments] == list(run.metrics)
+    run.take(Progress(3, 1.0, (), (), {"a.b": np.zeros((2, 2), np.float32)}, moment=True))
+    assert run.recorder.moments[-1].metric is None
+
+
+def test_a_mark_goes_with_its_moment() -> None:
+    run = Run(RunSpec(), "small", limit=3 * Moment(0, {"w": np.zeros(10, np.float32)}, 0.0).bytes)
+    for step in range(5):
+        run.take(progress(step))
+        run.mark(Mark(step, "mine"))
+    assert [moment.step for moment in run.recorder.moments] == [mark.step for mark in run.marks] == [0, 3, 4]
+
+
+def test_only_another_number_of_steps_goes_with_the_same_run() -> None:
+    run = Run(tiny(12), "one")
+    assert run.goes_with(tiny(12))
+    assert run.goes_with(tiny(99))
+    assert not run.goes_with(tiny(12, seed=5))
+    assert not run.goes_with(tiny(12, task="reverse"))
+
+
 def test_a_state_is_what_it_was_while_the_run_goes_on() -> None:
     run = made_up_run(3)
     state = run.state()

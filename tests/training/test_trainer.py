@@ -151,6 +151,15 @@ def test_a_held_out_loss_that_is_no_number_stops_with_the_last_good_weights(step
     assert np.isfinite(trainer.evaluate().loss)
 
 
+def test_weights_that_break_in_the_last_step_are_replaced_by_those_before() -> None:
+    trainer = Trainer(small("copy", optimizer="adam", rate=1e39, warmup=0, steps=1))  # beyond float32
+    good = trainer.weights()
+    with pytest.raises(Diverged, match=r"at step 1: a weight is not finite"):
+        trainer.take()
+    assert same(trainer.weights(), good)
+    assert trainer.step == 0
+
+
 def test_put_changes_what_is_named_and_nothing_when_something_is_wrong() -> None:
     trainer = Trainer(small("copy"))
     trainer.take()
@@ -190,6 +199,9 @@ def test_a_checkpoint_of_another_model_or_with_strange_numbers_is_refused() -> N
     for changed in ({"optimizer/99/exp_avg": np.zeros(3)}, {"examples": np.zeros(3, np.uint8)}):
         with pytest.raises(TrainingError, match=r"go on with|wrong"):
             Trainer(spec, {**state, **changed})
+    first_outside = f"optimizer/{len(list(trainer.model.parameters()))}/exp_avg"
+    with pytest.raises(TrainingError, match="go on with"):
+        Trainer(spec, {**state, first_outside: np.zeros(3)})
 
 
 def test_a_run_ends_by_its_steps_its_share_or_its_loss() -> None:
@@ -207,6 +219,41 @@ def test_a_run_ends_by_its_steps_its_share_or_its_loss() -> None:
         ended = trainer.ended()
         assert ended is not None or metric.right == 0
         assert ended is None or ended.reason == reason
+
+
+def test_a_run_that_is_to_have_a_share_right_ends_when_it_has_exactly_that() -> None:
+    right = Trainer(small("copy")).evaluate().right
+    assert right > 0
+    trainer = Trainer(small("copy", stop_right=right))
+    trainer.evaluate()
+    ended = trainer.ended()
+    assert ended is not None
+    assert ended.reason == "right"
+
+
+def test_other_weights_are_to_be_looked_at_before_they_end_a_run() -> None:
+    trainer = Trainer(small("copy", stop_loss=1e9))
+    trainer.evaluate()
+    assert trainer.ended() is not None
+    trainer.put(trainer.weights())
+    assert trainer.ended() is None
+
+
+def test_looking_at_the_held_out_examples_changes_nothing_of_the_training() -> None:
+    one, other = Trainer(small("copy")), Trainer(small("copy"))  # with dropout, which looking switches off
+    one.take()
+    other.take()
+    one.evaluate()
+    assert [one.take() for _ in range(3)] == [other.take() for _ in range(3)]
+
+
+def test_the_seconds_of_training_add_up_to_those_before_the_checkpoint() -> None:
+    trainer = Trainer(small("copy"))
+    trainer.take()
+    resumed = Trainer(small("copy"), {**trainer.checkpoint().state, "seconds": np.array(1000.0)})
+    resumed.take()
+    assert resumed.seconds > 1000
+    assert resumed.checkpoint().seconds == resumed.seconds
 
 
 def test_metrics_count_tokens_examples_and_lengths() -> None:
@@ -236,6 +283,14 @@ def test_every_step_moves_the_weights_by_the_rate_of_the_schedule() -> None:
             assert new.grad is not None
             gathered.mul_(0.9).add_(new.grad)
             torch.testing.assert_close(new.detach(), old - rate * gathered)
+
+
+def test_the_gradient_of_all_weights_together_is_clipped_to_the_length_that_is_set() -> None:
+    trainer = Trainer(small("copy", optimizer="sgd", rate=0.5, warmup=0, weight_decay=0.0, clip=0.25))
+    before = trainer.weights()
+    trainer.take()
+    moved = np.concatenate([(before[name] - after).ravel() for name, after in trainer.weights().items()])
+    assert np.linalg.norm(moved) == pytest.approx(0.5 * 0.25, rel=1e-3)
 
 
 def test_a_run_that_cannot_be_says_why() -> None:
