@@ -101,11 +101,16 @@ PARSERS: dict[str, Parser] = {
 SCOPE = expressions.Scope(compute(E), compute(E), 0)
 
 
-@pytest.mark.parametrize("name", PARSERS)
+SLOW = {"LaTeX of a line", "a lesson written", "a table as markdown", "a token shown in a terminal"}
+"""Their time is in proportion too, but all texts together take seconds."""
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in SLOW)) for n in PARSERS])
 def test_time_grows_in_proportion_to_the_text(name: str) -> None:
     assert out_of_proportion(PARSERS[name]) == []
 
 
+@pytest.mark.slow
 def test_a_parser_that_takes_the_square_of_the_length_would_be_found() -> None:
     assert out_of_proportion(lambda text: re.search("a+?b", text))
 

@@ -125,6 +125,7 @@ def test_one_step_is_one_step_and_what_goes_on_from_there_equals_what_never_stop
     stopped(other)
 
 
+@pytest.mark.slow
 def test_stop_ends_it_and_keeps_the_step_that_it_ended_at() -> None:
     process = started(tiny(LONG))
     wait_for(process, Checkpoint)
@@ -418,6 +419,7 @@ def test_a_fault_of_the_program_is_told_with_its_traceback() -> None:
     assert failed.details.startswith("Traceback")
 
 
+@pytest.mark.slow
 def test_a_message_that_cannot_be_read_is_reported_and_ends_the_run(provoked: Callable[[], list[str]]) -> None:
     process = started(tiny(LONG))
     wait_for(process, Checkpoint)

@@ -586,7 +586,12 @@ def test_every_place_that_starts_a_job_has_a_case() -> None:
     assert set(places()) >= PASSED_ON
 
 
-@pytest.mark.parametrize("place", CASES)
+def slow(place: str) -> bool:
+    """Return whether a case is slow: it trains a model first, and is not one of the two that ``make test`` keeps."""
+    return place.startswith("train/") and place.split()[-1] not in ("Looking.look", "RunKeeper._save")
+
+
+@pytest.mark.parametrize("place", [pytest.param(name, marks=[pytest.mark.slow] * slow(name)) for name in CASES])
 def test_an_unexpected_error_is_told_in_the_window(
     place: str,
     sit_down: Callable[..., Person],

@@ -21,6 +21,7 @@ def pupil(sit_down: Callable[..., Person]) -> Pupil:
     return Pupil(person.window, person.qtbot)
 
 
+@pytest.mark.slow
 def test_a_second_run_shows_its_own_maps_at_the_step_that_is_scrubbed_to(pupil: Pupil) -> None:
     spec = tiny(steps=30)
     pupil.begin(spec)

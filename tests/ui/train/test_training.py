@@ -231,6 +231,7 @@ def test_a_rate_that_explodes_ends_with_a_sentence(student: "Student") -> None:
     assert ws.header.main.text() == "Restart"
 
 
+@pytest.mark.slow
 def test_closing_the_window_ends_the_process_at_once(student: "Student") -> None:
     ws = student.ws
     student.small()
