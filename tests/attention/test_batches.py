@@ -206,6 +206,13 @@ def test_a_mask_drawn_by_hand_is_shared_and_stays_in_its_place() -> None:
     assert cut.config.mask.tolist() == [[True]]
 
 
+def test_when_the_last_sequence_is_removed_the_one_before_it_is_present() -> None:
+    e = batches.remove_item(batches.select(batch("abc", "de", "fg"), 2), 2)
+    assert (valid(e), e.item, e.tokens) == (["abc", "de"], 1, ("d", "e", PAD))
+    first = batches.remove_item(batch("abc", "de"), 0)
+    assert (valid(first), first.item) == (["de"], 0)
+
+
 def test_sequences_are_added_and_removed() -> None:
     e = batches.add_item(batch("abc", "a"))
     assert (valid(e), e.item) == (["abc", "abc", "a"], 1)

@@ -136,6 +136,26 @@ def test_a_painted_mask_follows_queries_by_row_and_keys_by_column() -> None:
     assert tuple(back.config.mask.shape) == (2, 2)
 
 
+def test_every_sequence_of_a_batch_gets_its_own_words_as_memory() -> None:
+    samples = [Sample(tuple(text), torch.ones(len(text), 2) * i) for i, text in enumerate(("ab", "cd"))]
+    e = toggle_memory(batches.batched(samples), on=True)
+    assert [batches.select(e, item).memory_tokens for item in (0, 1)] == [("a", "b"), ("c", "d")]
+    assert batches.select(e, 1).memory.tolist() == [[1.0, 1.0], [1.0, 1.0]]
+
+
+def test_without_the_second_sequence_new_keys_may_be_attended_to_and_pads_not() -> None:
+    mask = torch.ones(3, 2, dtype=torch.bool)
+    mask[0, 1] = False
+    e = Experiment(
+        ("a", "b", batches.PAD), torch.ones(3, 2), config=attnlab.AttentionConfig(mask=mask),
+        memory_tokens=("x", "y"), memory_embeddings=torch.ones(2, 2),
+    )  # fmt: skip
+    alone = toggle_memory(e, on=False)
+    assert alone.config.mask is not None
+    assert (~alone.config.mask).nonzero().tolist() == [[0, 1]]
+    assert dict(alone.config.masks) == {"padding": 2}
+
+
 def test_a_memory_of_another_width_cannot_be_left_and_says_how_it_can() -> None:
     e = edits.resize(toggle_memory(journey(), True), d_memory=5)
     assert edits.shape(e, "W_k") == (5, 2)

@@ -410,6 +410,13 @@ def test_a_size_touches_only_the_tables_that_hang_on_it(sizes: dict[str, int], t
     assert changed(e, edits.resize(e, **sizes)) == touched
 
 
+def test_an_output_of_another_width_than_the_embeddings_keeps_it() -> None:
+    weights = attnlab.Weights(W_q=randn(6, 4), W_k=randn(6, 4), W_v=randn(6, 4), W_o=randn(4, 3))
+    after = edits.resize(attnlab.Experiment(("a", "b"), randn(2, 6), weights), d_model=8)
+    assert (after.d_model, after.d_out) == (8, 3)
+    assert torch.equal(edits.table(after, "W_o"), randn(4, 3))
+
+
 def test_untrained_attention_stays_untrained_when_the_embeddings_grow() -> None:
     after = edits.resize(untrained(), d_model=8)
     assert (after.d_model, after.d_k, after.d_v) == (8, 4, 4)

@@ -95,6 +95,26 @@ def test_the_printed_example_is_blind_to_12_decimals() -> None:
     assert 0 < order_blindness(e, random_order(e.T_q, 0), torch.float32).largest < 1e-6
 
 
+def test_two_tokens_always_change_places() -> None:
+    assert {random_order(2, seed) for seed in range(20)} == {(1, 0)}
+
+
+def test_the_map_is_of_the_weights_that_the_values_are_mixed_by() -> None:
+    for name, stage in (("dropout", "dropped"), ("mask-after-softmax", "zeroed"), ("journey", "weights")):
+        e = preset(name)
+        assert order_blindness(e, range(e.T_q)).stage == stage
+
+
+def test_the_largest_difference_of_the_output_counts_either_way() -> None:
+    """Numbers of the other sign score alike, so that all differences change their sign and none its size."""
+    config = AttentionConfig(causal=True)
+    up, down = (Experiment(("a", "b"), sign * torch.tensor([[1.0], [3.0]]), config=config) for sign in (1, -1))
+    one, other = order_blindness(up, (1, 0)), order_blindness(down, (1, 0))
+    first, second = (one.restored_output - one.output).flatten().tolist()
+    assert abs(first) != pytest.approx(abs(second))
+    assert one.largest_output == other.largest_output == max(abs(first), abs(second))
+
+
 def test_shuffled_is_the_order_of_the_seed() -> None:
     e = preset("journey")
     assert shuffled(e, 5).tokens == tuple(e.tokens[i] for i in random_order(e.T_q, 5))

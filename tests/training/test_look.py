@@ -76,6 +76,7 @@ def test_text_goes_on_from_the_prompt_and_repeats_for_its_seed() -> None:
     data, viewer = tasks.data(spec), Viewer(spec)
     assert viewer.text(weights, "the ", 40, 1.0, 0, 5) == viewer.text(weights, "the ", 40, 1.0, 0, 5)
     assert viewer.text(weights, "the ", 40, 1.0, 0, 5) != viewer.text(weights, "the ", 40, 1.0, 0, 6)
+    assert viewer.text(weights, "the ", 40, 9.0, 1, 5) == viewer.text(weights, "the ", 40)
     row = torch.tensor([[data.vocabulary.index(c) for c in "the "]])
     alone = data.tokens(model.write(Batch(row, row), 6)[0])
     assert viewer.text(weights, "the ", 6) == "".join(alone)

@@ -1,0 +1,47 @@
+"""How a model writes on, shown by one whose next token is known: 3, 4, 5, 3, …, and END after 6."""
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from attnlab.training.batch import END, IGNORED, PAD, Batch
+from attnlab.training.models import Model
+from attnlab.training.models.model import Memory
+
+NEXT = torch.tensor([5, 5, 5, 4, 5, 3, END])
+"""The token after each; after PAD, BEGIN and END comes 5, so that a row that goes on after its end is seen."""
+
+
+class Cycle(Model):
+    """Gives the next token a logit of 1 and all others 0."""
+
+    def __init__(self, longest: int = 8, onward: bool = True) -> None:
+        super().__init__(longest, onward)
+
+    def decode(self, inputs: Tensor, memory: Memory | None) -> Tensor:
+        return functional.one_hot(NEXT[inputs], len(NEXT)).float()
+
+
+def batch(*rows: list[int]) -> Batch:
+    inputs = torch.tensor(rows)
+    return Batch(inputs, torch.full_like(inputs, IGNORED))
+
+
+def test_after_the_end_stands_nothing_while_other_rows_go_on() -> None:
+    assert Cycle().write(batch([3, 6], [3, 4]), 4).tolist() == [[END, PAD, PAD, PAD], [5, 3, 4, 5]]
+    assert Cycle().write(batch([3, 6]), 3).tolist() == [[END, PAD, PAD]]
+
+
+def test_a_model_that_reads_two_tokens_goes_on_from_the_last_two() -> None:
+    assert Cycle(longest=2).write(batch([3, 4, 5]), 5).tolist() == [[3, 4, 5, 3, 4]]
+
+
+def test_a_model_that_answers_in_place_gives_its_first_answers() -> None:
+    assert Cycle(onward=False).write(batch([3, 4, 5, 6]), 2).tolist() == [[4, 5]]
+
+
+def test_drawing_from_the_likeliest_alone_is_writing_without_drawing() -> None:
+    generator = torch.Generator().manual_seed(0)
+    drawn = Cycle().write(batch([3, 4]), 20, generator=generator, temperature=5.0, top_k=1)
+    assert drawn.tolist() == Cycle().write(batch([3, 4]), 20).tolist()
+    assert drawn.tolist() != Cycle().write(batch([3, 4]), 20, generator=generator, temperature=5.0).tolist()
