@@ -3,7 +3,6 @@
 import math
 import os
 import re
-import resource
 import signal
 import subprocess
 import sys
@@ -176,6 +175,8 @@ def test_the_sum_is_kept_and_goes_on_but_never_backwards(capsys: pytest.CaptureF
 
 @contextmanager
 def files_of_at_most(size: int) -> Iterator[None]:
+    import resource
+
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:

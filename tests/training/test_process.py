@@ -3,7 +3,6 @@
 import gc
 import math
 import os
-import resource
 import select
 import signal
 import subprocess
@@ -179,6 +178,8 @@ def test_one_that_is_killed_or_breaks_down_is_told_in_a_sentence_and_can_go_on(n
 @pytest.mark.slow
 @linux
 def test_one_that_runs_out_of_memory_is_told_in_a_sentence() -> None:
+    import resource
+
     process = paused(LONG)
     wait_until_paused(process, 0)
     held = int(Path(f"/proc/{process.pid}/statm").read_text().split()[0]) * resource.getpagesize()

@@ -2,7 +2,6 @@
 
 import json
 import os
-import resource
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -120,6 +119,8 @@ def test_saved_twice_it_is_the_same_files(tmp_path: Path) -> None:
 @contextmanager
 def files_of_at_most(size: int) -> Iterator[None]:
     """Let the system refuse to write files longer than this, as a full disk does."""
+    import resource
+
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:
