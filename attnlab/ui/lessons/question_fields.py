@@ -7,6 +7,7 @@ from attnlab.errors import AttnlabError
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.lessons.cells import blank_text, blanks_of
 from attnlab.lessons.lesson import Question
+from attnlab.number_text import NumberError, parse_number, quoted
 
 FIELDS = (
     ("blank", "Blank cells", "weights[2, 1], or a row weights[2, :]; with commas between"),
@@ -97,9 +98,9 @@ class QuestionFields(QWidget):
 
 def _tolerance(text: str) -> float:
     try:
-        value = float(text.replace("−", "-")) if text else 0.01
-    except ValueError:
+        value = parse_number(text) if text else 0.01
+    except NumberError:
         value = -1.0
     if not 0 <= value < 1e6:
-        raise AttnlabError(f"The tolerance is {text!r}; it needs a number from 0 on, such as 0.01.")
+        raise AttnlabError(f"The tolerance is {quoted(text)}; it needs a number from 0 on, such as 0.01.")
     return value

@@ -296,7 +296,11 @@ def test_a_question_is_written_and_read_again(person: "Person") -> None:
     assert editor.question.message == ""
     fields["tolerance"].setFocus()
     fields["tolerance"].selectAll()
-    person.type("0.05")
+    person.type("-1")
+    assert editor.question.message == "The tolerance is '-1'; it needs a number from 0 on, such as 0.01."
+    fields["tolerance"].selectAll()
+    person.type("0,05")
+    assert editor.question.message == ""
     person.key(Key.Key_S, CTRL)
     question = find("my-lesson").steps[0].question
     assert question is not None
