@@ -24,6 +24,8 @@ class Call(Generic[T]):
     def __init__(self, function: Callable[[*Ts], T], *arguments: *Ts, lane: Lane | None = None) -> None:
         self._came: tuple[T | None, BaseException | None] | None = None
         self._then: Callable[[], None] | None = None
+        self.dropped = False
+        """Whether it was cancelled before it began."""
         self._job = run(
             _caught, function, arguments, on_done=self._take, on_failed=_unheard, doing="drawing", lane=lane
         )
@@ -52,8 +54,9 @@ class Call(Generic[T]):
             go_on()
 
     def cancel(self) -> None:
-        """Cancel the call and ignore its result."""
+        """Cancel the call and ignore its result; if it has begun, it runs to its end all the same."""
         self._then = None
+        self.dropped = self._job.withdraw()
         self._job.cancel()
 
     def _take(self, came: tuple[T | None, BaseException | None]) -> None:

@@ -13,6 +13,7 @@ from attnlab.errors import AttnlabError
 from attnlab.figures.figure_spec import FigureSpec
 from attnlab.figures.moving import encoded
 from attnlab.figures.moving_frame import Film, Survey, film_colours, frame_image, rgb
+from attnlab.files.atomic import shown, write_bytes
 from attnlab.ui.base.jobs import Lane
 from attnlab.ui.base.slices import Call
 
@@ -96,6 +97,7 @@ class Filming:
         """
         self._scenario, self._path, self._film, self._lane = scenario, path, film, lane
         self._ending = path.suffix.lower()
+        self._writing: Call[None] | None = None
         self.done, self.total = 0, scenario.count * (2 if film is None else 1) + 1
 
     def steps(self) -> Generator[Call[Any] | None, Any, None]:
@@ -104,8 +106,6 @@ class Filming:
         Raises:
             AttnlabError: a state, a figure or a file that cannot be; there is no new file then.
         """
-        from attnlab.files.atomic import write_bytes
-
         lane = self._lane or Lane("film")
         try:
             film = self._film
@@ -113,7 +113,8 @@ class Filming:
                 assert isinstance(self._scenario, Scenario)
                 film = yield from surveyed(self._scenario, lane, self._step)
             data = yield from self._filmed(lane, film)
-            yield Call(write_bytes, self._path, data, lane=lane)
+            self._writing = Call(write_bytes, self._path, data, lane=lane)
+            yield self._writing
         finally:
             if self._lane is None:
                 lane.close()
@@ -121,7 +122,9 @@ class Filming:
 
     def given_up(self) -> str:
         """Return what is said of it when it was given up."""
-        return "Cancelled; nothing was written."
+        if self._writing is None or self._writing.dropped:
+            return "Cancelled; nothing was written."
+        return f"Cancelled too late: the film was already being written to {shown(self._path)}."
 
     def _step(self) -> None:
         self.done += 1

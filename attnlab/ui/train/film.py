@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRectF
 from PySide6.QtGui import QColor, QFont, QImage, QPainter
 
+from attnlab.counted import counted
 from attnlab.figures.figure_colours import dressed
 from attnlab.figures.figure_spec import FigureSpec
 from attnlab.figures.figure_type import SMALL_PX, TITLE_PX, figure_font
@@ -122,10 +123,12 @@ class Pictures:
     def __init__(self, scenario: RunFilm, folder: Path, film: Film, lane: Lane) -> None:
         self._scenario, self._folder, self._film, self._lane = scenario, folder, film, lane
         self.done, self.total = 0, scenario.count
+        self._writing: Call[None] | None = None
 
     def given_up(self) -> str:
         """Return what is said of it when it was given up: the pictures that are there stay."""
-        return f"Cancelled after {self.done} pictures." if self.done else "Cancelled; nothing was written."
+        count = self.done + (self._writing is not None and not self._writing.dropped)
+        return f"Cancelled after {counted(count, 'picture')}." if count else "Cancelled; nothing was written."
 
     def steps(self) -> Generator[Call[Any] | None, Any, None]:
         """Write a picture at each step.
@@ -141,7 +144,9 @@ class Pictures:
             look = yield Call(self._scenario.trace, frame, lane=self._lane)
             data = _png(self._scenario.image(self._film, look, frame))
             path = self._folder / f"frame-{frame:05}-step-{look.step}.png"
-            yield Call(write_bytes, path, data, lane=self._lane)
+            self._writing = Call(write_bytes, path, data, lane=self._lane)
+            yield self._writing
+            self._writing = None
             self.done += 1
 
 

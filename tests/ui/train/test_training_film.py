@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 
 import numpy as np
 import pytest
@@ -13,7 +14,9 @@ from PySide6.QtTest import QTest
 from attnlab.errors import AttnlabError
 from attnlab.figures.figure_spec import FigureSpec
 from attnlab.figures.moving import ffmpeg
+from attnlab.files.atomic import write_bytes
 from attnlab.ui.export.remembered import recalled, words
+from attnlab.ui.train import film
 from attnlab.ui.train.film_dialog import FilmDialog
 from attnlab.ui.train.film_form import FOLDER
 from tests.patience import PATIENCE_MS
@@ -57,9 +60,9 @@ def test_the_frames_of_a_film_are_the_moments(pupil: Pupil, dialog: FilmDialog, 
     dialog.form.breadth.setValue(320)
     choose(dialog, ending)
     write(pupil, dialog, tmp_path / f"film{ending}")
-    with Image.open(tmp_path / f"film{ending}") as film:
-        frames = [np.array(each.convert("RGB")) for each in ImageSequence.Iterator(film)]
-        assert film.size[0] == 320
+    with Image.open(tmp_path / f"film{ending}") as opened:
+        frames = [np.array(each.convert("RGB")) for each in ImageSequence.Iterator(opened)]
+        assert opened.size[0] == 320
     count = min(6, len(pupil.run.recorder.moments))
     assert len(frames) == count
     assert all((a != b).any() for a, b in itertools.pairwise(frames))
@@ -82,6 +85,28 @@ def test_a_folder_has_a_picture_for_each_moment_between_two_steps(
     assert [path.stem.rsplit("-", 1)[1] for path in pictures] == [str(step) for step in steps]
     with Image.open(pictures[0]) as picture:
         assert picture.size[0] == 400
+
+
+def test_the_picture_that_is_being_written_when_a_film_is_cancelled_counts(
+    pupil: Pupil, dialog: FilmDialog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go_on, written = Event(), Event(), Event()
+
+    def write_later(path: Path, data: bytes) -> None:
+        begun.set()
+        go_on.wait(PATIENCE_MS / 1000)
+        write_bytes(path, data)
+        written.set()
+
+    monkeypatch.setattr(film, "write_bytes", write_later)
+    choose(dialog, FOLDER)
+    dialog.write_film(tmp_path / "frames")
+    pupil.qtbot.waitUntil(begun.is_set, timeout=PATIENCE_MS)
+    pupil.click(dialog.saver.cancel_button)
+    go_on.set()
+    assert dialog.saver.message.text() == "Cancelled after 1 picture."
+    assert written.wait(PATIENCE_MS / 1000)
+    assert len(list((tmp_path / "frames").iterdir())) == 1
 
 
 @pytest.mark.slow
