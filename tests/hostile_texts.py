@@ -82,15 +82,18 @@ BEGINS = ("", ")", "1,", "a[", "{{")
 ENDS = ("", "x,", "]", "\n!,")
 """What a pattern that has matched all the rest may fail at."""
 
+THOROUGH = bool(os.environ.get("CI"))
+"""Whether every family has every begin with every end; otherwise the begins take turns."""
+
 Parser = Callable[[str], object]
 
 
-def texts(length: int) -> Iterator[tuple[str, str]]:
-    """Yield each family with each end; in CI with each begin too, elsewhere begins take turns."""
+def texts(length: int, thorough: bool) -> Iterator[tuple[str, str]]:
+    """Yield each family with each end, and with each begin too or with one of them in turn."""
     for i, (name, piece) in enumerate(FAMILIES.items()):
         body = (piece * -(-length // len(piece)))[:length]
         for j, end in enumerate(ENDS):
-            for begin in BEGINS if os.environ.get("CI") else (BEGINS[(i + j) % len(BEGINS) if j != 1 else 0],):
+            for begin in BEGINS if thorough else (BEGINS[(i + j) % len(BEGINS) if j != 1 else 0],):
                 yield f"{begin!r}, {name}, {end!r}", begin + body + end
 
 
@@ -102,10 +105,10 @@ def cpu_s(parser: Parser, text: str) -> float:
     return time.thread_time() - begun
 
 
-def out_of_proportion(parser: Parser) -> list[str]:
+def out_of_proportion(parser: Parser, thorough: bool = THOROUGH) -> list[str]:
     """Return the texts for which a parser takes far more than in proportion to their length, measured again if so."""
     slow = []
-    for (name, short), (_, long) in zip(texts(SHORT), texts(SHORT * TIMES), strict=True):
+    for (name, short), (_, long) in zip(texts(SHORT, thorough), texts(SHORT * TIMES, thorough), strict=True):
         if cpu_s(parser, long) > ENOUGH_S:
             least = min(cpu_s(parser, short) for _ in range(3))
             most = min(cpu_s(parser, long) for _ in range(3))

@@ -64,7 +64,7 @@ def test_a_job_that_hangs_keeps_neither_the_window_nor_the_process() -> None:
     hang = "jobs.run(threading.Event().wait, on_done=print, on_failed=print, doing='hanging', lane={lane})"
     lanes = ("window.playground.lane", "None")
     act = "\n    ".join(hang.format(lane=lane) for lane in lanes)
-    answer = left("jobs.END_S = 0.1", act)
+    answer = left("jobs.END_S = jobs.SAVE_S = 0.1", act)
     assert (answer.returncode, answer.stdout, answer.stderr) == (0, "closed\n", "")
 
 
