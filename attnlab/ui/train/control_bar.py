@@ -60,7 +60,7 @@ class ControlBar(QFrame):
         self.step, self.stop, self.reset = QPushButton("Step"), QPushButton("Stop"), QPushButton()
         self.step.setToolTip("Take one step and wait")
         self.stop.setToolTip("End the training; what it learned stays")
-        self.reset.setToolTip("Back to the same first weights")
+        self.reset.setToolTip("Back to the first weights of this seed")
         self.speed.setProperty("role", "muted")
         self.speed.setAccessibleName("Progress")
         self.title.setProperty("role", "title")
@@ -115,7 +115,7 @@ class ControlBar(QFrame):
         self.stop.setEnabled(session.alive)
         self.reset.setEnabled(run is not None)
         spec = run.spec if run is not None else session.spec
-        self.reset.setText(f"Reset · seed {spec.train.seed}")
+        self.reset.setText(f"Reset · seed {session.spec.train.seed}")  # the settings may have another by now
         self._told = _progress(session)
         self._longest = f"step {spec.train.steps:,} of {spec.train.steps:,}"
         self._fit()

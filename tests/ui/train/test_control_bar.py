@@ -1,6 +1,7 @@
 """The bar above at every width: nothing is cut off, and what there is no room for is in a menu."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from PySide6.QtWidgets import QMenu, QPushButton, QWidget
@@ -75,6 +76,36 @@ def test_what_is_left_out_can_be_chosen_from_the_menu(bar: ControlBar, qtbot: Qt
     offered = {action.text(): action for action in bar.more.menu().actions()}
     with qtbot.waitSignal(bar.reset_requested):
         offered["Reset · seed 0"].trigger()
+
+
+def test_reset_names_the_seed_that_it_leads_to(bar: ControlBar, session: TrainSession) -> None:
+    assert bar.reset.text() == "Reset · seed 0"
+    session.set_spec(replace(session.spec, train=replace(session.spec.train, seed=5)))
+    bar.show_session(session, ready=True)
+    assert bar.reset.text() == "Reset · seed 5"
+    session.reset()
+    spec, step, weights = session.at()
+    assert (spec.train.seed, step, weights) == (5, 0, None)
+
+
+@pytest.mark.parametrize(
+    ("speed", "done", "told"),
+    [
+        (50.0, 950, "50 steps/s · 1 s left"),
+        (2.0, 700, "2.0 steps/s · 2 min left"),
+        (0.1, 180, "0.1 steps/s · 2 h 17 min left"),
+    ],
+)
+def test_what_is_left_is_told_in_seconds_minutes_and_hours(
+    bar: ControlBar, session: TrainSession, monkeypatch: pytest.MonkeyPatch, speed: float, done: int, told: str
+) -> None:
+    assert session.run is not None
+    session.run.spec = replace(session.run.spec, train=replace(session.run.spec.train, steps=1000))
+    session.run.status, session.run.step = "running", done
+    monkeypatch.setattr(TrainSession, "alive", True)
+    monkeypatch.setattr(TrainSession, "speed", speed)
+    bar.show_session(session, ready=True)
+    assert bar.speed.text() == f"step {done} of 1,000 · {told}"
 
 
 def test_what_cannot_be_pressed_cannot_be_chosen(bar: ControlBar, session: TrainSession) -> None:
