@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit
+from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox, QLabel, QLineEdit
 
 from attnlab.training.first_weights import first_weights
 from attnlab.training.look import Viewer
@@ -33,6 +33,26 @@ def test_pointing_at_a_cell_tells_its_exact_number_and_a_masked_one_says_so(stud
     assert view.tool_tip(_cell(student, 0, 0, 5).toPointF()).endswith(": masked")
 
 
+def test_the_bar_above_names_the_head_that_is_pointed_at(student: "Student") -> None:
+    maps, seen = student.ws.maps, student.ws.session.looking.seen
+    assert seen is not None
+    at = _cell(student, 6, 3, 2)
+    QTest.mouseMove(maps.view, at + QPoint(1, 1))
+    QTest.mouseMove(maps.view, at)
+    layer = seen.look.maps[1]
+    value = layer.weights[2, 3, 2]
+    assert maps.told == f"Decoder 2 · head 2 · {layer.query_tokens[3]} → {layer.key_tokens[2]}: {value!s}"
+
+
+def test_every_line_of_the_course_has_the_name_and_the_numbers_of_its_head(student: "Student") -> None:
+    maps = student.ws.maps
+    maps.show_course(np.array([0.0, 5.0]), np.arange(16.0).reshape(2, 8), 10.0)
+    lines = maps.chart.chart.lines
+    names = [f"Decoder {layer} · head {head}" for layer in (1, 2) for head in range(4)]
+    assert [(line.name, *line.y) for line in lines] == [(name, i, i + 8) for i, name in enumerate(names)]
+    assert all(line.x.tolist() == [0, 5] for line in lines)
+
+
 def test_every_layer_and_head_has_a_card_with_its_numbers(student: "Student") -> None:
     view, seen = student.ws.maps.view, student.ws.session.looking.seen
     assert seen is not None
@@ -47,6 +67,8 @@ def test_a_click_shows_one_map_large_and_escape_all_again(student: "Student") ->
     QTest.mouseClick(maps.view, Left, pos=_cell(student, 5, 1, 1))
     assert maps.large == 5
     assert maps.sheet.isVisible()
+    shown = [label.text() for label in maps.findChildren(QLabel) if label.isVisible()]
+    assert "Decoder 2 · head 1" in shown
     assert maps.sheet.data is not None
     np.testing.assert_array_equal(maps.sheet.data.values, maps.view.data[5].values)
     cell = maps.sheet.cell_rect(0, 2, 1).center().toPoint()

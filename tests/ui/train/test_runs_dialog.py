@@ -9,12 +9,15 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QMessageBox
+from pytestqt.qtbot import QtBot
 
 from attnlab.training import store
+from attnlab.training.store import Summary
 from attnlab.ui.main_window import TRAIN
-from attnlab.ui.train.run_words import title
+from attnlab.ui.train.run_views import _memory
+from attnlab.ui.train.run_words import loss_of, title
 from attnlab.ui.train.runs_dialog import RunsDialog
-from attnlab.ui.train.runs_table import COLUMNS, NAME
+from attnlab.ui.train.runs_table import COLUMNS, NAME, RunsTable
 from tests.training.runs import made_up_run
 from tests.ui.conftest import Person
 from tests.ui.train.pupil import Pupil, tiny, trained
@@ -108,6 +111,32 @@ def test_the_dialog_and_the_list_say_how_far_a_run_came_and_how_it_ended(pupil: 
         assert rows[name].toolTip().startswith(f"{name} · {told.pop(name)} · kept ")
     assert not told
     dialog.reject()
+
+
+def test_the_table_tells_loss_share_and_time_of_each_run_in_their_units(qtbot: QtBot, tmp_path: Path) -> None:
+    table = RunsTable()
+    qtbot.addWidget(table)
+    spec = tiny(steps=2000)
+    of_runs = [
+        Summary(tmp_path / "a", "a", spec, "ended", 2000, seconds=42.0, loss=0.125, right=0.985, saved=1.0),
+        Summary(tmp_path / "b", "b", spec, "interrupted", 120, seconds=1800.0, loss=2.5, saved=2.0),
+    ]
+    table.show_runs(of_runs)
+    told = [{title: table.item(row, i).text() for i, title in enumerate(COLUMNS)} for row in range(2)]
+    told.sort(key=lambda row: row["Name"])
+    columns = ("Name", "Seed", "Steps", "Loss", "Right", "Time")
+    assert [tuple(row[each] for each in columns) for row in told] == [
+        ("a", "0", "2,000", "0.125", "98.5 %", "42 s"),
+        ("b", "0", "120 of 2,000", "2.50", "", "30 min"),
+    ]
+
+
+def test_the_loss_and_memory_of_a_run_are_its_last_loss_and_its_recorded_bytes() -> None:
+    run = made_up_run(3)  # held-out losses 1.5, 0.75 and 0.5; 20 bytes of weights and what Python holds of them
+    assert loss_of(run) == pytest.approx(0.5)
+    run.recorder.limit = 3 << 20
+    run.recorder._bytes = 2 << 20
+    assert _memory(run) == "3 moments · 2 of 3 MiB"
 
 
 def titles(dialog: RunsDialog) -> list[str]:

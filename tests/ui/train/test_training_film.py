@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
@@ -10,13 +11,16 @@ import pytest
 from PIL import Image, ImageSequence
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
 
 from attnlab.errors import AttnlabError
 from attnlab.figures.figure_spec import FigureSpec
 from attnlab.figures.moving import ffmpeg
 from attnlab.files.atomic import write_bytes
+from attnlab.training.look import LayerMaps, Look
 from attnlab.ui.export.remembered import recalled, words
 from attnlab.ui.train import film
+from attnlab.ui.train.film import Choice, RunFilm, places
 from attnlab.ui.train.film_dialog import FilmDialog
 from attnlab.ui.train.film_form import FOLDER
 from tests.patience import PATIENCE_MS
@@ -107,6 +111,27 @@ def test_the_picture_that_is_being_written_when_a_film_is_cancelled_counts(
     assert dialog.saver.message.text() == "Cancelled after 1 picture."
     assert written.wait(PATIENCE_MS / 1000)
     assert len(list((tmp_path / "frames").iterdir())) == 1
+
+
+def test_a_frame_shows_the_head_that_is_chosen_and_its_step(qtbot: QtBot) -> None:
+    weights = np.stack([np.zeros((2, 2)), np.ones((2, 2)), np.full((2, 2), 0.5)]).astype(np.float32)
+    layer = LayerMaps("decoder 1", weights, None, ("a", "b"), ("a", "b"))
+    look = Look(7, (layer,), (), (), (), 0.0)
+    all_heads = RunFilm(tiny(), (), "a b", "Reverse", colours="viridis")
+    colours = {}
+    for one in (all_heads, *(replace(all_heads, choice=Choice("decoder 1", head)) for head in range(3))):
+        shared = one.film(look)
+        image = one.image(shared, look, 0)
+        found, width, _ = places(look, one.choice)
+        for place in found:
+            assert place.title == f"Decoder 1 · head {place.head}"
+            x, y, wide, high = (each * shared.size[0] / width for each in place.grid.rect(0, 1, 0))
+            colour = image.pixelColor(round(x + wide / 2), round(y + high / 2)).name()
+            assert colours.setdefault(place.head, colour) == colour
+        heads = [place.head for place in found]
+        assert heads == (list(range(3)) if one is all_heads else [one.choice.head])
+        assert image != one.image(shared, replace(look, step=8), 0), "the step is not written"
+    assert len(set(colours.values())) == 3
 
 
 @pytest.mark.slow

@@ -1,0 +1,31 @@
+"""The curves at the right: each line has its own run's name, numbers and unit."""
+
+import numpy as np
+from PySide6.QtCore import QPointF
+from pytestqt.qtbot import QtBot
+
+from attnlab.figures.palette import LIGHT
+from attnlab.ui.train.curves_panel import CurvesPanel, RunCurves
+
+
+def test_each_line_has_the_numbers_and_the_unit_of_its_own_run(qtbot: QtBot) -> None:
+    panel = CurvesPanel()
+    qtbot.addWidget(panel)
+    panel.set_palette(LIGHT)
+    steps = np.array([0.0, 10.0])
+    mine = RunCurves("this run", steps, np.array([3.0, 2.0]), steps, np.array([3.5, 2.5]), np.array([0.25, 0.75]))
+    other = RunCurves("seed 1", steps, np.array([9.0, 8.0]), steps, np.array([6.0, 5.0]), np.array([0.5, 0.9]))
+    panel.show_curves(mine, [other], end=20.0)
+    panel.resize(400, 400)
+    panel.show()
+    qtbot.waitExposed(panel)
+    assert [(line.name, *line.y) for line in panel.loss.lines] == [
+        ("seed 1, held-out", 6.0, 5.0),
+        ("training", 3.0, 2.0),
+        ("held-out", 3.5, 2.5),
+    ]
+    assert [(line.name, *line.y) for line in panel.right.lines] == [("seed 1, right", 50, 90), ("right", 25, 75)]
+    scale = panel.right.scale()
+    for name, value in (("seed 1, right", 90), ("right", 75)):
+        tip = panel.right.tool_tip(QPointF(scale.x(10.0), scale.y(value)))
+        assert f"{name}: {value}\N{NO-BREAK SPACE}% at step 10" in tip.splitlines()
