@@ -279,6 +279,28 @@ def test_the_overview_of_heads_looks_at_the_same_state(sit_down: Callable[..., "
     np.testing.assert_array_equal(heads._data.values[:-1], now)
 
 
+def test_the_overview_of_a_pinned_state_has_its_mask_and_the_differences_have_its_sign(
+    sit_down: Callable[..., "Person"],
+) -> None:
+    person = sit_down("multi-head-causal")
+    heads, before = person.playground.canvas.heads, person.painted("weights").copy()
+    mean = attnlab.compute(person.experiment).mean("weights")
+    person.press("Pin")
+    person.press("Causal")
+    person.settle()
+    look_at(person, "Pinned")
+    assert heads._data is not None
+    future = np.triu(np.ones(before.shape[1:], bool), 1)
+    np.testing.assert_array_equal(heads._data.masked, future)
+    np.testing.assert_array_equal(heads._data.values, [*before, mean])
+    look_at(person, "Difference")
+    np.testing.assert_array_equal(heads._data.values[:-1], person.painted("weights"))
+    assert (heads._data.values[:, future] >= 0).all()  # the future was 0 in the pinned state
+    assert heads._data.titles[-2:] == (f"head {len(before) - 1}", "mean")
+    look_at(person, "Present")
+    assert heads._data.masked is None
+
+
 def test_undo_and_redo_change_the_present_and_not_what_is_pinned(person: "Person") -> None:
     start = person.experiment
     person.press("Causal")

@@ -135,6 +135,15 @@ def test_the_statistics_of_the_row(person: "Person") -> None:
     assert read(person, "Row: entropy") == f"{entropy:.4f} of {math.log(6):.4f}"
     assert read(person, "Row: tokens in effect") == f"{math.exp(entropy):.2f}"
     assert read(person, "Row: strongest") == person.experiment.tokens[int(row.argmax())]
+    assert read(person, "Row: largest") == f"{row.max():.4f}"
+
+
+@pytest.mark.parametrize(("query", "key"), [(4, 1), (1, 4)])
+def test_the_distance_of_a_row_is_counted_from_its_query(person: "Person", query: int, key: int) -> None:
+    person.click_cell("weights", query, key)
+    row = person.painted("weights")[0, query].astype(np.float64)
+    away = float(row @ np.abs(np.arange(6) - query))
+    assert read(person, "Row: distance") == f"{away:.2f} tokens"
 
 
 def test_a_key_has_no_row(person: "Person") -> None:

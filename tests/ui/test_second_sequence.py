@@ -10,6 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit, QSpinBox
 
 from attnlab.attention.explain import Cell
+from attnlab.ui.widgets.bars import BarList
 from attnlab.ui.widgets.fields import TextField
 from attnlab.ui.widgets.token_strip import TokenStrip
 
@@ -61,6 +62,24 @@ def row_names(person: "Person") -> list[QImage]:
     cells = [person.table.grid().cell(row, 0) for row in range(person.in_table().shape[0])]
     image = person.table.viewport().grab().toImage()
     return [image.copy(0, cell.top() + 4, cell.left() - 4, cell.height() - 8) for cell in cells]
+
+
+def test_the_bars_are_named_after_the_query_and_have_the_keys_of_the_second_sentence(person: "Person") -> None:
+    cross(person)
+    person.point_at("weights", 1, 2)
+    bars = person.find(BarList, "Weights, row of", person.playground.explain)
+    assert bars.accessibleName() == "Weights, row of “journey”"
+    row = person.painted("weights")[0, 1]
+    said = []
+    for index, token in enumerate(("one", "small", "step")):
+        assert bars.row_text(index) == f"{row[index]:.4f}"
+        bars.setFocus()
+        QTest.keyClick(bars, Key.Key_Home)
+        for _ in range(index):
+            QTest.keyClick(bars, Key.Key_Down)
+        said.append(bars.accessibleDescription())
+        assert said[-1] == f"{token}: {row[index]:.4f}, {index + 1} of 3"
+    assert len(set(said)) == 3
 
 
 def test_switched_on_nothing_changes_at_first_and_off_all_is_as_it_was(person: "Person") -> None:

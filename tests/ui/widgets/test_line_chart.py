@@ -66,6 +66,16 @@ def test_pointing_at_a_curve_tells_its_value_and_step(chart: LineChart) -> None:
     assert chart.accessibleDescription() == "held-out: 0 at first, 1 now"
 
 
+def test_each_curve_near_the_pointer_is_told_by_its_own_name_and_unit(chart: LineChart) -> None:
+    steps = np.arange(0.0, 101.0)
+    lines = [Line("training", steps, np.full(101, 20.0)), Line("held-out", steps, np.full(101, 80.0))]
+    chart.show_lines(lines, y_range=(0.0, 100.0), unit="%")
+    scale = chart.scale()
+    for name, value in (("training", 20), ("held-out", 80)):
+        at = QPointF(scale.x(50), scale.y(value))
+        assert chart.tool_tip(at).splitlines()[0] == f"{name}: {value}\N{NO-BREAK SPACE}% at step 50"
+
+
 def test_what_happened_is_marked_with_an_upright_and_its_name(chart: LineChart) -> None:
     steps = np.arange(0.0, 101.0)
     chart.show_lines([Line("held-out", steps, steps / 100)])
