@@ -5,26 +5,20 @@ The places are found in the source. Each has a case here that lets the work fail
 
 import ast
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QSize
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 import attnlab
 from attnlab import fault_log
-from attnlab.document.document import View
-from attnlab.document.saved_view import KEY, SavedView, to_plain
-from attnlab.files.session import Session, save_session
-from attnlab.files.source import Source
 from attnlab.lessons.lesson import Lesson
 from attnlab.lessons.library import find
-from attnlab.ui.base.fault_bar import FaultBar
 from attnlab.ui.main_window import MainWindow
+from tests.ui import failing_jobs_of_playground, failing_jobs_of_train  # noqa: F401  # their cases
 from tests.ui.conftest import Person
-from tests.ui.train.pupil import Pupil, tiny, trained
+from tests.ui.failing_jobs import CASES, Case, Desk, case
 
 UI = Path(attnlab.__file__).parent / "ui"
 ROAD = {"run", "draw", "start", "Call", "ask", "_do", "_start"}
@@ -40,188 +34,6 @@ PASSED_ON = {
     "weights/dialog.py WeightsDialog.show_files",
 }
 """What only passes on what it is given; the places that give it are cases."""
-
-
-class PlantedError(Exception):
-    """Nobody expects it."""
-
-
-class Desk:
-    """One who sits at the program, and lets things fail in it."""
-
-    def __init__(
-        self,
-        sit_down: Callable[..., Person],
-        open_window: Callable[..., MainWindow],
-        qtbot: QtBot,
-        folder: Path,
-    ) -> None:
-        self.sit_down, self.open_window, self.qtbot, self.folder = sit_down, open_window, qtbot, folder
-        self._planted = pytest.MonkeyPatch()
-
-    def person(self, source: str | Source = "journey", **options: bool) -> Person:
-        return self.sit_down(source, **options)
-
-    def pupil(self) -> Pupil:
-        person = self.sit_down(remember=True)
-        return Pupil(person.window, person.qtbot)
-
-    def plant(self, target: str) -> None:
-        """Let a function fail from now on."""
-
-        def fail(*_: object, **__: object) -> None:
-            raise PlantedError("planted")
-
-        self._planted.setattr(target, fail)
-
-    def mend(self) -> None:
-        """Let everything work again."""
-        self._planted.undo()
-
-    def told(self) -> str:
-        """Return what the bar in front says, "" where there is none."""
-        bars = [each for each in QApplication.allWidgets() if isinstance(each, FaultBar) and each.isVisible()]
-        return bars[0].sentence.text() if bars else ""
-
-
-Case = Callable[[Desk], object]
-CASES: dict[str, tuple[str, Case]] = {}
-
-
-def case(place: str, doing: str) -> Callable[[Case], Case]:
-    """Make a function the case of a place; ``doing`` is what the user is told that went wrong."""
-
-    def take(function: Case) -> Case:
-        assert place not in CASES
-        CASES[place] = doing, function
-        return function
-
-    return take
-
-
-# The playground
-
-
-@case("playground/workspace.py Playground._request", "computing")
-def compute(desk: Desk) -> None:
-    person = desk.person()
-    desk.plant("attnlab.compute.service.answer")
-    person.press("Causal")
-
-
-@case("loader.py Loader.start", "starting")
-def load(desk: Desk) -> None:
-    desk.plant("attnlab.document.first.first_scene")
-    window = desk.open_window()
-    window.load()
-    desk.qtbot.waitUntil(lambda: "Something went wrong" in window.starting.welcome.text())
-
-
-def lens(name: str, target: str) -> Case:
-    def look(desk: Desk) -> None:
-        person = desk.person()
-        desk.plant(target)
-        person.playground.lenses.open_lens(name)
-        person.wait_for(lambda: not person.playground.lane.busy)
-
-    return look
-
-
-LENS = "computing for a lens"
-WITHIN = "attnlab.ui.playground.lenses"
-case("playground/lenses/cost_lens.py CostLens._ask_next", LENS)(lens("cost", "attnlab.compute.cost.measure"))
-case("playground/lenses/positions_lens.py PositionsLens._refresh", LENS)(
-    lens("positions/order", f"{WITHIN}.positions_order.order_blindness")
-)
-case("playground/lenses/precision_lens.py PrecisionLens.show_trace", LENS)(
-    lens("precision", f"{WITHIN}.precision_lens.precision")
-)
-case("playground/lenses/saturation_lens.py SaturationLens.show_trace", LENS)(
-    lens("saturation", f"{WITHIN}.saturation_lens.of_trace")
-)
-case("playground/lenses/saturation_lens.py SaturationLens._ask_for_random", LENS)(
-    lens("saturation", f"{WITHIN}.saturation_lens.of_random")
-)
-
-
-@case("playground/workspace.py Playground._ask_thumbnail", "drawing the picture of a preset")
-def thumbnails(desk: Desk) -> None:
-    person = desk.person()
-    desk.plant("attnlab.ui.playground.workspace.thumbnail")
-    person.playground.open_gallery()
-    person.wait_for(lambda: bool(fault_log._untaken))
-    person.playground.gallery.hide()
-    person.wait_for(lambda: not person.playground.lane.busy)  # each picture that was asked for fails
-
-
-@case("playground/reader.py Reader.read", "opening a session")
-def read(desk: Desk) -> None:
-    person, told = desk.person(), list[bool]()
-    attnlab.save(person.experiment, desk.folder / "a.attnlab")
-    desk.plant("attnlab.ui.playground.reader.read")
-    person.playground.files.open(desk.folder / "a.attnlab", told.append)
-    person.wait_for(lambda: told == [False])
-    assert not person.playground.files.opening
-
-
-@case("playground/saver.py Saver.save", "saving")
-def save(desk: Desk) -> None:
-    person = desk.person()
-    desk.plant("attnlab.ui.playground.saver.save_session")
-    assert not person.playground.files.save_to(desk.folder / "a.attnlab")
-    assert "Something went wrong inside attnlab while saving" in person.message()
-
-
-@case("playground/recovery.py Recovery._write", "keeping unsaved work")
-def keep(desk: Desk) -> None:
-    person = desk.person(remember=True)
-    desk.plant("attnlab.ui.playground.recovery.save_session")
-    person.press("Causal")
-    person.settle()
-    assert person.window.recovery is not None
-    assert not person.window.recovery.keep()
-    assert person.message().startswith("Unsaved work cannot be kept. Something went wrong")
-
-
-@case("playground/recovery.py Recovery._forget_saved", "cleaning up")
-def forget(desk: Desk) -> None:
-    person = desk.person(remember=True)
-    recovery = person.window.recovery
-    assert recovery is not None
-    person.press("Causal")
-    person.settle()
-    recovery._write()
-    desk.plant("attnlab.ui.playground.recovery._remove")
-    person.undo()
-    recovery._forget_saved()
-
-
-@case("playground/session_state.py SessionState.bring_back", "computing the pinned state")
-def pinned(desk: Desk) -> None:
-    e = attnlab.preset("journey")
-    said = to_plain(replace(SavedView(View()), pinned=("cpu", "float32")))
-    save_session(Session(e, {KEY: said}, (e,)), desk.folder / "pinned.attnlab")
-    person = desk.person()
-    desk.plant("attnlab.ui.playground.session_state.answer")
-    person.playground.files.open(desk.folder / "pinned.attnlab")
-    person.wait_for(lambda: person.message().startswith("The pinned state was dropped: Something went wrong"))
-
-
-@case("export/code_actions.py CodeKeeper._run", "writing the text")
-def copy(desk: Desk) -> None:
-    person = desk.person()
-    desk.plant("attnlab.ui.export.code_actions.script")
-    with desk.qtbot.waitSignal(person.playground.code.done):
-        person.playground.code.copy_script()
-
-
-@case("predict/solution_actions.py _solve", "writing the worked solution")
-def solve(desk: Desk) -> None:
-    from attnlab.ui.predict.solution_actions import copy_markdown
-
-    person = desk.person()
-    desk.plant("attnlab.lessons.solution.markdown")
-    copy_markdown(person.playground)
 
 
 # Weights
@@ -297,7 +109,7 @@ case("export/filming.py surveyed: scenario.trace", "drawing the film")(sweep(f"{
 case("export/film_saver.py FilmSaver.write", "writing the film")(sweep(f"{FILMING}.Scenario.image"))
 case("export/filming.py Filming._filmed: scenario.trace", "writing the film")(sweep(f"{FILMING}.Scenario.trace"))
 case("export/filming.py Filming._filmed: encoded", "writing the film")(sweep(f"{FILMING}.encoded"))
-case("export/filming.py Filming.steps: write_bytes", "writing the film")(sweep("attnlab.files.atomic.write_bytes"))
+case("export/filming.py Filming.steps: write_bytes", "writing the film")(sweep(f"{FILMING}.write_bytes"))
 
 
 # Exercises, lessons, presenting
@@ -394,155 +206,6 @@ def present(desk: Desk) -> None:
     hall.present(size=QSize(960, 540))
     person.wait_for(lambda: bool(fault_log._untaken))
     hall.close()
-
-
-# Training
-
-
-def looking(doing: str, target: str, act: Callable[[Pupil], object]) -> Case:
-    def look(desk: Desk) -> None:
-        pupil = desk.pupil()
-        pupil.begin(tiny(steps=30))
-        pupil.train_to_the_end()
-        pupil.wait_for(lambda: not any(map(pupil.trainer.session.looking.worker.waits, ("look", "course", "marks"))))
-        desk.plant(target)
-        act(pupil)
-
-    return look
-
-
-def fill_course(pupil: Pupil) -> None:
-    pupil.trainer.session.looking.course.clear()
-    pupil.trainer.session.looking.fill_course()
-
-
-EYES = "attnlab.ui.train.eyes"
-LOOKS: dict[str, tuple[str, str, Callable[[Pupil], object]]] = {
-    "look": ("computing the maps", "attnlab.training.look.Viewer.look", lambda p: p.trainer.session.look_at(10)),
-    "check": (
-        "checking the settings",
-        "attnlab.training.tasks.check",
-        lambda p: p.trainer.session.set_spec(tiny(steps=31)),
-    ),
-    "examples": (
-        "computing the examples",
-        "attnlab.training.look.Viewer.examples",
-        lambda p: p.trainer.session.looking.examples(p.trainer.session.at()),
-    ),
-    "text": (
-        "writing text",
-        "attnlab.training.look.Viewer.text",
-        lambda p: p.trainer.session.looking.text(p.trainer.session.at(), "a", 2, (1.0, 0, 0)),
-    ),
-    "fill_course": ("following the heads", f"{EYES}.entropies", fill_course),
-    "suggest": (
-        "looking for marks",
-        "attnlab.training.marks.loss_drops",
-        lambda p: p.trainer.session.looking.suggest(),
-    ),
-}
-for _name, (_doing, _target, _act) in LOOKS.items():
-    case(f"train/looking.py Looking.{_name}", _doing)(looking(_doing, _target, _act))
-
-
-@case("train/side_by_side.py SecondRun.look", "computing the maps of the second run")
-def second_run(desk: Desk) -> None:
-    pupil = desk.pupil()
-    folder = trained(pupil, 0)
-    trained(pupil, 1)
-    pupil.wait_for(lambda: not any(map(pupil.trainer.session.looking.worker.waits, ("look", "course", "marks"))))
-    desk.plant("attnlab.training.look.Viewer.look")
-    pupil.tools.runs.compare_requested.emit(folder)
-    comparing = pupil.tools.comparing
-    pupil.wait_for(lambda: comparing.second is not None and "went wrong" in comparing.second.wrong.text())
-
-
-@case("train/round_trip.py RoundTrip._ask", "opening a layer in the playground")
-def open_layer(desk: Desk) -> None:
-    pupil = desk.pupil()
-    pupil.begin(tiny(steps=30))
-    pupil.train_to_the_end()
-    pupil.wait_for(lambda: bool(pupil.tools.round_trip.layers))
-    desk.plant("attnlab.training.look.Viewer.experiment")
-    pupil.tools.round_trip.open(pupil.tools.round_trip.layers[0], -1)
-
-
-@case("train/round_trip.py RoundTrip.send_back", "sending a layer back")
-def send_layer(desk: Desk) -> None:
-    pupil = desk.pupil()
-    pupil.begin(tiny(steps=30))
-    pupil.train_to_the_end()
-    pupil.wait_for(lambda: bool(pupil.tools.round_trip.layers))
-    pupil.tools.round_trip.open(pupil.tools.round_trip.layers[0], -1)
-    pupil.wait_for_playground()
-    desk.plant("attnlab.training.look.Viewer.put")
-    pupil.tools.round_trip.send_back()
-    pupil.wait_for(lambda: "Something went wrong" in pupil.message())
-    assert pupil.tools.round_trip.strip.send.isEnabled()
-
-
-def keeping(target: str, act: Callable[[Pupil, Path], object]) -> Case:
-    def keep_run(desk: Desk) -> None:
-        pupil = desk.pupil()
-        folder = trained(pupil, 0)
-        keeper = pupil.tools.keeper
-        pupil.wait_for(lambda: not keeper.busy)
-        desk.plant(target)
-        act(pupil, folder)
-        pupil.wait_for(lambda: bool(fault_log._untaken) and not keeper.busy)
-
-    return keep_run
-
-
-def save_run(pupil: Pupil, _: Path) -> None:
-    pupil.tools.keeper._saved = None
-    pupil.tools.keeper._save(pupil.run)
-
-
-STORE = "attnlab.training.store"
-KEEPING: dict[str, tuple[str, str, Callable[[Pupil, Path], object]]] = {
-    "refresh": ("listing the runs", f"{STORE}.list_runs", lambda p, _: p.tools.keeper.refresh()),
-    "load": ("opening a run", f"{STORE}.load", lambda p, at: p.tools.keeper.load(at, print)),
-    "rename": ("renaming a run", f"{STORE}.load", lambda p, at: p.tools.keeper.rename(at, "other")),
-    "delete": ("deleting a run", f"{STORE}.delete", lambda p, at: p.tools.keeper.delete(at)),
-    "_save": ("saving the run", f"{STORE}.save", save_run),
-    "_allow": (
-        "remembering a text",
-        "attnlab.training.allowed_texts.allow",
-        lambda p, _: p.tools.keeper._allow("a.txt", lambda: None),
-    ),
-}
-for _name, (_doing, _target, _keep) in KEEPING.items():
-    case(f"train/run_keeper.py RunKeeper.{_name}", _doing)(keeping(_target, _keep))
-
-
-def pictures(target: str) -> Case:
-    def film(desk: Desk) -> None:
-        from attnlab.ui.train.film_dialog import FilmDialog
-        from attnlab.ui.train.film_form import FOLDER
-
-        pupil = desk.pupil()
-        pupil.begin(tiny(steps=30))
-        pupil.train_to_the_end()
-        assert pupil.window.actions_list.run("train-film")
-        dialog = pupil.window.findChild(FilmDialog)
-        assert dialog is not None
-        with desk.qtbot.waitSignal(dialog.previewed):
-            pass
-        dialog.form.format.setCurrentIndex(dialog.form.format.findData(FOLDER))
-        dialog.take()
-        desk.plant(target)
-        with desk.qtbot.waitSignal(dialog.saver.slices.finished):
-            dialog.write_film(desk.folder / "frames")
-        assert "Something went wrong" in dialog.saver.message.text()
-
-    return film
-
-
-case("train/film.py Pictures.steps: self._scenario.trace", "writing the film")(
-    pictures("attnlab.ui.train.film.RunFilm.trace")
-)
-case("train/film.py Pictures.steps: write_bytes", "writing the film")(pictures("attnlab.ui.train.film.write_bytes"))
 
 
 # All of them

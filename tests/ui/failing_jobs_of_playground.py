@@ -1,0 +1,132 @@
+"""The cases of :mod:`tests.ui.test_every_job_fails` for the jobs of the playground."""
+
+from dataclasses import replace
+
+import attnlab
+from attnlab import fault_log
+from attnlab.document.document import View
+from attnlab.document.saved_view import KEY, SavedView, to_plain
+from attnlab.files.session import Session, save_session
+from tests.ui.failing_jobs import Case, Desk, case
+
+
+@case("playground/workspace.py Playground._request", "computing")
+def compute(desk: Desk) -> None:
+    person = desk.person()
+    desk.plant("attnlab.compute.service.answer")
+    person.press("Causal")
+
+
+@case("loader.py Loader.start", "starting")
+def load(desk: Desk) -> None:
+    desk.plant("attnlab.document.first.first_scene")
+    window = desk.open_window()
+    window.load()
+    desk.qtbot.waitUntil(lambda: "Something went wrong" in window.starting.welcome.text())
+
+
+def lens(name: str, target: str) -> Case:
+    def look(desk: Desk) -> None:
+        person = desk.person()
+        desk.plant(target)
+        person.playground.lenses.open_lens(name)
+        person.wait_for(lambda: not person.playground.lane.busy)
+
+    return look
+
+
+LENS = "computing for a lens"
+WITHIN = "attnlab.ui.playground.lenses"
+case("playground/lenses/cost_lens.py CostLens._ask_next", LENS)(lens("cost", "attnlab.compute.cost.measure"))
+case("playground/lenses/positions_lens.py PositionsLens._refresh", LENS)(
+    lens("positions/order", f"{WITHIN}.positions_order.order_blindness")
+)
+case("playground/lenses/precision_lens.py PrecisionLens.show_trace", LENS)(
+    lens("precision", f"{WITHIN}.precision_lens.precision")
+)
+case("playground/lenses/saturation_lens.py SaturationLens.show_trace", LENS)(
+    lens("saturation", f"{WITHIN}.saturation_lens.of_trace")
+)
+case("playground/lenses/saturation_lens.py SaturationLens._ask_for_random", LENS)(
+    lens("saturation", f"{WITHIN}.saturation_lens.of_random")
+)
+
+
+@case("playground/workspace.py Playground._ask_thumbnail", "drawing the picture of a preset")
+def thumbnails(desk: Desk) -> None:
+    person = desk.person()
+    desk.plant("attnlab.ui.playground.workspace.thumbnail")
+    person.playground.open_gallery()
+    person.wait_for(lambda: bool(fault_log._untaken))
+    person.playground.gallery.hide()
+    person.wait_for(lambda: not person.playground.lane.busy)  # each picture that was asked for fails
+
+
+@case("playground/reader.py Reader.read", "opening a session")
+def read(desk: Desk) -> None:
+    person, told = desk.person(), list[bool]()
+    attnlab.save(person.experiment, desk.folder / "a.attnlab")
+    desk.plant("attnlab.ui.playground.reader.read")
+    person.playground.files.open(desk.folder / "a.attnlab", told.append)
+    person.wait_for(lambda: told == [False])
+    assert not person.playground.files.opening
+
+
+@case("playground/saver.py Saver.save", "saving")
+def save(desk: Desk) -> None:
+    person = desk.person()
+    desk.plant("attnlab.ui.playground.saver.save_session")
+    assert not person.playground.files.save_to(desk.folder / "a.attnlab")
+    assert "Something went wrong inside attnlab while saving" in person.message()
+
+
+@case("playground/recovery.py Recovery._write", "keeping unsaved work")
+def keep(desk: Desk) -> None:
+    person = desk.person(remember=True)
+    desk.plant("attnlab.ui.playground.recovery.save_session")
+    person.press("Causal")
+    person.settle()
+    assert person.window.recovery is not None
+    assert not person.window.recovery.keep()
+    assert person.message().startswith("Unsaved work cannot be kept. Something went wrong")
+
+
+@case("playground/recovery.py Recovery._forget_saved", "cleaning up")
+def forget(desk: Desk) -> None:
+    person = desk.person(remember=True)
+    recovery = person.window.recovery
+    assert recovery is not None
+    person.press("Causal")
+    person.settle()
+    recovery._write()
+    desk.plant("attnlab.ui.playground.recovery._remove")
+    person.undo()
+    recovery._forget_saved()
+
+
+@case("playground/session_state.py SessionState.bring_back", "computing the pinned state")
+def pinned(desk: Desk) -> None:
+    e = attnlab.preset("journey")
+    said = to_plain(replace(SavedView(View()), pinned=("cpu", "float32")))
+    save_session(Session(e, {KEY: said}, (e,)), desk.folder / "pinned.attnlab")
+    person = desk.person()
+    desk.plant("attnlab.ui.playground.session_state.answer")
+    person.playground.files.open(desk.folder / "pinned.attnlab")
+    person.wait_for(lambda: person.message().startswith("The pinned state was dropped: Something went wrong"))
+
+
+@case("export/code_actions.py CodeKeeper._run", "writing the text")
+def copy(desk: Desk) -> None:
+    person = desk.person()
+    desk.plant("attnlab.ui.export.code_actions.script")
+    with desk.qtbot.waitSignal(person.playground.code.done):
+        person.playground.code.copy_script()
+
+
+@case("predict/solution_actions.py _solve", "writing the worked solution")
+def solve(desk: Desk) -> None:
+    from attnlab.ui.predict.solution_actions import copy_markdown
+
+    person = desk.person()
+    desk.plant("attnlab.lessons.solution.markdown")
+    copy_markdown(person.playground)

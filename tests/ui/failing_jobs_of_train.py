@@ -1,0 +1,154 @@
+"""The cases of :mod:`tests.ui.test_every_job_fails` for the jobs of Train."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from attnlab import fault_log
+from tests.ui.failing_jobs import Case, Desk, case
+from tests.ui.train.pupil import Pupil, tiny, trained
+
+
+def looking(doing: str, target: str, act: Callable[[Pupil], object]) -> Case:
+    def look(desk: Desk) -> None:
+        pupil = desk.pupil()
+        pupil.begin(tiny(steps=30))
+        pupil.train_to_the_end()
+        pupil.wait_for(lambda: not any(map(pupil.trainer.session.looking.worker.waits, ("look", "course", "marks"))))
+        desk.plant(target)
+        act(pupil)
+
+    return look
+
+
+def fill_course(pupil: Pupil) -> None:
+    pupil.trainer.session.looking.course.clear()
+    pupil.trainer.session.looking.fill_course()
+
+
+EYES = "attnlab.ui.train.eyes"
+LOOKS: dict[str, tuple[str, str, Callable[[Pupil], object]]] = {
+    "look": ("computing the maps", "attnlab.training.look.Viewer.look", lambda p: p.trainer.session.look_at(10)),
+    "check": (
+        "checking the settings",
+        "attnlab.training.tasks.check",
+        lambda p: p.trainer.session.set_spec(tiny(steps=31)),
+    ),
+    "examples": (
+        "computing the examples",
+        "attnlab.training.look.Viewer.examples",
+        lambda p: p.trainer.session.looking.examples(p.trainer.session.at()),
+    ),
+    "text": (
+        "writing text",
+        "attnlab.training.look.Viewer.text",
+        lambda p: p.trainer.session.looking.text(p.trainer.session.at(), "a", 2, (1.0, 0, 0)),
+    ),
+    "fill_course": ("following the heads", f"{EYES}.entropies", fill_course),
+    "suggest": (
+        "looking for marks",
+        "attnlab.training.marks.loss_drops",
+        lambda p: p.trainer.session.looking.suggest(),
+    ),
+}
+for _name, (_doing, _target, _act) in LOOKS.items():
+    case(f"train/looking.py Looking.{_name}", _doing)(looking(_doing, _target, _act))
+
+
+@case("train/side_by_side.py SecondRun.look", "computing the maps of the second run")
+def second_run(desk: Desk) -> None:
+    pupil = desk.pupil()
+    folder = trained(pupil, 0)
+    trained(pupil, 1)
+    pupil.wait_for(lambda: not any(map(pupil.trainer.session.looking.worker.waits, ("look", "course", "marks"))))
+    desk.plant("attnlab.training.look.Viewer.look")
+    pupil.tools.runs.compare_requested.emit(folder)
+    comparing = pupil.tools.comparing
+    pupil.wait_for(lambda: comparing.second is not None and "went wrong" in comparing.second.wrong.text())
+
+
+@case("train/round_trip.py RoundTrip._ask", "opening a layer in the playground")
+def open_layer(desk: Desk) -> None:
+    pupil = desk.pupil()
+    pupil.begin(tiny(steps=30))
+    pupil.train_to_the_end()
+    pupil.wait_for(lambda: bool(pupil.tools.round_trip.layers))
+    desk.plant("attnlab.training.look.Viewer.experiment")
+    pupil.tools.round_trip.open(pupil.tools.round_trip.layers[0], -1)
+
+
+@case("train/round_trip.py RoundTrip.send_back", "sending a layer back")
+def send_layer(desk: Desk) -> None:
+    pupil = desk.pupil()
+    pupil.begin(tiny(steps=30))
+    pupil.train_to_the_end()
+    pupil.wait_for(lambda: bool(pupil.tools.round_trip.layers))
+    pupil.tools.round_trip.open(pupil.tools.round_trip.layers[0], -1)
+    pupil.wait_for_playground()
+    desk.plant("attnlab.training.look.Viewer.put")
+    pupil.tools.round_trip.send_back()
+    pupil.wait_for(lambda: "Something went wrong" in pupil.message())
+    assert pupil.tools.round_trip.strip.send.isEnabled()
+
+
+def keeping(target: str, act: Callable[[Pupil, Path], object]) -> Case:
+    def keep_run(desk: Desk) -> None:
+        pupil = desk.pupil()
+        folder = trained(pupil, 0)
+        keeper = pupil.tools.keeper
+        pupil.wait_for(lambda: not keeper.busy)
+        desk.plant(target)
+        act(pupil, folder)
+        pupil.wait_for(lambda: bool(fault_log._untaken) and not keeper.busy)
+
+    return keep_run
+
+
+def save_run(pupil: Pupil, _: Path) -> None:
+    pupil.tools.keeper._saved = None
+    pupil.tools.keeper._save(pupil.run)
+
+
+STORE = "attnlab.training.store"
+KEEPING: dict[str, tuple[str, str, Callable[[Pupil, Path], object]]] = {
+    "refresh": ("listing the runs", f"{STORE}.list_runs", lambda p, _: p.tools.keeper.refresh()),
+    "load": ("opening a run", f"{STORE}.load", lambda p, at: p.tools.keeper.load(at, print)),
+    "rename": ("renaming a run", f"{STORE}.load", lambda p, at: p.tools.keeper.rename(at, "other")),
+    "delete": ("deleting a run", f"{STORE}.delete", lambda p, at: p.tools.keeper.delete(at)),
+    "_save": ("saving the run", f"{STORE}.save", save_run),
+    "_allow": (
+        "remembering a text",
+        "attnlab.training.allowed_texts.allow",
+        lambda p, _: p.tools.keeper._allow("a.txt", lambda: None),
+    ),
+}
+for _name, (_doing, _target, _keep) in KEEPING.items():
+    case(f"train/run_keeper.py RunKeeper.{_name}", _doing)(keeping(_target, _keep))
+
+
+def pictures(target: str) -> Case:
+    def film(desk: Desk) -> None:
+        from attnlab.ui.train.film_dialog import FilmDialog
+        from attnlab.ui.train.film_form import FOLDER
+
+        pupil = desk.pupil()
+        pupil.begin(tiny(steps=30))
+        pupil.train_to_the_end()
+        assert pupil.window.actions_list.run("train-film")
+        dialog = pupil.window.findChild(FilmDialog)
+        assert dialog is not None
+        with desk.qtbot.waitSignal(dialog.previewed):
+            pass
+        dialog.form.format.setCurrentIndex(dialog.form.format.findData(FOLDER))
+        dialog.take()
+        desk.plant(target)
+        with desk.qtbot.waitSignal(dialog.saver.slices.finished):
+            dialog.write_film(desk.folder / "frames")
+        assert "Something went wrong" in dialog.saver.message.text()
+
+    return film
+
+
+case("train/film.py Pictures.steps: self._scenario.trace", "writing the film")(
+    pictures("attnlab.ui.train.film.RunFilm.trace")
+)
+case("train/film.py Pictures.steps: write_bytes", "writing the film")(pictures("attnlab.ui.train.film.write_bytes"))
