@@ -200,13 +200,13 @@ def _keep_cores() -> None:
 
 def _fill(folder: Path, r: random.Random) -> None:
     """Put files to open into a folder: sessions, weights, lessons, and some corrupted ones."""
-    from tools import file_kinds
+    from tools import file_kinds, weight_kinds
 
     for number, data in enumerate(file_kinds.good_sessions()[:6]):
         (folder / f"good-{number}.attnlab").write_bytes(data)
     (folder / "bad.attnlab").write_bytes(file_kinds.spoiled_session(r))
     for ending in ("csv", "npz", "safetensors", "json"):
-        (folder / f"weights.{ending}").write_bytes(file_kinds.good_weights()[ending][0])
+        (folder / f"weights.{ending}").write_bytes(weight_kinds.good_weights()[ending][0])
     for number, lesson in enumerate(file_kinds.good_lessons()[:3]):
         (folder / f"lesson-{number}.md").write_bytes(lesson)
     file_kinds.KINDS["lesson"].spoil(r, folder)
