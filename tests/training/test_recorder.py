@@ -94,6 +94,14 @@ def test_the_moment_nearest_to_a_step(step: int, nearest: int) -> None:
     assert recorder.nearest(step).step == nearest  # type: ignore[union-attr]
 
 
+def test_a_moment_takes_the_place_of_the_one_of_its_step() -> None:
+    recorder = Recorder()
+    for numbers in (100, 100, 200):
+        recorder.add(moment(5, numbers))
+    assert [each.step for each in recorder.moments] == [5]
+    assert recorder.bytes == moment(5, 200).bytes
+
+
 def test_going_on_from_a_step_keeps_its_moment_and_drops_those_after_it() -> None:
     recorder = Recorder()
     for step in (0, 10, 20, 30):
