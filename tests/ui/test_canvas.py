@@ -12,6 +12,7 @@ from PySide6.QtGui import QColor, QTextDocument
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QToolTip
 
+import attnlab
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
 from attnlab.attention.explain import Cell
 from attnlab.figures.palette import LIGHT
@@ -235,6 +236,17 @@ def test_escape_takes_the_tip_away_with_the_selection(person: "Person", qtbot: "
 
 def test_between_cells_and_labels_there_is_no_tip(person: "Person") -> None:
     assert person.tip(person.card("weights"), QPoint(3, 3)) == ""
+
+
+def test_the_tip_of_a_cell_tells_the_number_of_its_own_head(sit_down: Callable[..., "Person"]) -> None:
+    person = sit_down("multi-head-causal")
+    numbers = attnlab.compute(person.experiment).array("weights")
+    names = person.experiment.tokens
+    for head in (0, 5, 7):
+        tip = person.tip(person.card("weights"), person.cell("weights", 3, 1, head))
+        assert f"{names[3]} → {names[1]}: {numbers[head, 3, 1]!s}" in tip
+    person.choose("Show", "head 5")
+    assert f": {numbers[5, 3, 1]!s}" in person.tip(person.card("weights"), person.cell("weights", 3, 1))
 
 
 # Zoom and pan
