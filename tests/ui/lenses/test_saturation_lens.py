@@ -2,8 +2,11 @@
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 from PySide6.QtCore import QObject, Qt, Slot
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
@@ -76,14 +79,30 @@ def test_both_plots_show_random_numbers_and_the_experiment_with_and_without_the_
     assert curve(window.lens.spread, "√d_k").y == [d_k**0.5 for d_k in curve(window.lens.spread, "random").x]
 
 
-def test_the_sentence_has_the_numbers_put_in(window: Window, qtbot: QtBot) -> None:
-    window.show(preset("journey"))
+def of_softmax(scores: NDArray[np.floating]) -> tuple[float, float]:
+    """Return the mean norm of the Jacobian diag(p) − p pᵀ, and the mean largest weight, of rows of scores."""
+    rows = [np.exp(row) / np.exp(row).sum() for row in scores]
+    norms = [np.linalg.norm(np.diag(p) - np.outer(p, p)) for p in rows]
+    return float(np.mean(norms)), float(np.mean([p.max() for p in rows]))
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_the_sentence_has_the_numbers_put_in(window: Window, qtbot: QtBot, times: int) -> None:
+    e = preset("journey")
+    e = replace(e, embeddings=times * e.embeddings)
+    window.show(e)
     qtbot.waitUntil(drawn(window))
     text = window.lens.text.text()
-    scores = answer(Request(1, preset("journey"), "cpu", "float64")).trace
+    scores = answer(Request(1, e, "cpu", "float64")).trace
     assert scores is not None
     spread = scores.array("scores").std()
     assert text.startswith(f"d_k = 2: the scores spread by {spread:.2f}, ÷ √d_k by {spread / 2**0.5:.2f}. ")
+    raw, scaled = map(of_softmax, (scores.array("scores")[0], scores.array("scores")[0] / 2**0.5))
+    assert raw != scaled
+    told = [f"{number:.2{'f' if number >= 0.1 else 'g'}}" for number in (raw[0], scaled[0], raw[1], scaled[1])]
+    assert (
+        "A row's gradient is {}, with the scale {}; its largest weight is {}, with the scale {}.".format(*told) in text
+    )
     assert re.search(
         r"d_k = 512 spread by 2\d\.\d\d and leave a gradient of 0\.0\d+; ÷ √d_k they spread by [01]\.", text
     )
