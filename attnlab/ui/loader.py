@@ -5,7 +5,7 @@ import importlib
 import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice
 from types import ModuleType
@@ -35,6 +35,31 @@ REST_MS, AT_ONCE = 20, 24
 """The pause between two steps of loading, for the window, and how many Qt names each step loads."""
 
 
+class _Uncollected:
+    """Keeps Python from collecting garbage while any window loads: a script may open several at once."""
+
+    def __init__(self) -> None:
+        self._loading: list[object] = []
+        self._enabled = False
+
+    def begin(self, who: object) -> None:
+        """Collect no garbage until ``end`` of the same."""
+        if not self._loading:
+            self._enabled = gc.isenabled()
+            gc.disable()
+        self._loading.append(who)
+
+    def end(self, who: object) -> None:
+        """Leave garbage to Python again, if it was before and no other window loads; may be called twice."""
+        if who in self._loading:
+            self._loading.remove(who)
+            if self._enabled and not self._loading:
+                gc.enable()
+
+
+_uncollected = _Uncollected()
+
+
 class Loader(QObject):
     """Announces ``loaded`` once everything that the first numbers need is there; "" or what went wrong.
 
@@ -49,7 +74,7 @@ class Loader(QObject):
         self.first: First | None = None
         self._lane = Lane("loader", self)
         self.later = LaterImports(self)
-        self._stopping = self._collected = False
+        self._stopping = False
 
     def start(self) -> None:
         """Begin. Until ``go_on`` or ``stop`` no garbage is collected.
@@ -58,13 +83,12 @@ class Loader(QObject):
         garbage that is not there.
         """
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # or torch's threads spin while the window paints
-        self._collected = gc.isenabled()
-        gc.disable()
+        _uncollected.begin(self)
         run(self._load, on_done=self.loaded.emit, on_failed=self.loaded.emit, doing="starting", lane=self._lane)
 
     def go_on(self) -> None:
         """Load the rest too: the first numbers are shown, and nobody waits."""
-        self._let_collect()
+        _uncollected.end(self)
         if not self._stopping:
             self.later.start()
 
@@ -74,13 +98,7 @@ class Loader(QObject):
         self.later.stop()
         self._lane.close()
         if self._lane.join(END_S):  # otherwise it runs on, and must not collect widgets
-            self._let_collect()
-
-    def _let_collect(self) -> None:
-        """Leave garbage to Python again, if it was before, once."""
-        if self._collected:
-            gc.enable()
-        self._collected = False
+            _uncollected.end(self)
 
     def _load(self) -> str:
         """Load the modules, in the thread; return "" or a sentence that says what is wrong."""
@@ -160,18 +178,31 @@ def sources_unread() -> Iterator[None]:
     The sources of torch's 800 modules stay in memory, 38 MB, and take a seventh of the time of its import.
     """
     feature: Any = sys.modules.get("__feature__")
-    look = getattr(feature, "_mod_uses_pyside", None)
-    if look is None:
+    if not hasattr(feature, "_mod_uses_pyside"):
         yield
         return
     here = threading.get_ident()
-
-    def uses_pyside(module: ModuleType) -> bool:
-        known = threading.get_ident() == here and not module.__name__.startswith("attnlab")
-        return False if known else bool(look(module))
-
-    feature._mod_uses_pyside = uses_pyside
+    with _lock:  # several windows may load at once, each in a thread of its own
+        if not _importing:
+            _look.append(feature._mod_uses_pyside)
+            feature._mod_uses_pyside = _uses_pyside
+        _importing.append(here)
     try:
         yield
     finally:
-        feature._mod_uses_pyside = look
+        with _lock:
+            _importing.remove(here)
+            if not _importing:
+                feature._mod_uses_pyside = _look.pop()
+
+
+_lock = threading.Lock()
+_importing: list[int] = []
+"""The threads whose imports PySide does not read, and what it would read them with."""
+_look: list[Callable[[ModuleType], bool]] = []
+
+
+def _uses_pyside(module: ModuleType) -> bool:
+    known = threading.get_ident() in _importing and not module.__name__.startswith("attnlab")
+    look = _look[-1:]  # gone if the last import ends at this moment
+    return bool(look[0](module)) if look and not known else False
