@@ -5,8 +5,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, QPoint, Qt, Signal, Slot
-from PySide6.QtWidgets import QSplitter, QWidget
+from PySide6.QtCore import QObject, QPoint, Signal, Slot
+from PySide6.QtWidgets import QWidget
 
 from attnlab.attention import edits
 from attnlab.attention.explanation import Cell
@@ -19,6 +19,7 @@ from attnlab.errors import AttnlabError
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.jobs import Lane, run
 from attnlab.ui.export.code_actions import CodeKeeper
+from attnlab.ui.playground.columns import Columns
 from attnlab.ui.playground.explain_panel import ExplainPanel
 from attnlab.ui.playground.file_keeper import FileKeeper
 from attnlab.ui.playground.gallery import PresetGallery, thumbnail
@@ -27,7 +28,6 @@ from attnlab.ui.playground.inputs_panel import InputsPanel
 from attnlab.ui.playground.lens_area import CANVAS, LensArea
 from attnlab.ui.playground.step_bar import StepBar
 from attnlab.ui.playground.top_bar import TopBar
-from attnlab.ui.theme import px
 
 if TYPE_CHECKING:
     from attnlab.attention.trace import Trace
@@ -52,20 +52,13 @@ class Playground(QObject):
         self.lane = Lane("between", self, around=service.between)
         """Runs jobs one at a time, between requests."""
         self.top_bar = TopBar(self.document, devices(), page)  # first, as Tab follows the order of creation
-        self.body = QSplitter(Qt.Orientation.Horizontal, page)
+        self.body = Columns(page)
         self.inputs = InputsPanel(self.document, self.body)
         self.lenses = LensArea(self.run_for_lens, self.body)
         self.canvas = self.lenses.canvas
         self.explain = ExplainPanel(self.body)
         self.step_bar = StepBar(page)
-        self.body.setChildrenCollapsible(True)
-        self.body.setHandleWidth(1)
-        for widget in (self.inputs, self.lenses, self.explain):
-            self.body.addWidget(widget)
-        self._arranged, self._width, self._inputs_hint = False, 0, 0
-        self.body.splitterMoved.connect(self._on_splitter_moved)
-        for index, stretch in enumerate((0, 1, 0)):
-            self.body.setStretchFactor(index, stretch)
+        self.body.fill(self.inputs, self.lenses, self.explain)
         self.gallery = PresetGallery(parent)
         self.gallery.fill([(p.name, p.title, p.about) for p in PRESETS.values()])
         self.history = HistoryList(parent)
@@ -113,8 +106,7 @@ class Playground(QObject):
         self._palette = palette
         for view in (self.inputs, self.lenses, self.explain, self.top_bar, self.step_bar, self.gallery, self.history):
             view.set_palette(palette)
-        if self._width:
-            self.arrange(self._width)
+        self.body.arrange()
         if self.reply is not None:
             self._show(self.reply)
 
@@ -131,7 +123,7 @@ class Playground(QObject):
         self.lenses.show_trace(reply.trace, view)
         self.explain.show_trace(reply.trace, view)
         self.step_bar.show_reply(reply, view)
-        self._make_room()
+        self.body.make_room()
 
     @Slot(object)
     def _on_scene_changed(self, scene: Scene) -> None:
@@ -228,22 +220,8 @@ class Playground(QObject):
         self.document.show(depth=depth)
 
     def arrange(self, width: int) -> None:
-        """Divide a width among the three panels, until a person has done so."""
-        self._width = width
-        if not self._arranged:
-            inputs = max(min(round(width * 0.22), px(300)), self.inputs.sizeHint().width())
-            explain = min(max(round(width * 0.2), px(216)), px(276))
-            self.body.setSizes([inputs, max(width - inputs - explain, 100), explain])
-        self._inputs_hint = self.inputs.sizeHint().width()
-
-    def _make_room(self) -> None:
-        """Divide the width anew when the inputs have more to show, or less: a second sequence, a batch."""
-        if self._width and self.inputs.sizeHint().width() != self._inputs_hint:
-            self.arrange(self._width)
-
-    @Slot(int, int)
-    def _on_splitter_moved(self, *_: int) -> None:
-        self._arranged = True
+        """Divide a width in pixels among the columns."""
+        self.body.arrange(width)
 
     @property
     def current_stage(self) -> str:
