@@ -48,9 +48,9 @@ class MapsView(PointedMaps):
         self._shapes: tuple[Shape, ...] = ()
         self._labels: tuple[object, ...] = ()
         self._cards: tuple[Card, ...] = ()
-        self._height = 0
         self._focus, self._ringed = 0, False
-        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -126,10 +126,10 @@ class MapsView(PointedMaps):
         return next((i for i, card in enumerate(self._cards) if card.rect.contains(at.toPoint())), None)
 
     def _arrange(self) -> None:
-        self._cards, self._height = place_cards(self._shapes, self.width() - 2 * _EDGE)
+        self._cards, _ = place_cards(self._shapes, self.width() - 2 * _EDGE)
         shift = QPoint(_EDGE, _EDGE)
         self._cards = tuple(_moved(replace(card, layer=self._places[card.layer]), shift) for card in self._cards)
-        self.setFixedHeight(self._height + 2 * _EDGE)
+        self.updateGeometry()
         super()._arrange()
 
     def _drawn(self) -> QPixmap:
@@ -161,7 +161,15 @@ class MapsView(PointedMaps):
             self.map_opened.emit(index)
 
     def sizeHint(self) -> QSize:
-        return QSize(px(560), self._height + 2 * _EDGE)
+        return QSize(px(560), self.heightForWidth(px(560)))
+
+    def heightForWidth(self, width: int) -> int:
+        """Return the height of all cards in a width.
+
+        Set as a fixed height when resized, it would let a scroll bar come and go for ever: in the width that the bar
+        leaves, the maps are smaller and need no bar. Scroll areas allow for this height.
+        """
+        return place_cards(self._shapes, width - 2 * _EDGE)[1] + 2 * _EDGE
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         heads = max((shape.heads for shape in self._shapes), default=1)

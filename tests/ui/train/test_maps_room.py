@@ -1,0 +1,42 @@
+"""The maps take the height that their width asks for, in a room of any height, with its scroll bar or without."""
+
+import subprocess
+import sys
+
+from tests.patience import PATIENCE_S
+
+PROGRAM = """
+import numpy as np
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QScrollArea, QVBoxLayout, QWidget
+from attnlab.training.look import LayerMaps
+from attnlab.ui.train.maps_view import MapsView
+
+app = QApplication([])
+tokens = tuple("abcdefgh")
+weights = np.full((4, 8, 8), 1 / 8, np.float32)
+view, inside, area = MapsView(), QWidget(), QScrollArea()
+column = QVBoxLayout(inside)
+column.addWidget(view)
+column.addStretch(1)
+area.setWidgetResizable(True)
+area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+area.setWidget(inside)
+view.show_maps([LayerMaps(f"decoder {n}", weights, None, tokens, tokens) for n in (1, 2)])
+area.show()
+barred = 0
+for width, least in ((300, 500), (600, 250)):
+    for height in range(least, least + 210, 3):
+        area.resize(width, height)
+        app.processEvents()
+        last = view.cards[-1].rect.bottom()
+        assert last < view.height() == view.heightForWidth(view.width()) < last + 20, (width, height)
+        barred += area.verticalScrollBar().maximum() > 0
+print("well", 0 < barred < 140)
+"""
+
+
+def test_no_height_of_the_room_makes_the_scroll_bar_come_and_go_for_ever() -> None:
+    """In a separate process: the bar came and went in nested events until the stack overflowed."""
+    ended = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=PATIENCE_S)
+    assert (ended.returncode, ended.stdout) == (0, "well True\n"), ended.stderr
