@@ -254,3 +254,16 @@ def test_queries_across_sequences_are_no_keys_and_cannot_be_masked(person: "Pers
     chips.setFocus()
     person.key(Key.Key_H, widget=chips)
     assert person.experiment is before
+
+
+def test_a_key_that_comes_after_the_second_sentence_has_gone_changes_nothing(person: "Person") -> None:
+    cross(person)
+    field = person.find(TextField, "Second sentence")
+    person.press("Second sequence")
+    person.settle()
+    before, undos = person.experiment, len(person.history())
+    QTest.keyClick(field, Key.Key_A)
+    assert (person.experiment, len(person.history())) == (before, undos)
+    person.press("Second sequence")
+    QTest.keyClick(field, Key.Key_B)
+    assert person.experiment.memory_tokens is not None

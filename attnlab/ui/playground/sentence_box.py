@@ -92,7 +92,7 @@ class SentenceBox(QWidget):
     def refresh(self) -> None:
         """Show the sequence of the document, if it has this one."""
         e = self._document.experiment
-        if self._side == "memory" and e.memory_tokens is None:
+        if not self._is_there():
             self.tokens.set_tokens(())  # a token that is being renamed is given up
             return
         tokens = shown(e, self._side)
@@ -110,6 +110,9 @@ class SentenceBox(QWidget):
     ) -> None:
         self._document.edit(label, change, gesture)
 
+    def _is_there(self) -> bool:
+        return self._side == "query" or self._document.experiment.memory_tokens is not None
+
     def _token(self, index: int) -> str:
         return self.tokens.tokens()[index]
 
@@ -123,6 +126,8 @@ class SentenceBox(QWidget):
     def _on_sentence_edited(self, text: str) -> None:
         """Retokenise what the sentence was when typing began, so that the way there leaves no trace."""
         if self._typing is None:
+            if not self._is_there():  # a key may come late, when another experiment is open
+                return
             self._typing_count += 1
             self._typing = (self._typing_count, self._document.experiment)
         count, start = self._typing
