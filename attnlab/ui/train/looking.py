@@ -102,7 +102,7 @@ class Looking(QObject):
 
     def _course(self, run: Run, moments: Sequence[Moment], probe: str) -> "dict[Moment, NDArray[np.float64]]":
         found = self.eyes.course(run.spec, moments, probe)
-        return {moment: found[moment.step] for moment in moments}
+        return {moment: found[moment.step] for moment in moments if moment.step in found}  # not all, once stopped
 
     def suggest(self, live: bool = False) -> None:
         """Ask which moments are worth a mark; ``live`` leaves out what would hold the maps up."""

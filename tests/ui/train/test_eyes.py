@@ -116,3 +116,17 @@ def test_a_window_that_is_closed_before_the_first_maps_leaves_nothing_behind(
     window.close()
     assert trainer.session.looking.worker.join(PATIENCE_S)
     assert not trainer.maps.view.data
+
+
+def test_a_course_that_is_left_halfway_has_the_moments_until_then(qtbot: QtBot) -> None:
+    looking, run = Looking(), Run(tiny(), "left")
+    first, *rest = (Moment(step, looking.eyes.first(run.spec), 1.0) for step in range(4))
+    viewer = looking.eyes._of(run.spec)
+    look = viewer.look
+
+    def closed_meanwhile(*given: object) -> object:
+        looking.stop()
+        return look(*given)  # type: ignore[arg-type]
+
+    viewer.look = closed_meanwhile  # type: ignore[method-assign, assignment]
+    assert list(looking._course(run, [first, *rest], viewer.data.probe_text)) == [first]
