@@ -20,8 +20,9 @@ class Columns(QSplitter):
     def fill(self, inputs: QWidget, canvas: QWidget, explanation: QWidget) -> None:
         """Add the columns; the canvas takes what a wider window gives."""
         self._inputs = inputs
-        for index, (widget, stretch) in enumerate(((inputs, 0), (canvas, 1), (explanation, 0))):
+        for widget in (inputs, canvas, explanation):
             self.addWidget(widget)
+        for index, stretch in enumerate((0, 1, 0)):  # not before: a child that is added moves to the end
             self.setStretchFactor(index, stretch)
 
     def arrange(self, width: int = 0) -> None:
