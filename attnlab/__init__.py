@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from attnlab.files.weights_file import read_weights
     from attnlab.notebook_display import figure
     from attnlab.notebook_display import notebook_picture as notebook_picture
-    from attnlab.notebook_html import notebook_html as notebook_html
+    from attnlab.notebook_html import notebook_page as notebook_page
     from attnlab.ui.view import view
 
 __version__ = "0.1.0"
@@ -57,7 +57,7 @@ _HOMES = {
     "figure": "attnlab.notebook_display",
     "from_multihead": "attnlab.files.multihead",
     "load": "attnlab.files.session",
-    "notebook_html": "attnlab.notebook_html",  # for _repr_html_ and _repr_png_, not for scripts
+    "notebook_page": "attnlab.notebook_html",  # for _repr_html_ and _repr_png_, not for scripts
     "notebook_picture": "attnlab.notebook_display",
     "preset": "attnlab.attention.presets",
     "presets": "attnlab.attention.presets",

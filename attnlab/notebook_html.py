@@ -16,7 +16,7 @@ _CELLS = 1024
 """The most weights, of all heads together, that are shown as tables if no picture can be drawn."""
 
 
-def notebook_html(x: Experiment | Trace) -> str | None:
+def notebook_page(x: Experiment | Trace) -> str | None:
     """Return a block of HTML: sizes, tokens, the weights of all heads, the settings and the stages.
 
     If no picture can be drawn, the weights of a small layer are shown as tables. None if everything fails.

@@ -3,6 +3,7 @@
 import base64
 import io
 import pickle
+import pkgutil
 import re
 import subprocess
 import sys
@@ -168,6 +169,12 @@ def test_what_cannot_be_drawn_is_one_sentence(more: dict[str, object], says: str
 def test_an_array_is_no_figure() -> None:
     with pytest.raises(attnlab.AttnlabError, match="asked of ndarray"):
         attnlab.figure(np.eye(3))  # type: ignore[arg-type]
+
+
+def test_no_public_name_is_that_of_a_module() -> None:
+    """Importing the module would put it in the place of the name."""
+    modules = {each.name for each in pkgutil.iter_modules(attnlab.__path__)}
+    assert modules & set(attnlab._HOMES) == set()
 
 
 @pytest.mark.usefixtures("qapp")

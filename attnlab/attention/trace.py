@@ -66,7 +66,7 @@ class Trace:
         """Return sizes, tokens, the weights as a picture and the stages as HTML, for notebooks."""
         import attnlab  # here, as it imports this module and loads Qt
 
-        return attnlab.notebook_html(self)
+        return attnlab.notebook_page(self)
 
     def _repr_png_(self) -> bytes | None:
         """Return its weights as a picture for notebooks, None where none can be drawn; drawn only when asked for."""
