@@ -177,6 +177,11 @@ class MapsPanel(QWidget):
         restyle(self.none, f"color: {palette.muted}")
         self.probe.setMinimumWidth(px(110))
 
+    @property
+    def seen(self) -> Seen | None:
+        """What is drawn."""
+        return self._seen
+
     def show_seen(self, seen: Seen) -> None:
         """Show the maps of a moment."""
         self._seen = seen

@@ -73,8 +73,11 @@ class TrainTools(QObject):
         dialog.open()
 
     def shown_maps(self) -> Sheets | None:
-        """Return the maps of all layers at the moment that is shown; None where there are none."""
-        seen = self._workspace.session.looking.seen
+        """Return the maps of all layers as they are drawn; None where there are none.
+
+        While another workspace is in front, newer maps may be there that are not drawn.
+        """
+        seen = self._workspace.maps.seen
         return sheets(seen) if seen is not None else None
 
     @Slot()

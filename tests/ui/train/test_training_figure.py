@@ -14,7 +14,8 @@ from attnlab.figures.figure_spec import FigureSpec
 from attnlab.training.tasks import task_spec
 from attnlab.ui.export.dialog import ExportDialog
 from attnlab.ui.export.remembered import recalled, words
-from attnlab.ui.train.eyes import Seen
+from attnlab.ui.main_window import PLAYGROUND
+from attnlab.ui.train.eyes import Eyes, Seen
 from tests.patience import PATIENCE_MS
 from tests.ui.conftest import Person
 from tests.ui.train.pupil import Pupil, tiny
@@ -145,3 +146,15 @@ def test_a_model_without_attention_has_no_maps_to_export(pupil: Pupil) -> None:
         assert pupil.window.actions_list.run(action)
         assert pupil.trainer.footer.message.text().startswith("There is no map to export yet")
     assert not [each for each in pupil.window.findChildren(ExportDialog) if each.isVisible()]
+
+
+def test_maps_that_came_behind_the_playground_are_not_mixed_with_those_drawn(pupil: Pupil) -> None:
+    other = tiny("reverse")
+    pupil.window.show_workspace(PLAYGROUND)
+    pupil.trainer.session.looking.look((other, 0, Eyes().first(other)))
+    pupil.wait_for(lambda: seen(pupil).spec == other)
+    assert pupil.window.actions_list.run("train-figure")
+    [dialog] = [each for each in pupil.window.findChildren(ExportDialog) if each.isVisible()]
+    assert dialog.form.stages in {("decoder 1", "decoder 2"), ("decoder 1",)}
+    pupil.wait_for(lambda: dialog.preview.image is not None)
+    dialog.reject()
