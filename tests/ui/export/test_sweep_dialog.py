@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from threading import Event
 
 import numpy as np
 import pytest
@@ -17,10 +16,10 @@ from attnlab.attention.experiment import AttentionConfig, Experiment
 from attnlab.document.scene import Scene
 from attnlab.figures.figure_spec import FigureSpec
 from attnlab.figures.moving_frame import rgb
-from attnlab.files.atomic import write_bytes
 from attnlab.ui.export import filming
 from attnlab.ui.export.remembered import recalled, words
 from attnlab.ui.export.sweep_dialog import SweepDialog
+from tests.held_write import HeldWrite
 from tests.patience import PATIENCE_MS
 
 
@@ -161,21 +160,14 @@ def test_cancel_leaves_the_file_that_was_there(dialog: SweepDialog, qtbot: QtBot
 def test_a_film_cancelled_while_its_file_is_written_is_not_said_to_be_missing(
     dialog: SweepDialog, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, begun, go_on, written = tmp_path / "t.gif", Event(), Event(), Event()
-
-    def write_later(to: Path, data: bytes) -> None:
-        begun.set()
-        go_on.wait(PATIENCE_MS / 1000)
-        write_bytes(to, data)
-        written.set()
-
-    monkeypatch.setattr(filming, "write_bytes", write_later)
+    path, held = tmp_path / "t.gif", HeldWrite()
+    monkeypatch.setattr(filming, "write_bytes", held)
     dialog.write_film(path)
-    qtbot.waitUntil(begun.is_set, timeout=PATIENCE_MS)
+    qtbot.waitUntil(held.begun.is_set, timeout=PATIENCE_MS)
     qtbot.mouseClick(dialog.saver.cancel_button, Qt.MouseButton.LeftButton)
-    go_on.set()
+    held.go_on.set()
     assert shown_sentence(dialog) == f"Cancelled too late: the film was already being written to {path}."
-    assert written.wait(PATIENCE_MS / 1000)
+    assert held.written.wait(PATIENCE_MS / 1000)
     assert path.read_bytes().startswith(b"GIF89a")
 
 

@@ -4,7 +4,6 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from threading import Event
 
 import numpy as np
 import pytest
@@ -16,13 +15,13 @@ from pytestqt.qtbot import QtBot
 from attnlab.errors import AttnlabError
 from attnlab.figures.figure_spec import FigureSpec
 from attnlab.figures.moving import ffmpeg
-from attnlab.files.atomic import write_bytes
 from attnlab.training.look import LayerMaps, Look
 from attnlab.ui.export.remembered import recalled, words
 from attnlab.ui.train import film
 from attnlab.ui.train.film import Choice, RunFilm, places
 from attnlab.ui.train.film_dialog import FilmDialog
 from attnlab.ui.train.film_form import FOLDER
+from tests.held_write import HeldWrite
 from tests.patience import PATIENCE_MS
 from tests.ui.conftest import Person
 from tests.ui.train.pupil import Pupil, tiny
@@ -94,22 +93,15 @@ def test_a_folder_has_a_picture_for_each_moment_between_two_steps(
 def test_the_picture_that_is_being_written_when_a_film_is_cancelled_counts(
     pupil: Pupil, dialog: FilmDialog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun, go_on, written = Event(), Event(), Event()
-
-    def write_later(path: Path, data: bytes) -> None:
-        begun.set()
-        go_on.wait(PATIENCE_MS / 1000)
-        write_bytes(path, data)
-        written.set()
-
-    monkeypatch.setattr(film, "write_bytes", write_later)
+    held = HeldWrite()
+    monkeypatch.setattr(film, "write_bytes", held)
     choose(dialog, FOLDER)
     dialog.write_film(tmp_path / "frames")
-    pupil.qtbot.waitUntil(begun.is_set, timeout=PATIENCE_MS)
+    pupil.qtbot.waitUntil(held.begun.is_set, timeout=PATIENCE_MS)
     pupil.click(dialog.saver.cancel_button)
-    go_on.set()
+    held.go_on.set()
     assert dialog.saver.message.text() == "Cancelled after 1 picture."
-    assert written.wait(PATIENCE_MS / 1000)
+    assert held.written.wait(PATIENCE_MS / 1000)
     assert len(list((tmp_path / "frames").iterdir())) == 1
 
 

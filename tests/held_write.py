@@ -1,0 +1,20 @@
+"""A write that waits: what happens to a job while its file is being written."""
+
+from pathlib import Path
+from threading import Event
+
+from attnlab.files.atomic import write_bytes
+from tests.patience import PATIENCE_S
+
+
+class HeldWrite:
+    """Stands in for ``write_bytes``: says when it begins, and writes once it may."""
+
+    def __init__(self) -> None:
+        self.begun, self.go_on, self.written = Event(), Event(), Event()
+
+    def __call__(self, path: Path, data: bytes) -> None:
+        self.begun.set()
+        self.go_on.wait(PATIENCE_S)
+        write_bytes(path, data)
+        self.written.set()
