@@ -1,12 +1,14 @@
 """A row of a pill's popup: one choice, with a tick if it is in force."""
 
+from functools import lru_cache
+
 from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QEnterEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QRadioButton, QWidget
 
 from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.theme import disabled_ink, font, plain_tip, px
+from attnlab.ui.theme import disabled_ink, font, plain_tip, px, scale
 from attnlab.ui.widgets.choice import Choice
 from attnlab.ui.widgets.subscripts import draw_text, text_width
 
@@ -14,15 +16,17 @@ _WIDEST, _LEADING = 380, 15
 """A description is broken into lines of so many pixels at 100 %, so many apart."""
 
 
-def broken(text: str, width: float) -> list[str]:
-    """Return a text as lines that are no wider than that in the font of captions, but for single long words."""
+@lru_cache(maxsize=512)  # Qt asks each row for its size about four times whenever the style changes
+def broken(text: str, size: float) -> tuple[str, ...]:
+    """Return a description as lines; ``size`` is the size of type, which decides where a line ends."""
+    face, widest = font("caption"), round(_WIDEST * size)
     lines: list[str] = []
     for word in text.split():
-        if lines and text_width(f"{lines[-1]} {word}", font("caption")) <= width:
+        if lines and text_width(f"{lines[-1]} {word}", face) <= widest:
             lines[-1] += f" {word}"
         else:
             lines.append(word)
-    return lines
+    return tuple(lines)
 
 
 @guarded
@@ -50,8 +54,8 @@ class PillRow(QRadioButton):
             px(28) + round(max(widths)) + px(14), px(30 + (14 if lines else 0) + _LEADING * max(len(lines) - 1, 0))
         )
 
-    def _lines(self) -> list[str]:
-        return broken(self.choice.description, px(_WIDEST))
+    def _lines(self) -> tuple[str, ...]:
+        return broken(self.choice.description, scale())
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
