@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnlab.attention.axes import label, size
-from attnlab.attention.stages import BY_NAME, STAGES, Stage
+from attnlab.attention.stages import BY_NAME, STAGES, Stage, plan
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
@@ -55,7 +55,7 @@ class Place:
 
 def stages_of(e: "Experiment") -> tuple[Stage, ...]:
     """Return the stages that are walked through, in order."""
-    return tuple(stage for stage in STAGES if stage.present(e))
+    return tuple(plan(e).stages.values())
 
 
 def shape(e: "Experiment", stage: str) -> tuple[int, int]:
@@ -71,7 +71,7 @@ def unknown(e: "Experiment", place: Place | None, stage: str) -> NDArray[np.bool
     """
     if place is None:
         return None
-    names = [each.name for each in stages_of(e)]
+    names = list(plan(e).stages)
     if stage not in names or place.stage not in names:
         return None
     if names.index(stage) < names.index(place.stage):
