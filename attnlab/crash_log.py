@@ -2,10 +2,12 @@
 
 import faulthandler
 import os
+import platform
 import time
 from collections.abc import Callable
 
-from attnlab.fault_log import CRASHES, log_path, shorten, versions
+from attnlab import __version__
+from attnlab.fault_log import CRASHES, log_path, shorten
 
 
 def watch_crashes() -> Callable[[], None]:
@@ -24,7 +26,7 @@ def watch_crashes() -> Callable[[], None]:
     except OSError:
         return lambda: None
     begun = file.seek(0, os.SEEK_END)
-    file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {versions()}, process {os.getpid()}\n".encode())
+    file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {_versions()}, process {os.getpid()}\n".encode())
     file.flush()
     after = file.tell()
     faulthandler.enable(file)
@@ -36,3 +38,9 @@ def watch_crashes() -> Callable[[], None]:
         file.close()
 
     return end
+
+
+def _versions() -> str:
+    """Return the versions that can be read in no time: this line is written before the window is painted."""
+    system = f"{platform.system()} {platform.release()} {platform.machine()}"
+    return f"attnlab {__version__}, Python {platform.python_version()}, {system}"

@@ -12,7 +12,6 @@ import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 
 from attnlab import __version__
@@ -156,6 +155,8 @@ def shorten(path: Path) -> None:
 
 def versions() -> str:
     """Return one line: the versions of attnlab, Python, the system and the main packages."""
+    from importlib import metadata  # not at the start: loading it takes 25 ms
+
     parts = [f"attnlab {__version__}", f"Python {platform.python_version()}", platform.platform()]
     for name in ("PySide6-Essentials", "torch", "pyqtgraph", "numpy"):
         try:

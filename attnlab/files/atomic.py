@@ -3,7 +3,6 @@
 import contextlib
 import errno
 import os
-import secrets
 import stat
 import time
 from pathlib import Path
@@ -77,7 +76,7 @@ def _replace(target: Path, data: bytes) -> None:
     if target.exists() and not os.access(target, os.W_OK):  # renaming over it would not ask
         raise PermissionError(0, "it is write-protected")
     old = target.stat() if target.exists() else None
-    temporary = target.with_name(_TEMPORARY.format(secrets.token_hex(8)))
+    temporary = target.with_name(_TEMPORARY.format(os.urandom(8).hex()))
     try:
         _write(temporary, data, old)
         _rename(temporary, target)

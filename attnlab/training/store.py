@@ -200,7 +200,7 @@ def list_runs(folder: str | os.PathLike[str] | None = None) -> tuple[Summary, ..
     place = runs_folder() if folder is None else Path(folder)
     try:
         found = [each for each in place.iterdir() if os.path.lexists(each / MANIFEST)]
-    except OSError:  # there is none yet, or it may not be read: there are no runs
+    except (OSError, ValueError):  # no such folder, an unreadable one, or a name that cannot be one: no runs
         return ()
     return tuple(sorted(map(summary, found), key=lambda each: (-each.saved, each.folder.name)))
 

@@ -174,6 +174,11 @@ def test_runs_are_listed_the_newest_first_and_the_damaged_with_a_reason(config_d
     assert "broken/run.json cannot be read as part of a run" in broken.problem
 
 
+@pytest.mark.parametrize("name", ["nul\0", "lone surrogate \ud800", "missing"])
+def test_a_folder_that_cannot_exist_has_no_runs(tmp_path: Path, name: str) -> None:
+    assert list_runs(tmp_path / name) == ()
+
+
 @settings(max_examples=300)
 @given(st.sampled_from(FILES), st.data())
 def test_a_flipped_bit_is_refused_or_gives_a_run(name: str, data: st.DataObject) -> None:
