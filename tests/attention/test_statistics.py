@@ -1,4 +1,4 @@
-"""What is said of one row of weights: its sum, entropy, tokens in effect and strongest target."""
+"""What is said of one row of weights: its sum, entropy, effective tokens and strongest target."""
 
 import math
 

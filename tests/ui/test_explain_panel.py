@@ -133,7 +133,7 @@ def test_the_statistics_of_the_row(person: "Person") -> None:
     entropy = float(-(row * np.log(row)).sum())
     assert read(person, "Row: sum") == "1.0000"
     assert read(person, "Row: entropy") == f"{entropy:.4f} of {math.log(6):.4f}"
-    assert read(person, "Row: tokens in effect") == f"{math.exp(entropy):.2f}"
+    assert read(person, "Row: effective tokens") == f"{math.exp(entropy):.2f}"
     assert read(person, "Row: strongest") == person.experiment.tokens[int(row.argmax())]
     assert read(person, "Row: largest") == f"{row.max():.4f}"
 

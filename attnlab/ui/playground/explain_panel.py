@@ -44,7 +44,7 @@ LONG_ROW = 33
 ROWS = (
     ("total", "sum"),
     ("entropy", "entropy"),
-    ("effective", "tokens in effect"),
+    ("effective", "effective tokens"),
     ("largest", "largest"),
     ("strongest", "strongest"),
     ("distance", "distance"),

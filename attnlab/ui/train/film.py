@@ -9,7 +9,7 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRectF
 from PySide6.QtGui import QColor, QFont, QImage, QPainter
 
 from attnlab.counted import counted
-from attnlab.figures.figure_colours import dressed
+from attnlab.figures.figure_colours import OWN, dressed
 from attnlab.figures.figure_spec import FigureSpec
 from attnlab.figures.figure_type import SMALL_PX, TITLE_PX, figure_font
 from attnlab.figures.layout import Grid
@@ -64,7 +64,7 @@ class RunFilm:
     width_px: int = 960
     fps: int = 15
     ground: str = "light"
-    colours: str = ""
+    colours: str = OWN
     _viewer: "Viewer | None" = None
 
     @property

@@ -109,7 +109,7 @@ def test_a_frame_shows_the_head_that_is_chosen_and_its_step(qtbot: QtBot) -> Non
     weights = np.stack([np.zeros((2, 2)), np.ones((2, 2)), np.full((2, 2), 0.5)]).astype(np.float32)
     layer = LayerMaps("decoder 1", weights, None, ("a", "b"), ("a", "b"))
     look = Look(7, (layer,), (), (), (), 0.0)
-    all_heads = RunFilm(tiny(), (), "a b", "Reverse", colours="viridis")
+    all_heads = RunFilm(tiny(), (), "a b", "Reverse")
     colours = {}
     for one in (all_heads, *(replace(all_heads, choice=Choice("decoder 1", head)) for head in range(3))):
         shared = one.film(look)
