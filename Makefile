@@ -57,7 +57,7 @@ format: $(READY) ## mend what can be mended by itself
 	@$(BIN)/ruff format .
 
 gallery: $(READY) ## draw the main window in both themes, several sizes and presets, into gallery/
-	@$(OFFSCREEN) $(BIN)/python -m attnlab.gallery gallery/ $(ARGS)
+	@$(OFFSCREEN) $(BIN)/python -m tools.gallery gallery/ $(ARGS)
 
 bench: $(READY) ## time this machine against the notebook way; ARGS="live --json"
 	@$(OFFSCREEN) $(BIN)/attnlab bench $(ARGS)

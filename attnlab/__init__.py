@@ -4,18 +4,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from attnlab.attention.examples.presets import preset, presets
     from attnlab.attention.experiment import AttentionConfig, Experiment, Sample, Weights
-    from attnlab.attention.presets import preset, presets
-    from attnlab.attention.trace import Trace
+    from attnlab.attention.stages.trace import Trace
+    from attnlab.base.errors import AttnlabError, DeviceError, ExperimentError, FileError, UnknownPresetError
     from attnlab.compute.engine import compute
-    from attnlab.errors import AttnlabError, DeviceError, ExperimentError, FileError, UnknownPresetError
-    from attnlab.files.multihead import from_multihead, to_multihead
-    from attnlab.files.session import load, save
-    from attnlab.files.weights_file import read_weights
-    from attnlab.notebook_display import figure
-    from attnlab.notebook_display import notebook_picture as notebook_picture
-    from attnlab.notebook_html import notebook_page as notebook_page
-    from attnlab.ui.view import view
+    from attnlab.files.sessions.session_file import load, save
+    from attnlab.files.weights.multihead import from_multihead, to_multihead
+    from attnlab.files.weights.weights_file import read_weights
+    from attnlab.notebook.notebook_display import figure
+    from attnlab.notebook.notebook_display import notebook_picture as notebook_picture
+    from attnlab.notebook.notebook_html import notebook_page as notebook_page
+    from attnlab.ui.app.view_function import view
 
 __version__ = "0.1.0"
 
@@ -45,26 +45,26 @@ __all__ = [
 
 _HOMES = {
     "AttentionConfig": "attnlab.attention.experiment",
-    "AttnlabError": "attnlab.errors",
-    "DeviceError": "attnlab.errors",
+    "AttnlabError": "attnlab.base.errors",
+    "DeviceError": "attnlab.base.errors",
     "Experiment": "attnlab.attention.experiment",
-    "ExperimentError": "attnlab.errors",
-    "FileError": "attnlab.errors",
+    "ExperimentError": "attnlab.base.errors",
+    "FileError": "attnlab.base.errors",
     "Sample": "attnlab.attention.experiment",
-    "Trace": "attnlab.attention.trace",
-    "UnknownPresetError": "attnlab.errors",
+    "Trace": "attnlab.attention.stages.trace",
+    "UnknownPresetError": "attnlab.base.errors",
     "Weights": "attnlab.attention.experiment",
-    "figure": "attnlab.notebook_display",
-    "from_multihead": "attnlab.files.multihead",
-    "load": "attnlab.files.session",
-    "notebook_page": "attnlab.notebook_html",  # for _repr_html_ and _repr_png_, not for scripts
-    "notebook_picture": "attnlab.notebook_display",
-    "preset": "attnlab.attention.presets",
-    "presets": "attnlab.attention.presets",
-    "read_weights": "attnlab.files.weights_file",
-    "save": "attnlab.files.session",
-    "to_multihead": "attnlab.files.multihead",
-    "view": "attnlab.ui.view",
+    "figure": "attnlab.notebook.notebook_display",
+    "from_multihead": "attnlab.files.weights.multihead",
+    "load": "attnlab.files.sessions.session_file",
+    "notebook_page": "attnlab.notebook.notebook_html",  # for _repr_html_ and _repr_png_, not for scripts
+    "notebook_picture": "attnlab.notebook.notebook_display",
+    "preset": "attnlab.attention.examples.presets",
+    "presets": "attnlab.attention.examples.presets",
+    "read_weights": "attnlab.files.weights.weights_file",
+    "save": "attnlab.files.sessions.session_file",
+    "to_multihead": "attnlab.files.weights.multihead",
+    "view": "attnlab.ui.app.view_function",
 }
 
 if not TYPE_CHECKING:  # hidden from the type checker, so that a misspelt name is still an error there

@@ -5,6 +5,6 @@ import sys
 
 if __name__ == "__main__":  # a child process of the training imports this file and must not open a second window
     multiprocessing.freeze_support()  # and in a frozen program it starts this file, with orders that are no options
-    from attnlab.cli import main
+    from attnlab.cli.main import main
 
     sys.exit(main())

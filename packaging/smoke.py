@@ -27,8 +27,8 @@ _FILM = """
 from pathlib import Path
 from PySide6.QtGui import QGuiApplication
 import attnlab
-from attnlab.figures.figure_spec import FigureSpec
-from attnlab.figures.moving_frame import film_spec
+from attnlab.figures.panels.figure_spec import FigureSpec
+from attnlab.figures.films.film_frame import film_spec
 from attnlab.lessons.sweep import swept
 from attnlab.ui.export.filming import Filming, Scenario
 app = QGuiApplication([])
@@ -228,8 +228,8 @@ def _svg(path: Path) -> ElementTree.Element:
 
 def _ffmpeg() -> Path | None:
     """Return an ffmpeg of this machine: that of the environment, or of the system."""
-    from attnlab.errors import AttnlabError
-    from attnlab.figures.moving import ffmpeg
+    from attnlab.base.errors import AttnlabError
+    from attnlab.figures.films.film_file import ffmpeg
 
     try:
         return Path(ffmpeg())

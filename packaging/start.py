@@ -8,6 +8,6 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["-c"] and len(sys.argv) == 3:  # so the doctor asks torch; frozen, sys.executable is this
         exec(compile(sys.argv[2], "<string>", "exec"), {"__name__": "__main__"})
         sys.exit()
-    from attnlab.cli import main
+    from attnlab.cli.main import main
 
     sys.exit(main())

@@ -23,7 +23,7 @@ from weakref import WeakKeyDictionary
 import hypothesis
 import pytest
 
-from attnlab import fault_log
+from attnlab.base import fault_log
 from tests import qt_in_threads
 from tests.patience import PATIENCE_MS
 

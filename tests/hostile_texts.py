@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
-from attnlab.errors import AttnlabError
+from attnlab.base.errors import AttnlabError
 
 SHORT, TIMES = 1_500, 8
 """Characters of the shorter text, and how many times as long the longer one is."""

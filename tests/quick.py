@@ -147,7 +147,7 @@ def _file(function: FunctionType) -> str:
 
 def _of_few_presets(cases: Sequence[pytest.Function]) -> list[pytest.Function]:
     """Return the cases of a covering set of the presets in them; all, where a test is not over many presets."""
-    from attnlab.attention.presets import PRESETS
+    from attnlab.attention.examples.presets import PRESETS
 
     for argument in cases[0].callspec.params:
         names = [_preset_name(case.callspec.params.get(argument)) for case in cases]
@@ -164,7 +164,7 @@ def _preset_name(value: Any) -> str:
 @cache
 def _features(name: str) -> set[Hashable]:
     """Return the features of a preset: stages, registry entries, options, kinds of heads."""
-    from attnlab.attention.presets import preset
+    from attnlab.attention.examples.presets import preset
     from attnlab.compute.engine import compute
 
     e: Experiment = preset(name)

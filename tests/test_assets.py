@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from attnlab import assets
-from attnlab.errors import FileError
+from attnlab.base import assets
+from attnlab.base.errors import FileError
 
 ROOT = Path(__file__).parent.parent
 WEIGHTS = ("Bold", "Medium", "Regular", "SemiBold")

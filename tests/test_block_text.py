@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from attnlab.block_text import BlockError, format_block, parse_block
-from attnlab.number_text import FLOAT32_MAX
+from attnlab.base.block_text import BlockError, format_block, parse_block
+from attnlab.base.number_text import FLOAT32_MAX
 
 blocks = arrays.arrays(
     np.float64,

@@ -11,8 +11,8 @@ import pytest
 from PIL import Image
 
 import attnlab
-from attnlab import cli
-from attnlab.cli import main
+from attnlab.cli import main as cli
+from attnlab.cli.main import main
 from tests.patience import PATIENCE_S
 
 linux_only = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems have a display")
@@ -28,7 +28,7 @@ def command(*arguments: str, **environment: str) -> subprocess.CompletedProcess[
 
 
 def test_importing_the_doors_loads_neither_qt_nor_torch_nor_numpy() -> None:
-    code = "import sys, attnlab.cli; print(sorted({'PySide6', 'torch', 'numpy', 'pyqtgraph'} & set(sys.modules)))"
+    code = "import sys, attnlab.cli.main; print(sorted({'PySide6', 'torch', 'numpy', 'pyqtgraph'} & set(sys.modules)))"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "[]"
 
@@ -36,13 +36,13 @@ def test_importing_the_doors_loads_neither_qt_nor_torch_nor_numpy() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["show", "preset:journey"], ["code", "preset:journey"], ["presets"]])
 def test_what_only_prints_does_not_load_qt(arguments: list[str]) -> None:
-    code = f"import sys, attnlab.cli; code = attnlab.cli.main({arguments}); sys.exit(code or 'PySide6' in sys.modules)"
+    code = f"import sys, attnlab.cli.main as c; code = c.main({arguments}); sys.exit(code or 'PySide6' in sys.modules)"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (answer.returncode, answer.stderr) == (0, "")
 
 
 def test_version_names_all_four_without_loading_them() -> None:
-    code = "import sys, attnlab.cli; attnlab.cli.main(['--version']); print({'torch', 'PySide6'} & set(sys.modules))"
+    code = "import sys, attnlab.cli.main as c; c.main(['--version']); print({'torch', 'PySide6'} & set(sys.modules))"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     line, loaded = answer.stdout.splitlines()
     assert loaded == "set()"
@@ -82,7 +82,7 @@ def test_a_figure_needs_no_display_and_leaves_quietly(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_figures_one_after_another_in_one_process_leave_quietly(tmp_path: Path) -> None:
     code = (
-        "import sys, attnlab.cli as c;"
+        "import sys, attnlab.cli.main as c;"
         f"sys.exit(max(c.main(['export', 'preset:causal-5x8', '-o', r'{tmp_path}/' + n + '.png']) for n in 'abc'))"
     )
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -239,7 +239,7 @@ def test_a_screenshot_needs_no_display_and_has_the_size_asked_for(tmp_path: Path
 @pytest.mark.slow
 def test_a_gallery_of_nothing_names_what_there_is(tmp_path: Path) -> None:
     answer = subprocess.run(
-        [sys.executable, "-m", "attnlab.gallery", str(tmp_path), "nope"],
+        [sys.executable, "-m", "tools.gallery", str(tmp_path), "nope"],
         capture_output=True, text=True, encoding="utf-8", check=False, timeout=PATIENCE_S,
         env=os.environ | {"QT_QPA_PLATFORM": "offscreen", "PYTHONIOENCODING": "utf-8"},
     )  # fmt: skip

@@ -10,7 +10,7 @@ from PIL import Image
 from PySide6.QtWidgets import QApplication
 
 import attnlab
-from attnlab.cli import main
+from attnlab.cli.main import main
 
 pytestmark = pytest.mark.usefixtures("qapp")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from attnlab.cli import main
+from attnlab.cli.main import main
 from attnlab.lessons.fields import LENSES, PAGES
 from attnlab.lessons.library import find, shipped
 from attnlab.ui.playground import lens_area
@@ -124,8 +124,8 @@ def test_every_misuse_is_one_sentence_and_2(
 @pytest.mark.slow
 def test_looking_at_lessons_loads_no_window(lesson: Path) -> None:
     code = (
-        "import sys, attnlab.cli as c; code = c.main(['lesson', 'mine', '--check']) + c.main(['lesson', '--list']);"
-        "sys.exit(code or 'PySide6' in sys.modules)"
+        "import sys, attnlab.cli.main as c; code = c.main(['lesson', 'mine', '--check']) + c.main(['lesson', '--list'])"
+        "; sys.exit(code or 'PySide6' in sys.modules)"
     )
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (answer.returncode, answer.stderr) == (0, "")

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import attnlab
-from attnlab.cli import main
-from attnlab.files.notebook import notebook
-from attnlab.files.script import script
+from attnlab.cli.main import main
+from attnlab.files.export.code_notebook import notebook
+from attnlab.files.export.script import script
 from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.usefixtures("qapp")
@@ -95,7 +95,7 @@ def test_a_fault_of_its_own_with_one_source_is_1_and_the_others_go_on(
             raise ZeroDivisionError
         return "fine"
 
-    monkeypatch.setattr("attnlab.files.script.script", broken)
+    monkeypatch.setattr("attnlab.files.export.script.script", broken)
     assert main(["code", "runs", "nowhere", "-o", "scripts"]) == 1
     assert errors(capsys)[0].startswith("This is a fault of attnlab's own with runs/one.attnlab (ZeroDivisionError)")
     assert files(runs / "scripts") == ["two.py"]

@@ -10,9 +10,9 @@ import pytest
 import torch
 
 import attnlab
-from attnlab.attention.batches import items
+from attnlab.attention.edits.batches import items
 from attnlab.attention.experiment import AttentionConfig, Experiment
-from attnlab.cli import main
+from attnlab.cli.main import main
 
 
 def shown(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import attnlab
-from attnlab.cli import main
-from attnlab.files.matrices_out import FORMATS
-from attnlab.files.tables import table
+from attnlab.cli.main import main
+from attnlab.files.export.matrix_text import FORMATS
+from attnlab.files.export.stage_tables import table
 
 CAUSAL = attnlab.compute(attnlab.preset("causal-5x8"))
 

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 import attnlab
-from attnlab import cli_train_run
-from attnlab.cli import main
-from attnlab.cli_train_run import follow, progress_text
-from attnlab.console import INTERRUPTED
+from attnlab.cli import train_progress
+from attnlab.cli.console import INTERRUPTED
+from attnlab.cli.main import main
+from attnlab.cli.train_progress import follow, progress_text
 from attnlab.training.messages import Checkpoint, Failed, Message, Metric, Point, Progress
 from attnlab.training.process import TrainingProcess
 from attnlab.training.run import Run
@@ -38,7 +38,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="signals and limits of POS
 @pytest.fixture(autouse=True)
 def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out the lines that depend on how quick a machine is."""
-    monkeypatch.setattr(cli_train_run, "QUIET_S", math.inf)
+    monkeypatch.setattr(train_progress, "QUIET_S", math.inf)
 
 
 def train(*words: str) -> int:
@@ -190,7 +190,7 @@ def files_of_at_most(size: int) -> Iterator[None]:
 def test_a_disk_that_fills_up_is_told_once_while_the_training_goes_on(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cli_train_run, "SAVE_S", 0.0)
+    monkeypatch.setattr(train_progress, "SAVE_S", 0.0)
     folder = tmp_path / "run"
     with files_of_at_most(50_000):  # as much as the first moment and the first checkpoint take
         assert train("copy", "--steps", "60", "-o", str(folder), *SMALL) == 2
@@ -211,7 +211,7 @@ def test_ctrl_c_keeps_the_run_and_it_goes_on(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     program = (
         "import sys; from attnlab import cli_train_run as r; r.QUIET_S, r.STOP_S = 0.0, 60.0; "
-        "from attnlab.cli import main; "
+        "from attnlab.cli.main import main; "
         f"sys.exit(main(['train', 'copy', '--steps', '1000000', '-o', {str(folder)!r}, *{SMALL!r}]))"
     )
     process = subprocess.Popen(

@@ -8,13 +8,13 @@ import torch
 
 import attnlab
 from attnlab import AttentionConfig, AttnlabError, Experiment, Sample
-from attnlab.attention import batches
-from attnlab.attention.explain import Cell, explain
-from attnlab.attention.order import permuted
-from attnlab.attention.presets import preset
-from attnlab.attention.sizes import resize
+from attnlab.attention.edits import batches
+from attnlab.attention.edits.size_edits import resize
+from attnlab.attention.examples.presets import preset
+from attnlab.attention.measures.order import permuted
+from attnlab.attention.stages.explain import Cell, explain
+from attnlab.base.counted import counted, from_to, has, numbered
 from attnlab.compute.engine import compute
-from attnlab.counted import counted, from_to, has, numbered
 from attnlab.lessons import solution
 from attnlab.lessons.exercise import check_cell
 from attnlab.lessons.lookup import picked

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from attnlab import doctor, fault_log
+from attnlab.base import fault_log
+from attnlab.cli import doctor
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="system libraries are looked at on Linux")
 
@@ -25,7 +26,7 @@ LDD = """
 
 def run_doctor(**changes: str) -> subprocess.CompletedProcess[str]:
     environ = {name: value for name, value in os.environ.items() if name not in {"DISPLAY", "WAYLAND_DISPLAY"}}
-    command = [sys.executable, "-m", "attnlab.doctor"]
+    command = [sys.executable, "-m", "attnlab.cli.doctor"]
     return subprocess.run(command, env={**environ, **changes}, capture_output=True, text=True, check=False)
 
 

@@ -4,8 +4,8 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from attnlab import fault_log
-from attnlab.fault_log import ERRORS, MOST_BYTES, Fault, listen, report
+from attnlab.base import fault_log
+from attnlab.base.fault_log import ERRORS, MOST_BYTES, Fault, listen, report
 
 Provoked = Callable[[], list[str]]
 

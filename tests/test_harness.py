@@ -25,7 +25,7 @@ sys.exit(mutate_files.main(["--child", "--seed", "1", "--from", "40", "--count",
 
 
 CARELESS = """
-from attnlab.errors import AttnlabError
+from attnlab.base.errors import AttnlabError
 class Careless(AttnlabError):
     def __str__(self):
         return "a" + chr(27) + "b"
@@ -131,7 +131,7 @@ def test_random_edits_find_nothing(tmp_path: Path) -> None:
 def test_an_edit_that_writes_in_place_and_a_state_that_is_not_saved_whole_are_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from attnlab.files import session
+    from attnlab.files.sessions import session_file
     from tools import random_edits
 
     def in_place(e: Any, _: random.Random) -> Any:
@@ -142,8 +142,8 @@ def test_an_edit_that_writes_in_place_and_a_state_that_is_not_saved_whole_are_fo
         changed.setattr(random_edits, "EDITS", {"in place": in_place})
         assert random_edits.faults_of(5, 0).startswith("in place changed the state")
     monkeypatch.setattr(random_edits, "EDITS", {"biases": random_edits.EDITS["biases"]})
-    read_arrays = session.read_arrays
-    monkeypatch.setattr(session, "read_arrays", lambda packed: {n: -a for n, a in read_arrays(packed).items()})
+    read_arrays = session_file.read_arrays
+    monkeypatch.setattr(session_file, "read_arrays", lambda packed: {n: -a for n, a in read_arrays(packed).items()})
     assert "is not what was saved" in random_edits.faults_of(5, 0)
 
 

@@ -44,7 +44,7 @@ def test_the_search_finds_what_it_looks_for() -> None:
     source = """
 from typing import TYPE_CHECKING
 if TYPE_CHECKING:
-    from attnlab.attention.trace import Trace
+    from attnlab.attention.stages.trace import Trace
 else:
     from attnlab.compute import engine
 try:
@@ -62,7 +62,7 @@ class Card:
         "attnlab.compute.engine",
         "torch.nn",
         "attnlab.attention",
-        "attnlab.attention.presets",
+        "attnlab.attention.examples.presets",
     ]
 
 
@@ -73,7 +73,7 @@ def test_qt_is_imported_in_at_most_one_file_of_a_room_that_is_not_for_drawing(ro
 
 
 @pytest.mark.parametrize(
-    ("module", "absent"), [("attnlab.cli", ("PySide6", "torch")), ("attnlab.ui.main_window", ("torch",))]
+    ("module", "absent"), [("attnlab.cli.main", ("PySide6", "torch")), ("attnlab.ui.app.main_window", ("torch",))]
 )
 def test_loading_the_doors_and_the_window_does_not_load_torch(module: str, absent: tuple[str, ...]) -> None:
     code = f"import sys, {module}; print([name for name in {absent!r} if name in sys.modules])"

@@ -5,21 +5,24 @@ from contextlib import suppress
 
 import pytest
 
-from attnlab.attention import sentences
-from attnlab.attention.arithmetic import Span
-from attnlab.attention.presets import preset
-from attnlab.block_text import parse_block
+from attnlab.attention.edits import token_edits
+from attnlab.attention.examples.presets import preset
+from attnlab.attention.stages.arithmetic import Span
+from attnlab.base.block_text import parse_block
+from attnlab.base.errors import AttnlabError
+from attnlab.base.number_text import parse_number, quoted
 from attnlab.compute.engine import compute
-from attnlab.errors import AttnlabError
-from attnlab.files import atomic, matrices_out, session_json, text_in, weight_names
-from attnlab.files.tables import table
-from attnlab.files.text_table import as_text
+from attnlab.files import atomic
+from attnlab.files.export import matrix_text
+from attnlab.files.export.stage_tables import table
+from attnlab.files.export.terminal_table import as_text
+from attnlab.files.sessions import session_json
+from attnlab.files.weights import text_in, weight_names
 from attnlab.lessons import cells, expressions, grading, placeholders, sections, solution_text, state, table_edit
 from attnlab.lessons.exercise import student_names
 from attnlab.lessons.lesson import Edit, Lesson, Step
 from attnlab.lessons.parse import parse
 from attnlab.lessons.write import write
-from attnlab.number_text import parse_number, quoted
 from attnlab.training.tasks import TASKS, calendar_spellings, data, task_spec
 from tests.hostile_texts import THOROUGH, Parser, out_of_proportion
 
@@ -45,11 +48,13 @@ def probed(task: str) -> Parser:
 
 
 def shown(text: str) -> object:
-    return as_text(table(compute(sentences.rename_token(E, 0, text)), "weights", "all"), 80)
+    return as_text(table(compute(token_edits.rename_token(E, 0, text)), "weights", "all"), 80)
 
 
 def written(form: str) -> Parser:
-    return lambda text: matrices_out.FORMATS[form](table(compute(sentences.rename_token(E, 0, text)), "weights", "all"))
+    return lambda text: matrix_text.FORMATS[form](
+        table(compute(token_edits.rename_token(E, 0, text)), "weights", "all")
+    )
 
 
 PARSERS: dict[str, Parser] = {
@@ -86,8 +91,8 @@ PARSERS: dict[str, Parser] = {
     "an open fence": spoken("## A", "```state%", "```"),
     "a lesson written": lambda text: write(Lesson(text, "a", (Step(text, text, text),), about=text)),
     "lines that are escaped": sections.escaped,
-    "a sentence": lambda text: sentences.set_tokens(E, sentences.tokenize(text)),
-    "a sentence typed over another": lambda text: sentences.retype(E, text),
+    "a sentence": lambda text: token_edits.set_tokens(E, token_edits.tokenize(text)),
+    "a sentence typed over another": lambda text: token_edits.retype(E, text),
     "a token shown in a terminal": shown,
     "Markdown of a name": solution_text.markdown_text,
     "LaTeX of a name": solution_text.latex_text,
@@ -96,7 +101,7 @@ PARSERS: dict[str, Parser] = {
     "the order of names": lambda text: sorted([text, text + "1"], key=weight_names.in_order),
     "a spelled date": calendar_spellings.read,
     **{f"a probe of {task}": probed(task) for task in TASKS},
-    **{f"a table as {form}": written(form) for form in matrices_out.FORMATS},
+    **{f"a table as {form}": written(form) for form in matrix_text.FORMATS},
 }
 SCOPE = expressions.Scope(compute(E), compute(E), 0)
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from attnlab import console
-from attnlab.cli import main
-from attnlab.errors import LONGEST, AttnlabError, ExperimentError, FileError
+from attnlab.base.errors import LONGEST, AttnlabError, ExperimentError, FileError
+from attnlab.base.printable import printable, shortened
+from attnlab.cli import console
+from attnlab.cli.main import main
 from attnlab.files.atomic import shown
 from attnlab.files.bounded import read_bytes
 from attnlab.files.source import Source, check_source
-from attnlab.printable import printable, shortened
 
 HOSTILE = "a\x1b[2J\x9b31m\u202egnp.\x07b\u2066\r\x00"
 SPELT = r"a\x1b[2J\x9b31m\u202egnp.\x07b\u2066\r\x00"

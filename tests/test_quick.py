@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from attnlab.attention.presets import PRESETS, preset
+from attnlab.attention.examples.presets import PRESETS, preset
 from attnlab.compute.engine import compute
 from tests import quick
 
 SAMPLE = """
 import subprocess, pytest
 from hypothesis import given, settings, strategies
-from attnlab.attention.presets import PRESETS
+from attnlab.attention.examples.presets import PRESETS
 
 @pytest.mark.slow
 def test_slow(): print("ran slow")

@@ -13,22 +13,23 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QLabel
 
 import attnlab
-from attnlab.attention import edits, registry
-from attnlab.attention.arithmetic import line, number, short
-from attnlab.attention.entries import Option, Table
+from attnlab.attention import edits
 from attnlab.attention.experiment import AttentionConfig, Experiment
-from attnlab.attention.explain import Cell, explain
-from attnlab.attention.masks import MASKS, Mask
-from attnlab.attention.normalizers import NORMALIZERS, TEMPERATURE, Normalizer
-from attnlab.attention.norms import NORMS, Norm
-from attnlab.attention.positions import POSITIONS, Position
-from attnlab.attention.scores import SCORES, Score
-from attnlab.cli import main
-from attnlab.files.script import script
-from attnlab.ui.widgets.option_controls import NumberEdit
-from attnlab.ui.widgets.pill import Pill
-from attnlab.ui.widgets.segments import Segments
-from attnlab.ui.widgets.switch import Switch
+from attnlab.attention.registries import registry
+from attnlab.attention.registries.entries import Option, Table
+from attnlab.attention.registries.masks import MASKS, Mask
+from attnlab.attention.registries.normalizers import NORMALIZERS, TEMPERATURE, Normalizer
+from attnlab.attention.registries.norms import NORMS, Norm
+from attnlab.attention.registries.positions import POSITIONS, Position
+from attnlab.attention.registries.scores import SCORES, Score
+from attnlab.attention.stages.arithmetic import line, number, short
+from attnlab.attention.stages.explain import Cell, explain
+from attnlab.cli.main import main
+from attnlab.files.export.script import script
+from attnlab.ui.widgets.fields.option_controls import NumberEdit
+from attnlab.ui.widgets.fields.pill import Pill
+from attnlab.ui.widgets.fields.segments import Segments
+from attnlab.ui.widgets.fields.switch import Switch
 from tests.ui.conftest import _long_lived_is_frozen, open_window, sit_down  # noqa: F401  # fixtures
 from tests.ui.popups import close, popup_of
 

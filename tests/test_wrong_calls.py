@@ -90,7 +90,7 @@ def test_an_error_further_in_is_not_taken_for_a_wrong_call(monkeypatch: pytest.M
     def broken(*_: object, **__: object) -> None:
         raise TypeError("inside")
 
-    monkeypatch.setattr("attnlab.files.session.load_session", broken)
+    monkeypatch.setattr("attnlab.files.sessions.session_file.load_session", broken)
     with pytest.raises(TypeError, match=r"^inside$"):
         attnlab.load("x")
 
@@ -157,7 +157,7 @@ def test_an_array_changed_in_place_is_refused_when_it_is_computed_with(name: str
 
 @pytest.mark.parametrize("name", ARRAYS)
 def test_an_array_changed_in_place_is_neither_saved_nor_written_as_code(name: str, tmp_path: Any) -> None:
-    from attnlab.files.script import script
+    from attnlab.files.export.script import script
 
     e = holder()
     ARRAYS[name](e).logical_not_() if name == "config.mask" else ARRAYS[name](e).mul_(2)

@@ -24,12 +24,13 @@ MOST_LOOKED = 4_000_000
 def good_sessions() -> tuple[bytes, ...]:
     """Return valid sessions of many kinds, including the first format."""
     import attnlab
-    from attnlab.attention import batches, edits
-    from attnlab.attention.explanation import Cell
-    from attnlab.attention.walk import Place
+    from attnlab.attention import edits
+    from attnlab.attention.edits import batches
+    from attnlab.attention.stages.explanation import Cell
+    from attnlab.attention.stages.walk import Place
     from attnlab.document.document import View
     from attnlab.document.saved_view import KEY, SavedView, to_plain
-    from attnlab.files.session import Session, save_session
+    from attnlab.files.sessions.session_file import Session, save_session
 
     names = (
         "journey", "the-cat-sat", "multi-head-8", "cross-attention", "random-4x8", "padding-batch", "additive", "rope",
@@ -91,13 +92,13 @@ def _spoil_session(r: random.Random, folder: Path) -> None:
 
 def _read_session(folder: Path) -> None:
     """Read a session as the window does: fit its view, compute its experiment."""
-    from attnlab.attention.explain import explain
-    from attnlab.attention.explanation import Cell
+    from attnlab.attention.stages.explain import explain
+    from attnlab.attention.stages.explanation import Cell
     from attnlab.compute.service import Request, answer
     from attnlab.document import opened
     from attnlab.document.saved_view import from_plain, sentence
-    from attnlab.files.script import script
-    from attnlab.files.session import load_session, read_view
+    from attnlab.files.export.script import script
+    from attnlab.files.sessions.session_file import load_session, read_view
 
     read_view(folder / "s.attnlab")
     sentence(opened.read(folder / "s.attnlab").dropped)
@@ -125,7 +126,7 @@ def _spoil_unsaved(r: random.Random, folder: Path) -> None:
 
 def _read_unsaved(folder: Path) -> None:
     """List the unsaved work of earlier windows as the menu does."""
-    from attnlab.files.unsaved import UnsavedFolder
+    from attnlab.files.sessions.unsaved import UnsavedFolder
 
     for each in UnsavedFolder(folder).kept():
         assert each.described().isprintable()
@@ -137,7 +138,7 @@ def _read_unsaved(folder: Path) -> None:
 @cache
 def good_lessons() -> tuple[bytes, ...]:
     """Return the lessons that ship."""
-    from attnlab import assets
+    from attnlab.base import assets
 
     return tuple(assets.read_text(name).encode() for name in assets.names("lessons") if name.endswith(".md"))
 
@@ -178,7 +179,7 @@ def _read_lesson(folder: Path) -> None:
 def good_exercise() -> bytes:
     """Return the file of an exercise."""
     import attnlab
-    from attnlab.attention.explanation import Cell
+    from attnlab.attention.stages.explanation import Cell
     from attnlab.lessons.exercise import Exercise, save_exercise
 
     cells = (Cell("weights", 0, 1, 0), Cell("scores", 1, 0, 0), Cell("context", 0, 0, 0))
@@ -353,7 +354,7 @@ def _spoil_config(r: random.Random, folder: Path) -> None:
 
 def _read_config(folder: Path) -> None:
     """Read the head counts from a config beside weights."""
-    from attnlab.files.head_counts import heads_beside
+    from attnlab.files.weights.head_counts import heads_beside
 
     heads = heads_beside(folder / "model.safetensors")
     assert heads.n_heads is None or 0 < heads.n_heads < 1 << 16

@@ -68,7 +68,7 @@ def main(argv: list[str] | None = None) -> int:
 
 def killed(kind: Kind, kills: int, r: random.Random) -> tuple[Counter[str], list[str]]:
     """Kill a number of saves of one kind; return a count of the outcomes, and the faults."""
-    from attnlab.errors import AttnlabError
+    from attnlab.base.errors import AttnlabError
 
     outcomes: Counter[str] = Counter()
     faults: list[str] = []
@@ -199,7 +199,7 @@ def _alike(one: Any, other: Any) -> bool:
 
 
 def _session() -> Kind:
-    from attnlab.files.session import Session, load_session, save_session
+    from attnlab.files.sessions.session_file import Session, load_session, save_session
 
     states = _experiments()
 
@@ -218,8 +218,8 @@ def _session() -> Kind:
 
 def _unsaved() -> Kind:
     """The unsaved work of a closing window: written beside the settings, then moved into the list of the last ten."""
-    from attnlab.files.session import load_session
-    from attnlab.files.unsaved import UnsavedFolder
+    from attnlab.files.sessions.session_file import load_session
+    from attnlab.files.sessions.unsaved import UnsavedFolder
 
     session = _session()
 
@@ -320,7 +320,7 @@ def _lesson() -> Kind:
 
 
 def _exercise() -> Kind:
-    from attnlab.attention.explanation import Cell
+    from attnlab.attention.stages.explanation import Cell
     from attnlab.lessons.exercise import Exercise, read_exercise, save_exercise
 
     first, second = _experiments()
@@ -339,9 +339,9 @@ def _table() -> Kind:
     """An export, by the function that writes every picture, table and script."""
     import torch
 
-    from attnlab.attention.trace import Trace
+    from attnlab.attention.stages.trace import Trace
     from attnlab.files.atomic import write_bytes
-    from attnlab.files.tables import encoded, table
+    from attnlab.files.export.stage_tables import encoded, table
 
     texts = []
     for e in _experiments():

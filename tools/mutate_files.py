@@ -186,7 +186,7 @@ def _read_one(seed: int, case: int, kinds: list[str], keep: Path | None) -> int:
 
 def read_case(seed: int, case: int, kind: str, watch: "_Watch") -> str:
     """Create the files of a case and read them; return the fault, or ""."""
-    from attnlab.errors import AttnlabError
+    from attnlab.base.errors import AttnlabError
     from tools.file_kinds import KINDS
     from tools.mutants import random_for
     from tools.safe_reading import check_sentence

@@ -50,7 +50,7 @@ STEPS = 25
 def faults_of(seed: int, walk: int) -> str:
     """Do one walk; return the fault and the edits before it, or ""."""
     import attnlab
-    from attnlab.errors import AttnlabError
+    from attnlab.base.errors import AttnlabError
 
     r = random.Random(seed + walk)
     e = attnlab.preset(r.choice(attnlab.presets()))
@@ -75,7 +75,7 @@ def faults_of(seed: int, walk: int) -> str:
 
 def _lost(states: list["Experiment"], r: random.Random) -> str:
     """Save the last state with earlier ones as pins; return what differs when it is loaded."""
-    from attnlab.files.session import Session, load_session, save_session
+    from attnlab.files.sessions.session_file import Session, load_session, save_session
 
     pins = r.sample(states, min(len(states), r.randint(0, 4)))
     with tempfile.TemporaryDirectory() as folder:
@@ -89,9 +89,9 @@ def _lost(states: list["Experiment"], r: random.Random) -> str:
 
 def _uncomputed(e: "Experiment") -> str:
     """Compute a state and walk its steps; return what is wrong."""
-    from attnlab.attention import walk
-    from attnlab.attention.explain import explain
-    from attnlab.attention.explanation import Cell
+    from attnlab.attention.stages import walk
+    from attnlab.attention.stages.explain import explain
+    from attnlab.attention.stages.explanation import Cell
     from attnlab.compute.service import Request, answer
 
     reply = answer(Request(1, e, "cpu", "float32", None, True), lambda: False)
@@ -106,7 +106,7 @@ def _uncomputed(e: "Experiment") -> str:
 
 def _told(e: "Experiment") -> tuple[Any, ...]:
     """Return all parts of an experiment as bytes."""
-    from attnlab.files.session_experiment import _described, arrays_of
+    from attnlab.files.sessions.session_experiment import _described, arrays_of
 
     arrays = sorted(arrays_of(e).items())
     return repr(_described(e)), [(name, a.dtype, tuple(a.shape), _bits(a)) for name, a in arrays]
@@ -119,7 +119,7 @@ def _bits(array: "Tensor") -> bytes:
 
 
 def _first_difference(one: "Experiment", other: "Experiment") -> str:
-    from attnlab.files.session_experiment import _described, arrays_of
+    from attnlab.files.sessions.session_experiment import _described, arrays_of
 
     if _described(one) != _described(other):
         return f"{_described(one)} and {_described(other)}"
@@ -134,8 +134,9 @@ def _table(e: "Experiment", r: random.Random) -> str:
 
 
 def _configured(e: "Experiment", r: random.Random) -> "Experiment":
-    from attnlab.attention import edits, registry
-    from attnlab.attention.masks import MASKS
+    from attnlab.attention import edits
+    from attnlab.attention.registries import registry
+    from attnlab.attention.registries.masks import MASKS
 
     changes: dict[str, Any] = {}
     for _ in range(r.randint(1, 3)):
@@ -159,8 +160,10 @@ def _configured(e: "Experiment", r: random.Random) -> "Experiment":
 
 
 def _edits() -> dict[str, Any]:
-    from attnlab.attention import batches, edits, layer_edits, order, sentences, table_edits
-    from attnlab.attention.memory import toggle_memory
+    from attnlab.attention import edits
+    from attnlab.attention.edits import batches, layer_edits, table_edits, token_edits
+    from attnlab.attention.edits.second_sequence import toggle_memory
+    from attnlab.attention.measures import order
 
     def side(e: "Experiment", r: random.Random) -> Any:
         return r.choice(("query", "query", "memory")) if e.memory_tokens is not None else "query"
@@ -185,15 +188,15 @@ def _edits() -> dict[str, Any]:
         "remove item": lambda e, r: batches.remove_item(e, r.randrange(1 + len(e.others))),
         "select": lambda e, r: batches.select(e, r.randrange(1 + len(e.others))),
         "length": lambda e, r: batches.set_length(e, r.randint(0, 6)),
-        "retype": lambda e, r: sentences.retype(e, r.choice(WORDS), side(e, r)),
-        "set tokens": lambda e, r: sentences.set_tokens(e, tuple(r.choice(WORDS).split()), side(e, r)),
-        "add token": on_token(lambda e, at, which: sentences.add_token(e, "new", at, which)),
-        "remove token": on_token(sentences.remove_token),
-        "duplicate token": on_token(sentences.duplicate_token),
-        "rename token": on_token(lambda e, at, which: sentences.rename_token(e, at, "other", which)),
-        "move token": on_token(lambda e, at, which: sentences.move_token(e, at, 0, which)),
-        "resize tokens": lambda e, r: sentences.resize_tokens(e, r.choice((1, 2, 5, 9, 0)), side(e, r)),
-        "mask key": lambda e, r: sentences.toggle_key(e, r.randrange(e.T_k)),
+        "retype": lambda e, r: token_edits.retype(e, r.choice(WORDS), side(e, r)),
+        "set tokens": lambda e, r: token_edits.set_tokens(e, tuple(r.choice(WORDS).split()), side(e, r)),
+        "add token": on_token(lambda e, at, which: token_edits.add_token(e, "new", at, which)),
+        "remove token": on_token(token_edits.remove_token),
+        "duplicate token": on_token(token_edits.duplicate_token),
+        "rename token": on_token(lambda e, at, which: token_edits.rename_token(e, at, "other", which)),
+        "move token": on_token(lambda e, at, which: token_edits.move_token(e, at, 0, which)),
+        "resize tokens": lambda e, r: token_edits.resize_tokens(e, r.choice((1, 2, 5, 9, 0)), side(e, r)),
+        "mask key": lambda e, r: token_edits.toggle_key(e, r.randrange(e.T_k)),
         "output": lambda e, r: layer_edits.toggle_output(e, r.random() < 0.5),
         "biases": lambda e, r: layer_edits.toggle_biases(e, r.random() < 0.5),
         "head": lambda e, r: layer_edits.toggle_head(e, r.randrange(e.n_heads)),

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
-    from attnlab.ui.main_window import MainWindow
+    from attnlab.ui.app.main_window import MainWindow
 
 ROOT = Path(__file__).resolve().parent.parent
 CPU_S, SETTLE_S, CLOCK_S = 60.0, 300.0, 600.0
@@ -133,7 +133,7 @@ def _tells_an_error(said: list[str]) -> bool:
     """Whether a traceback other than that of an AttnlabError was printed, also by child processes."""
     ends = [line for line in said if re.match(r"[\w.]+(Error|Exception|Interrupt|Exit)\b", line)]
     traced = any(line.startswith("Traceback (most recent") for line in said)
-    return traced and not all(line.startswith("attnlab.errors.") for line in ends)
+    return traced and not all(line.startswith("attnlab.base.errors.") for line in ends)
 
 
 def _named(code: int) -> str:
@@ -156,10 +156,10 @@ def _drive(seed: int, events: int, place: Path, batches: bool) -> int:
             faults.append(f"Qt said: {text}\n" + "".join(traceback.format_stack(limit=12)))
 
     qInstallMessageHandler(on_message)
-    from attnlab import fault_log
+    from attnlab.base import fault_log
     from attnlab.document.settings import Settings, save_settings
     from attnlab.files.source import Source
-    from attnlab.ui import app
+    from attnlab.ui.app import application
     from tools.random_person import RandomPerson
 
     fault_log.listen(lambda fault: faults.append(f"unexpected: {fault.sentence}\n{fault.details}"))
@@ -177,7 +177,7 @@ def _drive(seed: int, events: int, place: Path, batches: bool) -> int:
         person = RandomPerson(window, r, files, batches)
         driver.append(_driver(window, person, events, place / "events", faults, restless=r.random() < 0.25))
 
-    code = app.run(Source(preset=preset), on_window=begin)
+    code = application.run(Source(preset=preset), on_window=begin)
     if code or not driver or not driver[0].ended:
         faults.append(f"the program ended with {code} before all was done")
     faults += [f"thread {thread.name} is left" for thread in _left()]
@@ -246,8 +246,8 @@ def _left() -> list[threading.Thread]:
 
 def _unreadable(folder: Path) -> list[str]:
     """Return what is wrong with the unsaved work that was kept when the window closed."""
-    from attnlab.errors import AttnlabError
-    from attnlab.files.session import load_session
+    from attnlab.base.errors import AttnlabError
+    from attnlab.files.sessions.session_file import load_session
 
     wrong = []
     for path in folder.rglob("*.attnlab"):
@@ -419,7 +419,7 @@ def changed_tables(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
 
 def lost(window: "MainWindow", path: Path) -> list[str]:
     """Return what differs in the open and the pinned state after saving and loading."""
-    from attnlab.files.session import Session, load_session, save_session
+    from attnlab.files.sessions.session_file import Session, load_session, save_session
 
     playground = window.playground
     assert playground is not None
@@ -435,8 +435,8 @@ def differences(window: "MainWindow") -> list[str]:
     """Return where the window shows other numbers than its experiment computes."""
     import numpy as np
 
+    from attnlab.base.errors import AttnlabError
     from attnlab.compute.engine import compute
-    from attnlab.errors import AttnlabError
 
     playground = window.playground
     assert playground is not None

@@ -24,8 +24,8 @@ from PySide6.QtWidgets import QApplication
 from attnlab.document.settings import Settings
 from attnlab.files.source import Source
 from attnlab.lessons.library import shipped
-from attnlab.ui.app import make_application
-from attnlab.ui.main_window import LESSONS, PLAYGROUND, TRAIN, MainWindow
+from attnlab.ui.app.application import make_application
+from attnlab.ui.app.main_window import LESSONS, PLAYGROUND, TRAIN, MainWindow
 from attnlab.ui.playground.lens_area import CANVAS, LENSES
 
 

@@ -132,10 +132,10 @@ def _spoiled_pickle(r: random.Random, members: dict[str, bytes], name: str) -> b
 def _read_weights(folder: Path) -> None:
     """Read weights as the window does: every array, and every layer found, put into an experiment."""
     import attnlab
-    from attnlab.errors import AttnlabError
-    from attnlab.files.weights_apply import apply
-    from attnlab.files.weights_in import fitting_heads, guess
-    from attnlab.files.weights_source import files_source
+    from attnlab.base.errors import AttnlabError
+    from attnlab.files.weights.weights_apply import apply
+    from attnlab.files.weights.weights_in import fitting_heads, guess
+    from attnlab.files.weights.weights_source import files_source
 
     e = attnlab.preset("the-cat-sat")
     path = next(each for each in folder.iterdir() if each.stem == "w")
@@ -174,14 +174,14 @@ def _spoil_block(r: random.Random, folder: Path) -> None:
 def _read_block(folder: Path) -> None:
     """Read a text as from the clipboard: as a table block, weights, a number, names and tokens."""
     import attnlab
-    from attnlab.attention.sentences import tokenize
-    from attnlab.block_text import parse_block
-    from attnlab.errors import AttnlabError
-    from attnlab.files.weights_in import guess
-    from attnlab.files.weights_source import text_source
+    from attnlab.attention.edits.token_edits import tokenize
+    from attnlab.base.block_text import parse_block
+    from attnlab.base.errors import AttnlabError
+    from attnlab.base.number_text import parse_number
+    from attnlab.files.weights.weights_in import guess
+    from attnlab.files.weights.weights_source import text_source
     from attnlab.lessons.exercise import student_names
     from attnlab.lessons.grading import read_number
-    from attnlab.number_text import parse_number
 
     text = (folder / "block.txt").read_bytes().decode("utf-8", "replace")
     for take in (parse_number, read_number, lambda t: tokenize(t), lambda t: student_names(t.split("\n")), parse_block):

@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from attnlab.errors import ExperimentError
+from attnlab.base.errors import ExperimentError
 
 ArrayLike: TypeAlias = Tensor | NDArray[Any] | Sequence[Any]
 """What a field may be given as: a tensor, a NumPy array or nested sequences of numbers."""

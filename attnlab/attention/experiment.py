@@ -9,10 +9,9 @@ from typing import Any, SupportsFloat, SupportsIndex
 import numpy as np
 from torch import Tensor
 
-from attnlab.arguments import explain_calls
-from attnlab.attention import masks, registry
 from attnlab.attention.arrays import ArrayLike, is_written, take, take_mask, written
 from attnlab.attention.frozen import NOTHING
+from attnlab.attention.registries import masks, registry
 from attnlab.attention.validation import (
     MOST_HEADS,
     check_shapes,
@@ -35,8 +34,9 @@ from attnlab.attention.validation_entries import (
     take_options,
     take_others,
 )
-from attnlab.counted import counted, divisors
-from attnlab.errors import ExperimentError
+from attnlab.base.arguments import explain_calls
+from attnlab.base.counted import counted, divisors
+from attnlab.base.errors import ExperimentError
 
 # The classes write their own __init__, as a field is given as any kind of array and kept as a tensor. They are
 # compared by identity (eq=False): comparing two would compare every number, and the program asks only whether
@@ -92,7 +92,7 @@ class Weights:
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, init=False)
 class AttentionConfig:
-    """How attention is computed; the names are those of the registries (:mod:`attnlab.attention.registry`).
+    """How attention is computed; the names are those of the registries (:mod:`attnlab.attention.registries.registry`).
 
     ``scale`` is ``"sqrt_d_k"``, ``"none"``, ``"sqrt_d_model"`` or a positive number by which scores are divided.
     ``mask`` is boolean [T_q, T_k], True where a query may attend; with ``causal`` both must allow.

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
-from attnlab.counted import divisors, from_to
-from attnlab.errors import ExperimentError
+from attnlab.base.counted import divisors, from_to
+from attnlab.base.errors import ExperimentError
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from torch import Tensor
 
-from attnlab.attention import registry
 from attnlab.attention.arrays import take
 from attnlab.attention.axes import SIZES, size
-from attnlab.attention.entries import Table
 from attnlab.attention.frozen import NOTHING, Frozen
-from attnlab.attention.masks import MASKS
-from attnlab.counted import from_to, has
-from attnlab.errors import ExperimentError
+from attnlab.attention.registries import registry
+from attnlab.attention.registries.entries import Table
+from attnlab.attention.registries.masks import MASKS
+from attnlab.base.counted import from_to, has
+from attnlab.base.errors import ExperimentError
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment

@@ -17,7 +17,7 @@ def main(names: Sequence[str], as_json: bool, *, quick: bool = False) -> int:
         AttnlabError: a bench cannot run here; the sentence says what it needs.
     """
     from attnlab.bench import measure
-    from attnlab.console import OK, say
+    from attnlab.cli.console import OK, say
 
     found: list[Case] = []
     for name in names:

@@ -10,12 +10,12 @@ import torch
 from PySide6.QtWidgets import QApplication
 
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
-from attnlab.attention.trace import Trace
+from attnlab.attention.stages.trace import Trace
 from attnlab.bench.measure import Case, case, in_turns
 from attnlab.bench.notebook import require_matplotlib
 from attnlab.compute.engine import compute
-from attnlab.figures.figure_file import figure_bytes
-from attnlab.figures.figure_spec import MM_PER_INCH, WIDTH_MM, FigureSpec
+from attnlab.figures.panels.figure_file import figure_bytes
+from attnlab.figures.panels.figure_spec import MM_PER_INCH, WIDTH_MM, FigureSpec
 
 SIDE, TOKENS, DPI = 12, 64, 300
 SPEC = FigureSpec(("weights",), columns=SIDE, width_mm=170.0, height_mm=190.0, dpi=DPI, title="Weights of 144 heads")
@@ -41,8 +41,8 @@ def cases(quick: bool = False) -> Iterator[Case]:
 
 def film_case(frames: int = FRAMES) -> Case:
     """Return how long a sweep of the temperature takes to become an MP4, beside how long it plays."""
-    from attnlab.attention.presets import preset
-    from attnlab.figures.moving_frame import film_spec
+    from attnlab.attention.examples.presets import preset
+    from attnlab.figures.films.film_frame import film_spec
     from attnlab.lessons.sweep import swept
     from attnlab.ui.base.slices import draw_now
     from attnlab.ui.export.filming import Filming, Scenario

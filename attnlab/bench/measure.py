@@ -77,7 +77,7 @@ def in_turns(rounds: int, *ways: Callable[[], float]) -> tuple[list[float], ...]
 @contextmanager
 def garbage_as_in_the_program(parent: QObject) -> Iterator[None]:
     """Collect garbage as the program does while it runs: on a timer, in the window's thread."""
-    from attnlab.ui.app import GarbageTimer
+    from attnlab.ui.app.application import GarbageTimer
 
     timer = GarbageTimer(parent)
     try:

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnlab.attention.experiment import Experiment
+from attnlab.base.errors import AttnlabError
 from attnlab.compute.engine import compute
-from attnlab.errors import AttnlabError
 
 COLUMNS = 4
 SIZE_INCHES, DPI = (12.0, 6.0), 100

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from textwrap import indent
 
+from attnlab.base.errors import AttnlabError
 from attnlab.bench.measure import Case, case
-from attnlab.errors import AttnlabError
 
 RUNS = 7
 IDLE_MS = 1500
@@ -31,8 +31,8 @@ if sys.platform != "win32":
 _BARE = f"{_PRELUDE}{BARE}\nsay('imported', time.time())\n{_MEMORY}"
 _PROGRAM = f"""{_PRELUDE}
 from PySide6.QtCore import QObject, QTimer
-import attnlab.cli
-from attnlab.ui.app import run
+import attnlab.cli.main
+from attnlab.ui.app.application import run
 
 class Watch(QObject):
     def __init__(self, window):

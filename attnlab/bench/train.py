@@ -10,8 +10,8 @@ from tempfile import TemporaryDirectory
 import torch
 from torch.nn import functional as F
 
+from attnlab.base.errors import TrainingError
 from attnlab.bench.measure import Case, case, in_turns
-from attnlab.errors import TrainingError
 from attnlab.training import models, tasks
 from attnlab.training.batch import IGNORED, Batch
 from attnlab.training.look import Viewer

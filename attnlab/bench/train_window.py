@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QApplication
 from attnlab.bench.measure import Case, case, garbage_as_in_the_program, in_turns, percentile
 from attnlab.bench.train import ENDLESS, LATE_MS, PICTURES, STOP_MS, STOPS, TASK, TURN_S, TURNS, Bare, task
 from attnlab.bench.window import Driver, wait_until, window
+from attnlab.ui.app.main_window import TRAIN
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.main_window import TRAIN
 from attnlab.ui.train.workspace import TrainWorkspace
 
 TICK_MS = 5

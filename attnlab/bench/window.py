@@ -9,13 +9,13 @@ from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QObject, QTimer
 
 from attnlab.attention import edits
 from attnlab.attention.experiment import Experiment
+from attnlab.base.errors import AttnlabError
 from attnlab.compute.service import Reply
 from attnlab.document.scene import Scene
 from attnlab.document.settings import Settings
-from attnlab.errors import AttnlabError
 from attnlab.files.source import Source
+from attnlab.ui.app.main_window import MainWindow
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.main_window import MainWindow
 from attnlab.ui.playground.card_layout import fit
 from attnlab.ui.playground.workspace import Playground
 
@@ -131,7 +131,7 @@ def wait_until(done: Callable[[], bool]) -> None:
 @contextmanager
 def window() -> Iterator[Driver]:
     """Open the program's window with settings of its own, and leave nothing of it behind."""
-    from attnlab.ui.app import make_application
+    from attnlab.ui.app.application import make_application
 
     app = make_application()
     made = MainWindow(Settings(theme="light"), Source(preset="journey"), remember=False)

@@ -8,11 +8,11 @@ The function and this package share a name, and importing any module of the pack
 import sys
 from typing import TYPE_CHECKING, Any
 
-from attnlab.arguments import explain_calls
+from attnlab.base.arguments import explain_calls
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
-    from attnlab.attention.trace import Trace
+    from attnlab.attention.stages.trace import Trace
 
 
 @explain_calls

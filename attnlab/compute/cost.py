@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from attnlab.attention.edits.token_edits import MAX_TOKENS, resize_tokens
 from attnlab.attention.experiment import Experiment
-from attnlab.attention.presence import sources
-from attnlab.attention.sentences import MAX_TOKENS, resize_tokens
-from attnlab.attention.trace import Trace
+from attnlab.attention.stages.presence import sources
+from attnlab.attention.stages.trace import Trace
 from attnlab.compute.engine import BUDGET, check_size, compute, needed
 
 SIZES = tuple(2**i for i in range(2, MAX_TOKENS.bit_length()))

@@ -6,10 +6,10 @@ from reprlib import repr
 import torch
 
 from attnlab.attention.experiment import Experiment
-from attnlab.attention.scores import SCORES
-from attnlab.attention.stages import STAGES
-from attnlab.attention.trace import Trace
-from attnlab.errors import ArgumentError, DeviceError
+from attnlab.attention.registries.scores import SCORES
+from attnlab.attention.stages.table import STAGES
+from attnlab.attention.stages.trace import Trace
+from attnlab.base.errors import ArgumentError, DeviceError
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64, "bfloat16": torch.bfloat16, "float16": torch.float16}
 BUDGET = 2 << 30

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnlab.attention.experiment import Experiment
-from attnlab.attention.statistics import is_weights
-from attnlab.attention.trace import Trace
+from attnlab.attention.measures.statistics import is_weights
+from attnlab.attention.stages.trace import Trace
+from attnlab.base.errors import DeviceError
 from attnlab.compute.engine import check_size, compute
-from attnlab.errors import DeviceError
 
 FORMATS = ("float32", "bfloat16", "float16")
 """The formats that are held against float64, the widest first."""

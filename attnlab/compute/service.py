@@ -11,11 +11,11 @@ import torch
 from PySide6.QtCore import QObject, Signal, Slot
 
 from attnlab.attention.experiment import Experiment
-from attnlab.attention.presence import source
-from attnlab.attention.trace import Trace
+from attnlab.attention.stages.presence import source
+from attnlab.attention.stages.trace import Trace
+from attnlab.base.errors import AttnlabError
+from attnlab.base.fault_log import report
 from attnlab.compute.engine import check_size, compute, prepare
-from attnlab.errors import AttnlabError
-from attnlab.fault_log import report
 
 PATIENCE_S = 0.05
 """How long a running job may delay a request: most jobs end sooner, and users do not notice the delay."""

@@ -8,11 +8,11 @@ from weakref import ref
 from PySide6.QtCore import QObject, Signal
 
 from attnlab.attention.experiment import Experiment
-from attnlab.attention.explanation import Cell
+from attnlab.attention.stages.explanation import Cell
+from attnlab.base.errors import AttnlabError
 from attnlab.document.history import Entry, History
 from attnlab.document.scene import Scene
 from attnlab.document.view import View, fitted
-from attnlab.errors import AttnlabError
 
 __all__ = ["Document", "View", "fitted"]
 

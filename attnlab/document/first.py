@@ -3,10 +3,10 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from attnlab.attention.presets import named
+from attnlab.attention.examples.presets import named
+from attnlab.base.errors import AttnlabError
 from attnlab.document.opened import Opened, read
 from attnlab.document.scene import Scene
-from attnlab.errors import AttnlabError
 from attnlab.files.source import Source
 
 DEFAULT = "journey"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from attnlab.document.scene import Scene
 from attnlab.document.settings import HISTORY_MIB
-from attnlab.files.session_experiment import arrays_of
+from attnlab.files.sessions.session_experiment import arrays_of
 
 ENTRY_BYTES = 4096
 """The estimated size of an entry without its arrays: its label, tokens and objects."""

@@ -3,14 +3,14 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from attnlab.attention.examples.presets import PRESETS
 from attnlab.attention.experiment import Experiment
-from attnlab.attention.presets import PRESETS
 from attnlab.compute.engine import DTYPES, devices
 from attnlab.document.saved_view import KEY, SavedView, from_plain
 from attnlab.document.scene import Scene
 from attnlab.files.atomic import shown
-from attnlab.files.session import load_session
-from attnlab.files.unsaved import FILE
+from attnlab.files.sessions.session_file import load_session
+from attnlab.files.sessions.unsaved import FILE
 
 _LONGEST_TITLE = 200
 

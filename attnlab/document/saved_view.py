@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, TypeVar
 
-from attnlab.attention import walk
 from attnlab.attention.experiment import Experiment
-from attnlab.attention.explanation import Cell
-from attnlab.attention.stages import BY_NAME
-from attnlab.attention.walk import Place
+from attnlab.attention.stages import walk
+from attnlab.attention.stages.explanation import Cell
+from attnlab.attention.stages.table import BY_NAME
+from attnlab.attention.stages.walk import Place
 from attnlab.document.view import View, fitted
 
 T = TypeVar("T")

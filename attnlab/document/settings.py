@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from attnlab.errors import FileError
+from attnlab.base.errors import FileError
+from attnlab.base.folders import config_folder
+from attnlab.base.printable import printable
 from attnlab.files.atomic import write_bytes
 from attnlab.files.bounded import read_bytes
-from attnlab.folders import config_folder
-from attnlab.printable import printable
 
 VERSION = 1
 LIMIT = 1 << 20

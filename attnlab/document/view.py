@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass, replace
 
-from attnlab.attention import walk
 from attnlab.attention.axes import size
 from attnlab.attention.experiment import Experiment
-from attnlab.attention.explanation import Cell
-from attnlab.attention.stages import BY_NAME
-from attnlab.attention.walk import Place
+from attnlab.attention.stages import walk
+from attnlab.attention.stages.explanation import Cell
+from attnlab.attention.stages.table import BY_NAME
+from attnlab.attention.stages.walk import Place
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from PySide6.QtGui import (
     QTextDocument,
 )
 
-from attnlab.errors import AttnlabError
+from attnlab.base.errors import AttnlabError
 from attnlab.figures.palette import LIGHT
 
 PAPERS = {"A4": QSizeF(5953, 8419), "Letter": QSizeF(6120, 7920)}

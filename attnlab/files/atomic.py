@@ -7,8 +7,8 @@ import stat
 import time
 from pathlib import Path
 
-from attnlab.errors import FileError
-from attnlab.printable import printable
+from attnlab.base.errors import FileError
+from attnlab.base.printable import printable
 
 _TEMPORARY, _STALE_S = ".attnlab-{}.tmp", 86_400
 _UNABLE = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EBADF)

@@ -4,7 +4,7 @@ import os
 import stat
 from typing import IO
 
-from attnlab.errors import FileError
+from attnlab.base.errors import FileError
 from attnlab.files.atomic import shown, why
 
 

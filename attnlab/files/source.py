@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attnlab.errors import FileError
+from attnlab.base.errors import FileError
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
@@ -70,7 +70,7 @@ def found(text: str) -> tuple[Source, ...]:
 def _presets(pattern: str) -> tuple[Source, ...]:
     from fnmatch import fnmatchcase
 
-    from attnlab.attention.presets import presets
+    from attnlab.attention.examples.presets import presets
 
     return tuple(Source(preset=name) for name in presets() if fnmatchcase(name, pattern.lower()))
 
@@ -130,13 +130,13 @@ def load_source(source: Source | str) -> "tuple[Experiment, str, str]":
     """
     source = parse_source(source) if isinstance(source, str) else source
     if source.preset is not None:
-        from attnlab.attention.presets import named
+        from attnlab.attention.examples.presets import named
 
         found = named(source.preset)
         return found.make(), found.title, found.name
     assert source.path is not None
     check_source(source)
-    from attnlab.files.session import load_scene
+    from attnlab.files.sessions.session_file import load_scene
 
     experiment, view = load_scene(source.path)
     title, name = view.get("title"), view.get("preset")

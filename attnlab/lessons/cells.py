@@ -4,10 +4,10 @@ import re
 from typing import TYPE_CHECKING
 
 from attnlab.attention.axes import TOKENS, labels, size
-from attnlab.attention.explanation import Cell
-from attnlab.attention.stages import BY_NAME, Stage
-from attnlab.counted import from_to, has
-from attnlab.errors import AttnlabError
+from attnlab.attention.stages.explanation import Cell
+from attnlab.attention.stages.table import BY_NAME, Stage
+from attnlab.base.counted import from_to, has
+from attnlab.base.errors import AttnlabError
 from attnlab.lessons.lesson import Blank
 
 if TYPE_CHECKING:

@@ -16,18 +16,19 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from attnlab.attention import edits, registry
+from attnlab.attention import edits
 from attnlab.attention.axes import TOKENS, size
 from attnlab.attention.experiment import Experiment
-from attnlab.attention.explanation import Cell, shown_value
-from attnlab.attention.stages import BY_NAME, kind_of
-from attnlab.attention.trace import Trace
-from attnlab.counted import counted, has
-from attnlab.errors import AttnlabError, ExperimentError, FileError
-from attnlab.files import session_json
+from attnlab.attention.registries import registry
+from attnlab.attention.stages.explanation import Cell, shown_value
+from attnlab.attention.stages.table import BY_NAME, kind_of
+from attnlab.attention.stages.trace import Trace
+from attnlab.base.counted import counted, has
+from attnlab.base.errors import AttnlabError, ExperimentError, FileError
 from attnlab.files.atomic import why, write_bytes
 from attnlab.files.bounded import read_bytes
-from attnlab.files.session import load, save
+from attnlab.files.sessions import session_json
+from attnlab.files.sessions.session_file import load, save
 
 FORMAT, VERSION = "attnlab exercise", 1
 LIMIT = 32 << 20

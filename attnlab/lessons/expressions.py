@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from attnlab.errors import AttnlabError
+from attnlab.base.errors import AttnlabError
 from attnlab.lessons.lookup import Numbers, Value, named, picked
 
 if TYPE_CHECKING:
-    from attnlab.attention.trace import Trace
+    from attnlab.attention.stages.trace import Trace
 
 MOST = 10**15
 """Whole numbers beyond are not kept exact: an expression cannot be made to fill the memory."""

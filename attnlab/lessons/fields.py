@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from attnlab.attention.presets import PRESETS
-from attnlab.attention.stages import BY_NAME
-from attnlab.errors import AttnlabError
+from attnlab.attention.examples.presets import PRESETS
+from attnlab.attention.stages.table import BY_NAME
+from attnlab.base.errors import AttnlabError
 from attnlab.lessons.cells import blanks_of
 from attnlab.lessons.lesson import DEPTHS, Blank, Edit, Problem
 from attnlab.lessons.yaml_block import Pair

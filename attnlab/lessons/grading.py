@@ -9,10 +9,10 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from attnlab.attention.arithmetic import number
 from attnlab.attention.experiment import Experiment
-from attnlab.counted import counted
-from attnlab.errors import AttnlabError, FileError
+from attnlab.attention.stages.arithmetic import number
+from attnlab.base.counted import counted
+from attnlab.base.errors import AttnlabError, FileError
 from attnlab.files.atomic import shown
 from attnlab.files.bounded import read_bytes
 from attnlab.lessons.exercise import MOST_STUDENTS, Answer, Exercise, answers, name_of

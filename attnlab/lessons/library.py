@@ -8,9 +8,9 @@ from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
-from attnlab import assets
-from attnlab.errors import FileError
-from attnlab.folders import config_folder
+from attnlab.base import assets
+from attnlab.base.errors import FileError
+from attnlab.base.folders import config_folder
 from attnlab.lessons.lesson import Lesson, Problem
 from attnlab.lessons.sections import cut, text_of
 

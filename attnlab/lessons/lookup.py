@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from attnlab.attention import edits, registry
+from attnlab.attention import edits
 from attnlab.attention.axes import TOKENS, labels
-from attnlab.attention.stages import BY_NAME
-from attnlab.counted import from_to, has
-from attnlab.errors import AttnlabError
+from attnlab.attention.registries import registry
+from attnlab.attention.stages.table import BY_NAME
+from attnlab.base.counted import from_to, has
+from attnlab.base.errors import AttnlabError
 from attnlab.lessons.cells import place
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
-    from attnlab.attention.trace import Trace
+    from attnlab.attention.stages.trace import Trace
 
 ALIASES = {"X": "embeddings", "M": "memory_embeddings"}
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from attnlab.attention.arithmetic import number
-from attnlab.errors import AttnlabError
+from attnlab.attention.stages.arithmetic import number
+from attnlab.base.errors import AttnlabError
 from attnlab.lessons.expressions import Scope, value_of
 from attnlab.lessons.lookup import Value
 

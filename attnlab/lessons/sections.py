@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from itertools import pairwise
 from pathlib import Path
 
-from attnlab.errors import FileError
+from attnlab.base.errors import FileError
 from attnlab.files.bounded import read_bytes
 from attnlab.lessons.lesson import Problem
 

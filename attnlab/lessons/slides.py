@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from attnlab.attention import walk
-from attnlab.attention.explanation import Cell
-from attnlab.attention.stages import BY_NAME
-from attnlab.attention.trace import Trace
-from attnlab.attention.walk import Place
+from attnlab.attention.stages import walk
+from attnlab.attention.stages.explanation import Cell
+from attnlab.attention.stages.table import BY_NAME
+from attnlab.attention.stages.trace import Trace
+from attnlab.attention.stages.walk import Place
+from attnlab.base.counted import has
+from attnlab.base.errors import AttnlabError
 from attnlab.compute.engine import check_size
-from attnlab.counted import has
-from attnlab.errors import AttnlabError
 from attnlab.lessons.cells import blank_cells, cell_of
 from attnlab.lessons.expressions import Scope
 from attnlab.lessons.lesson import Lesson, Problem, Step

@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from attnlab.attention import edits
-from attnlab.attention.arithmetic import Line, Span, number, plain, short
 from attnlab.attention.axes import label, size
-from attnlab.attention.explain import explain
-from attnlab.attention.explanation import Cell, Explanation
-from attnlab.attention.stages import Stage, about
-from attnlab.counted import counted
-from attnlab.errors import AttnlabError
+from attnlab.attention.stages.arithmetic import Line, Span, number, plain, short
+from attnlab.attention.stages.explain import explain
+from attnlab.attention.stages.explanation import Cell, Explanation
+from attnlab.attention.stages.table import Stage, about
+from attnlab.base.counted import counted
+from attnlab.base.errors import AttnlabError
 from attnlab.files.atomic import write_text
 from attnlab.lessons.solution_text import latex_line, latex_text, markdown_line, markdown_text
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
-    from attnlab.attention.trace import Trace
+    from attnlab.attention.stages.trace import Trace
 
 LIMIT = 20_000
 """Terms that are written out; of a larger computation the first rows, as many as fit."""

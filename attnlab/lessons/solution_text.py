@@ -4,7 +4,7 @@ import re
 import unicodedata
 from itertools import groupby
 
-from attnlab.attention.arithmetic import Line, Span
+from attnlab.attention.stages.arithmetic import Line, Span
 
 _IN_MARKDOWN = re.compile(r"([\\`*_\[\]<>#|~$&{}!^])")
 _LATEX = {

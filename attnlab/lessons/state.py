@@ -6,15 +6,17 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from attnlab.attention import edits, registry, sentences
-from attnlab.attention.batches import select, set_length
-from attnlab.attention.examples_common import Draws
+from attnlab.attention import edits
+from attnlab.attention.edits import token_edits
+from attnlab.attention.edits.batches import select, set_length
+from attnlab.attention.edits.second_sequence import toggle_memory
+from attnlab.attention.examples.example import Draws
+from attnlab.attention.examples.presets import preset
 from attnlab.attention.experiment import PROJECTIONS, AttentionConfig
-from attnlab.attention.masks import MASKS
-from attnlab.attention.memory import toggle_memory
-from attnlab.attention.presets import preset
-from attnlab.counted import counted
-from attnlab.errors import AttnlabError, ExperimentError
+from attnlab.attention.registries import registry
+from attnlab.attention.registries.masks import MASKS
+from attnlab.base.counted import counted
+from attnlab.base.errors import AttnlabError, ExperimentError
 from attnlab.lessons.cells import indexed
 from attnlab.lessons.lesson import Edit, Lesson, Problem, Step
 from attnlab.lessons.lookup import ALIASES
@@ -70,7 +72,7 @@ def _started(lesson: Lesson, step: Step, before: "Experiment | None", problems: 
 def _opened(path: Path | None, name: str) -> "Experiment":
     if path is None:
         raise AttnlabError(f"The session {name} is looked for beside the lesson, which lies in no folder yet: save it.")
-    from attnlab.files.session import load
+    from attnlab.files.sessions.session_file import load
 
     return load(path.parent / name)
 
@@ -139,7 +141,7 @@ def _wholes(key: str, value: object) -> list[int]:
 def _words(key: str, value: object) -> tuple[str, ...]:
     """Return tokens: the words of a text, or those of a list as they are."""
     if isinstance(value, str):
-        return sentences.tokenize(value)
+        return token_edits.tokenize(value)
     if isinstance(value, list | tuple) and not any(isinstance(each, list | dict) or each is None for each in value):
         return tuple(str(each) for each in value)
     raise ExperimentError(f"{key} is {str(value)[:60]!r}; it needs a sentence, or a list of tokens.")
@@ -148,7 +150,7 @@ def _words(key: str, value: object) -> tuple[str, ...]:
 def _memory(e: "Experiment", value: object) -> "Experiment":
     if _nothing(value):
         return toggle_memory(e, False)
-    return sentences.set_tokens(toggle_memory(e, True), _words("memory", value), "memory")
+    return token_edits.set_tokens(toggle_memory(e, True), _words("memory", value), "memory")
 
 
 def _valid(e: "Experiment", value: object) -> "Experiment":
@@ -193,8 +195,8 @@ def _key_heads(e: "Experiment", value: object) -> "Experiment":
 
 
 _SPECIAL: Mapping[str, Callable[["Experiment", Any], "Experiment"]] = {
-    "tokens": lambda e, value: sentences.set_tokens(e, _words("tokens", value)),
-    "sentence": lambda e, value: sentences.set_tokens(e, _words("sentence", value)),
+    "tokens": lambda e, value: token_edits.set_tokens(e, _words("tokens", value)),
+    "sentence": lambda e, value: token_edits.set_tokens(e, _words("sentence", value)),
     "memory": _memory,
     "output": lambda e, value: edits.toggle_output(e, _switch("output", value)),
     "biases": lambda e, value: edits.toggle_biases(e, _switch("biases", value)),
@@ -214,7 +216,7 @@ def _sizes() -> tuple[str, ...]:
 def _sized(e: "Experiment", name: str, value: object) -> "Experiment":
     size = _whole(name, value)
     if name == "T" or (name == "T_k" and e.memory_tokens is not None):
-        return sentences.resize_tokens(e, size, "query" if name == "T" else "memory")
+        return token_edits.resize_tokens(e, size, "query" if name == "T" else "memory")
     if name == "T_k":
         raise ExperimentError("T_k is T as long as there is no second sequence; set T, or memory first.")
     if name in registry.free_axes():

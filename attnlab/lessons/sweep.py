@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from attnlab.attention import edits, registry
-from attnlab.attention.masks import MASKS
-from attnlab.errors import AttnlabError, ExperimentError
+from attnlab.attention import edits
+from attnlab.attention.registries import registry
+from attnlab.attention.registries.masks import MASKS
+from attnlab.base.errors import AttnlabError, ExperimentError
 from attnlab.lessons.lesson import Edit
 from attnlab.lessons.state import edited
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from attnlab.attention import edits
-from attnlab.counted import from_to
-from attnlab.errors import ExperimentError
+from attnlab.base.counted import from_to
+from attnlab.base.errors import ExperimentError
 from attnlab.lessons.cells import pieces, place, unquoted
 
 if TYPE_CHECKING:

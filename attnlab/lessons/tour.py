@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from attnlab.attention import walk
-from attnlab.attention.stages import about
+from attnlab.attention.stages import walk
+from attnlab.attention.stages.table import about
 from attnlab.lessons.lesson import Lesson, Step
 
 if TYPE_CHECKING:

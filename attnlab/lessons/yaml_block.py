@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from attnlab.errors import AttnlabError
+from attnlab.base.errors import AttnlabError
 from attnlab.lessons.lesson import Problem
 
 MAX_DEPTH = 12

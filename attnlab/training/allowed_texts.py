@@ -7,11 +7,11 @@ import json
 import os
 from pathlib import Path
 
-from attnlab.errors import FileError
-from attnlab.files import session_json
+from attnlab.base.errors import FileError
+from attnlab.base.folders import config_folder
 from attnlab.files.atomic import shown, write_bytes
 from attnlab.files.bounded import read_bytes
-from attnlab.folders import config_folder
+from attnlab.files.sessions import session_json
 
 MOST, LIMIT = 200, 1 << 20
 """How many texts are remembered, and the size limit of the file that lists them, in bytes."""

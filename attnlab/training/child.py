@@ -12,8 +12,8 @@ import time
 import traceback
 from dataclasses import dataclass
 
-from attnlab.errors import AttnlabError, TrainingError
-from attnlab.fault_log import reason_of
+from attnlab.base.errors import AttnlabError, TrainingError
+from attnlab.base.fault_log import reason_of
 from attnlab.training.messages import (
     Arrays,
     Checkpoint,

@@ -2,7 +2,7 @@
 
 import torch
 
-from attnlab.errors import TrainingError
+from attnlab.base.errors import TrainingError
 from attnlab.training import models, run_state, tasks
 from attnlab.training.messages import Arrays
 from attnlab.training.own_random import OwnRandom

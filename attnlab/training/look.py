@@ -9,9 +9,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from attnlab.attention.arithmetic import short
 from attnlab.attention.experiment import Experiment
-from attnlab.errors import TrainingError
+from attnlab.attention.stages.arithmetic import short
+from attnlab.base.errors import TrainingError
 from attnlab.training import models, round_trip, tasks
 from attnlab.training.batch import END, IGNORED, PAD, Batch
 from attnlab.training.messages import Arrays

@@ -20,7 +20,7 @@ from contextlib import ExitStack
 from multiprocessing.connection import Connection, Pipe
 from typing import IO, Any
 
-from attnlab.fault_log import report
+from attnlab.base.fault_log import report
 from attnlab.training.child import Order
 from attnlab.training.messages import Arrays, Checkpoint, Command, Ended, Failed, Message, Progress, Stop
 from attnlab.training.pipe import Sender

@@ -4,9 +4,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from attnlab.attention import layer_tables
+from attnlab.attention.edits import layer_tables
 from attnlab.attention.experiment import PROJECTIONS, AttentionConfig, Experiment, Weights
-from attnlab.errors import TrainingError
+from attnlab.base.errors import TrainingError
 from attnlab.training.models.attention import Attention, LayerTrace
 
 KEPT = ("n_heads", "n_kv_heads", "causal", "scale", "score", "normalizer", "positions", "qk_norm", "masks", "options")

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from attnlab.errors import TrainingError
+from attnlab.base.errors import TrainingError
 from attnlab.training.messages import Arrays
 
 MODEL, OPTIMIZER = "model/", "optimizer/"

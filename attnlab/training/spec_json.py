@@ -4,7 +4,7 @@ import math
 from dataclasses import asdict, fields
 from typing import Any, TypeVar
 
-from attnlab.errors import TrainingError
+from attnlab.base.errors import TrainingError
 from attnlab.files.atomic import shown
 from attnlab.training.specs import ModelSpec, RunSpec, TrainSpec
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 @dataclass(frozen=True, slots=True)
 class ModelSpec:
     """The sizes of a model. ``kind`` is an entry of :mod:`attnlab.training.models`, ``positions`` one of
-    :mod:`attnlab.attention.positions`; ``norm`` is "before", "after" or "none"; ``d_ff`` 0 leaves the feed-forward out.
+    :mod:`attnlab.attention.registries.positions`; ``norm`` is "before", "after" or "none"; ``d_ff`` 0 leaves the
+    feed-forward out.
 
     Recurrent models have ``d_model`` hidden units, one head and no positions.
     """

@@ -18,11 +18,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from attnlab.errors import FileError
-from attnlab.files import session_json
+from attnlab.base.errors import FileError
+from attnlab.base.folders import config_folder
 from attnlab.files.atomic import is_temporary, shown, unwritable, why, write_bytes
 from attnlab.files.bounded import read_bytes
-from attnlab.folders import config_folder
+from attnlab.files.sessions import session_json
 from attnlab.training.marks import Mark
 from attnlab.training.messages import Arrays
 from attnlab.training.recorder import LIMIT

@@ -4,7 +4,7 @@ import math
 import re
 from typing import Any
 
-from attnlab.printable import printable
+from attnlab.base.printable import printable
 from attnlab.training.run import STATUSES, RunState
 from attnlab.training.spec_json import MOST, as_json
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnlab.files.atomic import shown
-from attnlab.files.session_json import parse
+from attnlab.files.sessions.session_json import parse
 
 Pieces = Mapping[str, tuple[tuple[int, ...], np.dtype[Any], Iterable[NDArray[np.generic]]]]
 """By name: the shape of an array, its dtype, and the arrays that follow each other in it."""

@@ -2,8 +2,8 @@
 
 import math
 
+from attnlab.base.errors import DeviceError
 from attnlab.compute.engine import resolve_device
-from attnlab.errors import DeviceError
 from attnlab.training.optimizers import OPTIMIZERS, SCHEDULES
 from attnlab.training.specs import RunSpec, TrainSpec
 from attnlab.training.tasks.data import Data

@@ -10,8 +10,8 @@ import torch
 from numpy.typing import NDArray
 from torch.nn.utils import clip_grads_with_norm_, get_total_norm
 
+from attnlab.base.errors import TrainingError
 from attnlab.compute.engine import resolve_device
-from attnlab.errors import TrainingError
 from attnlab.training import models, optimizers, run_state
 from attnlab.training.batch import Batch
 from attnlab.training.messages import Arrays, Checkpoint, Ended, Metric, Point

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import attnlab
-from attnlab.attention import batches, edits, sentences
-from attnlab.attention.batches import PAD
+from attnlab.attention import edits
+from attnlab.attention.edits import batches, token_edits
+from attnlab.attention.edits.batches import PAD
 from attnlab.attention.experiment import Experiment, Sample
 
 few = settings(deadline=None, max_examples=40)
@@ -22,8 +23,8 @@ def words(count: int, letter: str = "w") -> tuple[str, ...]:
 
 def sample(tokens: str, memory: str | None = None) -> Sample:
     """A sequence of one-letter words, the embeddings those of its words, d_model 4."""
-    rows = torch.stack([sentences.word_vector(token, 4) for token in tokens])
-    keys = None if memory is None else torch.stack([sentences.word_vector(token, 4) for token in memory])
+    rows = torch.stack([token_edits.word_vector(token, 4) for token in tokens])
+    keys = None if memory is None else torch.stack([token_edits.word_vector(token, 4) for token in memory])
     return Sample(tuple(tokens), rows, None if memory is None else tuple(memory), keys)
 
 
@@ -142,10 +143,10 @@ def test_sequences_that_make_no_batch_are_refused(samples: list[Sample], said: s
 
 def test_a_longer_sentence_makes_all_longer_and_a_shorter_one_shrinks_them_again() -> None:
     e = batch("abc", "a", "ab")
-    longer = sentences.retype(batches.select(e, 1), "a b c d e")
+    longer = token_edits.retype(batches.select(e, 1), "a b c d e")
     check_sizes(longer)
     assert valid(longer) == ["abc", "abcde", "ab"]
-    shorter = sentences.retype(longer, "x")
+    shorter = token_edits.retype(longer, "x")
     check_sizes(shorter)
     assert valid(shorter) == ["abc", "x", "ab"]
     assert shorter.T_q == 3
@@ -162,18 +163,18 @@ def test_any_edits_of_tokens_keep_all_sequences_equally_long(texts: list[str], d
         at = data.draw(st.integers(0, len(text) - 1))
         match data.draw(st.sampled_from(["remove", "add", "move", "duplicate", "rename", "retype"])):
             case "remove" if len(text) > 1:
-                e, text = sentences.remove_token(e, at), text[:at] + text[at + 1 :]
+                e, text = token_edits.remove_token(e, at), text[:at] + text[at + 1 :]
             case "add":
-                e, text = sentences.add_token(e, "x", at), f"{text[:at]}x{text[at:]}"
+                e, text = token_edits.add_token(e, "x", at), f"{text[:at]}x{text[at:]}"
             case "move":
-                e, text = sentences.move_token(e, at, 0), text[at] + text[:at] + text[at + 1 :]
+                e, text = token_edits.move_token(e, at, 0), text[at] + text[:at] + text[at + 1 :]
             case "duplicate":
-                e, text = sentences.duplicate_token(e, at), text[: at + 1] + text[at:]
+                e, text = token_edits.duplicate_token(e, at), text[: at + 1] + text[at:]
             case "rename":
-                e, text = sentences.rename_token(e, at, "y"), f"{text[:at]}y{text[at + 1 :]}"
+                e, text = token_edits.rename_token(e, at, "y"), f"{text[:at]}y{text[at + 1 :]}"
             case "retype":
                 text = data.draw(st.text("abc", min_size=1, max_size=6))
-                e = sentences.retype(e, " ".join(text))
+                e = token_edits.retype(e, " ".join(text))
         expected[item] = text
         assert valid(e) == expected
         check_sizes(e)
@@ -181,13 +182,13 @@ def test_any_edits_of_tokens_keep_all_sequences_equally_long(texts: list[str], d
 
 def test_appending_grows_the_present_sequence_and_a_size_cuts_them_all() -> None:
     e = batch("ab", "abcd", "abc")
-    e = sentences.append_token(e)
+    e = token_edits.append_token(e)
     assert batches.shown(e) == ("a", "b", "token3")
     assert e.T_q == 4
-    e = sentences.resize_tokens(e, 2)
+    e = token_edits.resize_tokens(e, 2)
     assert valid(e) == ["ab", "ab", "ab"]
     assert not e.config.masks
-    e = sentences.resize_tokens(e, 3)
+    e = token_edits.resize_tokens(e, 3)
     assert valid(e) == ["abtoken3", "ab", "ab"]
 
 
@@ -195,10 +196,10 @@ def test_a_mask_drawn_by_hand_is_shared_and_stays_in_its_place() -> None:
     mask = torch.ones(3, 3, dtype=torch.bool)
     mask[:, 1] = False
     e = batch("abc", "a", mask=mask)
-    for changed in (sentences.move_token(e, 1, 0), sentences.add_token(batches.select(e, 1), "b")):
+    for changed in (token_edits.move_token(e, 1, 0), token_edits.add_token(batches.select(e, 1), "b")):
         assert changed.config.mask is not None
         assert torch.equal(changed.config.mask, mask)
-    longer = sentences.append_token(e)
+    longer = token_edits.append_token(e)
     assert longer.config.mask is not None
     assert longer.config.mask.tolist() == [[True, False, True, True]] * 3 + [[True] * 4]
     cut = batches.remove_item(e, 0)
@@ -216,7 +217,7 @@ def test_when_the_last_sequence_is_removed_the_one_before_it_is_present() -> Non
 def test_sequences_are_added_and_removed() -> None:
     e = batches.add_item(batch("abc", "a"))
     assert (valid(e), e.item) == (["abc", "abc", "a"], 1)
-    e = sentences.retype(e, "x y z w")
+    e = token_edits.retype(e, "x y z w")
     assert (valid(e), e.T_q) == (["abc", "xyzw", "a"], 4)
     assert valid(batches.remove_item(e, 0)) == ["xyzw", "a"]
     assert batches.remove_item(e, 0).tokens == e.tokens
@@ -272,24 +273,27 @@ def test_numbers_are_edited_in_the_present_sequence_alone() -> None:
 def test_padding_by_hand_without_a_batch_stays_as_it_was_given() -> None:
     e = Experiment(words(5), torch.eye(5), config=attnlab.AttentionConfig(masks={"padding": 3}))
     assert batches.shown(e) == words(5)
-    longer = sentences.append_token(e)
+    longer = token_edits.append_token(e)
     assert (longer.T_q, longer.config.masks["padding"]) == (6, 3)
-    assert sentences.remove_token(e, 0).config.masks["padding"] == 3
-    assert not sentences.resize_tokens(e, 3).config.masks
+    assert token_edits.remove_token(e, 0).config.masks["padding"] == 3
+    assert not token_edits.resize_tokens(e, 3).config.masks
 
 
 def test_one_sequence_alone_keeps_the_room_that_its_pads_take() -> None:
     e = Experiment(("a", "b", PAD, PAD), torch.eye(4), config=attnlab.AttentionConfig(masks={"padding": 2}))
     assert batches.shown(e) == ("a", "b")
-    longer = sentences.retype(e, "a b c")
+    longer = token_edits.retype(e, "a b c")
     assert (longer.tokens, dict(longer.config.masks)) == (("a", "b", "c", PAD), {"padding": 3})
     assert torch.equal(longer.embeddings[:2], e.embeddings[:2])
-    shorter = sentences.remove_token(e, 0)
+    shorter = token_edits.remove_token(e, 0)
     assert (shorter.tokens, dict(shorter.config.masks)) == (("b", PAD, PAD, PAD), {"padding": 1})
-    assert (sentences.resize_tokens(e, 3).tokens, sentences.resize_tokens(e, 2).tokens) == (("a", "b", PAD), ("a", "b"))
-    assert sentences.resize_tokens(e, 3).config.masks["padding"] == 2
-    assert not sentences.resize_tokens(e, 2).config.masks
-    full = sentences.retype(e, "a b c d e")
+    assert (token_edits.resize_tokens(e, 3).tokens, token_edits.resize_tokens(e, 2).tokens) == (
+        ("a", "b", PAD),
+        ("a", "b"),
+    )
+    assert token_edits.resize_tokens(e, 3).config.masks["padding"] == 2
+    assert not token_edits.resize_tokens(e, 2).config.masks
+    full = token_edits.retype(e, "a b c d e")
     assert (full.T_q, dict(full.config.masks)) == (5, {})
 
 

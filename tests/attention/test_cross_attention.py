@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import attnlab
-from attnlab.attention import batches, edits, sentences
+from attnlab.attention import edits
+from attnlab.attention.edits import batches, token_edits
+from attnlab.attention.edits.second_sequence import toggle_memory
 from attnlab.attention.experiment import Experiment, Sample
-from attnlab.attention.memory import toggle_memory
 
 few = settings(deadline=None, max_examples=40)
 
@@ -74,7 +75,7 @@ def test_a_second_sequence_is_first_a_copy_and_changes_nothing(
     padding: int | None, causal: bool, hidden: int | None
 ) -> None:
     e = journey(causal=causal, masks={} if padding is None else {"padding": padding})
-    e = e if hidden is None else sentences.toggle_key(e, hidden)
+    e = e if hidden is None else token_edits.toggle_key(e, hidden)
     cross = toggle_memory(e, True)
     assert (cross.memory_tokens, cross.memory_embeddings) == (e.tokens, e.embeddings)
     assert toggle_memory(cross, True) is cross
@@ -86,12 +87,12 @@ def test_a_second_sequence_is_first_a_copy_and_changes_nothing(
 
 
 def test_a_second_sentence_has_its_own_length_everywhere() -> None:
-    e = sentences.retype(toggle_memory(journey(), True), "le chat dort", "memory")
+    e = token_edits.retype(toggle_memory(journey(), True), "le chat dort", "memory")
     assert (e.T_q, e.T_k, e.memory_tokens) == (6, 3, ("le", "chat", "dort"))
     trace = attnlab.compute(e)
     assert list(trace["weights"].shape) == [1, 6, 3]
     assert list(trace["output"].shape) == [6, 2]
-    np_vector = sentences.word_vector("chat", 3).float()
+    np_vector = token_edits.word_vector("chat", 3).float()
     assert torch.equal(e.memory[1], np_vector)
     assert e.tokens == journey().tokens
     back = toggle_memory(e, False)
@@ -101,37 +102,37 @@ def test_a_second_sentence_has_its_own_length_everywhere() -> None:
 def test_tokens_of_the_second_sequence_are_edited_as_those_of_the_first() -> None:
     e = toggle_memory(journey(), True)
     first, memory = e.embeddings, e.embeddings.tolist()
-    moved = sentences.move_token(e, 0, 5, "memory")
+    moved = token_edits.move_token(e, 0, 5, "memory")
     assert moved.memory.tolist() == [*memory[1:], memory[0]]
-    removed = sentences.remove_token(e, 1, "memory")
+    removed = token_edits.remove_token(e, 1, "memory")
     assert removed.memory.tolist() == [memory[0], *memory[2:]]
-    doubled = sentences.duplicate_token(e, 1, "memory")
+    doubled = token_edits.duplicate_token(e, 1, "memory")
     assert doubled.memory.tolist() == [*memory[:2], *memory[1:]]
-    renamed = sentences.rename_token(e, 1, "trip", "memory")
+    renamed = token_edits.rename_token(e, 1, "trip", "memory")
     assert renamed.memory_tokens == ("Your", "trip", "starts", "with", "one", "step")
     assert renamed.memory is e.memory
-    grown = sentences.append_token(e, "memory")
+    grown = token_edits.append_token(e, "memory")
     assert (grown.T_k, grown.key_tokens[-1]) == (7, "token7")
-    for changed in (moved, removed, doubled, renamed, grown, sentences.resize_tokens(e, 2, "memory")):
+    for changed in (moved, removed, doubled, renamed, grown, token_edits.resize_tokens(e, 2, "memory")):
         assert changed.embeddings is first
         assert changed.tokens == e.tokens
     with pytest.raises(attnlab.ExperimentError, match="T_k is 0; it needs a whole number from 1 to 512"):
-        sentences.resize_tokens(e, 0, "memory")
+        token_edits.resize_tokens(e, 0, "memory")
     with pytest.raises(attnlab.ExperimentError, match="The sentence is empty"):
-        sentences.retype(e, " ", "memory")
+        token_edits.retype(e, " ", "memory")
 
 
 def test_a_painted_mask_follows_queries_by_row_and_keys_by_column() -> None:
     mask = torch.ones(6, 6, dtype=torch.bool)
     mask[1, 2] = False
     e = toggle_memory(journey(mask=mask), True)
-    fewer = sentences.remove_token(sentences.remove_token(e, 0), 0, "memory")
+    fewer = token_edits.remove_token(token_edits.remove_token(e, 0), 0, "memory")
     assert fewer.config.mask is not None
     assert (~fewer.config.mask).nonzero().tolist() == [[0, 1]]
-    wider = sentences.add_token(e, "x", 0, "memory")
+    wider = token_edits.add_token(e, "x", 0, "memory")
     assert wider.config.mask is not None
     assert (~wider.config.mask).nonzero().tolist() == [[1, 3]]
-    back = toggle_memory(sentences.resize_tokens(e, 2), False)
+    back = toggle_memory(token_edits.resize_tokens(e, 2), False)
     assert back.config.mask is not None
     assert tuple(back.config.mask.shape) == (2, 2)
 
@@ -170,10 +171,10 @@ def test_a_batch_takes_its_padding_to_the_memory_and_back() -> None:
     e = batches.select(e, 1)
     cross = toggle_memory(e, True)
     assert cross.config.masks["padding"] == 1
-    longer = sentences.retype(cross, "x y z w", "memory")
+    longer = token_edits.retype(cross, "x y z w", "memory")
     assert (longer.T_q, longer.T_k, dict(longer.config.masks)) == (3, 4, {})
     assert [s.length for s in batches.items(longer)] == [3, None]
-    asked = sentences.retype(longer, "p q")
+    asked = token_edits.retype(longer, "p q")
     assert [asked.tokens, batches.select(asked, 0).tokens] == [("p", "q", "[pad]"), ("a", "b", "c")]
     back = toggle_memory(asked, False)
     assert [s.length for s in batches.items(back)] == [None, 2]
@@ -185,13 +186,13 @@ def test_a_batch_takes_its_padding_to_the_memory_and_back() -> None:
 
 def test_a_key_is_hidden_from_every_query_and_shown_again() -> None:
     e = journey()
-    once = sentences.toggle_key(e, 2)
-    assert sentences.masked_keys(once) == {2}
+    once = token_edits.toggle_key(e, 2)
+    assert token_edits.masked_keys(once) == {2}
     assert (attnlab.compute(once)["weights"][..., 2] == 0).all()
-    twice = sentences.toggle_key(once, 4)
-    assert sentences.masked_keys(twice) == {2, 4}
-    assert sentences.masked_keys(sentences.toggle_key(twice, 2)) == {4}
-    assert sentences.toggle_key(once, 2).config.mask is None
+    twice = token_edits.toggle_key(once, 4)
+    assert token_edits.masked_keys(twice) == {2, 4}
+    assert token_edits.masked_keys(token_edits.toggle_key(twice, 2)) == {4}
+    assert token_edits.toggle_key(once, 2).config.mask is None
     painted = edits.configured(e, mask=torch.eye(6, dtype=torch.bool))
-    assert sentences.masked_keys(painted) == set()
-    assert sentences.masked_keys(sentences.toggle_key(painted, 0)) == {0}
+    assert token_edits.masked_keys(painted) == set()
+    assert token_edits.masked_keys(token_edits.toggle_key(painted, 0)) == {0}

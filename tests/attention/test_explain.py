@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import attnlab
-from attnlab.attention.arithmetic import LARGE, LIMIT, number, plain, short
 from attnlab.attention.axes import label
-from attnlab.attention.explain import Cell, Explanation, explain
+from attnlab.attention.stages.arithmetic import LARGE, LIMIT, number, plain, short
+from attnlab.attention.stages.explain import Cell, Explanation, explain
 
 # --- reading the page back ------------------------------------------------------------------------------------------
 

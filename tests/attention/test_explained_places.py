@@ -6,8 +6,8 @@ import pytest
 import torch
 
 import attnlab
-from attnlab.attention.arithmetic import number, plain, short
-from attnlab.attention.explain import Cell, explain
+from attnlab.attention.stages.arithmetic import number, plain, short
+from attnlab.attention.stages.explain import Cell, explain
 
 
 def traced(w_o: bool = True, identity: bool = False, **config: Any) -> attnlab.Trace:

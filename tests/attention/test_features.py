@@ -14,18 +14,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import attnlab
-from attnlab.attention import registry
-from attnlab.attention.arithmetic import number, plain
 from attnlab.attention.edits import configured
-from attnlab.attention.entries import Entry, Option
 from attnlab.attention.experiment import PROJECTIONS
-from attnlab.attention.explain import Cell, explain
-from attnlab.attention.features import FEATURES
-from attnlab.attention.masks import MASKS
-from attnlab.attention.normalizers import NORMALIZERS
-from attnlab.attention.norms import NORMS
-from attnlab.attention.scores import SCORES
-from attnlab.attention.stages import BY_NAME, STAGES, about
+from attnlab.attention.registries import registry
+from attnlab.attention.registries.entries import Entry, Option
+from attnlab.attention.registries.features import FEATURES
+from attnlab.attention.registries.masks import MASKS
+from attnlab.attention.registries.normalizers import NORMALIZERS
+from attnlab.attention.registries.norms import NORMS
+from attnlab.attention.registries.scores import SCORES
+from attnlab.attention.stages.arithmetic import number, plain
+from attnlab.attention.stages.explain import Cell, explain
+from attnlab.attention.stages.table import BY_NAME, STAGES, about
 
 
 def drawn(*shape: int, seed: int = 1) -> torch.Tensor:

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import attnlab
-from attnlab.attention.arithmetic import plain
-from attnlab.attention.explain import Cell, explain
-from attnlab.attention.links import Region, linked
-from attnlab.attention.stages import BY_NAME, STAGES, sources
+from attnlab.attention.stages.arithmetic import plain
+from attnlab.attention.stages.explain import Cell, explain
+from attnlab.attention.stages.links import Region, linked
+from attnlab.attention.stages.table import BY_NAME, STAGES, sources
 
 SELF = attnlab.preset("multi-head-causal")
 CROSS = attnlab.Experiment(

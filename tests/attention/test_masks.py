@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import attnlab
-from attnlab.attention import masks, registry
-from attnlab.attention.explain import Cell, explain
-from attnlab.attention.masks import MASKS
-from attnlab.attention.stages import BY_NAME
+from attnlab.attention.registries import masks, registry
+from attnlab.attention.registries.masks import MASKS
+from attnlab.attention.stages.explain import Cell, explain
+from attnlab.attention.stages.table import BY_NAME
 
 CLOSE: dict[str, Any] = {"atol": 1e-10, "rtol": 1e-10}
 NUMBERED = sorted(name for name in MASKS if name != "causal")

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import attnlab
-from attnlab.attention.arithmetic import plain
-from attnlab.attention.explain import Cell, explain
-from attnlab.attention.normalizers import NORMALIZERS
+from attnlab.attention.registries.normalizers import NORMALIZERS
+from attnlab.attention.stages.arithmetic import plain
+from attnlab.attention.stages.explain import Cell, explain
 
 Row = list[float]
 

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from attnlab.attention import edits
+from attnlab.attention.examples.presets import preset
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
-from attnlab.attention.order import order_blindness, permuted, random_order, shuffled
-from attnlab.attention.presets import preset
-from attnlab.errors import ExperimentError
+from attnlab.attention.measures.order import order_blindness, permuted, random_order, shuffled
+from attnlab.base.errors import ExperimentError
 
 
 def random(seed: int, *size: int) -> Tensor:

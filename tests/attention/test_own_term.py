@@ -9,10 +9,10 @@ import pytest
 import torch
 
 import attnlab
-from attnlab.attention.arithmetic import Line, Span, joined, plain, shown
-from attnlab.attention.explain import explain
-from attnlab.attention.explanation import Cell
-from attnlab.attention.normalizers import NORMALIZERS
+from attnlab.attention.registries.normalizers import NORMALIZERS
+from attnlab.attention.stages.arithmetic import Line, Span, joined, plain, shown
+from attnlab.attention.stages.explain import explain
+from attnlab.attention.stages.explanation import Cell
 
 KEYS, LIMIT = 40, 6
 LOGITS = np.random.default_rng(3).permutation(np.linspace(0.2, 1.4, KEYS))

@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import attnlab
-from attnlab.attention.arithmetic import plain
-from attnlab.attention.assemble import assemble
-from attnlab.attention.explain import Cell, explain
-from attnlab.attention.order import order_blindness
-from attnlab.attention.position_functions import buckets, rope, slopes
-from attnlab.attention.positions import POSITIONS
-from attnlab.attention.stages import STAGES
+from attnlab.attention.edits.assemble import assemble
+from attnlab.attention.measures.order import order_blindness
+from attnlab.attention.registries.position_functions import buckets, rope, slopes
+from attnlab.attention.registries.positions import POSITIONS
+from attnlab.attention.stages.arithmetic import plain
+from attnlab.attention.stages.explain import Cell, explain
+from attnlab.attention.stages.table import STAGES
 
 CLOSE: dict[str, Any] = {"atol": 1e-10, "rtol": 1e-10}
 SCHEMES = sorted(POSITIONS)

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import attnlab
-from attnlab.attention.presets import PRESETS, Preset
+from attnlab.attention.examples.presets import PRESETS, Preset
 
 JOURNEY = ("Your", "journey", "starts", "with", "one", "step")
 REQUIRED = {

@@ -7,9 +7,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnlab.attention.positions import sinusoidal
-from attnlab.attention.rotation import frequencies, rotation, rotation_error
-from attnlab.errors import ExperimentError
+from attnlab.attention.measures.rotation import frequencies, rotation, rotation_error
+from attnlab.attention.registries.positions import sinusoidal
+from attnlab.base.errors import ExperimentError
 
 widths, offsets = st.integers(2, 70), st.integers(0, 300)
 

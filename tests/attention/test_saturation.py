@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from attnlab.attention import edits
+from attnlab.attention.examples.presets import preset
 from attnlab.attention.experiment import AttentionConfig, Experiment
-from attnlab.attention.presets import preset
-from attnlab.attention.saturation import SIZES, jacobian_norms, measured, of_random, of_trace
+from attnlab.attention.measures.saturation import SIZES, jacobian_norms, measured, of_random, of_trace
 from attnlab.compute.engine import compute
 
 CAUSAL = torch.ones(5, 5, dtype=torch.bool).triu(1)

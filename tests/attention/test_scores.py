@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import attnlab
-from attnlab.attention import score_functions
-from attnlab.attention.arithmetic import plain
 from attnlab.attention.edits import configured
-from attnlab.attention.explain import Cell, explain
-from attnlab.attention.scores import SCORES
+from attnlab.attention.registries import score_functions
+from attnlab.attention.registries.scores import SCORES
+from attnlab.attention.stages.arithmetic import plain
+from attnlab.attention.stages.explain import Cell, explain
 
 Row = list[float]
 Tables = dict[str, Any]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import attnlab
-from attnlab.attention import sentences
+from attnlab.attention.edits import token_edits
 
 
 def layer(
@@ -32,7 +32,7 @@ def rows(e: attnlab.Experiment) -> list[float | None]:
 
 
 def vector(word: str) -> list[float]:
-    made: list[float] = sentences.word_vector(word, 2).float().tolist()
+    made: list[float] = token_edits.word_vector(word, 2).float().tolist()
     return made
 
 
@@ -60,31 +60,31 @@ def vector(word: str) -> list[float]:
     ],
 )
 def test_sentences_of_any_script_become_tokens(text: str, tokens: tuple[str, ...]) -> None:
-    assert sentences.tokenize(text) == tokens
+    assert token_edits.tokenize(text) == tokens
 
 
 @given(st.text())
 def test_no_character_is_lost_and_the_sentence_gives_its_tokens_again(text: str) -> None:
-    tokens = sentences.tokenize(text)
+    tokens = token_edits.tokenize(text)
     assert "".join(tokens) == "".join(text.split())
-    assert sentences.tokenize(sentences.sentence(tokens)) == tokens
+    assert token_edits.tokenize(token_edits.sentence(tokens)) == tokens
     assert all(tokens)
 
 
 def test_a_word_has_the_same_vector_everywhere_and_another_word_another() -> None:
     before = torch.get_rng_state()
-    first = sentences.word_vector("猫", 5)
+    first = token_edits.word_vector("猫", 5)
     torch.set_default_dtype(torch.float64)
     try:
         with torch.device("meta"):
-            second = sentences.word_vector("猫", 5)
+            second = token_edits.word_vector("猫", 5)
     finally:
         torch.set_default_dtype(torch.float32)
     assert torch.equal(first, second)
     assert first.dtype == torch.float64
-    assert not torch.equal(first, sentences.word_vector("狗", 5))
+    assert not torch.equal(first, token_edits.word_vector("狗", 5))
     assert torch.equal(torch.get_rng_state(), before)
-    assert sentences.word_vector("\ud800", 3).isfinite().all()
+    assert token_edits.word_vector("\ud800", 3).isfinite().all()
 
 
 # --- a sentence typed -----------------------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ def test_a_word_has_the_same_vector_everywhere_and_another_word_another() -> Non
 
 def test_words_that_stay_keep_their_vectors_and_new_ones_get_their_own() -> None:
     e = layer("the", "cat", "sat")
-    after = sentences.set_tokens(e, ["the", "old", "cat", "sat"])
+    after = token_edits.set_tokens(e, ["the", "old", "cat", "sat"])
     assert after.tokens == ("the", "old", "cat", "sat")
     assert rows(after) == [0, None, 1, 2]
     assert after.embeddings[1].tolist() == vector("old")
@@ -100,14 +100,14 @@ def test_words_that_stay_keep_their_vectors_and_new_ones_get_their_own() -> None
 
 def test_the_same_sentence_changes_nothing() -> None:
     e = layer("the", "cat", mask=torch.eye(2).bool())
-    after = sentences.set_tokens(e, ("the", "cat"))
+    after = token_edits.set_tokens(e, ("the", "cat"))
     assert after.embeddings is e.embeddings
     assert after.config is e.config
     assert after.weights is e.weights
 
 
 def test_words_that_change_places_take_their_vectors_along() -> None:
-    assert rows(sentences.set_tokens(layer("a", "b", "c", "d"), ["d", "b", "c", "a"])) == [3, 1, 2, 0]
+    assert rows(token_edits.set_tokens(layer("a", "b", "c", "d"), ["d", "b", "c", "a"])) == [3, 1, 2, 0]
 
 
 @pytest.mark.parametrize(
@@ -122,14 +122,14 @@ def test_words_that_change_places_take_their_vectors_along() -> None:
 def test_words_that_occur_twice_are_told_apart_by_their_places(
     old: list[str], new: list[str], sources: list[int]
 ) -> None:
-    assert rows(sentences.set_tokens(layer(*old), new)) == sources
+    assert rows(token_edits.set_tokens(layer(*old), new)) == sources
 
 
 @given(
     st.lists(st.sampled_from("abc"), min_size=1, max_size=6), st.lists(st.sampled_from("abcd"), min_size=1, max_size=6)
 )
 def test_every_word_has_a_vector_of_its_own_word(old: list[str], new: list[str]) -> None:
-    after = sentences.set_tokens(layer(*old), new)
+    after = token_edits.set_tokens(layer(*old), new)
     assert after.tokens == tuple(new)
     for token, source, row in zip(new, rows(after), after.embeddings.tolist(), strict=True):
         assert row == vector(token) if source is None else old[int(source)] == token
@@ -140,14 +140,14 @@ def test_every_word_has_a_vector_of_its_own_word(old: list[str], new: list[str])
 
 def test_an_empty_sentence_is_refused() -> None:
     with pytest.raises(attnlab.ExperimentError, match="at least one"):
-        sentences.set_tokens(layer("a"), [])
+        token_edits.set_tokens(layer("a"), [])
 
 
 @pytest.mark.parametrize("edit", [
-    lambda e: sentences.set_tokens(e, ["a"] * 513),
-    lambda e: sentences.add_token(e, "b"),
-    lambda e: sentences.duplicate_token(e, 0),
-    lambda e: sentences.resize_tokens(e, 513),
+    lambda e: token_edits.set_tokens(e, ["a"] * 513),
+    lambda e: token_edits.add_token(e, "b"),
+    lambda e: token_edits.duplicate_token(e, 0),
+    lambda e: token_edits.resize_tokens(e, 513),
 ])  # fmt: skip
 def test_more_tokens_than_fit_are_refused(edit: Any) -> None:
     with pytest.raises(attnlab.ExperimentError, match="512"):
@@ -159,43 +159,47 @@ def test_more_tokens_than_fit_are_refused(edit: Any) -> None:
 
 def test_tokens_are_added_removed_duplicated_moved_and_renamed() -> None:
     e = layer("a", "b", "c")
-    assert rows(sentences.add_token(e, "new")) == [0, 1, 2, None]
-    assert rows(sentences.add_token(e, "new", 0)) == [None, 0, 1, 2]
-    assert rows(sentences.add_token(e, "b", 1)) == [0, 1, 1, 2]
-    assert rows(sentences.remove_token(e, 1)) == [0, 2]
-    assert rows(sentences.duplicate_token(e, 1)) == [0, 1, 1, 2]
-    assert sentences.move_token(e, 0, 2).tokens == ("b", "c", "a")
-    assert rows(sentences.move_token(e, 2, 0)) == [2, 0, 1]
-    renamed = sentences.rename_token(e, 1, "猫")
+    assert rows(token_edits.add_token(e, "new")) == [0, 1, 2, None]
+    assert rows(token_edits.add_token(e, "new", 0)) == [None, 0, 1, 2]
+    assert rows(token_edits.add_token(e, "b", 1)) == [0, 1, 1, 2]
+    assert rows(token_edits.remove_token(e, 1)) == [0, 2]
+    assert rows(token_edits.duplicate_token(e, 1)) == [0, 1, 1, 2]
+    assert token_edits.move_token(e, 0, 2).tokens == ("b", "c", "a")
+    assert rows(token_edits.move_token(e, 2, 0)) == [2, 0, 1]
+    renamed = token_edits.rename_token(e, 1, "猫")
     assert renamed.tokens == ("a", "猫", "c")
     assert renamed.embeddings is e.embeddings
 
 
 def test_the_last_token_stays() -> None:
     with pytest.raises(attnlab.ExperimentError, match="only token"):
-        sentences.remove_token(layer("a"), 0)
+        token_edits.remove_token(layer("a"), 0)
 
 
 def test_the_number_of_tokens_is_set() -> None:
     e = layer("a", "b", "c")
-    assert sentences.resize_tokens(e, 2).tokens == ("a", "b")
-    grown = sentences.resize_tokens(e, 5)
+    assert token_edits.resize_tokens(e, 2).tokens == ("a", "b")
+    grown = token_edits.resize_tokens(e, 5)
     assert grown.tokens == ("a", "b", "c", "token4", "token5")
     assert rows(grown)[:3] == [0, 1, 2]
     assert grown.embeddings[4].tolist() == vector("token5")
     for count in (0, -1):
         with pytest.raises(attnlab.ExperimentError, match=f"T is {count}"):
-            sentences.resize_tokens(e, count)
+            token_edits.resize_tokens(e, count)
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float16, torch.bfloat16])
 def test_new_tokens_are_in_the_format_of_the_others(dtype: torch.dtype) -> None:
-    assert sentences.add_token(layer("a", dtype=dtype), "b").embeddings.dtype == dtype
+    assert token_edits.add_token(layer("a", dtype=dtype), "b").embeddings.dtype == dtype
 
 
 def test_weights_are_shared_and_the_first_experiment_stays_as_it_was() -> None:
     e = layer("a", "b")
-    for after in (sentences.set_tokens(e, ["b", "c"]), sentences.add_token(e, "c"), sentences.resize_tokens(e, 1)):
+    for after in (
+        token_edits.set_tokens(e, ["b", "c"]),
+        token_edits.add_token(e, "c"),
+        token_edits.resize_tokens(e, 1),
+    ):
         assert after.weights is e.weights
     assert e.tokens == ("a", "b")
     assert rows(e) == [0, 1]
@@ -215,22 +219,22 @@ def mask_after(edit: Any, cross: bool = False) -> list[list[bool]]:
 
 
 def test_a_mask_drawn_by_hand_follows_its_tokens() -> None:
-    assert mask_after(lambda e: sentences.remove_token(e, 1)) == [[True, False], [False, True]]
-    assert mask_after(lambda e: sentences.move_token(e, 0, 2)) == [
+    assert mask_after(lambda e: token_edits.remove_token(e, 1)) == [[True, False], [False, True]]
+    assert mask_after(lambda e: token_edits.move_token(e, 0, 2)) == [
         [True, False, True], [True, True, False], [False, False, True],
     ]  # fmt: skip
-    assert mask_after(lambda e: sentences.rename_token(e, 0, "z")) == MASK
+    assert mask_after(lambda e: token_edits.rename_token(e, 0, "z")) == MASK
 
 
 def test_a_new_token_may_attend_to_all_and_be_attended_to_by_all() -> None:
     expected = [[True, True, False, False], [True] * 4, [True, True, True, False], [False, True, True, True]]
-    assert mask_after(lambda e: sentences.add_token(e, "new", 1)) == expected
-    assert mask_after(lambda e: sentences.set_tokens(e, ["a", "new", "b", "c"])) == expected
+    assert mask_after(lambda e: token_edits.add_token(e, "new", 1)) == expected
+    assert mask_after(lambda e: token_edits.set_tokens(e, ["a", "new", "b", "c"])) == expected
 
 
 def test_a_mask_of_another_sequence_keeps_its_columns() -> None:
-    assert mask_after(lambda e: sentences.remove_token(e, 0), cross=True) == [[True, True], [False, True]]
-    assert mask_after(lambda e: sentences.add_token(e, "n", 0), cross=True)[0] == [True, True]
+    assert mask_after(lambda e: token_edits.remove_token(e, 0), cross=True) == [[True, True], [False, True]]
+    assert mask_after(lambda e: token_edits.add_token(e, "n", 0), cross=True)[0] == [True, True]
 
 
 # Typing on in a sentence
@@ -238,7 +242,7 @@ def test_a_mask_of_another_sequence_keeps_its_columns() -> None:
 
 def _kept(e: attnlab.Experiment, text: str) -> list[tuple[str, int | None]]:
     """Return each token of the retyped sentence with the index of the token whose vector it has, None for its own."""
-    now = sentences.retype(e, text)
+    now = token_edits.retype(e, text)
     rows = [row.tolist() for row in e.embeddings]
     return [
         (token, rows.index(row.tolist()) if row.tolist() in rows else None)
@@ -270,14 +274,14 @@ def test_typing_cuts_only_what_was_typed_into(
 @pytest.mark.parametrize("text", ["a b c", "a b c ", " a b c", "a b c   "])
 def test_typing_that_leaves_the_tokens_leaves_the_experiment(text: str) -> None:
     e = attnlab.Experiment(("a", "b c"), [[1.0], [2.0]])
-    assert sentences.retype(e, text) is e
+    assert token_edits.retype(e, text) is e
 
 
 @given(st.lists(st.text("ab 你", max_size=3), min_size=1, max_size=5), st.text("ab 你", max_size=8))
 def test_any_text_typed_over_any_tokens_is_a_sentence_or_refused(tokens: list[str], text: str) -> None:
     e = attnlab.Experiment(tokens, [[float(i)] for i in range(len(tokens))])
     try:
-        now = sentences.retype(e, text)
+        now = token_edits.retype(e, text)
     except attnlab.ExperimentError:
         assert not text.strip()
         return
@@ -286,6 +290,6 @@ def test_any_text_typed_over_any_tokens_is_a_sentence_or_refused(tokens: list[st
 
 def test_a_new_token_takes_a_name_that_is_free() -> None:
     e = attnlab.Experiment(("token3", "x"), [[1.0], [2.0]])
-    now = sentences.resize_tokens(e, 4)
+    now = token_edits.resize_tokens(e, 4)
     assert now.tokens == ("token3", "x", "token4", "token5")
     assert 1.0 not in now.embeddings[2:]

@@ -9,9 +9,9 @@ import torch
 
 import attnlab
 from attnlab.attention.edits import configured
-from attnlab.attention.normalizers import NORMALIZERS
-from attnlab.attention.positions import POSITIONS
-from attnlab.attention.stages import STAGES
+from attnlab.attention.registries.normalizers import NORMALIZERS
+from attnlab.attention.registries.positions import POSITIONS
+from attnlab.attention.stages.table import STAGES
 from tests.near import assert_near
 
 WEIGHTS = ("W_q", "W_k", "W_v", "W_o", "b_q", "b_k", "b_v", "b_o")

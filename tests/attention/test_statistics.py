@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import attnlab
-from attnlab.attention.statistics import row_statistics, stage_summary, statistics_of, strip, weights_statistics
+from attnlab.attention.measures.statistics import (
+    row_statistics,
+    stage_summary,
+    statistics_of,
+    strip,
+    weights_statistics,
+)
 
 
 def test_a_row_that_is_even_has_the_most_entropy() -> None:

@@ -10,13 +10,14 @@ import torch
 from torch import Tensor
 
 import attnlab
-from attnlab.attention import edits, saturation
-from attnlab.attention.batches import select
-from attnlab.attention.order import order_blindness
-from attnlab.attention.presets import PRESETS
-from attnlab.attention.rotation import rotation, rotation_error
-from attnlab.attention.trace import Trace
-from attnlab.cli import main
+from attnlab.attention import edits
+from attnlab.attention.edits.batches import select
+from attnlab.attention.examples.presets import PRESETS
+from attnlab.attention.measures import saturation
+from attnlab.attention.measures.order import order_blindness
+from attnlab.attention.measures.rotation import rotation, rotation_error
+from attnlab.attention.stages.trace import Trace
+from attnlab.cli.main import main
 from attnlab.compute.cost import against_loops
 
 SIZES = {"A": 8, "B": 4, "C": 4, "D": 6, "E": 4, "F": 1}

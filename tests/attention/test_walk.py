@@ -8,15 +8,17 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnlab.attention import edits, sentences, walk
-from attnlab.attention.arithmetic import plain
+from attnlab.attention import edits
+from attnlab.attention.edits import token_edits
+from attnlab.attention.examples.presets import preset
 from attnlab.attention.experiment import Experiment
-from attnlab.attention.explain import Cell, explain
-from attnlab.attention.presets import preset
-from attnlab.attention.stages import BY_NAME, sources
-from attnlab.attention.trace import Trace
-from attnlab.attention.walk import DEPTHS, Place
-from attnlab.attention.walk_shown import begun, regions
+from attnlab.attention.stages import walk
+from attnlab.attention.stages.arithmetic import plain
+from attnlab.attention.stages.explain import Cell, explain
+from attnlab.attention.stages.table import BY_NAME, sources
+from attnlab.attention.stages.trace import Trace
+from attnlab.attention.stages.walk import DEPTHS, Place
+from attnlab.attention.stages.walk_sources import begun, regions
 from attnlab.compute.engine import compute
 
 SMALL = (
@@ -146,7 +148,7 @@ def test_a_place_is_fitted_to_what_there_is(
         return
     at = walk.place(e, depth, i)
     assert walk.fitted(e, at) == at
-    changed = sentences.resize_tokens(edits.configured(e, causal=causal, scale=scale), tokens)
+    changed = token_edits.resize_tokens(edits.configured(e, causal=causal, scale=scale), tokens)
     now = walk.fitted(changed, at)
     assert walk.fitted(changed, now) == now
     assert (now is None) == (at is None)
@@ -181,7 +183,7 @@ def test_cells_that_are_no_more_are_not_asked_for() -> None:
     e = preset("journey")
     at = Place("weights", asked=((2, 1), (5, 1), (1, 5)))
     assert walk.fitted(e, at) == at
-    assert walk.fitted(sentences.resize_tokens(e, 4), at) == Place("weights", asked=((2, 1),))
+    assert walk.fitted(token_edits.resize_tokens(e, 4), at) == Place("weights", asked=((2, 1),))
     assert walk.fitted(edits.configured(e, scale="none"), Place("scaled", asked=((0, 0),))) == Place("scores")
     assert walk.forward(e, "stage", at) == Place("context")
 

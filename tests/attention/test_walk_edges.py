@@ -4,15 +4,17 @@ import pytest
 import torch
 
 import attnlab
-from attnlab.attention import edits, sentences, walk
-from attnlab.attention.arithmetic import plain
+from attnlab.attention import edits
+from attnlab.attention.edits import token_edits
+from attnlab.attention.examples.presets import preset
 from attnlab.attention.experiment import Experiment
-from attnlab.attention.explain import Cell
-from attnlab.attention.links import Region
-from attnlab.attention.presets import preset
-from attnlab.attention.stages import BY_NAME
-from attnlab.attention.walk import Place
-from attnlab.attention.walk_shown import begun, regions
+from attnlab.attention.stages import walk
+from attnlab.attention.stages.arithmetic import plain
+from attnlab.attention.stages.explain import Cell
+from attnlab.attention.stages.links import Region
+from attnlab.attention.stages.table import BY_NAME
+from attnlab.attention.stages.walk import Place
+from attnlab.attention.stages.walk_sources import begun, regions
 
 
 def test_a_cell_is_known_when_its_last_term_is_added() -> None:
@@ -33,7 +35,7 @@ def test_the_share_of_the_stages_that_are_done() -> None:
 
 
 def test_a_place_just_outside_is_fitted() -> None:
-    four = sentences.resize_tokens(preset("journey"), 4)
+    four = token_edits.resize_tokens(preset("journey"), 4)
     assert walk.fitted(four, Place("weights", 3, 3)) == Place("weights", 3, 3)
     assert walk.fitted(four, Place("weights", 3, 4)) == Place("weights", 3)
     assert walk.fitted(four, Place("weights", 4, 3)) == Place("weights")

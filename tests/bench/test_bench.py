@@ -14,8 +14,8 @@ from attnlab.bench import NAMES, engine, lesson, live, main, measure, notebook, 
 from attnlab.bench.drag import EDITS, drag, drag_notebook
 from attnlab.bench.engine import experiment
 from attnlab.bench.window import window
-from attnlab.cli import BENCHES
-from attnlab.cli import main as command
+from attnlab.cli.main import BENCHES
+from attnlab.cli.main import main as command
 
 FIELDS = ["bench", "case", "ours", "baseline", "unit", "ratio", "p95", "runs"]
 

@@ -7,12 +7,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from attnlab.attention.examples.presets import preset
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
-from attnlab.attention.presets import preset
+from attnlab.base.errors import DeviceError
 from attnlab.compute import cost
 from attnlab.compute.cost import SIZES, against_loops, measure, measure_at
 from attnlab.compute.engine import compute, needed
-from attnlab.errors import DeviceError
 
 JOURNEY_NUMBERS = 6 * 3 + 3 * 6 * 2 + 3 * 6 * 6 + 6 * 2  # X; Q, K, V; scores, scaled, weights; Z, which is the output
 

@@ -8,10 +8,10 @@ import torch
 
 import attnlab
 from attnlab.attention.edits import configured
-from attnlab.attention.explain import Cell, explain
-from attnlab.attention.normalizers import NORMALIZERS
-from attnlab.attention.positions import POSITIONS
-from attnlab.attention.scores import SCORES
+from attnlab.attention.registries.normalizers import NORMALIZERS
+from attnlab.attention.registries.positions import POSITIONS
+from attnlab.attention.registries.scores import SCORES
+from attnlab.attention.stages.explain import Cell, explain
 from attnlab.compute.engine import needed
 
 ACCELERATORS = [

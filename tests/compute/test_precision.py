@@ -7,8 +7,8 @@ import pytest
 import torch
 
 import attnlab
+from attnlab.base.errors import DeviceError
 from attnlab.compute.precision import FORMATS, Difference, precision, scientific, summary
-from attnlab.errors import DeviceError
 
 
 def one(e: attnlab.Experiment, stage: str, name: str) -> Difference:

@@ -13,9 +13,9 @@ from PySide6.QtCore import QCoreApplication
 from pytestqt.qtbot import QtBot
 
 from attnlab.attention import edits
+from attnlab.attention.examples.presets import preset
 from attnlab.attention.experiment import Experiment
-from attnlab.attention.presets import preset
-from attnlab.attention.trace import Trace
+from attnlab.attention.stages.trace import Trace
 from attnlab.compute import service as module
 from attnlab.compute.engine import compute
 from attnlab.compute.service import ComputeService, Reply, Request

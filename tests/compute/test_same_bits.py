@@ -16,9 +16,9 @@ import torch
 import attnlab
 from attnlab.attention.arrays import own
 from attnlab.attention.edits import configured
-from attnlab.cli import main
+from attnlab.base.errors import ExperimentError
+from attnlab.cli.main import main
 from attnlab.compute.service import Request, answer
-from attnlab.errors import ExperimentError
 from tests.files.kinds import entries
 
 THREADS = (1, 2, 3, 4)

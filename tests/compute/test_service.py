@@ -12,8 +12,8 @@ from PySide6.QtCore import QCoreApplication
 from pytestqt.qtbot import QtBot
 
 from attnlab.attention import edits
+from attnlab.attention.examples.presets import preset
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
-from attnlab.attention.presets import preset
 from attnlab.compute import service as service_module
 from attnlab.compute.service import ComputeService, Reply, Request, answer
 from attnlab.ui.base.jobs import Lane, run

@@ -8,16 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytestqt.qtbot import QtBot
 
-from attnlab.attention import edits, sentences
+from attnlab.attention import edits
+from attnlab.attention.edits import token_edits
+from attnlab.attention.examples.presets import preset
 from attnlab.attention.experiment import AttentionConfig, Experiment
-from attnlab.attention.explain import Cell, explain
-from attnlab.attention.presets import preset
-from attnlab.attention.stages import STAGES
-from attnlab.attention.walk import Place
+from attnlab.attention.stages.explain import Cell, explain
+from attnlab.attention.stages.table import STAGES
+from attnlab.attention.stages.walk import Place
+from attnlab.base.errors import ExperimentError
 from attnlab.compute.engine import compute
 from attnlab.document.document import Document, View, fitted
 from attnlab.document.scene import Scene
-from attnlab.errors import ExperimentError
 
 
 class Listener:
@@ -211,7 +212,7 @@ def test_a_walk_stays_where_it_is_when_stages_come_and_go(document: Document) ->
     document.show(at=Place("weights", 5, 5))
     document.edit("Causal on", lambda e: edits.configured(e, causal=True))
     assert (document.view.at, document.view.step) == (Place("weights", 5, 5), 8)
-    document.edit("Three tokens", lambda e: sentences.resize_tokens(e, 3))
+    document.edit("Three tokens", lambda e: token_edits.resize_tokens(e, 3))
     assert document.view.at == Place("weights")
     document.show(at=Place("masked", 1))
     document.edit("Causal off", lambda e: edits.configured(e, causal=False))
@@ -255,7 +256,7 @@ VIEWS = st.builds(
 
 @given(VIEWS, CONFIGS, st.integers(1, 5))
 def test_a_fitted_view_can_always_be_shown(view: View, config: AttentionConfig, tokens: int) -> None:
-    e = sentences.resize_tokens(edits.resize(preset("the-cat-sat"), d_k=4, d_v=4), tokens)
+    e = token_edits.resize_tokens(edits.resize(preset("the-cat-sat"), d_k=4, d_v=4), tokens)
     e = replace(e, config=config)
     shown = fitted(view, e)
     trace = compute(e)

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from attnlab.attention import edits
+from attnlab.attention.examples.presets import preset
 from attnlab.attention.experiment import Experiment, Weights
-from attnlab.attention.presets import preset
 from attnlab.document.document import Document
 from attnlab.document.history import ENTRY_BYTES, Entry, History
 from attnlab.document.scene import Scene
-from attnlab.files.session_experiment import arrays_of
+from attnlab.files.sessions.session_experiment import arrays_of
 
 
 def weight(history: History) -> int:

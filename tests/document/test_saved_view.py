@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import attnlab
-from attnlab.attention import walk
-from attnlab.attention.explanation import Cell
-from attnlab.attention.walk import Place
+from attnlab.attention.stages import walk
+from attnlab.attention.stages.explanation import Cell
+from attnlab.attention.stages.walk import Place
 from attnlab.document.document import View, fitted
 from attnlab.document.saved_view import LOOKS, LessonPlace, SavedView, from_plain, sentence, to_plain
 

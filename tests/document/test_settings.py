@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from attnlab.base.errors import FileError
 from attnlab.document.settings import (
     RECENT_LIMIT,
     VERSION,
@@ -19,7 +20,6 @@ from attnlab.document.settings import (
     save_settings,
     settings_path,
 )
-from attnlab.errors import FileError
 
 
 def test_settings_come_back_as_they_were_saved(config_dir: Path) -> None:

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from attnlab.figures.figure_colours import MAPS, ColourMap, dressed
 from attnlab.figures.palette import DARK, LEVELS, LIGHT, colour_map, luminance
+from attnlab.figures.panels.figure_colours import MAPS, ColourMap, dressed
 
 
 def lightness(name: str, of: str, *, dark: bool = False) -> np.ndarray:

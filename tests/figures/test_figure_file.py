@@ -17,15 +17,15 @@ from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 
 import attnlab
+from attnlab.attention.examples.presets import drawn
 from attnlab.attention.experiment import AttentionConfig, Experiment
-from attnlab.attention.presets import drawn
-from attnlab.attention.trace import Trace
-from attnlab.errors import AttnlabError, FileError
-from attnlab.figures.figure_file import ENDINGS, figure_bytes, figure_image, painting, write_figure
-from attnlab.figures.figure_page import Page, draw_page, lay_out_page
-from attnlab.figures.figure_panel import map_data
-from attnlab.figures.figure_spec import FigureSpec
+from attnlab.attention.stages.trace import Trace
+from attnlab.base.errors import AttnlabError, FileError
 from attnlab.figures.palette import DARK, LIGHT, Palette, colour_map
+from attnlab.figures.panels.figure_file import ENDINGS, figure_bytes, figure_image, painting, write_figure
+from attnlab.figures.panels.figure_page import Page, draw_page, lay_out_page
+from attnlab.figures.panels.figure_panel import map_data
+from attnlab.figures.panels.figure_spec import FigureSpec
 
 pytestmark = pytest.mark.usefixtures("qapp")
 SVG = "{http://www.w3.org/2000/svg}"

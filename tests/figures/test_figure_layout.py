@@ -2,7 +2,15 @@
 
 import pytest
 
-from attnlab.figures.figure_layout import LEAST_LABELLED, LEAST_MAP, LEAST_WHOLE, NO_LABELS, Labels, Wish, lay_out
+from attnlab.figures.panels.figure_layout import (
+    LEAST_LABELLED,
+    LEAST_MAP,
+    LEAST_WHOLE,
+    NO_LABELS,
+    Labels,
+    Wish,
+    lay_out,
+)
 
 LABELS = Labels(row_width=40, column_width=30, upright=16, turned=40)
 

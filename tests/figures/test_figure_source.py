@@ -6,12 +6,12 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from attnlab.errors import AttnlabError
-from attnlab.figures.figure_file import figure_bytes, figure_image
-from attnlab.figures.figure_page import lay_out_page
-from attnlab.figures.figure_panel import map_data
-from attnlab.figures.figure_source import Sheet, Sheets, heads_of
-from attnlab.figures.figure_spec import FigureSpec
+from attnlab.base.errors import AttnlabError
+from attnlab.figures.panels.figure_file import figure_bytes, figure_image
+from attnlab.figures.panels.figure_page import lay_out_page
+from attnlab.figures.panels.figure_panel import map_data
+from attnlab.figures.panels.figure_source import Sheet, Sheets, heads_of
+from attnlab.figures.panels.figure_spec import FigureSpec
 
 pytestmark = pytest.mark.usefixtures("qapp")
 ROWS, COLUMNS = ("das", "Haus", "."), ("the", "house")

@@ -11,7 +11,7 @@ from PySide6.QtCore import QRectF, QSizeF
 from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
-from attnlab.errors import AttnlabError
+from attnlab.base.errors import AttnlabError
 from attnlab.figures.handout import PAPERS, Blanked, Formulas, HandoutWriter, Sheet, SheetTable, lay_out, page_image
 
 FORMULAS = Formulas(lambda latex, size: QSizeF(len(latex) * size / 2, size), lambda *_: 0.0)

@@ -25,7 +25,7 @@ from attnlab.figures.map_painter import (
 from attnlab.figures.palette import DARK, DARK_INK, LIGHT, LIGHT_INK, PALETTES, Palette, colour_map, contrast
 from attnlab.figures.raster import MAP_OF, NOT_A_NUMBER, indices
 from attnlab.figures.text import Pen, _laid_out
-from attnlab.ui.theme import apply_theme
+from attnlab.ui.base.theme import apply_theme
 
 pytestmark = pytest.mark.usefixtures("qapp")
 THEMES = pytest.mark.parametrize("palette", PALETTES.values(), ids=lambda palette: palette.name)

@@ -14,11 +14,11 @@ from PySide6.QtGui import QImage
 
 import attnlab
 from attnlab.attention.experiment import Experiment
-from attnlab.errors import AttnlabError
-from attnlab.figures import moving
-from attnlab.figures.figure_file import figure_image
-from attnlab.figures.figure_spec import FigureSpec
-from attnlab.figures.moving_frame import Film, Survey, film_colours, film_page, film_spec, frame_image, rgb
+from attnlab.base.errors import AttnlabError
+from attnlab.figures.films import film_file
+from attnlab.figures.films.film_frame import Film, Survey, film_colours, film_page, film_spec, frame_image, rgb
+from attnlab.figures.panels.figure_file import figure_image
+from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.lessons.sweep import Sweep, swept
 
 pytestmark = pytest.mark.usefixtures("qapp")
@@ -40,7 +40,18 @@ def decoded(data: bytes, ending: str, size: tuple[int, int], tmp_path: Path) -> 
     path = tmp_path / f"film{ending}"
     path.write_bytes(data)
     if ending == ".mp4":
-        command = [moving.ffmpeg(), "-loglevel", "error", "-i", str(path), "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
+        command = [
+            film_file.ffmpeg(),
+            "-loglevel",
+            "error",
+            "-i",
+            str(path),
+            "-f",
+            "rawvideo",
+            "-pix_fmt",
+            "rgb24",
+            "-",
+        ]
         raw = np.frombuffer(subprocess.run(command, capture_output=True, check=True).stdout, np.uint8)
         return list(raw.reshape(-1, size[1], size[0], 3))
     with Image.open(path) as film:
@@ -64,7 +75,7 @@ def test_each_frame_is_the_figure_of_its_value(ending: str, mean: float, most: i
     film, frames = frames_of(e, sweep, SMALL)
     assert film.size[0] == 322
     assert film.size[1] % 2 == 0
-    data = moving.encoded(iter(frames), film.size, 5, 25, ending, film_colours(film))
+    data = film_file.encoded(iter(frames), film.size, 5, 25, ending, film_colours(film))
     shown = decoded(data, ending, film.size, tmp_path)
     assert len(shown) == 5
     for i, each in enumerate(shown):
@@ -83,7 +94,7 @@ def test_a_film_lasts_as_long_as_asked_and_is_repeated(ending: str, fps: int, la
     frames = [bytes([i * 16] * 24) for i in range(15)]
     greys = tuple((i, i, i) for i in range(256))
     path = tmp_path / f"a{ending}"
-    path.write_bytes(moving.encoded(frames, size, 15, fps, ending, greys))
+    path.write_bytes(film_file.encoded(frames, size, 15, fps, ending, greys))
     with Image.open(path) as film:
         assert film.info["loop"] == 0
         times = []
@@ -125,12 +136,12 @@ def test_a_gif_has_the_nearest_of_its_colours_to_the_last_bit() -> None:
     random = np.random.default_rng(1)
     colours = tuple(map(tuple, random.integers(0, 256, (200, 3)).tolist()))
     frame = random.integers(0, 256, (40, 50, 3), dtype=np.uint8)
-    entries = moving._Nearest(colours).entries(frame.tobytes(), (50, 40))
+    entries = film_file._Nearest(colours).entries(frame.tobytes(), (50, 40))
     apart = ((frame[:, :, None].astype(int) - np.array(colours)) ** 2).sum(3)
     np.testing.assert_array_equal(np.take_along_axis(apart, entries[..., None].astype(int), 2)[..., 0], apart.min(2))
 
 
-@pytest.mark.parametrize("ending", moving.FILM_ENDINGS)
+@pytest.mark.parametrize("ending", film_file.FILM_ENDINGS)
 def test_a_film_that_is_given_up_leaves_no_process_and_no_file(
     ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -144,7 +155,7 @@ def test_a_film_that_is_given_up_leaves_no_process_and_no_file(
         children.append(usual(*arguments, **options))  # type: ignore[call-overload]
         return children[-1]
 
-    monkeypatch.setattr(moving.subprocess, "Popen", started)
+    monkeypatch.setattr(film_file.subprocess, "Popen", started)
 
     def frames() -> Iterator[bytes]:
         yield bytes(64 * 64 * 3)
@@ -152,7 +163,7 @@ def test_a_film_that_is_given_up_leaves_no_process_and_no_file(
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        moving.encoded(frames(), (64, 64), 9, 25, ending, ((0, 0, 0),))
+        film_file.encoded(frames(), (64, 64), 9, 25, ending, ((0, 0, 0),))
     assert all(child.poll() is not None for child in children)
     films = [child for child in children if "rawvideo" in child.args]  # imageio-ffmpeg tries the program once too
     assert len(films) == (ending == ".mp4")
@@ -174,7 +185,7 @@ def test_what_cannot_be_a_film_is_one_sentence(
 ) -> None:
     frames = (bytes(size[0] * size[1] * 3) for _ in range(count))
     with pytest.raises(AttnlabError) as caught:
-        moving.encoded(frames, size, count, fps, ending)
+        film_file.encoded(frames, size, count, fps, ending)
     assert sentence in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -183,8 +194,8 @@ def test_without_ffmpeg_an_mp4_says_what_to_install(monkeypatch: pytest.MonkeyPa
     monkeypatch.setitem(__import__("sys").modules, "imageio_ffmpeg", None)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(AttnlabError, match=r'pip install "attnlab\[film\]"'):
-        moving.check_film((64, 64), 5, 25, ".mp4")
-    moving.check_film((64, 64), 5, 25, ".gif")
+        film_file.check_film((64, 64), 5, 25, ".mp4")
+    film_file.check_film((64, 64), 5, 25, ".gif")
 
 
 def test_a_film_has_no_transparent_ground() -> None:
@@ -196,18 +207,18 @@ def test_ffmpeg_does_not_load_the_libraries_of_a_frozen_program(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """What starts a frozen program sets where libraries are looked for, and keeps what was set before."""
-    said, real = tmp_path / "said", moving.ffmpeg()
+    said, real = tmp_path / "said", film_file.ffmpeg()
     wrapper = tmp_path / "ffmpeg"
     wrapper.write_text(f'#!/bin/sh\necho "$LD_LIBRARY_PATH" > "{said}"\nexec "{real}" "$@"\n')
     wrapper.chmod(0o700)
-    monkeypatch.setattr(moving, "ffmpeg", lambda: str(wrapper))
+    monkeypatch.setattr(film_file, "ffmpeg", lambda: str(wrapper))
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     monkeypatch.setenv("LD_LIBRARY_PATH", "/opt/attnlab/_internal")
     monkeypatch.setenv("LD_LIBRARY_PATH_ORIG", "/opt/lib")
-    moving.encoded(iter([bytes(12)] * 2), (2, 2), 2, 5, ".mp4")
+    film_file.encoded(iter([bytes(12)] * 2), (2, 2), 2, 5, ".mp4")
     assert said.read_text() == "/opt/lib\n"
     monkeypatch.delenv("LD_LIBRARY_PATH_ORIG")
-    moving.encoded(iter([bytes(12)] * 2), (2, 2), 2, 5, ".mp4")
+    film_file.encoded(iter([bytes(12)] * 2), (2, 2), 2, 5, ".mp4")
     assert said.read_text() == "\n"
 
 
@@ -216,4 +227,4 @@ def test_a_frozen_program_does_not_send_people_to_pip(monkeypatch: pytest.Monkey
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     with pytest.raises(AttnlabError, match="An MP4 needs ffmpeg: install it with your system's packages; a GIF"):
-        moving.ffmpeg()
+        film_file.ffmpeg()

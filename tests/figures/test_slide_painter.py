@@ -14,11 +14,11 @@ from PySide6.QtWidgets import QApplication
 
 from attnlab.figures.map_painter import MapData, Outline
 from attnlab.figures.palette import DARK, LIGHT, PALETTES, Palette
-from attnlab.figures.slide_content import Bar, BarRow, Paragraph, Run, SlideContent, SlideMap
-from attnlab.figures.slide_layout import Sheet, chosen_bars, columns, stacked
-from attnlab.figures.slide_painter import Drawn, draw_slide
-from attnlab.figures.slide_text import Text, paragraph, readable_digits
-from attnlab.ui.theme import apply_theme
+from attnlab.figures.slides.slide_content import Bar, BarRow, Paragraph, Run, SlideContent, SlideMap
+from attnlab.figures.slides.slide_layout import Sheet, chosen_bars, columns, stacked
+from attnlab.figures.slides.slide_painter import Drawn, draw_slide
+from attnlab.figures.slides.slide_text import Text, paragraph, readable_digits
+from attnlab.ui.base.theme import apply_theme
 
 SIZES = [(1280, 720), (1920, 1080), (1024, 768), (3840, 2160), (1280, 800), (800, 800)]
 TOKENS = ("Your", "journey", "starts", "with", "one", "step")

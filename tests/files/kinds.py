@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import attnlab
-from attnlab.attention import registry
 from attnlab.attention.edits import configured
 from attnlab.attention.experiment import Experiment
-from attnlab.attention.features import FEATURES
-from attnlab.attention.masks import MASKS
-from attnlab.errors import ExperimentError
+from attnlab.attention.registries import registry
+from attnlab.attention.registries.features import FEATURES
+from attnlab.attention.registries.masks import MASKS
+from attnlab.base.errors import ExperimentError
 
 BASES = ("multi-head-8", "the-cat-sat", "random-4x8")
 ON: dict[str, dict[str, Any]] = {

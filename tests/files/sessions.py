@@ -14,8 +14,8 @@ from torch import Tensor
 
 import attnlab
 from attnlab.attention.experiment import Experiment, Weights
-from attnlab.files.session import save
-from attnlab.files.session_archive import MANIFEST, SUMS, TENSORS
+from attnlab.files.sessions.session_archive import MANIFEST, SUMS, TENSORS
+from attnlab.files.sessions.session_file import save
 
 INTEGERS = {2: torch.int16, 4: torch.int32, 8: torch.int64}
 

@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from safetensors.torch import save_file
 
-from attnlab.errors import AttnlabError, FileError
-from attnlab.files import named_array, numpy_in, state_dict_in, text_in
-from attnlab.files.arrays_in import ENDINGS, read_arrays
-from attnlab.files.text_in import read_text
+from attnlab.base.errors import AttnlabError, FileError
+from attnlab.files.weights import named_array, numpy_in, state_dict_in, text_in
+from attnlab.files.weights.arrays_in import ENDINGS, read_arrays
+from attnlab.files.weights.text_in import read_text
 
 STATE = {
     "attn.q_proj.weight": torch.randn(4, 3, generator=torch.Generator().manual_seed(0)),

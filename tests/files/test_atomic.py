@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from attnlab.errors import FileError
+from attnlab.base.errors import FileError
 from attnlab.files import atomic
 from attnlab.files.atomic import write_bytes
 
@@ -161,7 +161,7 @@ def test_a_disk_without_room_keeps_the_old_file_and_no_part_of_the_new_one(tmp_p
 import resource, sys
 from attnlab.files import atomic
 from attnlab.files.atomic import write_bytes
-from attnlab.errors import FileError
+from attnlab.base.errors import FileError
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 try:
     write_bytes(sys.argv[1], bytes(200_000))
@@ -182,7 +182,7 @@ import subprocess, sys
 from pathlib import Path
 from attnlab.files import atomic
 from attnlab.files.atomic import write_bytes
-from attnlab.errors import FileError
+from attnlab.base.errors import FileError
 
 disk = Path(sys.argv[1])
 def write(data):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from attnlab.errors import FileError
+from attnlab.base.errors import FileError
 from attnlab.files.bounded import read_bytes
 from attnlab.lessons.exercise import read_exercise
 from attnlab.lessons.grading import read_answer_file

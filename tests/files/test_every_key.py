@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from attnlab.attention.explanation import Cell
-from attnlab.attention.presets import preset
+from attnlab.attention.examples.presets import preset
+from attnlab.attention.stages.explanation import Cell
+from attnlab.base.errors import AttnlabError
 from attnlab.document.saved_view import from_plain
 from attnlab.document.settings import Settings, load_settings, save_settings
-from attnlab.errors import AttnlabError
-from attnlab.files.session import load_scene, save_scene
-from attnlab.files.session_archive import MANIFEST as SESSION_MANIFEST
-from attnlab.files.session_archive import TENSORS, pack
+from attnlab.files.sessions.session_archive import MANIFEST as SESSION_MANIFEST
+from attnlab.files.sessions.session_archive import TENSORS, pack
+from attnlab.files.sessions.session_file import load_scene, save_scene
 from attnlab.lessons.exercise import Exercise, answers, read_exercise, save_exercise
 from attnlab.training import store
 from attnlab.training.store_manifest import MANIFEST

@@ -14,10 +14,10 @@ from hypothesis.extra import numpy as arrays
 import attnlab
 from attnlab.attention.edits import configured, tables
 from attnlab.attention.experiment import AttentionConfig, Experiment
-from attnlab.errors import AttnlabError
-from attnlab.files.matrices_out import FORMATS, as_csv_text, as_latex, as_markdown, as_numpy, given_table
-from attnlab.files.tables import Table, as_csv, table
-from attnlab.files.text_in import read_text
+from attnlab.base.errors import AttnlabError
+from attnlab.files.export.matrix_text import FORMATS, as_csv_text, as_latex, as_markdown, as_numpy, given_table
+from attnlab.files.export.stage_tables import Table, as_csv, table
+from attnlab.files.weights.text_in import read_text
 
 CELLS = {r"\infty": "inf", r"\mathrm{NaN}": "nan", "∞": "inf", "NaN": "nan"}
 

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from torch import nn
 
 import attnlab
-from attnlab.attention import registry
 from attnlab.attention.edits import configured, with_setting
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
-from attnlab.errors import ExperimentError
-from attnlab.files.multihead import from_multihead, to_multihead
+from attnlab.attention.registries import registry
+from attnlab.base.errors import ExperimentError
+from attnlab.files.weights.multihead import from_multihead, to_multihead
 
 
 def filled(seed: int = 0, **given: object) -> nn.MultiheadAttention:

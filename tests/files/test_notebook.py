@@ -9,13 +9,13 @@ import pytest
 import torch
 
 import attnlab
-from attnlab.attention import registry
-from attnlab.attention.batches import select
+from attnlab.attention.edits.batches import select
 from attnlab.attention.experiment import Experiment
-from attnlab.attention.features import FEATURES
-from attnlab.attention.masks import MASKS
-from attnlab.attention.stages import BY_NAME
-from attnlab.files.notebook import notebook
+from attnlab.attention.registries import registry
+from attnlab.attention.registries.features import FEATURES
+from attnlab.attention.registries.masks import MASKS
+from attnlab.attention.stages.table import BY_NAME
+from attnlab.files.export.code_notebook import notebook
 from tests.files.kinds import KINDS, ON
 from tests.near import assert_near
 

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 import attnlab
+from attnlab.base.errors import AttnlabError
 from attnlab.document.settings import load_settings
-from attnlab.errors import AttnlabError
-from attnlab.files.arrays_in import ENDINGS, read_arrays
-from attnlab.files.head_counts import heads_beside
-from attnlab.files.layouts import UNKNOWN
-from attnlab.files.session import load_scene, read_view
+from attnlab.files.sessions.session_file import load_scene, read_view
 from attnlab.files.source import load_source
+from attnlab.files.weights.arrays_in import ENDINGS, read_arrays
+from attnlab.files.weights.head_counts import heads_beside
+from attnlab.files.weights.projection_layouts import UNKNOWN
 from attnlab.lessons.exercise import read_exercise
 from attnlab.lessons.grading import read_answer_file
 from attnlab.lessons.parse import read as read_lesson
@@ -41,21 +41,21 @@ JUSTIFIED = {
     "files/bounded.py: os.open": "the one reader",
     "files/atomic.py: open": "a new file is written",
     "files/atomic.py: os.open": "a new file is written, and a folder flushed",
-    "files/session_archive.py: zipfile.ZipFile": "of a buffer, or of what open_file gave",
-    "files/numpy_in.py: zipfile.ZipFile": "of what open_file gave",
-    "files/state_dict_in.py: zipfile.ZipFile": "of what open_file gave",
-    "files/state_dict_in.py: torch.load": "it maps a file by its path, which _is_zip opened by open_file just before",
-    "files/arrays_in.py: safe_open": "it maps a file by its path, which open_file opened just before",
-    "files/text_in.py: np.loadtxt": "of lines, not of a file",
-    "assets.py: .read_bytes": "attnlab's own resources",
-    "assets.py: .read_text": "attnlab's own resources",
-    "console.py: os.open": "the null device is written to",
+    "files/sessions/session_archive.py: zipfile.ZipFile": "of a buffer, or of what open_file gave",
+    "files/weights/numpy_in.py: zipfile.ZipFile": "of what open_file gave",
+    "files/weights/state_dict_in.py: zipfile.ZipFile": "of what open_file gave",
+    "files/weights/state_dict_in.py: torch.load": "it maps a file by its path, which _is_zip opened by open_file just before",
+    "files/weights/arrays_in.py: safe_open": "it maps a file by its path, which open_file opened just before",
+    "files/weights/text_in.py: np.loadtxt": "of lines, not of a file",
+    "base/assets.py: .read_bytes": "attnlab's own resources",
+    "base/assets.py: .read_text": "attnlab's own resources",
+    "cli/console.py: os.open": "the null device is written to",
     "bench/memory.py: open": "what Linux says of this process",
-    "crash_log.py: .open": "attnlab's own log is written to",
-    "fault_log.py: .open": "attnlab's own log is written to",
-    "files/unsaved.py: .open": "a new file is written",
-    "ui/window_place.py: QSettings": "where the window stood, in attnlab's own folder",
-    "figures/moving.py: .read_bytes": "what ffmpeg wrote into a folder made for it",
+    "base/crash_log.py: .open": "attnlab's own log is written to",
+    "base/fault_log.py: .open": "attnlab's own log is written to",
+    "files/sessions/unsaved.py: .open": "a new file is written",
+    "ui/app/window_place.py: QSettings": "where the window stood, in attnlab's own folder",
+    "figures/films/film_file.py: .read_bytes": "what ffmpeg wrote into a folder made for it",
 }  # fmt: skip
 
 

@@ -9,10 +9,10 @@ import pytest
 import torch
 
 import attnlab
-from attnlab.attention.batches import select
 from attnlab.attention.edits import configured, resize
+from attnlab.attention.edits.batches import select
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
-from attnlab.files.script import script
+from attnlab.files.export.script import script
 from tests.files.kinds import BASES, KINDS, across, entries, made
 from tests.near import assert_near
 

@@ -18,11 +18,11 @@ from safetensors.torch import save as packed_tensors
 from torch import Tensor
 
 import attnlab
+from attnlab.attention.edits.second_sequence import toggle_memory
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
-from attnlab.attention.memory import toggle_memory
-from attnlab.errors import FileError
-from attnlab.files.session import Session, load, load_scene, load_session, save, save_scene, save_session
-from attnlab.files.session_archive import MANIFEST, SUMS, TENSORS
+from attnlab.base.errors import FileError
+from attnlab.files.sessions.session_archive import MANIFEST, SUMS, TENSORS
+from attnlab.files.sessions.session_file import Session, load, load_scene, load_session, save, save_scene, save_session
 from tests.files.sessions import INTEGERS, SMALL, WHOLE, assert_same, rebuilt
 
 DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16)

@@ -15,9 +15,9 @@ import pytest
 
 import attnlab
 from attnlab.attention.experiment import AttentionConfig, Experiment
-from attnlab.errors import FileError
-from attnlab.files.session import Session, load_session, save_session
-from attnlab.files.session_archive import MANIFEST, TENSORS, pack
+from attnlab.base.errors import FileError
+from attnlab.files.sessions.session_archive import MANIFEST, TENSORS, pack
+from attnlab.files.sessions.session_file import Session, load_session, save_session
 from tests.files.sessions import SMALL, assert_same
 
 VERSION_1 = Path(__file__).with_name("version1.attnlab")
@@ -167,7 +167,7 @@ import torch
 import attnlab
 from attnlab.attention.experiment import Experiment
 from attnlab.files import atomic
-from attnlab.files.session import load_session, save_scene
+from attnlab.files.sessions.session_file import load_session, save_scene
 from pathlib import Path
 
 torch.set_num_threads(1)  # a fork has no other threads to wait for
@@ -252,8 +252,8 @@ def test_a_program_killed_while_it_saves_leaves_the_old_file_or_the_new_one_whol
 
 MEASURED = """
 import re, sys
-from attnlab.errors import FileError
-from attnlab.files.session import load
+from attnlab.base.errors import FileError
+from attnlab.files.sessions.session_file import load
 
 def peak():  # not ru_maxrss, which begins at that of the program that started this one
     with open("/proc/self/status") as status:

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import save as tensor_bytes
 
-from attnlab.errors import FileError
-from attnlab.files import session_archive
-from attnlab.files.session import load
-from attnlab.files.session_archive import MANIFEST, SUMS, TENSORS
+from attnlab.base.errors import FileError
+from attnlab.files.sessions import session_archive
+from attnlab.files.sessions.session_archive import MANIFEST, SUMS, TENSORS
+from attnlab.files.sessions.session_file import load
 from tests.files.sessions import SMALL, WHOLE, assert_same, rebuilt
 
 

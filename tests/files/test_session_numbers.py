@@ -11,14 +11,14 @@ import torch
 
 import attnlab
 from attnlab.attention.edits import configured
-from attnlab.attention.layer_edits import fitting_heads
+from attnlab.attention.edits.layer_edits import fitting_heads
 from attnlab.attention.validation import MOST_HEADS
+from attnlab.base.counted import divisors
+from attnlab.base.errors import AttnlabError
 from attnlab.compute.engine import check_size
-from attnlab.counted import divisors
 from attnlab.document.saved_view import from_plain, to_plain
-from attnlab.errors import AttnlabError
-from attnlab.files.session import load_session, save_scene
-from attnlab.files.session_archive import MANIFEST, TENSORS, pack
+from attnlab.files.sessions.session_archive import MANIFEST, TENSORS, pack
+from attnlab.files.sessions.session_file import load_session, save_scene
 
 HOSTILE: tuple[Any, ...] = (
     2**63 - 1, 2**63, -(2**63), 2**31 - 1, 2**31, 10**400, 16384, 4097, 0, -1, 0.5, 1e308, 5e-324, True, None, "9",

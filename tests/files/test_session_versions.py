@@ -14,11 +14,11 @@ import torch
 from safetensors.torch import load as read_tensors
 
 import attnlab
-from attnlab.errors import FileError
-from attnlab.files.session import load, load_scene, load_session, save_session
-from attnlab.files.session_archive import MANIFEST, SUMS, TENSORS
-from attnlab.files.session_experiment import arrays_of
-from attnlab.files.session_migrations import MIGRATIONS, VERSION, migrated
+from attnlab.base.errors import FileError
+from attnlab.files.sessions.session_archive import MANIFEST, SUMS, TENSORS
+from attnlab.files.sessions.session_experiment import arrays_of
+from attnlab.files.sessions.session_file import load, load_scene, load_session, save_session
+from attnlab.files.sessions.session_migrations import MIGRATIONS, VERSION, migrated
 from tests.files.sessions import SMALL, WHOLE, assert_same, bits, rebuilt
 
 VERSION_1 = Path(__file__).with_name("version1.attnlab")

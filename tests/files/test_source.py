@@ -6,9 +6,9 @@ import pytest
 import torch
 
 import attnlab
-from attnlab.attention.presets import PRESETS
-from attnlab.errors import FileError, UnknownPresetError
-from attnlab.files.session import save_scene
+from attnlab.attention.examples.presets import PRESETS
+from attnlab.base.errors import FileError, UnknownPresetError
+from attnlab.files.sessions.session_file import save_scene
 from attnlab.files.source import Source, found, is_several, load_source, parse_source
 
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 import attnlab
 from attnlab.attention.experiment import AttentionConfig, Experiment
-from attnlab.errors import AttnlabError
-from attnlab.files.tables import ENDINGS, Table, as_csv, as_json, encoded, table
+from attnlab.base.errors import AttnlabError
+from attnlab.files.export.stage_tables import ENDINGS, Table, as_csv, as_json, encoded, table
 
 
 def rows_of(text: str) -> list[list[str]]:

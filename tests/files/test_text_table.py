@@ -5,8 +5,8 @@ import pytest
 
 import attnlab
 from attnlab.attention.experiment import AttentionConfig, Experiment
-from attnlab.files.tables import table
-from attnlab.files.text_table import as_text, columns, label
+from attnlab.files.export.stage_tables import table
+from attnlab.files.export.terminal_table import as_text, columns, label
 
 
 def text(e: Experiment, stage: str = "weights", head: int | str = "all", width: int | None = None) -> str:

@@ -9,9 +9,9 @@ import pytest
 
 import attnlab
 from attnlab.attention.experiment import Experiment
-from attnlab.files import unsaved
-from attnlab.files.session import save_scene
-from attnlab.files.unsaved import BYTES_LIMIT, MOST, UnsavedFolder
+from attnlab.files.sessions import unsaved
+from attnlab.files.sessions.session_file import save_scene
+from attnlab.files.sessions.unsaved import BYTES_LIMIT, MOST, UnsavedFolder
 
 START = int(datetime(2026, 11, 22, 9, 0, tzinfo=UTC).timestamp())
 

@@ -15,13 +15,13 @@ from torch import Tensor
 import attnlab
 from attnlab.attention.edits import configured
 from attnlab.attention.experiment import Experiment
-from attnlab.errors import AttnlabError, ExperimentError
-from attnlab.files.arrays_in import read_arrays
-from attnlab.files.head_counts import heads_beside
-from attnlab.files.layouts import UNKNOWN, Heads
-from attnlab.files.named_array import NamedArray, named
-from attnlab.files.weights_apply import apply
-from attnlab.files.weights_in import Proposal, fitting_heads, guess, part_for, shapes
+from attnlab.base.errors import AttnlabError, ExperimentError
+from attnlab.files.weights.arrays_in import read_arrays
+from attnlab.files.weights.head_counts import heads_beside
+from attnlab.files.weights.named_array import NamedArray, named
+from attnlab.files.weights.projection_layouts import UNKNOWN, Heads
+from attnlab.files.weights.weights_apply import apply
+from attnlab.files.weights.weights_in import Proposal, fitting_heads, guess, part_for, shapes
 from tests.files.libraries import FIELDS, LIBRARIES, Layer, layer, linear, neox, side_by_side
 
 GROUPED = [name for name in LIBRARIES if name not in ("GPT-NeoX", "MultiheadAttention", "GPT-2", "nanoGPT", "timm")]

@@ -1,7 +1,7 @@
 """Cells of a lesson become cells of an experiment: along their own axis, of the head that they name."""
 
 import attnlab
-from attnlab.attention.explanation import Cell
+from attnlab.attention.stages.explanation import Cell
 from attnlab.lessons.cells import blank_cells, blank_of, cell_of
 
 

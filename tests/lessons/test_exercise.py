@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import attnlab
 from attnlab.attention import edits
 from attnlab.attention.experiment import Experiment
-from attnlab.attention.explanation import Cell
-from attnlab.errors import AttnlabError, ExperimentError, FileError
+from attnlab.attention.stages.explanation import Cell
+from attnlab.base.errors import AttnlabError, ExperimentError, FileError
 from attnlab.lessons.exercise import (
     Exercise,
     answers,

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import attnlab
-from attnlab.attention.explanation import Cell
-from attnlab.errors import AttnlabError
+from attnlab.attention.stages.explanation import Cell
+from attnlab.base.errors import AttnlabError
 from attnlab.lessons.exercise import Answer, Exercise, answers, answers_of, name_of, traced, variant
 from attnlab.lessons.grading import Grade, grade, mark, read_answer_file, read_number, sorted_out
 

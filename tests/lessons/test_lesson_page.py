@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from attnlab.attention.trace import Trace
+from attnlab.attention.stages.trace import Trace
 from attnlab.lessons.expressions import FUNCTIONS
 from attnlab.lessons.fields import FRONT, LENSES, QUESTION, STATE
 from attnlab.lessons.lesson import DEPTHS, Lesson

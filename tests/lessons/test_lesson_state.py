@@ -8,13 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import attnlab
-from attnlab.attention import edits, registry
-from attnlab.attention.batches import items
+from attnlab.attention import edits
+from attnlab.attention.edits.batches import items
+from attnlab.attention.edits.token_edits import word_vector
+from attnlab.attention.examples.presets import preset
 from attnlab.attention.experiment import Experiment
-from attnlab.attention.masks import MASKS
-from attnlab.attention.presets import preset
-from attnlab.attention.sentences import word_vector
-from attnlab.errors import AttnlabError, ExperimentError
+from attnlab.attention.registries import registry
+from attnlab.attention.registries.masks import MASKS
+from attnlab.base.errors import AttnlabError, ExperimentError
 from attnlab.lessons.lesson import Edit, Lesson, Problem, Step
 from attnlab.lessons.slides import check, slides
 from attnlab.lessons.state import _FIELDS, _SPECIAL, _sizes, edited, reseeded

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from attnlab.base.errors import FileError
 from attnlab.document.settings import settings_path
-from attnlab.errors import FileError
 from attnlab.lessons import library
 
 OWN = "---\ntitle: My own\n---\n\n## One\n\nText.\n\n## Two\n"

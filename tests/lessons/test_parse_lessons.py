@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnlab.errors import FileError
+from attnlab.base.errors import FileError
 from attnlab.lessons.lesson import Blank, Edit, Lesson, Question
 from attnlab.lessons.parse import parse, read
 from attnlab.lessons.sections import LIMIT, MOST_STEPS

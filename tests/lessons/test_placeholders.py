@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnlab.attention import edits
-from attnlab.attention.arithmetic import number
-from attnlab.attention.batches import select
-from attnlab.attention.presets import PRESETS, preset
-from attnlab.attention.sentences import set_tokens
-from attnlab.attention.trace import Trace
+from attnlab.attention.edits.batches import select
+from attnlab.attention.edits.token_edits import set_tokens
+from attnlab.attention.examples.presets import PRESETS, preset
+from attnlab.attention.stages.arithmetic import number
+from attnlab.attention.stages.trace import Trace
 from attnlab.lessons.expressions import Scope
 from attnlab.lessons.placeholders import LONGEST, UNKNOWN, Wrong, fill
 

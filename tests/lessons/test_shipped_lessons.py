@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from attnlab import assets
-from attnlab.attention.presets import PRESETS
+from attnlab.attention.examples.presets import PRESETS
+from attnlab.base import assets
 from attnlab.lessons.lesson import Lesson
 from attnlab.lessons.library import find, shipped
 from attnlab.lessons.parse import parse

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from attnlab.attention.explanation import Cell
-from attnlab.attention.presets import preset
-from attnlab.attention.trace import Trace
-from attnlab.attention.walk import Place
-from attnlab.errors import FileError
+from attnlab.attention.examples.presets import preset
+from attnlab.attention.stages.explanation import Cell
+from attnlab.attention.stages.trace import Trace
+from attnlab.attention.stages.walk import Place
+from attnlab.base.errors import FileError
 from attnlab.lessons.cells import MOST_BLANKS
 from attnlab.lessons.lesson import Blank, Edit, Lesson, Problem, Question, Step
 from attnlab.lessons.parse import parse, read

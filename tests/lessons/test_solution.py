@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import attnlab
-from attnlab.attention.arithmetic import Span, number
-from attnlab.attention.trace import Trace
-from attnlab.errors import AttnlabError, FileError
+from attnlab.attention.stages.arithmetic import Span, number
+from attnlab.attention.stages.trace import Trace
+from attnlab.base.errors import AttnlabError, FileError
 from attnlab.lessons.exercise import traced
 from attnlab.lessons.solution import LIMIT, extent, latex, markdown, save
 from attnlab.lessons.solution_text import latex_line, latex_text, markdown_text

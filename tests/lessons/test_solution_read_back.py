@@ -7,14 +7,14 @@ import pytest
 
 import attnlab
 from attnlab.attention import edits
-from attnlab.attention.arithmetic import number, plain, short
+from attnlab.attention.edits.token_edits import resize_tokens
 from attnlab.attention.experiment import Experiment
-from attnlab.attention.explain import explain
-from attnlab.attention.explanation import Cell
-from attnlab.attention.sentences import resize_tokens
-from attnlab.attention.stages import about
-from attnlab.attention.trace import Trace
-from attnlab.counted import counted
+from attnlab.attention.stages.arithmetic import number, plain, short
+from attnlab.attention.stages.explain import explain
+from attnlab.attention.stages.explanation import Cell
+from attnlab.attention.stages.table import about
+from attnlab.attention.stages.trace import Trace
+from attnlab.base.counted import counted
 from attnlab.lessons.exercise import traced
 from attnlab.lessons.solution import LIMIT, WIDEST, extent, latex, markdown
 from tests.lessons.read_back import Block, Computed, Formula, Heading, Said, Table, alike, of_latex, of_markdown

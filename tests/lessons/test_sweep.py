@@ -3,8 +3,8 @@
 import pytest
 
 import attnlab
-from attnlab.attention.presets import PRESETS
-from attnlab.errors import AttnlabError
+from attnlab.attention.examples.presets import PRESETS
+from attnlab.base.errors import AttnlabError
 from attnlab.lessons.sweep import Sweep, parsed, suggested, swept
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from attnlab.attention.presets import presets
-from attnlab.attention.stages import BY_NAME
+from attnlab.attention.examples.presets import presets
+from attnlab.attention.stages.table import BY_NAME
 from attnlab.files.atomic import write_text
 from attnlab.lessons.fields import LENSES
 from attnlab.lessons.lesson import DEPTHS, Blank, Edit, Lesson, Question, Step

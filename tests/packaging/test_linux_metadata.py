@@ -27,7 +27,7 @@ def entry() -> configparser.SectionProxy:
 
 def test_the_menu_starts_the_installed_command_with_one_file() -> None:
     scripts = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    assert 'attnlab = "attnlab.cli:main"' in scripts
+    assert 'attnlab = "attnlab.cli.main:main"' in scripts
     assert entry()["Exec"] == "attnlab %f"
     assert entry()["Terminal"] == "false"
 
@@ -35,7 +35,7 @@ def test_the_menu_starts_the_installed_command_with_one_file() -> None:
 def test_windows_belong_to_the_entry_of_that_name(qapp: object) -> None:
     from PySide6.QtGui import QGuiApplication
 
-    from attnlab.ui.app import make_application
+    from attnlab.ui.app.application import make_application
 
     make_application()
     assert QGuiApplication.desktopFileName() == "attnlab"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import attnlab
-from attnlab.doctor import version_numbers
+from attnlab.cli.doctor import version_numbers
 
 ROOT = Path(__file__).parent.parent.parent
 PACKAGING = ROOT / "packaging"
@@ -61,7 +61,9 @@ def test_what_builds_the_program_is_python(file: str) -> None:
 
 def test_the_frozen_program_opens_no_second_window_for_a_child_process() -> None:
     start = (PACKAGING / "start.py").read_text(encoding="utf-8")
-    assert start.index('__name__ == "__main__"') < start.index("freeze_support()") < start.index("attnlab.cli import")
+    assert (
+        start.index('__name__ == "__main__"') < start.index("freeze_support()") < start.index("attnlab.cli.main import")
+    )
 
 
 def test_the_frozen_program_answers_the_doctor_as_python_would() -> None:

@@ -9,9 +9,9 @@ import pytest
 import torch
 
 import attnlab
-from attnlab.attention.batches import select
-from attnlab.attention.positions import POSITIONS
-from attnlab.attention.trace import Trace
+from attnlab.attention.edits.batches import select
+from attnlab.attention.registries.positions import POSITIONS
+from attnlab.attention.stages.trace import Trace
 from attnlab.training import models
 from attnlab.training.batch import Batch
 from attnlab.training.models import KINDS, watched

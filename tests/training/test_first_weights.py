@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from attnlab.errors import TrainingError
+from attnlab.base.errors import TrainingError
 from attnlab.training.first_weights import first_weights
 from attnlab.training.models import KINDS
 from attnlab.training.tasks import TASKS, task_spec

@@ -8,8 +8,8 @@ from torch import Tensor
 
 import attnlab
 from attnlab import AttentionConfig, Experiment, Weights
-from attnlab.attention import masks
-from attnlab.attention.masks import Hidden
+from attnlab.attention.registries import masks
+from attnlab.attention.registries.masks import Hidden
 from attnlab.training.models import Attention
 from attnlab.training.models.attention import LayerTrace
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from attnlab.errors import TrainingError
+from attnlab.base.errors import TrainingError
 from attnlab.training import models, tasks
 from attnlab.training.batch import IGNORED, PAD, Batch
 from attnlab.training.look import Viewer

@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from attnlab.attention.positions import POSITIONS
-from attnlab.errors import TrainingError
+from attnlab.attention.registries.positions import POSITIONS
+from attnlab.base.errors import TrainingError
 from attnlab.training import models
 from attnlab.training.batch import BEGIN, END, IGNORED, PAD, Batch
 from attnlab.training.models import KINDS, Model, watched

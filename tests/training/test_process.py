@@ -375,7 +375,7 @@ def test_a_script_that_forgets_to_stop_it_ends_all_the_same(tmp_path: Path) -> N
 @posix
 def test_the_frozen_program_trains_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "attnlab"
-    program.write_text(f"#!{sys.executable}\nimport sys\nfrom attnlab.cli import main\nsys.exit(main())\n")
+    program.write_text(f"#!{sys.executable}\nimport sys\nfrom attnlab.cli.main import main\nsys.exit(main())\n")
     program.chmod(0o755)
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     monkeypatch.setattr(sys, "executable", str(program))

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 import attnlab
 from attnlab import AttentionConfig, Weights
-from attnlab.attention.layer_tables import with_table, with_weights
-from attnlab.errors import TrainingError
+from attnlab.attention.edits.layer_tables import with_table, with_weights
+from attnlab.base.errors import TrainingError
 from attnlab.training import models, tasks
 from attnlab.training.batch import PAD, Batch
 from attnlab.training.look import Viewer

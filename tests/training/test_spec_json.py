@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnlab.errors import TrainingError
+from attnlab.base.errors import TrainingError
 from attnlab.training.spec_json import as_json, from_json
 from attnlab.training.specs import ModelSpec, RunSpec, TrainSpec
 from attnlab.training.tasks import TASKS

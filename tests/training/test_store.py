@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as tensors
 
-from attnlab.errors import FileError
+from attnlab.base.errors import FileError
 from attnlab.training.messages import Arrays, Checkpoint
 from attnlab.training.run import Run, RunState
 from attnlab.training.specs import RunSpec

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnlab.errors import FileError
+from attnlab.base.errors import FileError
 from attnlab.files.bounded import read_bytes
 from attnlab.training import store
 from attnlab.training.run import RunState

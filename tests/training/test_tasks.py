@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from attnlab import assets
-from attnlab.errors import TrainingError
+from attnlab.base import assets
+from attnlab.base.errors import TrainingError
 from attnlab.training.batch import BEGIN, END, IGNORED, PAD, SPECIAL, Batch
 from attnlab.training.models import KINDS
 from attnlab.training.specs import RunSpec

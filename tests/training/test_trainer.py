@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from attnlab.errors import DeviceError, TrainingError
+from attnlab.base.errors import DeviceError, TrainingError
 from attnlab.training.messages import Arrays
 from attnlab.training.specs import ModelSpec, RunSpec
 from attnlab.training.tasks import TASKS, task_spec

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from attnlab.cli_train import with_settings
+from attnlab.cli.train_command import with_settings
 from attnlab.training.models import KINDS
 from attnlab.training.tasks import TASKS, check, task_spec
 

@@ -15,14 +15,14 @@ from pytestqt.qtbot import QtBot
 
 from attnlab.document.settings import Settings
 from attnlab.files.source import Source
-from attnlab.ui.main_window import MainWindow
+from attnlab.ui.app.main_window import MainWindow
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
     from attnlab.document.document import Document
     from attnlab.ui.playground.card import StageCard
     from attnlab.ui.playground.workspace import Playground
-    from attnlab.ui.widgets.matrix_table import MatrixTable
+    from attnlab.ui.widgets.matrix.matrix_table import MatrixTable
 
 W = TypeVar("W", bound=QWidget)
 Button, Mod = Qt.MouseButton, Qt.KeyboardModifier
@@ -118,7 +118,8 @@ class Person:
 
     def check_every_number(self) -> None:
         """Hold all that is shown to the experiment that is open, computed anew: nothing stale, nothing made up."""
-        from attnlab.attention import batches, edits
+        from attnlab.attention import edits
+        from attnlab.attention.edits import batches
         from attnlab.compute.engine import compute
 
         self.settle()
@@ -292,7 +293,7 @@ class Person:
         self.click(row)
 
     def open_pill(self, pill: str) -> list[QAbstractButton]:
-        from attnlab.ui.widgets.pill import Pill
+        from attnlab.ui.widgets.fields.pill import Pill
 
         found = self.find(Pill, pill)
         self.click(found)
@@ -302,7 +303,7 @@ class Person:
 
     def type_into_pill(self, pill: str, text: str) -> str:
         """Type a value of one's own into a pill's list; return the sentence that refuses it, "" when it is taken."""
-        from attnlab.ui.widgets.pill import Pill
+        from attnlab.ui.widgets.fields.pill import Pill
 
         found = self.find(Pill, pill)
         if found.popup() is None:

@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from attnlab.files.source import Source
+from attnlab.ui.app.main_window import MainWindow
 from attnlab.ui.base.fault_bar import FaultBar
-from attnlab.ui.main_window import MainWindow
 from tests.ui.conftest import Person
 from tests.ui.train.pupil import Pupil
 

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import attnlab
-from attnlab import fault_log
+from attnlab.base import fault_log
 from attnlab.document.document import View
 from attnlab.document.saved_view import KEY, SavedView, to_plain
-from attnlab.files.session import Session, save_session
+from attnlab.files.sessions.session_file import Session, save_session
 from tests.ui.failing_jobs import Case, Desk, case
 
 
@@ -17,7 +17,7 @@ def compute(desk: Desk) -> None:
     person.press("Causal")
 
 
-@case("loader.py Loader.start", "starting")
+@case("app/loader.py Loader.start", "starting")
 def load(desk: Desk) -> None:
     desk.plant("attnlab.document.first.first_scene")
     window = desk.open_window()

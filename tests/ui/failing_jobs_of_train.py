@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from attnlab import fault_log
+from attnlab.base import fault_log
 from tests.ui.failing_jobs import Case, Desk, case
 from tests.ui.train.pupil import Pupil, tiny, trained
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
-from attnlab.ui.widgets.pill import Pill
+from attnlab.ui.widgets.fields.pill import Pill
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person

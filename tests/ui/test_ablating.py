@@ -11,16 +11,16 @@ from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
 from attnlab.attention import edits
+from attnlab.attention.examples.presets import preset
 from attnlab.attention.experiment import Experiment
-from attnlab.attention.presets import preset
-from attnlab.attention.stages import BY_NAME
+from attnlab.attention.stages.table import BY_NAME
 from attnlab.compute.engine import compute
 from attnlab.document.document import View
 from attnlab.figures.palette import LIGHT
+from attnlab.ui.base.theme import px
 from attnlab.ui.playground.canvas import Canvas
 from attnlab.ui.playground.card import StageCard
 from attnlab.ui.playground.heads_card import HeadsCard
-from attnlab.ui.theme import px
 
 Key, Button = Qt.Key, Qt.MouseButton
 

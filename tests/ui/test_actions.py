@@ -13,10 +13,10 @@ from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
 from attnlab.figures.palette import DARK
-from attnlab.ui.actions import Action, ActionList
-from attnlab.ui.command_list import search
-from attnlab.ui.command_palette import CommandPalette
-from attnlab.ui.fuzzy import close, match
+from attnlab.ui.app.command_list import search
+from attnlab.ui.app.command_palette import CommandPalette
+from attnlab.ui.base.actions import Action, ActionList
+from attnlab.ui.base.fuzzy import close, match
 
 Key, Button = Qt.Key, Qt.MouseButton
 

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QLabel, QSpinBox
 
 from attnlab.attention.edits import set_block
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
-from attnlab.errors import DeviceError
+from attnlab.base.errors import DeviceError
 
 if TYPE_CHECKING:
     from attnlab.compute.service import Reply

@@ -12,9 +12,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QSpinBox, QToolButton
 
 import attnlab
-from attnlab.attention import batches
+from attnlab.attention.edits import batches
 from attnlab.attention.experiment import Sample
-from attnlab.cli import main
+from attnlab.cli.main import main
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QToolTip
 
 import attnlab
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
-from attnlab.attention.explain import Cell
+from attnlab.attention.stages.explain import Cell
 from attnlab.figures.palette import LIGHT
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QLabel, QListWidget, QPushButton
 
 import attnlab
 from attnlab.attention import edits
-from attnlab.attention.arithmetic import number
 from attnlab.attention.experiment import Experiment
-from attnlab.attention.trace import Trace
+from attnlab.attention.stages.arithmetic import number
+from attnlab.attention.stages.trace import Trace
 from attnlab.figures.map_painter import MapData
 
 if TYPE_CHECKING:

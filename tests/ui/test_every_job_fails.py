@@ -12,10 +12,10 @@ from PySide6.QtCore import QSize
 from pytestqt.qtbot import QtBot
 
 import attnlab
-from attnlab import fault_log
+from attnlab.base import fault_log
 from attnlab.lessons.lesson import Lesson
 from attnlab.lessons.library import find
-from attnlab.ui.main_window import MainWindow
+from attnlab.ui.app.main_window import MainWindow
 from tests.ui import failing_jobs_of_playground, failing_jobs_of_train  # noqa: F401  # their cases
 from tests.ui.conftest import Person
 from tests.ui.failing_jobs import CASES, Case, Desk, case

@@ -14,8 +14,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPushButton
 
 from attnlab.attention.experiment import AttentionConfig, Experiment
-from attnlab.attention.explain import Cell
-from attnlab.ui.widgets.bars import BarList
+from attnlab.attention.stages.explain import Cell
+from attnlab.ui.widgets.charts.bars import BarList
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person

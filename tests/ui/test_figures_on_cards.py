@@ -11,13 +11,13 @@ from PySide6.QtWidgets import QLabel, QPushButton
 
 import attnlab
 from attnlab.attention import edits
-from attnlab.attention.arithmetic import number
-from attnlab.attention.stages import about
-from attnlab.attention.statistics import brief, strip
+from attnlab.attention.measures.statistics import brief, strip
+from attnlab.attention.stages.arithmetic import number
+from attnlab.attention.stages.table import about
 from attnlab.ui.playground import looks
-from attnlab.ui.widgets.option_controls import NumberEdit
-from attnlab.ui.widgets.pill import Pill
-from attnlab.ui.widgets.switch import Switch
+from attnlab.ui.widgets.fields.option_controls import NumberEdit
+from attnlab.ui.widgets.fields.pill import Pill
+from attnlab.ui.widgets.fields.switch import Switch
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person

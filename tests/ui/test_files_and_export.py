@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QPushButton
 
 import attnlab
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
-from attnlab.attention.explain import Cell
+from attnlab.attention.stages.explain import Cell
 from attnlab.files.source import Source
 from attnlab.ui.export.dialog import ExportDialog
 
@@ -218,7 +218,7 @@ def test_a_place_that_cannot_be_written_is_named_and_the_work_stays(person: "Per
 
 
 def test_a_device_that_is_not_here_becomes_the_cpu(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
-    from attnlab.files.session import save_scene
+    from attnlab.files.sessions.session_file import save_scene
 
     path = tmp_path / "elsewhere.attnlab"
     view = {"device": "cuda:77", "dtype": "float8", "title": "Elsewhere"}

@@ -8,7 +8,7 @@ from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QApplication
 
-from attnlab.ui.formula import draw_formula, formula_ascent, formula_pixmap, formula_size, is_typeset
+from attnlab.ui.base.formula import draw_formula, formula_ascent, formula_pixmap, formula_size, is_typeset
 
 pytestmark = pytest.mark.usefixtures("qapp")
 

@@ -10,10 +10,10 @@ from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QLabel
 
 import attnlab
-from attnlab.attention.presets import PRESETS
+from attnlab.attention.examples.presets import PRESETS
 from attnlab.ui.playground.tab_button import TabButton
-from attnlab.ui.widgets.bars import BarList
-from attnlab.ui.widgets.token_chips import eye_rect
+from attnlab.ui.widgets.charts.bars import BarList
+from attnlab.ui.widgets.tokens.token_chips import eye_rect
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person

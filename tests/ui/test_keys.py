@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from attnlab.ui.actions import Action
-from attnlab.ui.widgets.fields import NumberBox
+from attnlab.ui.base.actions import Action
+from attnlab.ui.widgets.fields.undo_fields import NumberBox
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person

@@ -11,12 +11,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QLabel, QWidget
 
 import attnlab
-from attnlab.attention import edits, registry
+from attnlab.attention import edits
 from attnlab.attention.experiment import Experiment
-from attnlab.ui.widgets.option_controls import NumberEdit
-from attnlab.ui.widgets.pill import Pill
-from attnlab.ui.widgets.segments import Segments
-from attnlab.ui.widgets.switch import Switch
+from attnlab.attention.registries import registry
+from attnlab.ui.widgets.fields.option_controls import NumberEdit
+from attnlab.ui.widgets.fields.pill import Pill
+from attnlab.ui.widgets.fields.segments import Segments
+from attnlab.ui.widgets.fields.switch import Switch
 from tests.ui.popups import close, popup_of
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from PySide6.QtWidgets import QAbstractButton, QLabel, QListWidget, QPushButton,
 from pytestqt.qtbot import QtBot
 
 import attnlab
-from attnlab.attention.arithmetic import number
-from attnlab.attention.explain import Cell
-from attnlab.attention.positions import sinusoidal
+from attnlab.attention.registries.positions import sinusoidal
+from attnlab.attention.stages.arithmetic import number
+from attnlab.attention.stages.explain import Cell
 from attnlab.compute import cost
 from attnlab.compute.precision import precision, summary
 from attnlab.ui.playground.lens_area import CANVAS, LENSES, LensArea
@@ -25,7 +25,7 @@ from attnlab.ui.playground.lenses.positions_lens import PositionsLens
 from attnlab.ui.playground.lenses.precision_lens import PrecisionLens
 from attnlab.ui.playground.lenses.saturation_lens import SaturationLens
 from attnlab.ui.playground.lenses.statistics_lens import StatisticsLens
-from attnlab.ui.widgets.number_table import NumberTable
+from attnlab.ui.widgets.numbers.number_table import NumberTable
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person, W

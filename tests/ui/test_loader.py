@@ -9,8 +9,8 @@ from pytestqt.qtbot import QtBot
 
 import attnlab
 from attnlab.document.scene import Scene
-from attnlab.ui.loader import Loader, sources_unread
-from attnlab.ui.main_window import MainWindow
+from attnlab.ui.app.loader import Loader, sources_unread
+from attnlab.ui.app.main_window import MainWindow
 from tests.patience import PATIENCE_MS
 
 
@@ -41,7 +41,7 @@ def test_imports_of_two_threads_are_left_unread_and_nothing_stays_behind() -> No
     with sources_unread():
         other.start()
         assert entered.wait(PATIENCE_MS / 1000)
-        assert not feature._mod_uses_pyside(sys.modules["attnlab.ui.loader"].threading)  # type: ignore[attr-defined]
+        assert not feature._mod_uses_pyside(sys.modules["attnlab.ui.app.loader"].threading)  # type: ignore[attr-defined]
     assert feature._mod_uses_pyside is not before  # type: ignore[attr-defined]
     leave.set()
     other.join()

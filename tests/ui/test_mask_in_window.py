@@ -13,10 +13,10 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QWidget
 
 import attnlab
 from attnlab.attention import edits
-from attnlab.ui.widgets.option_controls import NumberEdit
-from attnlab.ui.widgets.pill import Pill
-from attnlab.ui.widgets.segments import Segments
-from attnlab.ui.widgets.switch import Switch
+from attnlab.ui.widgets.fields.option_controls import NumberEdit
+from attnlab.ui.widgets.fields.pill import Pill
+from attnlab.ui.widgets.fields.segments import Segments
+from attnlab.ui.widgets.fields.switch import Switch
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person

@@ -12,9 +12,9 @@ from pytestqt.qtbot import QtBot
 
 import attnlab
 from attnlab.attention.experiment import Experiment
-from attnlab.attention.walk import Place
+from attnlab.attention.stages.walk import Place
 from attnlab.files.source import Source
-from attnlab.ui.main_window import MainWindow
+from attnlab.ui.app.main_window import MainWindow
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person

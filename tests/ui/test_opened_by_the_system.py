@@ -12,14 +12,14 @@ import attnlab
 from attnlab.attention import edits
 from attnlab.attention.experiment import Experiment
 from attnlab.document.saved_view import KEY
-from attnlab.files.session import Session, save_session
+from attnlab.files.sessions.session_file import Session, save_session
 from tests.patience import PATIENCE_S
 
 PROGRAM = """
 import sys
 from PySide6.QtGui import QFileOpenEvent
 from PySide6.QtWidgets import QApplication
-from attnlab.ui.app import run
+from attnlab.ui.app.application import run
 
 def on_window(window):
     send = lambda: QApplication.sendEvent(QApplication.instance(), QFileOpenEvent(sys.argv[2]))

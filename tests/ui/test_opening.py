@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 import attnlab
 from attnlab.attention.experiment import Experiment
 from attnlab.document.opened import Opened, read
-from attnlab.ui.open_file import open_paths
+from attnlab.ui.app.open_file import open_paths
 from attnlab.ui.weights.dialog import WeightsDialog
 from tests.patience import PATIENCE_S
 

@@ -15,9 +15,9 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from attnlab.attention import edits
+from attnlab.attention.examples.presets import preset
 from attnlab.attention.experiment import Experiment
-from attnlab.attention.explain import Cell
-from attnlab.attention.presets import preset
+from attnlab.attention.stages.explain import Cell
 from attnlab.compute.engine import compute
 from attnlab.document.document import View
 from attnlab.figures.layout import Limits, arrange

@@ -12,8 +12,8 @@ from pytestqt.qtbot import QtBot
 
 from attnlab.figures.map_painter import MapData
 from attnlab.training.look import LayerMaps
-from attnlab.ui.map_sheet import MapSheet
 from attnlab.ui.train.maps_view import MapsView
+from attnlab.ui.widgets.maps.map_sheet import MapSheet
 
 TOKENS = ("a", "", "c")
 WEIGHTS = np.random.default_rng(0).random((2, 3, 3)).astype(np.float32)

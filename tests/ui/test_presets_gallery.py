@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit, QListWidget, QListWidgetItem, QPushButton
 
 import attnlab
-from attnlab.attention.presets import PRESETS
+from attnlab.attention.examples.presets import PRESETS
 from attnlab.ui.playground.title_button import TitleButton
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from attnlab.attention.presets import preset
-from attnlab.files.session import Session, save_session
+from attnlab.attention.examples.presets import preset
+from attnlab.files.sessions.session_file import Session, save_session
 from tests import qt_in_threads
 from tests.patience import PATIENCE_S
 
@@ -27,8 +27,8 @@ def test_what_the_loader_loads_touches_no_name_of_qt() -> None:
     assert child("""
         import importlib, sys
         from PySide6 import QtCore, QtGui, QtWidgets
-        import attnlab.ui.app
-        from attnlab.ui.loader import _MODULES
+        import attnlab.ui.app.application
+        from attnlab.ui.app.loader import _MODULES
         before = {name for name in sys.modules if name.startswith(("PySide6", "pyqtgraph"))}
         names = [set(vars(module)) for module in (QtCore, QtGui, QtWidgets)]
         for name in ("torch", *_MODULES):
@@ -36,7 +36,7 @@ def test_what_the_loader_loads_touches_no_name_of_qt() -> None:
         print({name for name in sys.modules if name.startswith(("PySide6", "pyqtgraph"))} - before)
         print([set(vars(module)) - had for module, had in zip((QtCore, QtGui, QtWidgets), names)])
         from PySide6.QtCore import QObject
-        made = {each.__module__ for each in QObject.__subclasses__()} - {"attnlab.ui.app"}
+        made = {each.__module__ for each in QObject.__subclasses__()} - {"attnlab.ui.app.application"}
         print(sorted(name for name in made if name.startswith(("attnlab.c", "attnlab.d", "attnlab.f"))))
     """) == "set()\n[set(), set(), set()]\n[]"  # fmt: skip
 
@@ -50,7 +50,7 @@ def test_a_start_makes_classes_of_qt_in_the_windows_thread_only(source: str, tmp
         from tests import qt_in_threads
         qt_in_threads.watch()
         from attnlab.files.source import Source
-        from attnlab.ui.app import run
+        from attnlab.ui.app.application import run
         path = Path(sys.argv[2]) / "one.attnlab"
         source = Source(path=path) if sys.argv[1] == "file" else Source(preset="journey")
         def on_window(window):

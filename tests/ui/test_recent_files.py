@@ -11,7 +11,7 @@ import attnlab
 from attnlab.attention.experiment import Experiment
 from attnlab.document.settings import RECENT_LIMIT, load_settings
 from attnlab.files.source import Source
-from attnlab.ui.recent_files import titled
+from attnlab.ui.app.recent_files import titled
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person

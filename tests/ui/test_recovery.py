@@ -13,12 +13,12 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 import attnlab
-from attnlab.attention.explain import Cell
-from attnlab.attention.walk import Place
+from attnlab.attention.stages.explain import Cell
+from attnlab.attention.stages.walk import Place
 from attnlab.document.saved_view import KEY
-from attnlab.files.session import load_session
+from attnlab.files.sessions.session_file import load_session
 from attnlab.files.source import Source
-from attnlab.ui.command_list import search
+from attnlab.ui.app.command_list import search
 from attnlab.ui.playground.recovery import NOTE
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from attnlab.files.source import Source
-from attnlab.ui.app import run
+from attnlab.ui.app.application import run
 
 def on_window(window):
     window.ready.connect(lambda: changed(window))

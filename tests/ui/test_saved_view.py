@@ -9,14 +9,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 import attnlab
-from attnlab.attention.explain import Cell
-from attnlab.attention.walk import Place
+from attnlab.attention.stages.explain import Cell
+from attnlab.attention.stages.walk import Place
 from attnlab.document.document import View
 from attnlab.document.saved_view import KEY
-from attnlab.files.session import Session, load_session, save_session
+from attnlab.files.sessions.session_file import Session, load_session, save_session
 from attnlab.files.source import Source
+from attnlab.ui.app.open_file import open_paths
 from attnlab.ui.lessons.differences import same
-from attnlab.ui.open_file import open_paths
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QImage

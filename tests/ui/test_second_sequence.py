@@ -9,10 +9,10 @@ from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit, QSpinBox
 
-from attnlab.attention.explain import Cell
-from attnlab.ui.widgets.bars import BarList
-from attnlab.ui.widgets.fields import TextField
-from attnlab.ui.widgets.token_strip import TokenStrip
+from attnlab.attention.stages.explain import Cell
+from attnlab.ui.widgets.charts.bars import BarList
+from attnlab.ui.widgets.fields.undo_fields import TextField
+from attnlab.ui.widgets.tokens.token_strip import TokenStrip
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person

@@ -8,16 +8,16 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
 
+from attnlab.attention.examples.presets import preset
 from attnlab.attention.experiment import Experiment
-from attnlab.attention.explain import Cell
-from attnlab.attention.presets import preset
-from attnlab.attention.walk import Place, frames
+from attnlab.attention.stages.explain import Cell
+from attnlab.attention.stages.walk import Place, frames
 from attnlab.document.document import Document
 from attnlab.document.scene import Scene
 from attnlab.lessons.parse import parse
 from attnlab.ui.lessons.player import LessonPlayer
 from attnlab.ui.train.time_bar import TimeBar
-from attnlab.ui.widgets.fields import NumberBox
+from attnlab.ui.widgets.fields.undo_fields import NumberBox
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -103,7 +103,7 @@ def test_a_walk_goes_on_where_the_pinned_state_was_of_another_size(person: "Pers
 
 @pytest.mark.parametrize("depth", ["cell", "term"])
 def test_a_lesson_about_a_cell_goes_on_when_the_sentence_has_no_such_cell(qtbot: QtBot, depth: str) -> None:
-    from attnlab.attention.sentences import resize_tokens
+    from attnlab.attention.edits.token_edits import resize_tokens
 
     document = Document("Open", Scene(preset("journey"), "Journey", "journey"))
     player = LessonPlayer(document, document)

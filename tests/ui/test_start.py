@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QToolButton, QW
 from pytestqt.qtbot import QtBot
 
 from attnlab.files.source import Source
-from attnlab.ui.main_window import MainWindow
+from attnlab.ui.app.main_window import MainWindow
 from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:
@@ -25,10 +25,10 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from PySide6.QtWidgets import QApplication, QLabel
-from attnlab.ui.app import run
+from attnlab.ui.app.application import run
 
 def on_window(window):
-    wanted = {"torch", "attnlab.attention.stages", "attnlab.lessons", "attnlab.ui.lessons", "yaml"}
+    wanted = {"torch", "attnlab.attention.stages.table", "attnlab.lessons", "attnlab.ui.lessons", "yaml"}
     slow_to_load = {"email", "importlib.metadata", "secrets", "subprocess"}  # torch brings them later
     def report(*_):
         print(sorted(wanted & set(sys.modules)), flush=True)
@@ -53,7 +53,7 @@ def test_the_window_is_painted_before_torch_is_imported() -> None:
     assert (answer.returncode, answer.stderr) == (0, "")
     painted, ready = answer.stdout.splitlines()
     assert painted == "[]"
-    assert ready == "['attnlab.attention.stages', 'torch']"
+    assert ready == "['attnlab.attention.stages.table', 'torch']"
 
 
 def test_torch_waits_for_the_first_paint_on_any_platform(open_window: Callable[..., MainWindow], qtbot: QtBot) -> None:
@@ -80,7 +80,9 @@ def test_without_torch_the_window_says_what_is_missing_and_closes_well() -> None
 
 
 def broken(before: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return python(f"import sys, types\n{before}\nfrom attnlab.cli import main\nsys.exit(main({list(arguments)!r}))")
+    return python(
+        f"import sys, types\n{before}\nfrom attnlab.cli.main import main\nsys.exit(main({list(arguments)!r}))"
+    )
 
 
 @pytest.mark.slow
@@ -91,7 +93,7 @@ def broken(before: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         ("sys.modules['torch'] = types.ModuleType('torch')", "torch could not be loaded: "),
         ("sys.modules['safetensors'] = None", "A part is missing (import of safetensors halted"),
         (
-            "import attnlab.ui.loader as l\nl._MODULES = ('attnlab.nowhere',)",
+            "import attnlab.ui.app.loader as l\nl._MODULES = ('attnlab.nowhere',)",
             "attnlab: Something went wrong inside attnlab while starting: ModuleNotFoundError: ",
         ),
         (

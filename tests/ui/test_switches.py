@@ -11,7 +11,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QCheckBox
 
-from attnlab.ui.widgets.pill import Pill
+from attnlab.ui.widgets.fields.pill import Pill
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person

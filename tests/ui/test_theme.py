@@ -15,11 +15,11 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from attnlab import assets
-from attnlab.errors import FileError
+from attnlab.base import assets
+from attnlab.base.errors import FileError
 from attnlab.figures.palette import DARK, LIGHT, PALETTES, contrast
-from attnlab.ui import theme
-from attnlab.ui.icons import icon, pixmap
+from attnlab.ui.base import theme
+from attnlab.ui.base.icons import icon, pixmap
 
 
 @pytest.fixture

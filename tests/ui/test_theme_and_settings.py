@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QApplication, QGraphicsView, QLabel, QWidget
 
 from attnlab.document.settings import Settings, load_settings, settings_path
 from attnlab.figures.palette import DARK, LIGHT, PALETTES, Palette
-from attnlab.ui.widgets.curves import Curves
+from attnlab.ui.widgets.charts.curves import Curves
 
 if TYPE_CHECKING:
-    from attnlab.ui.main_window import MainWindow
+    from attnlab.ui.app.main_window import MainWindow
     from tests.ui.conftest import Person
 
 Key, Mod = Qt.Key, Qt.KeyboardModifier

@@ -9,10 +9,10 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
-from attnlab.attention.explain import Cell
-from attnlab.attention.presets import PRESETS
-from attnlab.attention.walk import Place
-from attnlab.ui.widgets.fields import NumberBox
+from attnlab.attention.examples.presets import PRESETS
+from attnlab.attention.stages.explain import Cell
+from attnlab.attention.stages.walk import Place
+from attnlab.ui.widgets.fields.undo_fields import NumberBox
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
@@ -236,6 +236,6 @@ def settle(person: "Person") -> None:
 
 
 def numbers(person: "Person") -> dict[str, bytes]:
-    from attnlab.files.session_experiment import arrays_of
+    from attnlab.files.sessions.session_experiment import arrays_of
 
     return {name: array.numpy().tobytes() for name, array in arrays_of(person.experiment).items()}

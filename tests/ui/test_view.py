@@ -22,14 +22,14 @@ from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
 import attnlab
+from attnlab.base.errors import AttnlabError
 from attnlab.document.settings import Settings, save_settings
-from attnlab.errors import AttnlabError
 from attnlab.figures.palette import DARK, LIGHT
 from attnlab.figures.raster import NOT_A_NUMBER
-from attnlab.ui.array_maps import take_maps
-from attnlab.ui.array_window import ArrayWindow
-from attnlab.ui.main_window import MainWindow
-from attnlab.ui.open_windows import OpenWindows
+from attnlab.ui.app.array_maps import take_maps
+from attnlab.ui.app.array_window import ArrayWindow
+from attnlab.ui.app.main_window import MainWindow
+from attnlab.ui.app.open_windows import OpenWindows
 from tests.patience import PATIENCE_S
 
 Key, Button = Qt.Key, Qt.MouseButton
@@ -516,7 +516,7 @@ def test_a_plain_script_looks_at_one_array_after_the_other_and_loads_no_torch() 
 import sys, attnlab
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
-from attnlab.ui.array_window import ArrayWindow
+from attnlab.ui.app.array_window import ArrayWindow
 app = QApplication([])
 for n in (1, 2):
     QTimer.singleShot(0, app, lambda: [w.close() for w in app.topLevelWidgets() if isinstance(w, ArrayWindow)])
@@ -551,7 +551,7 @@ from pathlib import Path
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 from attnlab.ui.base import jobs
-from attnlab.ui.main_window import MainWindow
+from attnlab.ui.app.main_window import MainWindow
 from attnlab.ui.playground import saver
 saver.LEAVE_S = 0.0
 save, leave, ending = saver.save_session, jobs.leave, threading.Event()

@@ -8,9 +8,9 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QProxyStyle, QStyle, QToolButton
 
-from attnlab.attention import walk
-from attnlab.attention.walk import Place
-from attnlab.ui.motion import set_reduced_motion
+from attnlab.attention.stages import walk
+from attnlab.attention.stages.walk import Place
+from attnlab.ui.base.motion import set_reduced_motion
 from attnlab.ui.widgets.elided_label import ElidedLabel
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, cast
 import torch
 from torch import Tensor, nn
 
-from attnlab.attention import registry
-from attnlab.attention.entries import Table
 from attnlab.attention.experiment import PROJECTIONS, AttentionConfig
 from attnlab.attention.frozen import NOTHING
-from attnlab.attention.masks import Hidden
-from attnlab.attention.stages import Plan, new_plan
-from attnlab.attention.trace import Trace
+from attnlab.attention.registries import registry
+from attnlab.attention.registries.entries import Table
+from attnlab.attention.registries.masks import Hidden
+from attnlab.attention.stages.table import Plan, new_plan
+from attnlab.attention.stages.trace import Trace
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment

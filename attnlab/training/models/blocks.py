@@ -8,9 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from attnlab.attention.experiment import AttentionConfig
-from attnlab.attention.masks import Hidden
-from attnlab.attention.positions import POSITIONS
-from attnlab.errors import TrainingError
+from attnlab.attention.registries.masks import Hidden
+from attnlab.attention.registries.positions import POSITIONS
+from attnlab.base.errors import TrainingError
 from attnlab.training.models.attention import Attention
 from attnlab.training.specs import ModelSpec
 

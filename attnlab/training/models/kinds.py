@@ -9,8 +9,8 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from attnlab.attention.experiment import Experiment, Weights
-from attnlab.attention.positions import POSITIONS
-from attnlab.errors import ExperimentError
+from attnlab.attention.registries.positions import POSITIONS
+from attnlab.base.errors import ExperimentError
 from attnlab.training.models.blocks import self_attention
 from attnlab.training.models.model import Model
 from attnlab.training.models.recurrent import Bahdanau, Luong, Recurrent

@@ -8,10 +8,10 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
-from attnlab.attention import masks
 from attnlab.attention.frozen import NOTHING
-from attnlab.attention.masks import Hidden
-from attnlab.errors import TrainingError
+from attnlab.attention.registries import masks
+from attnlab.attention.registries.masks import Hidden
+from attnlab.base.errors import TrainingError
 from attnlab.training.batch import BEGIN, END, IGNORED, PAD, Batch
 from attnlab.training.models.attention import Attention, LayerTrace
 

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from attnlab.attention.experiment import AttentionConfig
-from attnlab.attention.masks import Hidden
+from attnlab.attention.registries.masks import Hidden
 from attnlab.training.batch import PAD
 from attnlab.training.models.attention import Attention, LayerTrace
 from attnlab.training.models.model import Memory, Model, hidden_keys

@@ -5,8 +5,8 @@ from functools import lru_cache
 from hashlib import sha256
 from types import MappingProxyType
 
-from attnlab.attention.entries import Option
-from attnlab.errors import ExperimentError, TrainingError
+from attnlab.attention.registries.entries import Option
+from attnlab.base.errors import ExperimentError, TrainingError
 from attnlab.training.specs import ModelSpec, RunSpec
 from attnlab.training.tasks import characters, dates, induction, letters, masked, sums, texts
 from attnlab.training.tasks.data import Data

@@ -8,8 +8,8 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from attnlab.attention.entries import Option
-from attnlab.errors import TrainingError
+from attnlab.attention.registries.entries import Option
+from attnlab.base.errors import TrainingError
 from attnlab.training.batch import IGNORED, SPECIAL, Batch
 from attnlab.training.specs import ModelSpec, RunSpec, TrainSpec
 from attnlab.training.tasks import texts

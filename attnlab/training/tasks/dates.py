@@ -6,8 +6,8 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor
 
-from attnlab.attention.entries import Option
-from attnlab.errors import TrainingError
+from attnlab.attention.registries.entries import Option
+from attnlab.base.errors import TrainingError
 from attnlab.training.batch import SPECIAL
 from attnlab.training.specs import ModelSpec, RunSpec, TrainSpec
 from attnlab.training.tasks import calendar_spellings as calendar

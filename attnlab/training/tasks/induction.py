@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from attnlab.attention.entries import Option
-from attnlab.errors import TrainingError
+from attnlab.attention.registries.entries import Option
+from attnlab.base.errors import TrainingError
 from attnlab.training.batch import IGNORED, PAD, SPECIAL, Batch
 from attnlab.training.specs import ModelSpec, RunSpec, TrainSpec
 from attnlab.training.tasks.data import Data

@@ -6,8 +6,8 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from attnlab.attention.entries import Option
-from attnlab.errors import TrainingError
+from attnlab.attention.registries.entries import Option
+from attnlab.base.errors import TrainingError
 from attnlab.training.batch import Batch
 from attnlab.training.specs import ModelSpec, RunSpec, TrainSpec
 from attnlab.training.tasks.data import Data

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from attnlab.attention.entries import Option
+from attnlab.attention.registries.entries import Option
 from attnlab.training.specs import RunSpec
 from attnlab.training.tasks.data import Data
 

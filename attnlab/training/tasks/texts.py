@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from attnlab import assets
-from attnlab.errors import FileError, TrainingError
+from attnlab.base import assets
+from attnlab.base.errors import FileError, TrainingError
 from attnlab.files.atomic import shown
 from attnlab.files.bounded import read_bytes
 

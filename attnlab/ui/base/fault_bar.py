@@ -4,9 +4,9 @@ from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
-from attnlab.fault_log import Fault, log_path
+from attnlab.base.fault_log import Fault, log_path
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.theme import px
+from attnlab.ui.base.theme import px
 
 MARGIN, WIDEST, NEAR = 12, 760, 40
 """Pixels at 100 %: the margin around the bar, its greatest width, and how close to the bottom a button row may be."""

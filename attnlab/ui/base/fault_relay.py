@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
-from attnlab.fault_log import Fault, listen, report
+from attnlab.base.fault_log import Fault, listen, report
 from attnlab.ui.base.fault_bar import FaultBar
 
 _MOST = 10

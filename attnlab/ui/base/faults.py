@@ -1,7 +1,7 @@
 """Reports unexpected errors: ``report(error)`` from any thread logs the error and shows one sentence in the window.
 
 ``install`` also reports the errors that Python itself would print: those in slots, threads and clean-up. A test that
-provokes a fault must take it with ``attnlab.fault_log.take``; a test that leaves one fails.
+provokes a fault must take it with ``attnlab.base.fault_log.take``; a test that leaves one fails.
 """
 
 import os
@@ -12,8 +12,8 @@ from pathlib import Path
 from types import TracebackType
 
 import attnlab
-from attnlab.crash_log import watch_crashes
-from attnlab.fault_log import report
+from attnlab.base.crash_log import watch_crashes
+from attnlab.base.fault_log import report
 from attnlab.ui.base.fault_relay import show_faults
 
 __all__ = ["install", "report", "show_faults"]

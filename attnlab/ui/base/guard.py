@@ -14,7 +14,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainterPath, QValidator
 from PySide6.QtWidgets import QAbstractSpinBox
 
-from attnlab.fault_log import report
+from attnlab.base.fault_log import report
 
 Class = TypeVar("Class", bound=type)
 Answer = Callable[..., Any]

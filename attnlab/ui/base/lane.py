@@ -12,8 +12,8 @@ from weakref import WeakSet, ref
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 from shiboken6 import isValid
 
-from attnlab.errors import AttnlabError
-from attnlab.fault_log import report
+from attnlab.base.errors import AttnlabError
+from attnlab.base.fault_log import report
 
 LANES: "WeakSet[Lane]" = WeakSet()
 """All lanes, so that they can be ended with the program."""

@@ -7,8 +7,8 @@ from typing import Any, Generic, TypeVar, TypeVarTuple, cast
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from shiboken6 import isValid
 
-from attnlab.errors import AttnlabError
-from attnlab.fault_log import report
+from attnlab.base.errors import AttnlabError
+from attnlab.base.fault_log import report
 from attnlab.ui.base.jobs import Lane, run
 
 T = TypeVar("T")

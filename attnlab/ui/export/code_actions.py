@@ -10,12 +10,12 @@ from PySide6.QtCore import QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
-from attnlab.errors import AttnlabError
+from attnlab.base.errors import AttnlabError
 from attnlab.files.atomic import shown, write_text
-from attnlab.files.matrices_out import FORMATS, given_table
-from attnlab.files.notebook import notebook
-from attnlab.files.script import script
-from attnlab.files.tables import Table, table
+from attnlab.files.export.code_notebook import notebook
+from attnlab.files.export.matrix_text import FORMATS, given_table
+from attnlab.files.export.script import script
+from attnlab.files.export.stage_tables import Table, table
 from attnlab.ui.base.jobs import run
 from attnlab.ui.export.copying import copy_figure
 from attnlab.ui.export.remembered import recalled
@@ -24,7 +24,7 @@ from attnlab.ui.playground.looks import look_at
 from attnlab.ui.predict.parts import ask_where
 
 if TYPE_CHECKING:
-    from attnlab.attention.trace import Trace
+    from attnlab.attention.stages.trace import Trace
     from attnlab.ui.playground.card import StageCard
     from attnlab.ui.playground.workspace import Playground
 

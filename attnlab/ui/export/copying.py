@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QImage
 
-from attnlab.errors import AttnlabError
-from attnlab.figures.figure_file import described, page_image, page_of, png, svg
-from attnlab.figures.figure_source import Source
-from attnlab.figures.figure_spec import FigureSpec
+from attnlab.base.errors import AttnlabError
+from attnlab.figures.panels.figure_file import described, page_image, page_of, png, svg
+from attnlab.figures.panels.figure_source import Source
+from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.ui.base.clipboard import copy_data
 from attnlab.ui.export.remembered import recalled
 
 if TYPE_CHECKING:
-    from attnlab.ui.main_window import MainWindow
+    from attnlab.ui.app.main_window import MainWindow
 
 
 def copy_figure(source: Source, spec: FigureSpec) -> QImage:

@@ -6,13 +6,14 @@ from pathlib import Path
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from attnlab.errors import AttnlabError
-from attnlab.figures.figure_file import page_of
-from attnlab.figures.figure_page import Page
-from attnlab.figures.figure_source import Source
-from attnlab.figures.figure_spec import FigureSpec
+from attnlab.base.errors import AttnlabError
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.figures.panels.figure_file import page_of
+from attnlab.figures.panels.figure_page import Page
+from attnlab.figures.panels.figure_source import Source
+from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import px, restyle
 from attnlab.ui.export.copying import copy_figure
 from attnlab.ui.export.form import ExportForm
 from attnlab.ui.export.form_rows import fit
@@ -20,7 +21,6 @@ from attnlab.ui.export.preview import FigurePreview
 from attnlab.ui.export.remembered import FORMATS, recalled, words
 from attnlab.ui.export.saving import export_figure, export_table
 from attnlab.ui.predict.parts import ask_where, button, scrolled
-from attnlab.ui.theme import px, restyle
 
 _SMALL, _LARGE = (560, 420), (960, 640)
 _SOON_MS = 40

@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
 
 from attnlab.ui.base.slices import Call, Slices
+from attnlab.ui.base.theme import px, restyle, worn
 from attnlab.ui.predict.parts import button
-from attnlab.ui.theme import px, restyle, worn
 
 
 class Job(Protocol):

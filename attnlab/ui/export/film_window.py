@@ -7,17 +7,17 @@ from typing import Any
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QSlider, QVBoxLayout, QWidget
 
-from attnlab.errors import AttnlabError
-from attnlab.figures.moving_frame import Film
+from attnlab.base.errors import AttnlabError
+from attnlab.figures.films.film_frame import Film
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.jobs import Lane
 from attnlab.ui.base.slices import Call, Slices
+from attnlab.ui.base.theme import px
 from attnlab.ui.export.film_saver import FilmSaver, Job
 from attnlab.ui.export.filming import Filmed, Filming
 from attnlab.ui.export.form_rows import fit
 from attnlab.ui.export.frame_view import FrameView
 from attnlab.ui.predict.parts import ask_where, scrolled
-from attnlab.ui.theme import px
 
 FORMATS = {".mp4": "MP4", ".gif": "GIF", ".apng": "APNG"}
 _SMALL, _LARGE = (560, 420), (960, 640)

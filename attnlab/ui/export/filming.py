@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from PySide6.QtGui import QImage
 
-from attnlab.errors import AttnlabError
-from attnlab.figures.figure_spec import FigureSpec
-from attnlab.figures.moving import encoded
-from attnlab.figures.moving_frame import Film, Survey, film_colours, frame_image, rgb
+from attnlab.base.errors import AttnlabError
+from attnlab.figures.films.film_file import encoded
+from attnlab.figures.films.film_frame import Film, Survey, film_colours, frame_image, rgb
+from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.files.atomic import shown, write_bytes
 from attnlab.ui.base.jobs import Lane
 from attnlab.ui.base.slices import Call
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
-    from attnlab.attention.trace import Trace
+    from attnlab.attention.stages.trace import Trace
     from attnlab.lessons.sweep import Sweep
 
 _PATIENCE_S = 0.01

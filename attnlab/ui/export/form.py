@@ -3,17 +3,17 @@
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QMenu, QPushButton, QWidget
 
-from attnlab.errors import AttnlabError
-from attnlab.export_formats import FIGURES
-from attnlab.figures.figure_colours import MAPS
-from attnlab.figures.figure_source import Sheets, Source, heads_of
-from attnlab.figures.figure_spec import DECIMALS, FigureSpec
-from attnlab.number_text import NumberError, parse_number
+from attnlab.base.errors import AttnlabError
+from attnlab.base.export_formats import FIGURES
+from attnlab.base.number_text import NumberError, parse_number
+from attnlab.figures.panels.figure_colours import MAPS
+from attnlab.figures.panels.figure_source import Sheets, Source, heads_of
+from attnlab.figures.panels.figure_spec import DECIMALS, FigureSpec
 from attnlab.ui.export.file_name import slug
 from attnlab.ui.export.form_rows import Row, lay_out_rows
 from attnlab.ui.export.remembered import FORMATS
-from attnlab.ui.widgets.fields import TextField
-from attnlab.ui.widgets.form_parts import combo, pair
+from attnlab.ui.widgets.fields.form_parts import combo, pair
+from attnlab.ui.widgets.fields.undo_fields import TextField
 
 PRESETS: tuple[tuple[str, str, str, str], ...] = (
     ("One column", "85", "", "7.5"),

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QGridLayout, QLabel, QWidget
 
-from attnlab.ui.theme import px
-from attnlab.ui.widgets.fields import NumberBox
+from attnlab.ui.base.theme import px
+from attnlab.ui.widgets.fields.undo_fields import NumberBox
 
 Row = tuple[str, QWidget, str]
 """The name of a field, the field, and what it is for."""

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QCheckBox, QComboBox, QWidget
 
 from attnlab.ui.export.remembered import others
-from attnlab.ui.widgets.fields import NumberBox
+from attnlab.ui.widgets.fields.undo_fields import NumberBox
 
 if TYPE_CHECKING:
-    from attnlab.ui.main_window import MainWindow
+    from attnlab.ui.app.main_window import MainWindow
 
 Fields = Mapping[str, QWidget]
 """The fields whose choices are habits, by a word for each; one that others depend on stands before these."""

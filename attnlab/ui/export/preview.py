@@ -6,8 +6,8 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from attnlab.figures.figure_page import Page, draw_steps
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.figures.panels.figure_page import Page, draw_steps
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.slices import Slices
 

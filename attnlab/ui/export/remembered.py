@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import fields, replace
 
-from attnlab import export_formats
-from attnlab.errors import AttnlabError
-from attnlab.figures.figure_spec import FigureSpec
+from attnlab.base import export_formats
+from attnlab.base.errors import AttnlabError
+from attnlab.figures.panels.figure_spec import FigureSpec
 
 _OF_WHAT_IS_OPEN = ("stages", "canvas", "head", "title", "columns")
 """What a figure is of is looked at now; how it is drawn is a habit."""

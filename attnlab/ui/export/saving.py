@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from attnlab.errors import AttnlabError, FileError
-from attnlab.figures.figure_file import ENDINGS, write_figure
-from attnlab.figures.figure_panel import map_data
-from attnlab.figures.figure_source import Sheets, Source
-from attnlab.figures.figure_spec import FigureSpec
+from attnlab.base.errors import AttnlabError, FileError
+from attnlab.figures.panels.figure_file import ENDINGS, write_figure
+from attnlab.figures.panels.figure_panel import map_data
+from attnlab.figures.panels.figure_source import Sheets, Source
+from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.files.atomic import write_bytes
 from attnlab.ui.playground.export import export_stage
 
@@ -33,7 +33,7 @@ def export_table(source: Source, spec: FigureSpec, path: Path) -> None:
 
 
 def _export_sheet(sheets: Sheets, spec: FigureSpec, path: Path) -> None:
-    from attnlab.files.tables import Table, encoded
+    from attnlab.files.export.stage_tables import Table, encoded
 
     sheet, data = sheets.stage(spec.stages[0]), map_data(sheets, spec.stages[0], spec.head)
     several = sheet.has_heads and spec.head == "all"

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Slot
 
-from attnlab.figures.moving import check_film
-from attnlab.figures.moving_frame import Film, Survey
+from attnlab.figures.films.film_file import check_film
+from attnlab.figures.films.film_frame import Film, Survey
 from attnlab.ui.base.jobs import Lane
 from attnlab.ui.base.slices import Call
 from attnlab.ui.export.film_window import FilmWindow
@@ -15,7 +15,7 @@ from attnlab.ui.export.habits import keep, recall
 from attnlab.ui.export.sweep_form import SweepForm
 
 if TYPE_CHECKING:
-    from attnlab.ui.main_window import MainWindow
+    from attnlab.ui.app.main_window import MainWindow
     from attnlab.ui.playground.workspace import Playground
 
 KIND = "sweep"

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QWidget
 
-from attnlab.figures.figure_colours import MAPS
-from attnlab.figures.figure_spec import WIDE_MM, WIDTH_MM, FigureSpec
-from attnlab.figures.moving import FPS_RANGE
-from attnlab.figures.moving_frame import film_spec
+from attnlab.figures.films.film_file import FPS_RANGE
+from attnlab.figures.films.film_frame import film_spec
+from attnlab.figures.panels.figure_colours import MAPS
+from attnlab.figures.panels.figure_spec import WIDE_MM, WIDTH_MM, FigureSpec
+from attnlab.ui.base.theme import px
 from attnlab.ui.export.film_window import FORMATS
 from attnlab.ui.export.filming import Scenario
 from attnlab.ui.export.form_rows import lay_out_rows, number_box
-from attnlab.ui.theme import px
-from attnlab.ui.widgets.fields import TextField
-from attnlab.ui.widgets.form_parts import combo
+from attnlab.ui.widgets.fields.form_parts import combo
+from attnlab.ui.widgets.fields.undo_fields import TextField
 
 if TYPE_CHECKING:
-    from attnlab.attention.trace import Trace
+    from attnlab.attention.stages.trace import Trace
     from attnlab.document.scene import Scene
 
 CANVAS = "canvas"

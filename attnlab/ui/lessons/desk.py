@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, Slot
 from PySide6.QtWidgets import QFileDialog, QGridLayout
 
-from attnlab.errors import AttnlabError
+from attnlab.base.errors import AttnlabError
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.lessons.lesson import Lesson
 from attnlab.ui.lessons.draft import Draft
@@ -15,8 +15,8 @@ from attnlab.ui.lessons.player import LessonPlayer
 
 if TYPE_CHECKING:
     from attnlab.lessons.slides import Slide
+    from attnlab.ui.app.main_window import MainWindow
     from attnlab.ui.lessons.workspace import LessonsWorkspace
-    from attnlab.ui.main_window import MainWindow
     from attnlab.ui.playground.workspace import Playground
     from attnlab.ui.predict.exercise_dialog import ExerciseDialog
     from attnlab.ui.present import PresentWindow

@@ -9,7 +9,7 @@ import torch
 
 from attnlab.attention import edits
 from attnlab.attention.experiment import AttentionConfig, Experiment
-from attnlab.attention.registry import CHOICES
+from attnlab.attention.registries.registry import CHOICES
 from attnlab.lessons.lesson import Edit
 
 MOST_CELLS = 6

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from attnlab.files.atomic import write_bytes, write_text
 from attnlab.files.bounded import read_bytes
-from attnlab.files.session_archive import TOTAL_LIMIT
+from attnlab.files.sessions.session_archive import TOTAL_LIMIT
 from attnlab.lessons.lesson import Lesson, Step
 
 

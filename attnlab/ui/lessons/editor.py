@@ -18,17 +18,17 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from attnlab.errors import AttnlabError
+from attnlab.base.errors import AttnlabError
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.lessons.lesson import Lesson, Step
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import font, px
 from attnlab.ui.lessons.draft import Draft
 from attnlab.ui.lessons.preview import Preview
 from attnlab.ui.lessons.question_fields import QuestionFields
 from attnlab.ui.lessons.recording import said
 from attnlab.ui.lessons.saving import ask_save, save
 from attnlab.ui.lessons.step_side import StepSide
-from attnlab.ui.theme import font, px
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ from attnlab.ui.present.ahead import Ahead
 from attnlab.ui.present.content import filled, looks_back
 
 if TYPE_CHECKING:
-    from attnlab.attention.trace import Trace
+    from attnlab.attention.stages.trace import Trace
     from attnlab.lessons.slides import Slide
     from attnlab.ui.playground.workspace import Playground
 

@@ -4,9 +4,9 @@ from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtWidgets import QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
-from attnlab.ui.icons import icon
+from attnlab.ui.base.icons import icon
+from attnlab.ui.base.theme import font, px
 from attnlab.ui.lessons.markdown import MarkdownLabel
-from attnlab.ui.theme import font, px
 
 
 class Fold(QWidget):

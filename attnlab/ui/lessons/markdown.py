@@ -7,7 +7,7 @@ from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QLabel, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
-from attnlab.ui.theme import font
+from attnlab.ui.base.theme import font
 
 _IMAGE = re.compile(r"<img [^>]*>")
 """An image, which a label would look for, in a file or elsewhere: a lesson's text has none."""

@@ -18,18 +18,18 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from attnlab.attention import walk
+from attnlab.attention.stages import walk
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.icons import icon
+from attnlab.ui.base.icons import icon
+from attnlab.ui.base.theme import font, px
 from attnlab.ui.lessons.filling import Filling
 from attnlab.ui.lessons.fold import Fold
 from attnlab.ui.lessons.markdown import MarkdownLabel
-from attnlab.ui.theme import font, px
 from attnlab.ui.widgets.elided_label import ElidedLabel
 
 if TYPE_CHECKING:
-    from attnlab.attention.trace import Trace
+    from attnlab.attention.stages.trace import Trace
     from attnlab.lessons.slides import Slide
     from attnlab.ui.lessons.player import LessonPlayer
     from attnlab.ui.playground.workspace import Playground

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from attnlab.attention import walk
-from attnlab.attention.stages import BY_NAME
-from attnlab.attention.walk import Place
+from attnlab.attention.stages import walk
+from attnlab.attention.stages.table import BY_NAME
+from attnlab.attention.stages.walk import Place
 from attnlab.document.document import Document
 from attnlab.document.scene import Scene
 from attnlab.lessons.lesson import Lesson, Step

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QVBoxLayout, QWidget
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.lessons.lesson import Lesson, Step
 from attnlab.ui.base.jobs import run
+from attnlab.ui.base.theme import font
 from attnlab.ui.lessons.markdown import MarkdownLabel
-from attnlab.ui.theme import font
 
 if TYPE_CHECKING:
     from attnlab.ui.playground.workspace import Playground

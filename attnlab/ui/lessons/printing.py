@@ -10,7 +10,7 @@ from attnlab.ui.base.jobs import run
 from attnlab.ui.base.slices import draw
 
 if TYPE_CHECKING:
-    from attnlab.figures.slide_content import SlideContent
+    from attnlab.figures.slides.slide_content import SlideContent
     from attnlab.ui.lessons.desk import LessonDesk
 
 FILTER = "PDF (*.pdf)"

@@ -3,11 +3,11 @@
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QWidget
 
-from attnlab.errors import AttnlabError
+from attnlab.base.errors import AttnlabError
+from attnlab.base.number_text import NumberError, parse_number, quoted
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.lessons.cells import blank_text, blanks_of
 from attnlab.lessons.lesson import Question
-from attnlab.number_text import NumberError, parse_number, quoted
 
 FIELDS = (
     ("blank", "Blank cells", "weights[2, 1], or a row weights[2, :]; with commas between"),

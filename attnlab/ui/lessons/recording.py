@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attnlab.attention.axes import labels, size
+from attnlab.attention.examples.presets import PRESETS
 from attnlab.attention.experiment import Experiment
-from attnlab.attention.presets import PRESETS
-from attnlab.attention.stages import BY_NAME
-from attnlab.errors import AttnlabError
+from attnlab.attention.stages.table import BY_NAME
+from attnlab.base.errors import AttnlabError
 from attnlab.files.atomic import write_text
-from attnlab.files.session import save_scene
+from attnlab.files.sessions.session_file import save_scene
 from attnlab.lessons.lesson import Lesson, Step
 from attnlab.ui.lessons.differences import of_config, of_tables, of_tokens, same
 from attnlab.ui.lessons.draft import folder_of

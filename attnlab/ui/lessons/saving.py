@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attnlab.errors import AttnlabError
+from attnlab.base.errors import AttnlabError
 from attnlab.ui.lessons.draft import Draft
 
 if TYPE_CHECKING:

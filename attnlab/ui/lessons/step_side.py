@@ -6,11 +6,11 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from attnlab.figures.palette import Palette
-from attnlab.ui.icons import icon
+from attnlab.ui.base.icons import icon
+from attnlab.ui.base.theme import px
 from attnlab.ui.lessons.draft import Draft
 from attnlab.ui.lessons.row_list import RowList
 from attnlab.ui.lessons.rows import Row
-from attnlab.ui.theme import px
 
 TOOLS = (
     ("undo", "undo", "Undo", ""),

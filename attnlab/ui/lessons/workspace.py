@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSplitter, QStackedWidget, QWidget
 
-from attnlab.counted import counted
+from attnlab.base.counted import counted
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.lessons.lesson import Lesson, Problem
 from attnlab.ui.base.jobs import run
+from attnlab.ui.base.theme import font, px
 from attnlab.ui.lessons.draft import Draft
 from attnlab.ui.lessons.editor import Editor
 from attnlab.ui.lessons.lesson_page import LessonPage
 from attnlab.ui.lessons.row_list import RowList
 from attnlab.ui.lessons.rows import Row
-from attnlab.ui.theme import font, px
 from attnlab.ui.widgets.elided_label import ElidedLabel
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from attnlab.figures.palette import Palette
-from attnlab.ui.icons import icon
-from attnlab.ui.theme import font, px, restyle
-from attnlab.ui.widgets.fields import NumberBox
+from attnlab.ui.base.icons import icon
+from attnlab.ui.base.theme import font, px, restyle
+from attnlab.ui.widgets.fields.undo_fields import NumberBox
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment

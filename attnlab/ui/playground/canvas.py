@@ -6,19 +6,19 @@ from PySide6.QtCore import QPointF, QRect, QRectF, QSizeF, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPixmap, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
-from attnlab.attention.stages import STAGES
+from attnlab.attention.stages.table import STAGES
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import scale
 from attnlab.ui.playground.canvas_layout import HEADS, laid_out
 from attnlab.ui.playground.card import StageCard
 from attnlab.ui.playground.fade import Fade
 from attnlab.ui.playground.heads_card import HeadsCard
 from attnlab.ui.playground.shadow import draw_shadow
 from attnlab.ui.playground.wires import Wire, draw_wires, wires
-from attnlab.ui.theme import scale
 
 if TYPE_CHECKING:
-    from attnlab.attention.trace import Trace
+    from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
 
 ZOOM_RANGE = (0.5, 12.0)

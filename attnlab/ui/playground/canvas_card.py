@@ -15,7 +15,7 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.playground.still import Kept, Still, face
 
 if TYPE_CHECKING:
-    from attnlab.attention.trace import Trace
+    from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
 
 HEADER, INSIDE = 58.0, 4

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QRectF, QSizeF
 
 from attnlab.attention import axes
-from attnlab.attention.stages import STAGES, Stage
+from attnlab.attention.stages.table import STAGES, Stage
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment

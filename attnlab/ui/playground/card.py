@@ -4,12 +4,12 @@ from PySide6.QtCore import QEvent, QPointF, Qt, Signal
 from PySide6.QtGui import QHelpEvent, QHideEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from attnlab.attention.explain import Cell
-from attnlab.attention.stages import Stage
+from attnlab.attention.stages.explain import Cell
+from attnlab.attention.stages.table import Stage
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import plain_tip
 from attnlab.ui.playground.brush import Brush
 from attnlab.ui.playground.stage_face import StageFace
-from attnlab.ui.theme import plain_tip
 
 _MOVES = {Qt.Key.Key_Left: (0, -1), Qt.Key.Key_Right: (0, 1), Qt.Key.Key_Up: (-1, 0), Qt.Key.Key_Down: (1, 0)}
 DRAG_START_PX = 4

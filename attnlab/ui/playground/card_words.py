@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from attnlab.attention.stages import Stage, about
+from attnlab.attention.stages.table import Stage, about
 from attnlab.figures.map_painter import MapData
 
 if TYPE_CHECKING:
-    from attnlab.attention.trace import Trace
+    from attnlab.attention.stages.trace import Trace
 
 
 def shape_text(trace: "Trace", name: str) -> str:

@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QSplitter, QWidget
 
-from attnlab.ui.theme import px
+from attnlab.ui.base.theme import px
 
 
 class Columns(QSplitter):

@@ -15,17 +15,17 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from attnlab.attention.arithmetic import number
-from attnlab.attention.explain import Cell, Explanation
-from attnlab.attention.explanation import shown_value
-from attnlab.attention.moved import both, cell_before
-from attnlab.attention.stages import BY_NAME
-from attnlab.attention.statistics import RowStatistics, row_statistics
+from attnlab.attention.edits.moved_tokens import both, cell_before
+from attnlab.attention.measures.statistics import RowStatistics, row_statistics
+from attnlab.attention.stages.arithmetic import number
+from attnlab.attention.stages.explain import Cell, Explanation
+from attnlab.attention.stages.explanation import shown_value
+from attnlab.attention.stages.table import BY_NAME
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.theme import font, plain_tip, restyle
 from attnlab.ui.playground.explained import explained, inside, unknown_in_row
 from attnlab.ui.playground.rich_text import html_of, html_of_code
 from attnlab.ui.playground.row_bars import RowBars
-from attnlab.ui.theme import font, plain_tip, restyle
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from attnlab.attention.arithmetic import Line
-    from attnlab.attention.trace import Trace
+    from attnlab.attention.stages.arithmetic import Line
+    from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
-    from attnlab.ui.widgets.profile import Profile
+    from attnlab.ui.widgets.charts.profile import Profile
 
 INVITATION = "Point at any cell to see how it is made; click to hold it, Esc to let go."
 LONG_ROW = 33
@@ -315,7 +315,7 @@ class ExplainPanel(QScrollArea):
         """Show a long row as a whole above its bars; pyqtgraph is loaded for the first one."""
         if len(row) >= LONG_ROW and self._profile is None and self._can_profile:
             try:
-                from attnlab.ui.widgets.profile import Profile
+                from attnlab.ui.widgets.charts.profile import Profile
             except ImportError:  # without pyqtgraph the bars say it alone
                 self._can_profile = False
                 return

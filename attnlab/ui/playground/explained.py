@@ -3,16 +3,16 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from attnlab.attention.arithmetic import Span, line
-from attnlab.attention.explain import Cell, Explanation, explain
-from attnlab.attention.walk import fitted, unknown
-from attnlab.attention.walk_shown import begun
+from attnlab.attention.stages.arithmetic import Span, line
+from attnlab.attention.stages.explain import Cell, Explanation, explain
+from attnlab.attention.stages.walk import fitted, unknown
+from attnlab.attention.stages.walk_sources import begun
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from attnlab.attention.trace import Trace
+    from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
 
 NOT_YET = line(Span("not computed yet", style="muted"))

@@ -3,15 +3,15 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attnlab.errors import FileError
-from attnlab.export_formats import FIGURES, FORMATS, TABLES
-from attnlab.figures.figure_file import write_figure
-from attnlab.figures.figure_spec import FigureSpec
-from attnlab.files import tables
+from attnlab.base.errors import FileError
+from attnlab.base.export_formats import FIGURES, FORMATS, TABLES
+from attnlab.figures.panels.figure_file import write_figure
+from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.files.atomic import write_bytes
+from attnlab.files.export import stage_tables
 
 if TYPE_CHECKING:
-    from attnlab.attention.trace import Trace
+    from attnlab.attention.stages.trace import Trace
 
 
 def export_stage(trace: "Trace", stage: str, head: int | str, path: Path) -> None:
@@ -22,7 +22,7 @@ def export_stage(trace: "Trace", stage: str, head: int | str, path: Path) -> Non
     """
     ending = path.suffix.lower()
     if ending in TABLES:
-        write_bytes(path, tables.encoded(tables.table(trace, stage, head), ending))
+        write_bytes(path, stage_tables.encoded(stage_tables.table(trace, stage, head), ending))
     elif ending in FIGURES:
         write_figure(path, trace, FigureSpec((stage,), head=head))
     else:

@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QObject, QVariantAnimation, Slot
 from PySide6.QtWidgets import QApplication, QWidget
 
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.motion import motion_ms
+from attnlab.ui.base.motion import motion_ms
 from attnlab.ui.playground.card import StageCard
 
 

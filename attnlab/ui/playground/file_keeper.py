@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, Signal, SignalInstance, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from attnlab.base.errors import AttnlabError
 from attnlab.document.first import First
 from attnlab.document.opened import Opened
 from attnlab.document.saved_view import sentence
-from attnlab.errors import AttnlabError
 from attnlab.files.atomic import shown
-from attnlab.files.session import Session
+from attnlab.files.sessions.session_file import Session
+from attnlab.ui.base.theme import worn
 from attnlab.ui.playground.export import export_stage
 from attnlab.ui.playground.reader import Opening, Reader
 from attnlab.ui.playground.saver import Saver, Saving
 from attnlab.ui.playground.session_state import SessionState, find_lesson
-from attnlab.ui.theme import worn
 
 if TYPE_CHECKING:
     from attnlab.ui.lessons.desk import LessonDesk
@@ -147,7 +147,7 @@ class FileKeeper(QObject):
             self._unsaid = playground.document.history.current.opening, f"{self._unsaid[1]} {text}".strip()
 
     def _desk(self, *, made: bool = False) -> "LessonDesk | None":
-        from attnlab.ui.main_window import MainWindow
+        from attnlab.ui.app.main_window import MainWindow
 
         if not isinstance(self._window, MainWindow):
             return None
@@ -229,8 +229,8 @@ class FileKeeper(QObject):
     @Slot()
     def ask_export(self) -> None:
         """Ask what to export, and how, beside a preview of it."""
+        from attnlab.ui.app.main_window import MainWindow
         from attnlab.ui.export.dialog import ExportDialog
-        from attnlab.ui.main_window import MainWindow
 
         reply, head = self._playground.reply, self._playground.current_head
         if reply is None or reply.trace is None:
@@ -274,7 +274,7 @@ class FileKeeper(QObject):
 
     @Slot(object)
     def _on_figure_remembered(self, choices: object) -> None:
-        from attnlab.ui.main_window import MainWindow
+        from attnlab.ui.app.main_window import MainWindow
 
         if isinstance(self._window, MainWindow):
             self._window.change_settings(figure=choices)

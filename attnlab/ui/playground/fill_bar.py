@@ -4,9 +4,9 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QLineEdit, QMenu, QPushButton, QSizePolicy, QWidget, QWidgetAction
 
-from attnlab.number_text import NumberError, parse_number
-from attnlab.ui.widgets.fields import NumberBox
-from attnlab.ui.widgets.flow_layout import FlowLayout
+from attnlab.base.number_text import NumberError, parse_number
+from attnlab.ui.widgets.fields.undo_fields import NumberBox
+from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
 
 KINDS = (
     ("zeros", "Zeros"),

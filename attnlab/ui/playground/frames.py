@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from attnlab.attention.links import Region, linked
-from attnlab.attention.stages import Stage
-from attnlab.attention.walk_shown import regions
+from attnlab.attention.stages.links import Region, linked
+from attnlab.attention.stages.table import Stage
+from attnlab.attention.stages.walk_sources import regions
 from attnlab.figures.map_painter import Outline
 
 if TYPE_CHECKING:
-    from attnlab.attention.trace import Trace
+    from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
     from attnlab.figures.palette import Palette
 

@@ -15,11 +15,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from attnlab.attention.presets import PRESETS
+from attnlab.attention.examples.presets import PRESETS
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import px
 from attnlab.ui.playground.gallery_tiles import NAME, Thumbnail, TileDelegate, draw_thumbnail, thumbnail
-from attnlab.ui.theme import px
 from attnlab.ui.widgets.popup import Popup
 
 __all__ = ["PresetGallery", "Thumbnail", "draw_thumbnail", "thumbnail"]

@@ -12,7 +12,7 @@ from attnlab.figures.layout import Grid, Limits, arrange
 from attnlab.figures.map_painter import MapData, draw_cells
 from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.theme import font, px
+from attnlab.ui.base.theme import font, px
 
 NAME = Qt.ItemDataRole.UserRole
 """Under which an item holds the name of its preset; a heading has none."""
@@ -31,7 +31,7 @@ class Thumbnail:
 
 def thumbnail(name: str) -> Thumbnail:
     """Compute the picture of a preset; for the worker thread."""
-    from attnlab.attention.presets import preset
+    from attnlab.attention.examples.presets import preset
     from attnlab.compute.engine import compute
 
     trace = compute(preset(name))

@@ -10,14 +10,14 @@ from attnlab.figures.layout import Grid, Limits, arrange
 from attnlab.figures.map_painter import MapData, Outline, draw_cells, draw_outlines, draw_titles
 from attnlab.figures.text import Pen
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import px
 from attnlab.ui.playground.canvas_card import CanvasCard
 from attnlab.ui.playground.looks import heads_at_a_glance
 from attnlab.ui.playground.still import face
-from attnlab.ui.theme import px
-from attnlab.ui.widgets.token_chips import draw_eye
+from attnlab.ui.widgets.tokens.token_chips import draw_eye
 
 if TYPE_CHECKING:
-    from attnlab.attention.trace import Trace
+    from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
 
 HINT = "One head. Raise Heads and the maps stand here side by side; click one and every card shows it, or their mean."

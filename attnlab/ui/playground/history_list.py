@@ -6,14 +6,14 @@ from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QKeyEvent
 from PySide6.QtWidgets import QFrame, QLabel, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
-from attnlab.counted import counted
+from attnlab.base.counted import counted
 from attnlab.document.settings import HISTORY_CHOICES
 from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.theme import px
-from attnlab.ui.widgets.choice import Choice
+from attnlab.ui.base.theme import px
+from attnlab.ui.widgets.fields.choice import Choice
+from attnlab.ui.widgets.fields.segments import Segments
 from attnlab.ui.widgets.popup import Popup
-from attnlab.ui.widgets.segments import Segments
 
 if TYPE_CHECKING:
     from attnlab.document.history import History

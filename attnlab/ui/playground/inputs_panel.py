@@ -5,20 +5,22 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
-from attnlab.attention import batches, edits, links, sentences
-from attnlab.attention.memory import toggle_memory
+from attnlab.attention import edits
+from attnlab.attention.edits import batches, token_edits
+from attnlab.attention.edits.second_sequence import toggle_memory
+from attnlab.attention.stages import links
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import font, restyle
 from attnlab.ui.playground import tables
 from attnlab.ui.playground.batch_bar import BatchBar
 from attnlab.ui.playground.fill_bar import FillBar
 from attnlab.ui.playground.sentence_box import SentenceBox
 from attnlab.ui.playground.shape_bar import ShapeBar
 from attnlab.ui.playground.tab_button import TabButton
-from attnlab.ui.theme import font, restyle
-from attnlab.ui.widgets.flow_layout import FlowLayout
-from attnlab.ui.widgets.matrix_table import BlockEdit, MatrixTable
-from attnlab.ui.widgets.switch import Switch
+from attnlab.ui.widgets.fields.switch import Switch
+from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
+from attnlab.ui.widgets.matrix.matrix_table import BlockEdit, MatrixTable
 
 if TYPE_CHECKING:
     from attnlab.document.document import Document, View
@@ -304,7 +306,7 @@ class InputsPanel(QScrollArea):
     def _on_size(self, name: str, size: int) -> None:
         if name in ("T", "T_k"):
             side: batches.Side = "query" if name == "T" else "memory"
-            self._edit(f"{name} = {size}", lambda e: sentences.resize_tokens(e, size, side))
+            self._edit(f"{name} = {size}", lambda e: token_edits.resize_tokens(e, size, side))
         elif name in self.shape_bar.free_sizes:
             self._edit(f"{name} = {size}", lambda e: edits.resize_free(e, name, size))
         else:

@@ -2,13 +2,14 @@
 
 from typing import TYPE_CHECKING, Any
 
-from attnlab.attention import edits, registry
-from attnlab.attention.entries import Entry, Option, fits
-from attnlab.attention.features import FEATURES
-from attnlab.attention.masks import MASKS
-from attnlab.errors import ExperimentError
-from attnlab.ui.widgets.choice import Choice
-from attnlab.ui.widgets.option_field import Field
+from attnlab.attention import edits
+from attnlab.attention.registries import registry
+from attnlab.attention.registries.entries import Entry, Option, fits
+from attnlab.attention.registries.features import FEATURES
+from attnlab.attention.registries.masks import MASKS
+from attnlab.base.errors import ExperimentError
+from attnlab.ui.widgets.fields.choice import Choice
+from attnlab.ui.widgets.fields.option_field import Field
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment

@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QWidget
 
-from attnlab.attention import edits, registry
-from attnlab.attention.masks import MASKS
-from attnlab.errors import AttnlabError, ExperimentError
+from attnlab.attention import edits
+from attnlab.attention.registries import registry
+from attnlab.attention.registries.masks import MASKS
+from attnlab.base.errors import AttnlabError, ExperimentError
+from attnlab.base.number_text import parse_number
 from attnlab.figures.palette import Palette
-from attnlab.number_text import parse_number
 from attnlab.ui.playground import layer_fields
-from attnlab.ui.widgets.flow_layout import FlowLayout
-from attnlab.ui.widgets.option_field import written
-from attnlab.ui.widgets.pill import Choice, Pill
-from attnlab.ui.widgets.switch import Switch
+from attnlab.ui.widgets.fields.option_field import written
+from attnlab.ui.widgets.fields.pill import Choice, Pill
+from attnlab.ui.widgets.fields.switch import Switch
+from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment

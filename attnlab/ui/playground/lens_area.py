@@ -8,12 +8,12 @@ from PySide6.QtWidgets import QAbstractButton, QPushButton, QSizePolicy, QStacke
 
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.playground.canvas import Canvas
-from attnlab.ui.widgets.choice import Choice
-from attnlab.ui.widgets.flow_layout import FlowLayout
-from attnlab.ui.widgets.segments import Segments
+from attnlab.ui.widgets.fields.choice import Choice
+from attnlab.ui.widgets.fields.segments import Segments
+from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
 
 if TYPE_CHECKING:
-    from attnlab.attention.trace import Trace
+    from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
     from attnlab.ui.playground.lenses.lens import Lens, Runner
 

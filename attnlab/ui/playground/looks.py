@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from attnlab.attention.arithmetic import number
 from attnlab.attention.axes import labels
-from attnlab.attention.links import side_by_side
-from attnlab.attention.moved import both, followed
-from attnlab.attention.stages import Stage, kind_of
-from attnlab.attention.statistics import strip
-from attnlab.attention.walk import fitted, unknown
+from attnlab.attention.edits.moved_tokens import both, followed
+from attnlab.attention.measures.statistics import strip
+from attnlab.attention.stages.arithmetic import number
+from attnlab.attention.stages.links import side_by_side
+from attnlab.attention.stages.table import Stage, kind_of
+from attnlab.attention.stages.walk import fitted, unknown
 from attnlab.figures.map_painter import MapData
 from attnlab.figures.raster import limit_of
 from attnlab.figures.text import Pen
 from attnlab.ui.playground.card_layout import head_titles
 
 if TYPE_CHECKING:
-    from attnlab.attention.trace import Trace
+    from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
 
 Maps = NDArray[np.floating]

@@ -10,8 +10,8 @@ from PySide6.QtCore import QLockFile, QObject, QTimer, Signal, Slot
 
 from attnlab.document.settings import settings_path
 from attnlab.files.atomic import shown
-from attnlab.files.session import Session, save_session
-from attnlab.files.unsaved import FILE, Unsaved, UnsavedFolder
+from attnlab.files.sessions.session_file import Session, save_session
+from attnlab.files.sessions.unsaved import FILE, Unsaved, UnsavedFolder
 from attnlab.ui.base.jobs import Job, Lane, run
 
 if TYPE_CHECKING:

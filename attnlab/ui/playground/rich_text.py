@@ -2,9 +2,9 @@
 
 from html import escape
 
-from attnlab.attention.arithmetic import Line, Span
+from attnlab.attention.stages.arithmetic import Line, Span
 from attnlab.figures.palette import Palette
-from attnlab.ui.theme import font, px
+from attnlab.ui.base.theme import font, px
 
 _HANGING = 12
 _RAISED = {"sub": "sub", "sup": "super"}

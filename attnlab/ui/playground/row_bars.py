@@ -7,7 +7,7 @@ from PySide6.QtGui import QHelpEvent
 from PySide6.QtWidgets import QToolTip
 
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.widgets.bars import BarList
+from attnlab.ui.widgets.charts.bars import BarList
 
 
 @guarded

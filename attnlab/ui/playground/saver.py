@@ -7,7 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from attnlab.document.history import Entry
-from attnlab.files.session import Session, save_session
+from attnlab.files.sessions.session_file import Session, save_session
 from attnlab.ui.base.jobs import Job, Lane, run
 
 PATIENCE_S = 0.03

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
-from attnlab.attention import sentences
-from attnlab.attention.batches import Side, key_side, shown
-from attnlab.attention.explain import Cell
+from attnlab.attention.edits import token_edits
+from attnlab.attention.edits.batches import Side, key_side, shown
+from attnlab.attention.stages.explain import Cell
 from attnlab.figures.palette import Palette
-from attnlab.ui.theme import font, restyle
-from attnlab.ui.widgets.fields import TextField
-from attnlab.ui.widgets.token_strip import TokenStrip
+from attnlab.ui.base.theme import font, restyle
+from attnlab.ui.widgets.fields.undo_fields import TextField
+from attnlab.ui.widgets.tokens.token_strip import TokenStrip
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
@@ -96,14 +96,14 @@ class SentenceBox(QWidget):
             self.tokens.set_tokens(())  # a token that is being renamed is given up
             return
         tokens = shown(e, self._side)
-        text = sentences.sentence(tokens)
+        text = token_edits.sentence(tokens)
         if self._typing is None and self.sentence.text() != text:
             at = self.sentence.cursorPosition() if self.sentence.hasFocus() else 0
             self.sentence.setText(text)
             self.sentence.setCursorPosition(at)
         if tokens != self.tokens.tokens():
             self.tokens.set_tokens(tokens)
-        self.tokens.set_masked(sentences.masked_keys(e) if key_side(e) == self._side else None)
+        self.tokens.set_masked(token_edits.masked_keys(e) if key_side(e) == self._side else None)
 
     def _edit(
         self, label: str, change: "Callable[[Experiment], Experiment]", gesture: tuple[str, int] | None = None
@@ -135,7 +135,7 @@ class SentenceBox(QWidget):
         try:
             self._edit(
                 f"Type {'a' if self._side == 'query' else 'the'} {self._called}",
-                lambda e: sentences.retype(start, text, self._side),
+                lambda e: token_edits.retype(start, text, self._side),
                 (self._called, count),
             )
         finally:
@@ -179,30 +179,34 @@ class SentenceBox(QWidget):
 
     @Slot(int, str)
     def _on_token_renamed(self, index: int, token: str) -> None:
-        self._edit(f"Rename token {index} to “{token}”", lambda e: sentences.rename_token(e, index, token, self._side))
+        self._edit(
+            f"Rename token {index} to “{token}”", lambda e: token_edits.rename_token(e, index, token, self._side)
+        )
 
     @Slot(int)
     def _on_token_removed(self, index: int) -> None:
-        self._edit(f"Remove “{self._token(index)}”", lambda e: sentences.remove_token(e, index, self._side))
+        self._edit(f"Remove “{self._token(index)}”", lambda e: token_edits.remove_token(e, index, self._side))
 
     @Slot(int, int)
     def _on_token_moved(self, source: int, target: int) -> None:
         self.comparison_wanted.emit()
-        self._edit(f"Move “{self._token(source)}”", lambda e: sentences.move_token(e, source, target, self._side))
+        self._edit(f"Move “{self._token(source)}”", lambda e: token_edits.move_token(e, source, target, self._side))
 
     @Slot(int)
     def _on_token_duplicated(self, index: int) -> None:
-        self._edit(f"Duplicate “{self._token(index)}”", lambda e: sentences.duplicate_token(e, index, self._side))
+        self._edit(f"Duplicate “{self._token(index)}”", lambda e: token_edits.duplicate_token(e, index, self._side))
 
     @Slot()
     def _on_token_added(self) -> None:
-        self._edit("Add a token", lambda e: sentences.append_token(e, self._side))
+        self._edit("Add a token", lambda e: token_edits.append_token(e, self._side))
 
     @Slot(int)
     def _on_token_masked(self, index: int) -> None:
-        hidden = index in sentences.masked_keys(self._document.experiment)
+        hidden = index in token_edits.masked_keys(self._document.experiment)
         self.comparison_wanted.emit()
-        self._edit(f"{'Unmask' if hidden else 'Mask'} “{self._token(index)}”", lambda e: sentences.toggle_key(e, index))
+        self._edit(
+            f"{'Unmask' if hidden else 'Mask'} “{self._token(index)}”", lambda e: token_edits.toggle_key(e, index)
+        )
 
     @Slot(int)
     def _on_token_clicked(self, index: int) -> None:

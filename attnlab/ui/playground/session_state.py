@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from attnlab.attention.experiment import Experiment
+from attnlab.base.errors import AttnlabError
 from attnlab.compute.service import Reply, Request, answer
 from attnlab.document.document import View
 from attnlab.document.opened import Opened, computed_with
 from attnlab.document.saved_view import KEY, LessonPlace, SavedView, to_plain
-from attnlab.errors import AttnlabError
-from attnlab.files.session import Session
+from attnlab.files.sessions.session_file import Session
 from attnlab.ui.base.jobs import Job, run
 
 if TYPE_CHECKING:

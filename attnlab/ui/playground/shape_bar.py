@@ -6,12 +6,12 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QGridLayout, QLabel, QSpinBox, QVBoxLayout, QWidget
 
 from attnlab.attention import edits
-from attnlab.attention.registry import free_axes
+from attnlab.attention.registries.registry import free_axes
 from attnlab.figures.palette import Palette
-from attnlab.ui.theme import font, restyle
-from attnlab.ui.widgets.fields import NumberBox
-from attnlab.ui.widgets.flow_layout import FlowLayout
-from attnlab.ui.widgets.switch import Switch
+from attnlab.ui.base.theme import font, restyle
+from attnlab.ui.widgets.fields.switch import Switch
+from attnlab.ui.widgets.fields.undo_fields import NumberBox
+from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment

@@ -7,8 +7,8 @@ from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from attnlab.attention.axes import TOKENS
-from attnlab.attention.explain import Cell
-from attnlab.attention.stages import Stage
+from attnlab.attention.stages.explain import Cell
+from attnlab.attention.stages.table import Stage
 from attnlab.figures.empty_cells import draw_veil
 from attnlab.figures.layout import Grid
 from attnlab.figures.map_painter import (
@@ -23,8 +23,8 @@ from attnlab.figures.map_painter import (
     draw_titles,
 )  # fmt: skip
 from attnlab.figures.text import Pen
+from attnlab.ui.base.formula import draw_formula
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.formula import draw_formula
 from attnlab.ui.playground.canvas_card import CanvasCard
 from attnlab.ui.playground.card_layout import LABEL_SIZE, STRIP_MIDDLE, Room, fit, foot_height, kept_free
 from attnlab.ui.playground.card_words import described, shape_text
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from attnlab.attention.trace import Trace
+    from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
 
 PADDING = 8.0

@@ -7,21 +7,21 @@ from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QHideEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
 
-from attnlab.attention import walk
-from attnlab.attention.arithmetic import number
-from attnlab.attention.explanation import shown_value
-from attnlab.attention.stages import BY_NAME, about
+from attnlab.attention.stages import walk
+from attnlab.attention.stages.arithmetic import number
+from attnlab.attention.stages.explanation import shown_value
+from attnlab.attention.stages.table import BY_NAME, about
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.icons import icon
+from attnlab.ui.base.icons import icon
+from attnlab.ui.base.theme import font, plain_tip, px, restyle
 from attnlab.ui.playground.progress import Progress
-from attnlab.ui.theme import font, plain_tip, px, restyle
 from attnlab.ui.widgets.elided_label import ElidedLabel
-from attnlab.ui.widgets.fields import TextField
-from attnlab.ui.widgets.pill import Choice, Field, Pill
+from attnlab.ui.widgets.fields.pill import Choice, Field, Pill
+from attnlab.ui.widgets.fields.undo_fields import TextField
 
 if TYPE_CHECKING:
-    from attnlab.attention.trace import Trace
+    from attnlab.attention.stages.trace import Trace
     from attnlab.compute.service import Reply
     from attnlab.document.document import View
 

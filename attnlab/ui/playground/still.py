@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPixmap
 from PySide6.QtWidgets import QWidget
 
 from attnlab.figures.text import Face
-from attnlab.ui.theme import font, scale
+from attnlab.ui.base.theme import font, scale
 
 LARGEST_PX = 4_000_000
 """Pictures of more pixels are not kept but drawn each time: of a card zoomed far in, most cannot be seen."""

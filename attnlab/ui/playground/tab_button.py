@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QToolButton, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.theme import draw_focus_ring, font, px
+from attnlab.ui.base.theme import draw_focus_ring, font, px
 from attnlab.ui.widgets.subscripts import draw_text, text_width
 
 

@@ -2,11 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from attnlab.attention import edits, links, registry
+from attnlab.attention import edits
+from attnlab.attention.registries import registry
+from attnlab.attention.stages import links
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
-    from attnlab.attention.explain import Cell
+    from attnlab.attention.stages.explain import Cell
 
 TITLES = {"embeddings": "X", "memory_embeddings": "M"}
 """What tables are called that have another name in the layer."""

@@ -12,12 +12,12 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton, QWi
 
 from attnlab.compute.engine import DTYPES
 from attnlab.figures.palette import LIGHT, Palette
-from attnlab.ui.icons import icon
+from attnlab.ui.base.icons import icon
+from attnlab.ui.base.theme import font, plain_tip
 from attnlab.ui.playground.layer_switches import LayerSwitches
 from attnlab.ui.playground.title_button import TitleButton
-from attnlab.ui.theme import font, plain_tip
-from attnlab.ui.widgets.bar_layout import BarLayout
-from attnlab.ui.widgets.pill import Choice, Pill
+from attnlab.ui.widgets.fields.pill import Choice, Pill
+from attnlab.ui.widgets.layouts.bar_layout import BarLayout
 
 if TYPE_CHECKING:
     from attnlab.document.document import Document

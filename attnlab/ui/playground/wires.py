@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
 
-from attnlab.attention.stages import STAGES, sources
+from attnlab.attention.stages.table import STAGES, sources
 from attnlab.figures.palette import Palette
 from attnlab.ui.playground.canvas_layout import GAP, MARGIN, ROW_GAP
 
 if TYPE_CHECKING:
-    from attnlab.attention.trace import Trace
+    from attnlab.attention.stages.trace import Trace
 
 WIDTH = 1.6
 ASIDE = {"key": 8.0, "value": 8.0}

@@ -9,13 +9,13 @@ from PySide6.QtCore import QObject, QPoint, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from attnlab.attention import edits
-from attnlab.attention.explanation import Cell
-from attnlab.attention.presets import PRESETS, preset
+from attnlab.attention.examples.presets import PRESETS, preset
+from attnlab.attention.stages.explanation import Cell
+from attnlab.base.errors import AttnlabError
 from attnlab.compute.engine import devices
 from attnlab.compute.service import ComputeService, Reply
 from attnlab.document.document import Document, View, fitted
 from attnlab.document.scene import Scene
-from attnlab.errors import AttnlabError
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.jobs import Lane, run
 from attnlab.ui.export.code_actions import CodeKeeper
@@ -30,7 +30,7 @@ from attnlab.ui.playground.step_bar import StepBar
 from attnlab.ui.playground.top_bar import TopBar
 
 if TYPE_CHECKING:
-    from attnlab.attention.trace import Trace
+    from attnlab.attention.stages.trace import Trace
 
 
 class Playground(QObject):

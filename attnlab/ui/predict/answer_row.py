@@ -6,8 +6,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWi
 
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.theme import font, px, restyle
-from attnlab.ui.widgets.fields import TextField
+from attnlab.ui.base.theme import font, px, restyle
+from attnlab.ui.widgets.fields.undo_fields import TextField
 
 _FIELD_WIDTH = 96
 

@@ -9,12 +9,12 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.theme import font, px, restyle
 from attnlab.ui.predict.answer_row import AnswerRow
-from attnlab.ui.theme import font, px, restyle
 
 if TYPE_CHECKING:
-    from attnlab.attention.explanation import Cell
-    from attnlab.attention.trace import Trace
+    from attnlab.attention.stages.explanation import Cell
+    from attnlab.attention.stages.trace import Trace
     from attnlab.lessons.exercise import Answer
     from attnlab.lessons.lesson import Question
 
@@ -82,7 +82,7 @@ class AnswerSheet(QWidget):
 
         Asking the same of another trace, as when a number is dragged, keeps what was answered and marks it anew.
         """
-        from attnlab.errors import ExperimentError
+        from attnlab.base.errors import ExperimentError
         from attnlab.lessons.exercise import answers_of, check_cell
 
         there = []
@@ -216,7 +216,7 @@ class AnswerSheet(QWidget):
             self._say_mark(each)
 
     def _say_mark(self, each: _Asked) -> None:
-        from attnlab.attention.arithmetic import number
+        from attnlab.attention.stages.arithmetic import number
         from attnlab.lessons.grading import mark
 
         assert self._question is not None
@@ -231,8 +231,8 @@ class AnswerSheet(QWidget):
             each.row.say(f"Not {'right' if each.known else 'yet'}. {marked.said} {known}".rstrip(), "bad")
 
     def _show_arithmetic(self, each: _Asked) -> None:
-        from attnlab.attention.arithmetic import plain
-        from attnlab.attention.explain import explain
+        from attnlab.attention.stages.arithmetic import plain
+        from attnlab.attention.stages.explain import explain
         from attnlab.ui.playground.rich_text import html_of
 
         assert self._trace is not None

@@ -17,22 +17,22 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from attnlab.errors import AttnlabError
+from attnlab.base.errors import AttnlabError
 from attnlab.figures.handout import Page, lay_out
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.lessons.lesson import Question
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.slices import Slices
+from attnlab.ui.base.theme import px, restyle
 from attnlab.ui.predict.answer_sheet import AnswerSheet
 from attnlab.ui.predict.exercise_form import ExerciseForm
 from attnlab.ui.predict.grade_table import GradeTable
 from attnlab.ui.predict.page_preview import PagePreview
 from attnlab.ui.predict.parts import ask_where, ask_which, button, scrolled
 from attnlab.ui.predict.sheets import FORMULAS, fits, pdf_job, sheet
-from attnlab.ui.theme import px, restyle
 
 if TYPE_CHECKING:
-    from attnlab.attention.explanation import Cell
+    from attnlab.attention.stages.explanation import Cell
     from attnlab.lessons.exercise import Exercise
     from attnlab.lessons.grading import Grade
     from attnlab.lessons.lesson import Problem
@@ -168,8 +168,8 @@ class ExerciseDialog(QDialog):
 
     def _cell(self) -> "Cell":
         """Return the cell that is held, else the first one of the stage that is looked at."""
-        from attnlab.attention.explanation import Cell
-        from attnlab.attention.stages import BY_NAME
+        from attnlab.attention.stages.explanation import Cell
+        from attnlab.attention.stages.table import BY_NAME
 
         view, stage = self._playground.document.view, self._playground.current_stage
         if view.cell is not None and view.pinned and view.cell.stage == stage:
@@ -224,7 +224,7 @@ class ExerciseDialog(QDialog):
     @Slot()
     def try_here(self) -> None:
         """Open the first student's numbers as one step that can be undone, and ask for the blanks."""
-        from attnlab.attention.walk import Place
+        from attnlab.attention.stages.walk import Place
         from attnlab.lessons.exercise import traced, variant
 
         exercise = self._exercise
@@ -385,7 +385,7 @@ class ExerciseDialog(QDialog):
 
 
 def _where(exercise: "Exercise") -> str:
-    from attnlab.attention.stages import BY_NAME
+    from attnlab.attention.stages.table import BY_NAME
     from attnlab.lessons.exercise import place_of
 
     first, count = exercise.blanks[0], len(exercise.blanks)

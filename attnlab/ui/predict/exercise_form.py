@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLabel, QPlainTextEdit, QWidget
 
-from attnlab.errors import AttnlabError
+from attnlab.base.errors import AttnlabError
 from attnlab.figures.palette import Palette
+from attnlab.ui.base.theme import px, restyle
 from attnlab.ui.predict.parts import button
-from attnlab.ui.theme import px, restyle
-from attnlab.ui.widgets.fields import NumberBox, TextField
-from attnlab.ui.widgets.form_parts import pair
+from attnlab.ui.widgets.fields.form_parts import pair
+from attnlab.ui.widgets.fields.undo_fields import NumberBox, TextField
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
-    from attnlab.attention.explanation import Cell
+    from attnlab.attention.stages.explanation import Cell
     from attnlab.lessons.exercise import Exercise
 
 CELL, ROW, RANDOM, CELLS, FILE = "cell", "row", "random", "cells", "file"
@@ -121,7 +121,7 @@ class ExerciseForm(QWidget):
         restyle(self.where, f"color:{palette.muted}")
 
     def _cells(self, e: "Experiment", cell: "Cell") -> "tuple[Cell, ...]":
-        from attnlab.attention.stages import BY_NAME
+        from attnlab.attention.stages.table import BY_NAME
         from attnlab.lessons.cells import blank_cells, blanks_of
         from attnlab.lessons.exercise import random_cells, row_of
 

@@ -18,10 +18,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from attnlab.counted import counted
+from attnlab.base.counted import counted
 from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.theme import font, plain_tip, px
+from attnlab.ui.base.theme import font, plain_tip, px
 
 if TYPE_CHECKING:
     from attnlab.lessons.grading import Grade

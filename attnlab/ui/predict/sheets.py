@@ -6,20 +6,20 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attnlab.errors import AttnlabError
+from attnlab.base.errors import AttnlabError
 from attnlab.figures.handout import Blanked, Formulas, HandoutWriter, Sheet, SheetTable
 from attnlab.figures.palette import LIGHT
 from attnlab.files.atomic import write_bytes
-from attnlab.ui.formula import draw_formula, formula_size
+from attnlab.ui.base.formula import draw_formula, formula_size
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from attnlab.attention.arithmetic import Line
     from attnlab.attention.experiment import Experiment
-    from attnlab.attention.explanation import Cell
-    from attnlab.attention.trace import Trace
+    from attnlab.attention.stages.arithmetic import Line
+    from attnlab.attention.stages.explanation import Cell
+    from attnlab.attention.stages.trace import Trace
     from attnlab.lessons.exercise import Exercise
 
 FORMULAS = Formulas(formula_size, draw_formula)
@@ -55,7 +55,7 @@ def sheet(exercise: "Exercise", student: str) -> Sheet:
 
 
 def _task(exercise: "Exercise", trace: "Trace") -> tuple[str, ...]:
-    from attnlab.attention.arithmetic import short
+    from attnlab.attention.stages.arithmetic import short
 
     e, count = trace.experiment, len(exercise.blanks)
     stages = dict.fromkeys(trace.stage(cell.stage).title.lower() for cell in exercise.blanks)
@@ -71,7 +71,7 @@ def _task(exercise: "Exercise", trace: "Trace") -> tuple[str, ...]:
 
 def _needed(exercise: "Exercise", trace: "Trace") -> list[str]:
     """Return the stages on the way to the blank cells, in order."""
-    from attnlab.attention.presence import sources
+    from attnlab.attention.stages.presence import sources
 
     e = trace.experiment
     asked = {cell.stage for cell in exercise.blanks}
@@ -97,8 +97,8 @@ def _formulas(exercise: "Exercise", trace: "Trace") -> tuple[tuple[str, str], ..
 def _given(exercise: "Exercise", trace: "Trace") -> tuple[SheetTable, ...]:
     if exercise.given == "before":
         return _sources(exercise, trace)
-    from attnlab.attention import registry
-    from attnlab.attention.presence import source
+    from attnlab.attention.registries import registry
+    from attnlab.attention.stages.presence import source
 
     e, asked = trace.experiment, {cell.stage for cell in exercise.blanks}
     tables: list[SheetTable] = []
@@ -140,7 +140,7 @@ def _weights(e: "Experiment", name: str) -> SheetTable:
 
 def _sources(exercise: "Exercise", trace: "Trace") -> tuple[SheetTable, ...]:
     """Return the stages right before the blank ones, but for those that have blanks themselves."""
-    from attnlab.attention.presence import sources
+    from attnlab.attention.stages.presence import sources
 
     asked = dict.fromkeys(cell.stage for cell in exercise.blanks)
     names = dict.fromkeys(source for name in asked for source in sources(trace.experiment, name))
@@ -189,7 +189,7 @@ def _table_of(
 
 def _text(value: float) -> str:
     """Return a number with up to four decimals, none of them an idle zero."""
-    from attnlab.attention.arithmetic import number
+    from attnlab.attention.stages.arithmetic import number
 
     text = number(value)
     return text if "e" in text or "." not in text else text.rstrip("0").rstrip(".")
@@ -225,7 +225,7 @@ def _wanted_table(
 
 
 def _blanks(exercise: "Exercise", trace: "Trace") -> tuple[Blanked, ...]:
-    from attnlab.attention.explain import explain
+    from attnlab.attention.stages.explain import explain
     from attnlab.lessons.exercise import answers_of, place_of
 
     made = []

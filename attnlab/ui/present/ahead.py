@@ -12,7 +12,7 @@ from attnlab.ui.base.jobs import run
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
-    from attnlab.attention.trace import Trace
+    from attnlab.attention.stages.trace import Trace
     from attnlab.ui.playground.workspace import Playground
 
 KEPT = 8

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QApplication, QFrame, QLayout, QScrollArea, QWidget
 
+from attnlab.ui.base.theme import BASE_PX, scale
 from attnlab.ui.predict.answer_sheet import AnswerSheet
-from attnlab.ui.theme import BASE_PX, scale
 
 if TYPE_CHECKING:
-    from attnlab.figures.slide_layout import Box
+    from attnlab.figures.slides.slide_layout import Box
 
 SHARES = (1.0, 0.9, 0.8)
 """Sizes of type that answers are tried in, of the slide's own; below the least they are scrolled."""

@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from attnlab.attention import walk
-from attnlab.attention.arithmetic import number
-from attnlab.attention.explain import Cell, explain
-from attnlab.attention.stages import BY_NAME, Stage
-from attnlab.attention.walk import Place
-from attnlab.attention.walk_shown import begun
+from attnlab.attention.stages import walk
+from attnlab.attention.stages.arithmetic import number
+from attnlab.attention.stages.explain import Cell, explain
+from attnlab.attention.stages.table import BY_NAME, Stage
+from attnlab.attention.stages.walk import Place
+from attnlab.attention.stages.walk_sources import begun
 from attnlab.document.document import View
 from attnlab.figures.map_painter import MapData
-from attnlab.figures.slide_content import Bar, BarRow, Runs, SlideContent, SlideMap
+from attnlab.figures.slides.slide_content import Bar, BarRow, Runs, SlideContent, SlideMap
 from attnlab.ui.playground.looks import look_at
 from attnlab.ui.present import frames
 from attnlab.ui.present.words import as_far_as, paragraphs, written_out
 
 if TYPE_CHECKING:
-    from attnlab.attention.trace import Trace
+    from attnlab.attention.stages.trace import Trace
     from attnlab.lessons.slides import Slide
 
 _PLACEHOLDER = re.compile(r"\{\{.*?\}\}", re.DOTALL)

@@ -3,11 +3,11 @@
 from PySide6.QtCore import QPointF, QSizeF
 from PySide6.QtGui import QPainter
 
-from attnlab.ui.formula import draw_formula, formula_size
+from attnlab.ui.base.formula import draw_formula, formula_size
 
 
 class _Formulas:
-    """The formulas of :mod:`attnlab.ui.formula`, as the painter of slides asks for them."""
+    """The formulas of :mod:`attnlab.ui.base.formula`, as the painter of slides asks for them."""
 
     def size(self, latex: str, size_px: float) -> QSizeF:
         """Return the size of a formula's box."""

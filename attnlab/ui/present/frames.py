@@ -7,22 +7,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from attnlab.attention import edits, walk
-from attnlab.attention.explanation import Cell
-from attnlab.attention.links import Region
-from attnlab.attention.stages import BY_NAME, Stage
-from attnlab.attention.stages import sources as sources_of
-from attnlab.attention.walk import Place
-from attnlab.attention.walk_shown import regions
+from attnlab.attention import edits
+from attnlab.attention.stages import walk
+from attnlab.attention.stages.explanation import Cell
+from attnlab.attention.stages.links import Region
+from attnlab.attention.stages.table import BY_NAME, Stage
+from attnlab.attention.stages.table import sources as sources_of
+from attnlab.attention.stages.walk import Place
+from attnlab.attention.stages.walk_sources import regions
 from attnlab.figures.map_painter import MapData, Outline
 from attnlab.figures.raster import limit_of
-from attnlab.figures.slide_content import SlideMap
+from attnlab.figures.slides.slide_content import SlideMap
 from attnlab.ui.playground import tables
 from attnlab.ui.playground.looks import look_at
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
-    from attnlab.attention.trace import Trace
+    from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
 
 Unknown = Callable[[Stage, tuple[int | None, ...]], NDArray[np.bool_] | None]

@@ -5,7 +5,7 @@ from PySide6.QtGui import QFontMetricsF, QMouseEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from attnlab.figures.palette import Palette
-from attnlab.figures.slide_text import face
+from attnlab.figures.slides.slide_text import face
 from attnlab.ui.base.guard import guarded
 
 KEYS = (

@@ -10,14 +10,14 @@ from PySide6.QtWidgets import QApplication, QGraphicsScene, QLayout
 
 from attnlab.document.document import View
 from attnlab.figures.palette import Palette
-from attnlab.figures.slide_content import SlideContent
+from attnlab.figures.slides.slide_content import SlideContent
+from attnlab.ui.base.theme import qt_palette, scale, style_sheet
 from attnlab.ui.playground.lens_area import LENSES
 from attnlab.ui.present.lens_sheet import LEAST_ZOOM, largest_zoom, made, scrolls
-from attnlab.ui.theme import qt_palette, scale, style_sheet
 
 if TYPE_CHECKING:
-    from attnlab.attention.trace import Trace
-    from attnlab.figures.slide_layout import Box
+    from attnlab.attention.stages.trace import Trace
+    from attnlab.figures.slides.slide_layout import Box
 
 Job = tuple[Callable[[], Any], Callable[[Any], object]]
 """What is computed, and who is told."""

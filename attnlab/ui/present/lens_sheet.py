@@ -8,13 +8,13 @@ from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QFrame, QGraphicsProxyWidget, QGraphicsScene, QGraphicsView, QScrollArea, QWidget
 
 from attnlab.figures.palette import Palette
+from attnlab.ui.base.theme import BASE_PX, dress
 from attnlab.ui.playground.lens_area import LENSES
-from attnlab.ui.theme import BASE_PX, dress
 
 if TYPE_CHECKING:
-    from attnlab.attention.trace import Trace
+    from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
-    from attnlab.figures.slide_layout import Box
+    from attnlab.figures.slides.slide_layout import Box
     from attnlab.ui.playground.lenses.lens import Lens, Runner
     from attnlab.ui.playground.workspace import Playground
 

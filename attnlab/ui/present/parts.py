@@ -11,8 +11,8 @@ from attnlab.ui.present.help_card import HelpCard
 from attnlab.ui.present.table_sheet import TableSheet
 
 if TYPE_CHECKING:
-    from attnlab.figures.slide_content import SlideContent
-    from attnlab.figures.slide_layout import Box
+    from attnlab.figures.slides.slide_content import SlideContent
+    from attnlab.figures.slides.slide_layout import Box
     from attnlab.ui.playground.workspace import Playground
     from attnlab.ui.present.answer_area import AnswerArea
     from attnlab.ui.present.lens_sheet import LensSheet

@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QSizeF
 from PySide6.QtGui import QPageLayout, QPageSize, QPainter, QPdfWriter
 
-from attnlab.attention.arithmetic import number
-from attnlab.attention.explanation import shown_value
+from attnlab.attention.stages.arithmetic import number
+from attnlab.attention.stages.explanation import shown_value
+from attnlab.base.errors import AttnlabError
 from attnlab.compute.engine import check_size, compute
-from attnlab.errors import AttnlabError
 from attnlab.figures.palette import LIGHT, Palette
-from attnlab.figures.slide_content import Paragraph, Run, SlideContent
-from attnlab.figures.slide_layout import Sheet
-from attnlab.figures.slide_painter import Drawn, draw_slide
-from attnlab.figures.slide_text import readable_digits
+from attnlab.figures.slides.slide_content import Paragraph, Run, SlideContent
+from attnlab.figures.slides.slide_layout import Sheet
+from attnlab.figures.slides.slide_painter import Drawn, draw_slide
+from attnlab.figures.slides.slide_text import readable_digits
 from attnlab.files.atomic import write_bytes
+from attnlab.ui.base.theme import dress_type
 from attnlab.ui.present.content import Moment, content, filled
 from attnlab.ui.present.formulas import FORMULAS
 from attnlab.ui.present.lens_page import LensPage, paper_lens
-from attnlab.ui.theme import dress_type
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
-    from attnlab.attention.trace import Trace
+    from attnlab.attention.stages.trace import Trace
     from attnlab.lessons.lesson import Lesson
     from attnlab.lessons.slides import Slide
 

@@ -25,17 +25,17 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QLabel, QWidget
 
 from attnlab.figures.palette import PALETTES, Palette
-from attnlab.figures.slide_text import face
+from attnlab.figures.slides.slide_text import face
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import dress, restyle, worn
 from attnlab.ui.present.content import filled
 from attnlab.ui.present.parts import SlideParts
 from attnlab.ui.present.presenter import Presenter
 from attnlab.ui.present.slide_view import SlideView
 from attnlab.ui.present.speaker_window import SpeakerWindow
-from attnlab.ui.theme import dress, restyle, worn
 
 if TYPE_CHECKING:
-    from attnlab.figures.slide_content import SlideContent
+    from attnlab.figures.slides.slide_content import SlideContent
     from attnlab.ui.lessons.player import LessonPlayer
     from attnlab.ui.playground.workspace import Playground
 

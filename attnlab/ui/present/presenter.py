@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from attnlab.attention.explanation import Cell
+from attnlab.attention.stages.explanation import Cell
 from attnlab.document.scene import Scene
 from attnlab.ui.playground.lens_area import LENSES
 from attnlab.ui.present.ahead import Ahead
 from attnlab.ui.present.content import Moment, content, looks_back
 
 if TYPE_CHECKING:
-    from attnlab.attention.trace import Trace
-    from attnlab.attention.walk import Place
-    from attnlab.figures.slide_content import SlideContent
+    from attnlab.attention.stages.trace import Trace
+    from attnlab.attention.stages.walk import Place
+    from attnlab.figures.slides.slide_content import SlideContent
     from attnlab.lessons.slides import Slide
     from attnlab.ui.lessons.player import LessonPlayer
     from attnlab.ui.playground.workspace import Playground

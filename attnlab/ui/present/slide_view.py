@@ -8,11 +8,11 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent, QPixmap, 
 from PySide6.QtWidgets import QWidget
 
 from attnlab.figures.palette import LIGHT, Palette, luminance
-from attnlab.figures.slide_content import SlideContent
-from attnlab.figures.slide_layout import Box, Sheet
-from attnlab.figures.slide_painter import Drawn, draw_slide
+from attnlab.figures.slides.slide_content import SlideContent
+from attnlab.figures.slides.slide_layout import Box, Sheet
+from attnlab.figures.slides.slide_painter import Drawn, draw_slide
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.motion import motion_ms
+from attnlab.ui.base.motion import motion_ms
 from attnlab.ui.present.formulas import FORMULAS
 
 if TYPE_CHECKING:

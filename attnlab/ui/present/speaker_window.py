@@ -7,14 +7,14 @@ from PySide6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
-from attnlab.figures.slide_text import face
+from attnlab.figures.slides.slide_text import face
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import restyle
 from attnlab.ui.present.slide_view import SlideView
 from attnlab.ui.present.words import plain
-from attnlab.ui.theme import restyle
 
 if TYPE_CHECKING:
-    from attnlab.figures.slide_content import SlideContent
+    from attnlab.figures.slides.slide_content import SlideContent
 
 TICK_MS = 500
 ASPECT = 9 / 16

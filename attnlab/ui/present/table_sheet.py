@@ -8,12 +8,12 @@ from PySide6.QtWidgets import QLabel, QToolButton, QVBoxLayout, QWidget
 
 from attnlab.attention import edits
 from attnlab.figures.palette import LIGHT, Palette
-from attnlab.figures.slide_text import face
+from attnlab.figures.slides.slide_text import face
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import restyle
 from attnlab.ui.playground import tables
-from attnlab.ui.theme import restyle
-from attnlab.ui.widgets.flow_layout import FlowLayout
-from attnlab.ui.widgets.matrix_table import BlockEdit, MatrixTable
+from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
+from attnlab.ui.widgets.matrix.matrix_table import BlockEdit, MatrixTable
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from attnlab.attention.arithmetic import Line, Span, number, short
-from attnlab.attention.explanation import Explanation
-from attnlab.figures.slide_content import Paragraph, Run, Runs
+from attnlab.attention.stages.arithmetic import Line, Span, number, short
+from attnlab.attention.stages.explanation import Explanation
+from attnlab.figures.slides.slide_content import Paragraph, Run, Runs
 
 _ITEM = re.compile(r"^\s*(?:([-*+])|(\d{1,3})[.)])\s+(.*)$")
 _HEADING = re.compile(r"^#{1,6}\s+(.*)$")

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from attnlab.ui.actions import Action
+from attnlab.ui.base.actions import Action
 
 if TYPE_CHECKING:
-    from attnlab.ui.main_window import MainWindow
+    from attnlab.ui.app.main_window import MainWindow
 
 FILM = "Export a film of the training…"
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from PySide6.QtCore import QRect
 
 from attnlab.figures.layout import Grid
-from attnlab.ui.theme import px
+from attnlab.ui.base.theme import px
 
 GAP, PAD, HEAD = 14, 10, 28
 """Pixels at 100 % between cards, inside of them, and of the line with their titles."""

@@ -4,8 +4,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from attnlab.figures.palette import Palette
-from attnlab.ui.theme import font, px
-from attnlab.ui.widgets.line_chart import LineChart
+from attnlab.ui.base.theme import font, px
+from attnlab.ui.widgets.charts.line_chart import LineChart
 from attnlab.ui.widgets.surface import Surface
 
 

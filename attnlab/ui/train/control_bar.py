@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLayout, QPushButton,
 
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.icons import icon
-from attnlab.ui.theme import font, px
+from attnlab.ui.base.icons import icon
+from attnlab.ui.base.theme import font, px
 from attnlab.ui.train.overflow import Overflow
 from attnlab.ui.widgets.elided_label import ElidedLabel
 

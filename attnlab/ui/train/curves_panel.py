@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from attnlab.figures.palette import Palette
-from attnlab.ui.theme import px
-from attnlab.ui.widgets.line_chart import Level, Line, LineChart, Upright
+from attnlab.ui.base.theme import px
+from attnlab.ui.widgets.charts.line_chart import Level, Line, LineChart, Upright
 
 Floats = NDArray[np.floating]
 OTHERS = ("key", "attention", "value", "query", "neutral")

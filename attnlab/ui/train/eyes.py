@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from attnlab.errors import TrainingError
+from attnlab.base.errors import TrainingError
 from attnlab.training.marks import Mark
 from attnlab.training.messages import Arrays
 from attnlab.training.recorder import Moment
@@ -138,7 +138,7 @@ Curve = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 def entropies(maps: "Sequence[LayerMaps]") -> NDArray[np.float64]:
     """Return the mean entropy of each head's rows, in nats, layer by layer."""
-    from attnlab.attention.statistics import weights_statistics
+    from attnlab.attention.measures.statistics import weights_statistics
 
     return np.concatenate([
         weights_statistics(each.weights, None if each.hidden is None else ~each.hidden).mean("entropy")

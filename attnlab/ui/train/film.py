@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRectF
 from PySide6.QtGui import QColor, QFont, QImage, QPainter
 
-from attnlab.counted import counted
-from attnlab.figures.figure_colours import OWN, dressed
-from attnlab.figures.figure_spec import FigureSpec
-from attnlab.figures.figure_type import SMALL_PX, TITLE_PX, figure_font
+from attnlab.base.counted import counted
+from attnlab.figures.films.film_frame import Film
 from attnlab.figures.layout import Grid
 from attnlab.figures.map_painter import MapData, draw_cells, draw_labels
-from attnlab.figures.moving_frame import Film
+from attnlab.figures.panels.figure_colours import OWN, dressed
+from attnlab.figures.panels.figure_spec import FigureSpec
+from attnlab.figures.panels.figure_type import SMALL_PX, TITLE_PX, figure_font
 from attnlab.figures.text import Pen
 from attnlab.files.atomic import unwritable, write_bytes
 from attnlab.training.recorder import Moment

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QFileDialog
 
-from attnlab.errors import AttnlabError
-from attnlab.figures.moving import check_film
-from attnlab.figures.moving_frame import Film
+from attnlab.base.errors import AttnlabError
+from attnlab.figures.films.film_file import check_film
+from attnlab.figures.films.film_frame import Film
 from attnlab.training.run import Run
 from attnlab.ui.export.file_name import slug
 from attnlab.ui.export.film_saver import Job
@@ -20,7 +20,7 @@ from attnlab.ui.train.film import Choice, Pictures, RunFilm
 from attnlab.ui.train.film_form import FOLDER, FilmForm
 
 if TYPE_CHECKING:
-    from attnlab.ui.main_window import MainWindow
+    from attnlab.ui.app.main_window import MainWindow
 
 KIND = "film"
 

@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QWidget
 
-from attnlab.figures.figure_colours import MAPS
-from attnlab.figures.figure_spec import DPI_RANGE, MM_PER_INCH
-from attnlab.figures.moving import FPS_RANGE
+from attnlab.figures.films.film_file import FPS_RANGE
+from attnlab.figures.panels.figure_colours import MAPS
+from attnlab.figures.panels.figure_spec import DPI_RANGE, MM_PER_INCH
 from attnlab.training.recorder import Moment
+from attnlab.ui.base.theme import is_dark, worn
 from attnlab.ui.export.film_window import FORMATS
 from attnlab.ui.export.form_rows import lay_out_rows, number_box
-from attnlab.ui.theme import is_dark, worn
 from attnlab.ui.train.film import Choice
-from attnlab.ui.widgets.form_parts import combo
+from attnlab.ui.widgets.fields.form_parts import combo
 
 FOLDER = ""
 """The ending of what is a folder of pictures."""

@@ -21,16 +21,16 @@ from PySide6.QtWidgets import (
 from attnlab.figures.map_painter import MapData
 from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.map_sheet import MapSheet
-from attnlab.ui.theme import font, px, restyle
+from attnlab.ui.base.theme import font, px, restyle
 from attnlab.ui.train.chart_card import ChartCard
 from attnlab.ui.train.eyes import Seen
 from attnlab.ui.train.maps_view import MapsView, group_of, titles_of
-from attnlab.ui.widgets.choice import Choice
+from attnlab.ui.widgets.charts.line_chart import Line
 from attnlab.ui.widgets.elided_label import ElidedLabel
-from attnlab.ui.widgets.fields import TextField
-from attnlab.ui.widgets.line_chart import Line
-from attnlab.ui.widgets.segments import Segments
+from attnlab.ui.widgets.fields.choice import Choice
+from attnlab.ui.widgets.fields.segments import Segments
+from attnlab.ui.widgets.fields.undo_fields import TextField
+from attnlab.ui.widgets.maps.map_sheet import MapSheet
 
 HEADS = ("query", "key", "value", "attention", "neutral", "accent")
 """Colours of heads' curves, over and over."""

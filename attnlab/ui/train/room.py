@@ -3,8 +3,8 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
+from attnlab.ui.base.theme import px
 from attnlab.ui.predict.parts import scrolled
-from attnlab.ui.theme import px
 from attnlab.ui.train.control_bar import ControlBar
 from attnlab.ui.train.maps_panel import MapsPanel
 from attnlab.ui.train.settings_panel import SettingsPanel

@@ -19,7 +19,7 @@ from attnlab.ui.train.sent_strip import SentStrip
 from attnlab.ui.train.worker import Worker
 
 if TYPE_CHECKING:
-    from attnlab.ui.main_window import MainWindow
+    from attnlab.ui.app.main_window import MainWindow
     from attnlab.ui.train.workspace import TrainWorkspace
 
 KINDS = {"open": "opening a layer in the playground", "send": "sending a layer back"}
@@ -146,7 +146,7 @@ class RoundTrip(QObject):
     def _take(self, found: Opened) -> None:
         from attnlab.document.document import View
         from attnlab.document.scene import Scene
-        from attnlab.ui.main_window import PLAYGROUND
+        from attnlab.ui.app.main_window import PLAYGROUND
 
         assert self._window.playground is not None
         document = self._window.playground.document
@@ -174,7 +174,7 @@ class RoundTrip(QObject):
         return run is not None and run is session.run and session.state == "paused" and run.step == origin.step
 
     def _go_on(self, found: Sent) -> None:
-        from attnlab.ui.main_window import TRAIN
+        from attnlab.ui.app.main_window import TRAIN
 
         self.strip.show_sending(False)
         origin, weights, checkpoint = found.origin, found.weights, found.checkpoint
@@ -261,6 +261,6 @@ class RoundTrip(QObject):
 
     @Slot()
     def _on_leave(self) -> None:
-        from attnlab.ui.main_window import TRAIN
+        from attnlab.ui.app.main_window import TRAIN
 
         self._window.show_workspace(TRAIN)

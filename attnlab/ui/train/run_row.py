@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.text import Pen
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.theme import draw_focus_ring, font, px
+from attnlab.ui.base.theme import draw_focus_ring, font, px
 
 
 @guarded
@@ -32,7 +32,7 @@ class RunRow(QAbstractButton):
 
     def show_loss(self, loss: float) -> None:
         """Tell another loss, nothing where there is none."""
-        from attnlab.attention.arithmetic import short
+        from attnlab.attention.stages.arithmetic import short
 
         self.loss = "" if math.isnan(loss) else short(loss)
         self.setAccessibleName(f"{self.text()}: loss {self.loss}" if self.loss else self.text())

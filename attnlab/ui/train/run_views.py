@@ -9,7 +9,7 @@ from attnlab.ui.train.maps_panel import MapsPanel
 from attnlab.ui.train.run_words import EDITED, difference
 from attnlab.ui.train.session import TrainSession
 from attnlab.ui.train.time_bar import TimeBar
-from attnlab.ui.widgets.timeline import TimeMark
+from attnlab.ui.widgets.charts.timeline import TimeMark
 
 MIB = 1 << 20
 

@@ -5,12 +5,12 @@ from pathlib import Path
 from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QMenu, QPushButton, QTableWidgetItem, QVBoxLayout, QWidget
 
+from attnlab.ui.base.theme import font, px, worn
 from attnlab.ui.export.form_rows import fit
-from attnlab.ui.theme import font, px, worn
 from attnlab.ui.train.run_words import called, state
 from attnlab.ui.train.runs_panel import RunsPanel
 from attnlab.ui.train.runs_table import FOLDER, KEPT, NAME, RunsTable
-from attnlab.ui.widgets.flow_layout import FlowLayout
+from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
 
 NONE_CHOSEN = "Choose a run in the table first"
 OPEN = "This is the run that is open"

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QAbstractItemView, QTableWidget, QTableWidgetItem
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.training.store import Summary
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.theme import font, mixed, px, restyle
+from attnlab.ui.base.theme import font, mixed, px, restyle
 from attnlab.ui.train.run_words import called, when
 
 COLUMNS = ("Name", "Task", "Model", "Seed", "Steps", "Loss", "Right", "Time", "Kept")
@@ -186,7 +186,7 @@ class RunsTable(QTableWidget):
 
 
 def _cells(found: Summary) -> list[Cell]:
-    from attnlab.attention.arithmetic import short
+    from attnlab.attention.stages.arithmetic import short
     from attnlab.training.models import KINDS
     from attnlab.training.tasks import TASKS
 

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton
 
 from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.theme import mixed, px, restyle
+from attnlab.ui.base.theme import mixed, px, restyle
 from attnlab.ui.widgets.elided_label import ElidedLabel
 
 if TYPE_CHECKING:

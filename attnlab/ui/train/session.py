@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from attnlab.fault_log import CRASHES, append, report_remote
+from attnlab.base.fault_log import CRASHES, append, report_remote
 from attnlab.training.marks import Mark
 from attnlab.training.messages import (
     Arrays,

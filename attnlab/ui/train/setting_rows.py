@@ -16,13 +16,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )  # fmt: skip
 
-from attnlab.errors import ExperimentError
+from attnlab.base.errors import ExperimentError
 from attnlab.figures.palette import LIGHT, Palette
-from attnlab.ui.theme import plain_tip, px
+from attnlab.ui.base.theme import plain_tip, px
 from attnlab.ui.widgets.elided_label import ElidedLabel
-from attnlab.ui.widgets.form_parts import combo
-from attnlab.ui.widgets.option_controls import NumberEdit
-from attnlab.ui.widgets.option_field import Field
+from attnlab.ui.widgets.fields.form_parts import combo
+from attnlab.ui.widgets.fields.option_controls import NumberEdit
+from attnlab.ui.widgets.fields.option_field import Field
 
 WIDE = ("kind",)
 """Settings without a title beside them: their choices need the room."""

@@ -5,11 +5,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from attnlab.training.specs import RunSpec
-from attnlab.ui.widgets.choice import Choice
-from attnlab.ui.widgets.option_field import Field
+from attnlab.ui.widgets.fields.choice import Choice
+from attnlab.ui.widgets.fields.option_field import Field
 
 if TYPE_CHECKING:
-    from attnlab.attention.entries import Option
+    from attnlab.attention.registries.entries import Option
     from attnlab.training.tasks import Task
 
 NORMS = (
@@ -38,7 +38,7 @@ def file_options(task: "Task") -> "list[Option]":
 
 def model_fields(spec: RunSpec, task: "Task", defaults: RunSpec) -> list[Field]:
     """Return the kind of model and the sizes that this kind uses."""
-    from attnlab.attention.positions import POSITIONS
+    from attnlab.attention.registries.positions import POSITIONS
     from attnlab.training.models import KINDS
 
     model, usual = spec.model, defaults.model

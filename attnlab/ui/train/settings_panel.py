@@ -7,12 +7,12 @@ from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QScrollArea, QSizePolic
 
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.training.specs import RunSpec
-from attnlab.ui.icons import icon
-from attnlab.ui.theme import plain_tip, px
+from attnlab.ui.base.icons import icon
+from attnlab.ui.base.theme import plain_tip, px
 from attnlab.ui.train.setting_rows import SettingRows
 from attnlab.ui.train.settings import changed, file_options, model_fields, more_fields, task_fields, train_fields
-from attnlab.ui.widgets.form_parts import combo
-from attnlab.ui.widgets.option_field import Field
+from attnlab.ui.widgets.fields.form_parts import combo
+from attnlab.ui.widgets.fields.option_field import Field
 
 if TYPE_CHECKING:
     from attnlab.ui.train.eyes import Checked

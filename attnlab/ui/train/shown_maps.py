@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from attnlab.figures.figure_source import Sheet, Sheets
+from attnlab.figures.panels.figure_source import Sheet, Sheets
 from attnlab.figures.raster import limit_of
 from attnlab.ui.train.eyes import Seen
 

@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QToolBut
 
 from attnlab.figures.palette import Palette
 from attnlab.training.run import Run
-from attnlab.ui.icons import icon
-from attnlab.ui.theme import font, px
+from attnlab.ui.base.icons import icon
+from attnlab.ui.base.theme import font, px
 from attnlab.ui.train.eyes import Eyes, Seen
 from attnlab.ui.train.maps_view import MapsView
 from attnlab.ui.train.worker import Worker

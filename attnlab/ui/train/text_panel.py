@@ -4,10 +4,10 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from attnlab.figures.palette import Palette
-from attnlab.ui.theme import px
+from attnlab.ui.base.theme import px
 from attnlab.ui.train.setting_rows import SettingRows
-from attnlab.ui.widgets.fields import TextField
-from attnlab.ui.widgets.option_field import Field
+from attnlab.ui.widgets.fields.option_field import Field
+from attnlab.ui.widgets.fields.undo_fields import TextField
 
 LENGTH = 160
 """Tokens that are written at most."""

@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.icons import icon
-from attnlab.ui.theme import font, px, restyle
+from attnlab.ui.base.icons import icon
+from attnlab.ui.base.theme import font, px, restyle
+from attnlab.ui.widgets.charts.timeline import Timeline, TimeMark
 from attnlab.ui.widgets.elided_label import ElidedLabel
-from attnlab.ui.widgets.pill import Choice, Pill
-from attnlab.ui.widgets.timeline import Timeline, TimeMark
+from attnlab.ui.widgets.fields.pill import Choice, Pill
 
 FRAME_MS = 33
 PER_SECOND = 15

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QMenu, QPushButton
 
-from attnlab.errors import AttnlabError
-from attnlab.figures.figure_source import Sheets
+from attnlab.base.errors import AttnlabError
 from attnlab.figures.palette import Palette
+from attnlab.figures.panels.figure_source import Sheets
+from attnlab.ui.base.theme import worn
 from attnlab.ui.export.remembered import recalled
-from attnlab.ui.theme import worn
 from attnlab.ui.train.comparing import Comparing
 from attnlab.ui.train.round_trip import RoundTrip
 from attnlab.ui.train.run_keeper import RunKeeper
@@ -19,7 +19,7 @@ from attnlab.ui.train.runs_panel import RunsPanel
 from attnlab.ui.train.shown_maps import looked_at, sheets
 
 if TYPE_CHECKING:
-    from attnlab.ui.main_window import MainWindow
+    from attnlab.ui.app.main_window import MainWindow
     from attnlab.ui.train.workspace import TrainWorkspace
 
 NO_MAPS = "There is no map to export yet; a model with attention has some."

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 from attnlab.figures.palette import Palette
 from attnlab.training.run import Run
 from attnlab.training.specs import RunSpec
-from attnlab.ui.theme import px
+from attnlab.ui.base.theme import px
 from attnlab.ui.train.control_bar import ControlBar
 from attnlab.ui.train.curves_panel import CurvesPanel
 from attnlab.ui.train.eyes import Checked, Seen
@@ -273,7 +273,7 @@ class TrainWorkspace(QObject):
 def first_workspace(parent: QWidget, grid: QGridLayout) -> TrainWorkspace:
     """Return the workspace as it opens, in its place in the window: hidden, with the task that is quickest to see."""
     from attnlab.training.tasks import task_spec
-    from attnlab.ui.main_window import MainWindow
+    from attnlab.ui.app.main_window import MainWindow
     from attnlab.ui.train.tools import TrainTools
 
     made = TrainWorkspace(task_spec(FIRST), parent)

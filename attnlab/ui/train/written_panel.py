@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.text import Pen
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.theme import font, plain_tip, px
+from attnlab.ui.base.theme import font, plain_tip, px
 
 SPACE, GAP, HEAD = 4, 12, 18
 """Pixels at 100 % between two tokens, between two columns, and of the line with the heads."""

@@ -5,13 +5,13 @@ from collections.abc import Iterable
 from PySide6.QtCore import QModelIndex, QSortFilterProxyModel, Qt, Signal, Slot
 from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QHeaderView, QLabel, QTableView, QVBoxLayout, QWidget
 
-from attnlab.files.named_array import NamedArray
+from attnlab.files.weights.named_array import NamedArray
+from attnlab.ui.base.theme import px
 from attnlab.ui.predict.parts import button
-from attnlab.ui.theme import px
 from attnlab.ui.weights.array_model import ArrayModel, about
 from attnlab.ui.weights.rows import FIELDS
-from attnlab.ui.widgets.fields import TextField
-from attnlab.ui.widgets.form_parts import combo
+from attnlab.ui.widgets.fields.form_parts import combo
+from attnlab.ui.widgets.fields.undo_fields import TextField
 
 
 class ArrayList(QWidget):

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtGui import QGuiApplication, QPalette
 
-from attnlab.files.named_array import NamedArray, shown
+from attnlab.files.weights.named_array import NamedArray, shown
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.theme import plain_tip
+from attnlab.ui.base.theme import plain_tip
 from attnlab.ui.weights.long_choice import APART
 
 NONE = "none"

@@ -10,18 +10,18 @@ from PySide6.QtCore import QMimeData, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from attnlab.files.arrays_in import ENDINGS
-from attnlab.files.named_array import NamedArray, shown
-from attnlab.files.weights_in import Proposal, guess
-from attnlab.files.weights_source import CLIPBOARD, WeightsSource, files_source, text_source
+from attnlab.files.weights.arrays_in import ENDINGS
+from attnlab.files.weights.named_array import NamedArray, shown
+from attnlab.files.weights.weights_in import Proposal, guess
+from attnlab.files.weights.weights_source import CLIPBOARD, WeightsSource, files_source, text_source
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.jobs import Job, Lane, Progress, run
-from attnlab.ui.theme import worn
+from attnlab.ui.base.theme import worn
 from attnlab.ui.weights.frame import MAPPING, WeightsFrame
 from attnlab.ui.weights.trial import Trial, tried
 
 if TYPE_CHECKING:
-    from attnlab.ui.main_window import MainWindow
+    from attnlab.ui.app.main_window import MainWindow
     from attnlab.ui.playground.workspace import Playground
 
 _SOON_MS = 40

@@ -8,7 +8,7 @@ from PySide6.QtGui import QGuiApplication
 from attnlab.ui.weights.dialog import ask_weights, dropped, open_weights_dialog
 
 if TYPE_CHECKING:
-    from attnlab.ui.main_window import MainWindow
+    from attnlab.ui.app.main_window import MainWindow
 
 
 def bring_in(window: "MainWindow") -> None:
@@ -19,7 +19,7 @@ def bring_in(window: "MainWindow") -> None:
 
 def paste(window: "MainWindow") -> None:
     """Take what was copied: files as if they were dropped, text as a table of numbers."""
-    from attnlab.ui.open_file import open_paths
+    from attnlab.ui.app.open_file import open_paths
 
     if window.playground is None:
         return

@@ -6,13 +6,13 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QProgressBar, QStack
 
 from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import px, restyle
 from attnlab.ui.predict.parts import button, scrolled
-from attnlab.ui.theme import px, restyle
 from attnlab.ui.weights.array_list import ArrayList
 from attnlab.ui.weights.mapping import MappingForm
 from attnlab.ui.weights.preview import TrialView
-from attnlab.ui.widgets.choice import Choice
-from attnlab.ui.widgets.segments import Segments
+from attnlab.ui.widgets.fields.choice import Choice
+from attnlab.ui.widgets.fields.segments import Segments
 
 _SMALL, _LARGE = (540, 400), (1000, 680)
 _TWO_SIDES, _FORM = 760, 440

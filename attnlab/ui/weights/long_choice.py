@@ -7,7 +7,7 @@ from PySide6.QtGui import QFontMetrics, QPaintEvent
 from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QStylePainter, QWidget
 
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.theme import px
+from attnlab.ui.base.theme import px
 
 APART = "  "
 """Stands between what a title has to say and what the list alone has room for."""

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from attnlab.counted import divisors
-from attnlab.files.named_array import NamedArray, shown
-from attnlab.files.weights_apply import Embeddings
-from attnlab.files.weights_in import Proposal, fitting_heads, shapes
-from attnlab.ui.theme import px
+from attnlab.base.counted import divisors
+from attnlab.files.weights.named_array import NamedArray, shown
+from attnlab.files.weights.weights_apply import Embeddings
+from attnlab.files.weights.weights_in import Proposal, fitting_heads, shapes
+from attnlab.ui.base.theme import px
 from attnlab.ui.weights.array_model import ArrayChoice
 from attnlab.ui.weights.long_choice import LongChoice
 from attnlab.ui.weights.rows import FIELDS, FieldRow
@@ -147,7 +147,7 @@ class MappingForm(QWidget):
 
     def _offer_embeddings(self, sizes: Mapping[str, tuple[int, int] | None], proposal: Proposal) -> None:
         """Offer the embeddings there are, new ones, and the arrays of the file that have as many columns."""
-        from attnlab.attention.sentences import MAX_TOKENS
+        from attnlab.attention.edits.token_edits import MAX_TOKENS
 
         assert self._experiment is not None
         rows = next((size[0] for field in ("W_q", "W_k", "W_v") if (size := sizes.get(field))), None)

@@ -4,10 +4,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from attnlab.figures.palette import Palette
-from attnlab.ui.map_sheet import MapSheet
-from attnlab.ui.theme import px
+from attnlab.ui.base.theme import px
 from attnlab.ui.weights.small_maps import SmallMaps
 from attnlab.ui.weights.trial import Trial
+from attnlab.ui.widgets.maps.map_sheet import MapSheet
 
 _LEAST_SHEET = 260
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QLabel, QSizePolicy
 
-from attnlab.files.layouts import Part
-from attnlab.files.named_array import NamedArray
-from attnlab.files.weights_in import part_for
+from attnlab.files.weights.named_array import NamedArray
+from attnlab.files.weights.projection_layouts import Part
+from attnlab.files.weights.weights_in import part_for
 from attnlab.ui.weights.array_model import ArrayChoice, about
 from attnlab.ui.weights.long_choice import LongChoice
 

@@ -10,9 +10,9 @@ from attnlab.figures.layout import Grid
 from attnlab.figures.map_painter import MapData, draw_cells
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.theme import font, plain_tip, px
+from attnlab.ui.base.theme import font, plain_tip, px
 from attnlab.ui.weights.trial import Small
-from attnlab.ui.widgets.flow_layout import FlowLayout
+from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
 from attnlab.ui.widgets.subscripts import draw_text, text_width
 
 _SIDE, _THIN, _LARGEST = 88, 8, 14

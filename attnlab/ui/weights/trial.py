@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from attnlab.errors import AttnlabError, ExperimentError
+from attnlab.base.errors import AttnlabError, ExperimentError
 from attnlab.figures.map_painter import MapData
 from attnlab.figures.raster import limit_of, reduced
-from attnlab.files.layouts import Heads, Part, laid_out, rows_of
-from attnlab.files.named_array import NamedArray, shown
-from attnlab.files.weights_apply import Embeddings, apply
-from attnlab.files.weights_in import Proposal
+from attnlab.files.weights.named_array import NamedArray, shown
+from attnlab.files.weights.projection_layouts import Heads, Part, laid_out, rows_of
+from attnlab.files.weights.weights_apply import Embeddings, apply
+from attnlab.files.weights.weights_in import Proposal
 from attnlab.ui.base.jobs import Progress
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def _small(name: str, tensor: "Tensor") -> Small:
 
 def _maps(e: "Experiment", scene: "Scene", progress: Progress) -> MapData:
     """Return the weights of the sentence that is open, computed as the window would."""
-    from attnlab.attention.stages import BY_NAME, kind_of
+    from attnlab.attention.stages.table import BY_NAME, kind_of
     from attnlab.compute.engine import check_size, compute
 
     progress.step()

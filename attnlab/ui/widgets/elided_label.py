@@ -5,7 +5,7 @@ from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QToolTip, QWidget
 
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.theme import plain_tip
+from attnlab.ui.base.theme import plain_tip
 
 
 @guarded

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.theme import cut_corners, round_corners
+from attnlab.ui.base.theme import cut_corners, round_corners
 
 
 @guarded

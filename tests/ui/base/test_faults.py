@@ -12,7 +12,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QDialog, QFrame, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from attnlab.fault_log import ERRORS, Fault, listen, log_path
+from attnlab.base.fault_log import ERRORS, Fault, listen, log_path
 from attnlab.ui.base import faults
 from attnlab.ui.base.fault_bar import FaultBar
 from attnlab.ui.base.fault_relay import FaultRelay
@@ -175,7 +175,7 @@ def test_hooks_bring_slots_threads_and_clean_up_to_the_log(config_dir: Path) -> 
 def test_a_crash_leaves_its_stacks_in_the_log(config_dir: Path) -> None:
     ended = child("""
         import faulthandler
-        from attnlab.crash_log import watch_crashes
+        from attnlab.base.crash_log import watch_crashes
         watch_crashes()
         faulthandler._sigsegv()
     """)
@@ -192,7 +192,7 @@ def test_a_script_keeps_its_own_errors(config_dir: Path) -> None:
         import atexit
         atexit.register(lambda: print(fault_log.take()))
         faults.install(only_ours=True)
-        from attnlab.attention.presets import preset
+        from attnlab.attention.examples.presets import preset
         preset("nobody's")
     """)
     assert ended.returncode == 1

@@ -149,7 +149,7 @@ def test_a_process_ends_by_the_fault_without_the_guard(fault: str) -> None:
 
 
 def test_what_qt_calls_on_pyqtgraph_is_guarded_too() -> None:
-    from attnlab.ui.widgets import plots
+    from attnlab.ui.widgets.charts import plots
 
     bare, count = [], 0
     for cls in plots.classes():

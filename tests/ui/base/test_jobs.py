@@ -10,8 +10,8 @@ from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
-from attnlab import fault_log
-from attnlab.errors import AttnlabError
+from attnlab.base import fault_log
+from attnlab.base.errors import AttnlabError
 from attnlab.ui.base import jobs
 from attnlab.ui.base.jobs import GivenUpError, Job, Lane, Progress, run
 from tests.patience import PATIENCE_S

@@ -8,8 +8,8 @@ import pytest
 from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
-from attnlab import fault_log
-from attnlab.errors import AttnlabError
+from attnlab.base import fault_log
+from attnlab.base.errors import AttnlabError
 from attnlab.ui.base.slices import Call, Drawing, Slices, draw, draw_now
 from tests.patience import PATIENCE_S
 

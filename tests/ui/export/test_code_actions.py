@@ -17,11 +17,11 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu, QWidg
 
 import attnlab
 from attnlab.attention.experiment import Experiment
-from attnlab.files.matrices_out import FORMATS, given_table
-from attnlab.files.notebook import notebook
-from attnlab.files.script import script
-from attnlab.files.tables import table
-from attnlab.files.text_table import label
+from attnlab.files.export.code_notebook import notebook
+from attnlab.files.export.matrix_text import FORMATS, given_table
+from attnlab.files.export.script import script
+from attnlab.files.export.stage_tables import table
+from attnlab.files.export.terminal_table import label
 from attnlab.ui.export.code_actions import MOST_NUMBERS, TITLES
 
 if TYPE_CHECKING:

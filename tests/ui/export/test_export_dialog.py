@@ -14,13 +14,13 @@ from PySide6.QtWidgets import QLineEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 import attnlab
-from attnlab import export_formats
-from attnlab.cli import main
+from attnlab.base import export_formats
+from attnlab.cli.main import main
 from attnlab.document.settings import Settings, load_settings, save_settings
-from attnlab.figures.figure_file import ENDINGS, figure_image, page_of
-from attnlab.figures.figure_page import draw_steps, lay_out_page
-from attnlab.figures.figure_spec import FigureSpec
-from attnlab.files import tables
+from attnlab.figures.panels.figure_file import ENDINGS, figure_image, page_of
+from attnlab.figures.panels.figure_page import draw_steps, lay_out_page
+from attnlab.figures.panels.figure_spec import FigureSpec
+from attnlab.files.export import stage_tables
 from attnlab.ui.export.dialog import ExportDialog
 from attnlab.ui.export.preview import FigurePreview
 from attnlab.ui.export.remembered import FORMATS, recalled, words
@@ -348,7 +348,7 @@ def test_a_head_that_is_shown_alone_or_the_mean_is_not_called_held(sit_down: "Ca
         dialog.close()
 
 
-@pytest.mark.parametrize("ending", tables.ENDINGS)
+@pytest.mark.parametrize("ending", stage_tables.ENDINGS)
 def test_the_window_writes_every_table_that_the_command_line_does(make: Make, tmp_path: Path, ending: str) -> None:
     dialog = make("multi-head-8")
     dialog.form.format.setCurrentIndex(dialog.form.format.findData(ending.removeprefix(".")))
@@ -359,6 +359,6 @@ def test_the_window_writes_every_table_that_the_command_line_does(make: Make, tm
 
 
 def test_the_formats_of_window_and_command_line_are_those_that_can_be_written() -> None:
-    assert tuple(export_formats.TABLES) == tuple(tables.ENDINGS)
+    assert tuple(export_formats.TABLES) == tuple(stage_tables.ENDINGS)
     assert tuple(export_formats.FIGURES) == ENDINGS
-    assert tuple(FORMATS) == tuple(ending.removeprefix(".") for ending in (*ENDINGS, *tables.ENDINGS))
+    assert tuple(FORMATS) == tuple(ending.removeprefix(".") for ending in (*ENDINGS, *stage_tables.ENDINGS))

@@ -5,14 +5,14 @@ from PySide6.QtWidgets import QCheckBox
 from pytestqt.qtbot import QtBot
 
 from attnlab.document.settings import FIGURE_LIMIT
-from attnlab.figures.figure_spec import FigureSpec
+from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.training.recorder import Moment
 from attnlab.ui.export.form_rows import number_box
 from attnlab.ui.export.habits import recall
 from attnlab.ui.export.remembered import others, recalled, words
 from attnlab.ui.export.sweep_form import SweepForm
 from attnlab.ui.train.film_form import FilmForm
-from attnlab.ui.widgets.form_parts import combo
+from attnlab.ui.widgets.fields.form_parts import combo
 
 
 def test_the_settings_hold_what_all_dialogs_remember(qtbot: QtBot) -> None:

@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QApplication, QComboBox, QDialog, QWidget
 from pytestqt.qtbot import QtBot
 
 import attnlab
-from attnlab.attention.explanation import Cell
+from attnlab.attention.stages.explanation import Cell
+from attnlab.ui.base.theme import apply_theme
 from attnlab.ui.export.dialog import ExportDialog
 from attnlab.ui.export.sweep_dialog import SweepDialog
 from attnlab.ui.predict.exercise_dialog import ExerciseDialog
-from attnlab.ui.theme import apply_theme
 
 
 @pytest.fixture(params=[100, 150])

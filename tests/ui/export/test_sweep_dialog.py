@@ -14,8 +14,8 @@ from pytestqt.qtbot import QtBot
 
 from attnlab.attention.experiment import AttentionConfig, Experiment
 from attnlab.document.scene import Scene
-from attnlab.figures.figure_spec import FigureSpec
-from attnlab.figures.moving_frame import rgb
+from attnlab.figures.films.film_frame import rgb
+from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.ui.export import filming
 from attnlab.ui.export.remembered import recalled, words
 from attnlab.ui.export.sweep_dialog import SweepDialog
@@ -186,7 +186,7 @@ def test_what_cannot_be_is_said_and_cannot_be_saved(dialog: SweepDialog, qtbot: 
 
 
 def test_another_state_in_the_window_is_another_film_here(dialog: SweepDialog, person: object, qtbot: QtBot) -> None:
-    from attnlab.attention.presets import preset
+    from attnlab.attention.examples.presets import preset
 
     with qtbot.waitSignal(dialog.previewed, timeout=PATIENCE_MS):
         person.document.open("Open", Scene(preset("multi-head-8")))  # type: ignore[attr-defined]
@@ -215,7 +215,7 @@ def test_any_number_is_swept_by_its_name(
 def test_the_window_is_edited_while_a_film_is_written(
     dialog: SweepDialog, person: object, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    from attnlab.attention.presets import preset
+    from attnlab.attention.examples.presets import preset
 
     with qtbot.waitSignal(dialog.saver.slices.progressed, timeout=PATIENCE_MS):
         dialog.write_film(tmp_path / "t.apng")

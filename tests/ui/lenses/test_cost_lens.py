@@ -8,9 +8,10 @@ from PySide6.QtCore import QObject, Qt, Slot
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from attnlab.attention import edits, sentences
+from attnlab.attention import edits
+from attnlab.attention.edits import token_edits
+from attnlab.attention.examples.presets import preset
 from attnlab.attention.experiment import Experiment, Weights
-from attnlab.attention.presets import preset
 from attnlab.compute import cost
 from attnlab.compute.engine import devices
 from attnlab.compute.service import Request, answer
@@ -18,7 +19,7 @@ from attnlab.document.document import View
 from attnlab.figures.palette import DARK
 from attnlab.ui.playground.lenses import cost_lens
 from attnlab.ui.playground.lenses.cost_lens import CostLens, size_text
-from attnlab.ui.widgets.curves import Curve, Curves
+from attnlab.ui.widgets.charts.curves import Curve, Curves
 from tests.ui.lenses.beside import Beside
 
 MANY_HEADS = preset("multi-head-8")
@@ -91,7 +92,7 @@ def test_bytes_are_those_that_the_engine_writes(window: Window, qtbot: QtBot) ->
     written = cost.measure(e).bytes
     assert size_text(written) in texts(window)
     assert curve(window.lens.bytes, "here, cpu").y == [written / 1024]
-    at_64 = cost.measure(sentences.resize_tokens(e, 64)).bytes
+    at_64 = cost.measure(token_edits.resize_tokens(e, 64)).bytes
     assert curve(window.lens.bytes).y[4] == at_64 / 1024
     small, large = (round(1024 * float(kib)) for kib in curve(window.lens.bytes).y[-2:])
     assert window.lens.growth.text() == (
@@ -129,7 +130,7 @@ def test_edits_are_not_measured_and_another_shape_makes_it_stale_until_asked(win
     jobs, state = len(window.jobs), window.lens.state.text()
     window.show(edits.scale(e, "W_q", 2.0))
     assert window.lens.state.text() == state
-    window.show(sentences.resize_tokens(e, 9))
+    window.show(token_edits.resize_tokens(e, 9))
     assert window.lens.state.text() == (
         f"{state} It is now T = 9, 1 head, d_k = 2, 9 stages in float32: press Measure for its numbers."
     )

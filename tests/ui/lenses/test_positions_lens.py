@@ -15,19 +15,19 @@ from PySide6.QtWidgets import QAbstractButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from attnlab.attention import edits
+from attnlab.attention.examples.presets import preset
 from attnlab.attention.experiment import Experiment, Weights
-from attnlab.attention.positions import POSITIONS, Position, sinusoidal
-from attnlab.attention.presets import preset
+from attnlab.attention.registries.positions import POSITIONS, Position, sinusoidal
 from attnlab.compute.engine import compute
 from attnlab.document.document import View
 from attnlab.document.settings import Settings
 from attnlab.figures.palette import DARK, LIGHT, Palette
+from attnlab.ui.base.theme import px
 from attnlab.ui.playground.lenses.positions_lens import PositionsLens
 from attnlab.ui.playground.lenses.positions_map import LEAST_WIDTH, MapFigure
 from attnlab.ui.playground.lenses.positions_order import OrderPage
-from attnlab.ui.theme import px
-from attnlab.ui.widgets.curves import Curve, Curves
-from attnlab.ui.widgets.fields import NumberBox
+from attnlab.ui.widgets.charts.curves import Curve, Curves
+from attnlab.ui.widgets.fields.undo_fields import NumberBox
 from attnlab.ui.widgets.surface import Surface
 from tests.ui.lenses.beside import Beside
 

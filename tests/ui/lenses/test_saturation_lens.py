@@ -12,14 +12,14 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from attnlab.attention import edits
+from attnlab.attention.examples.presets import preset
 from attnlab.attention.experiment import Experiment
-from attnlab.attention.presets import preset
-from attnlab.attention.saturation import of_random, of_trace
+from attnlab.attention.measures.saturation import of_random, of_trace
 from attnlab.compute.service import Request, answer
 from attnlab.document.document import View
 from attnlab.figures.palette import DARK
 from attnlab.ui.playground.lenses.saturation_lens import SaturationLens
-from attnlab.ui.widgets.curves import Curve, Curves
+from attnlab.ui.widgets.charts.curves import Curve, Curves
 from tests.ui.lenses.beside import Beside
 
 

@@ -12,15 +12,15 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 import attnlab
-from attnlab.attention.arithmetic import number
-from attnlab.attention.explain import Cell
-from attnlab.attention.trace import Trace
+from attnlab.attention.stages.arithmetic import number
+from attnlab.attention.stages.explain import Cell
+from attnlab.attention.stages.trace import Trace
 from attnlab.document.document import View
 from attnlab.document.settings import Settings
+from attnlab.ui.base.theme import px
 from attnlab.ui.playground.lenses.statistics_lens import StatisticsLens
 from attnlab.ui.playground.tab_button import TabButton
-from attnlab.ui.theme import px
-from attnlab.ui.widgets.number_table import NumberTable
+from attnlab.ui.widgets.numbers.number_table import NumberTable
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person

@@ -8,7 +8,7 @@ import pytest
 
 import attnlab
 from attnlab.attention import edits
-from attnlab.attention.batches import add_item, select
+from attnlab.attention.edits.batches import add_item, select
 from attnlab.attention.experiment import Experiment
 from attnlab.lessons.lesson import Edit
 from attnlab.ui.lessons.differences import of_config, of_tables, of_tokens, same

@@ -11,9 +11,9 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QTextDocument
 from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel, QLineEdit, QToolButton
 
-from attnlab.attention.arithmetic import number
-from attnlab.attention.explanation import Cell
-from attnlab.attention.walk import Place
+from attnlab.attention.stages.arithmetic import number
+from attnlab.attention.stages.explanation import Cell
+from attnlab.attention.stages.walk import Place
 from attnlab.compute.engine import compute
 from attnlab.lessons.lesson import Lesson
 from attnlab.ui.lessons.printing import Printing
@@ -267,7 +267,7 @@ PROGRAM = """
 import sys
 from functools import partial
 from PySide6.QtCore import QTimer
-from attnlab.cli import main
+from attnlab.cli.main import main
 from attnlab.ui import app
 
 def on_window(window):

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnlab.attention import edits
-from attnlab.attention.presets import preset
-from attnlab.attention.walk import Place
+from attnlab.attention.examples.presets import preset
+from attnlab.attention.stages.walk import Place
 from attnlab.document.document import Document
 from attnlab.document.scene import Scene
 from attnlab.lessons.library import find
@@ -116,7 +116,7 @@ def test_a_number_changed_in_the_middle_is_the_steps_own_again_when_it_is_entere
 
 
 def test_frames_follow_an_edit_of_the_sizes() -> None:
-    from attnlab.attention.sentences import set_tokens
+    from attnlab.attention.edits.token_edits import set_tokens
 
     document, player = opened(1)
     for _ in range(5):

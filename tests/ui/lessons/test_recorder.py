@@ -11,10 +11,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 
 from attnlab.attention import edits
+from attnlab.attention.edits.token_edits import set_tokens
+from attnlab.attention.examples.presets import PRESETS, preset
 from attnlab.attention.experiment import Experiment
-from attnlab.attention.presets import PRESETS, preset
-from attnlab.attention.sentences import set_tokens
-from attnlab.attention.walk import Place
+from attnlab.attention.stages.walk import Place
 from attnlab.lessons.library import find, user_folder
 from attnlab.lessons.parse import parse, read
 from attnlab.lessons.slides import check, slides

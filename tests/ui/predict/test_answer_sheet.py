@@ -9,8 +9,8 @@ from pytestqt.qtbot import QtBot
 
 import attnlab
 from attnlab.attention import edits
-from attnlab.attention.explanation import Cell
-from attnlab.attention.trace import Trace
+from attnlab.attention.stages.explanation import Cell
+from attnlab.attention.stages.trace import Trace
 from attnlab.figures.palette import DARK, LIGHT
 from attnlab.lessons.exercise import traced
 from attnlab.lessons.lesson import Question

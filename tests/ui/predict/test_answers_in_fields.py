@@ -6,8 +6,8 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 import attnlab
-from attnlab.attention.explanation import Cell
-from attnlab.attention.trace import Trace
+from attnlab.attention.stages.explanation import Cell
+from attnlab.attention.stages.trace import Trace
 from attnlab.lessons.cells import blanks_of
 from attnlab.lessons.exercise import traced
 from attnlab.lessons.lesson import Question

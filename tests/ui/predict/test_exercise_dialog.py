@@ -10,8 +10,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
-from attnlab.attention.explanation import Cell
-from attnlab.attention.walk import Place
+from attnlab.attention.stages.explanation import Cell
+from attnlab.attention.stages.walk import Place
 from attnlab.figures.palette import DARK
 from attnlab.lessons.exercise import answers, variant
 from attnlab.ui.predict.exercise_dialog import ExerciseDialog

@@ -5,9 +5,9 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 import attnlab
-from attnlab.attention.explanation import Cell
-from attnlab.attention.sentences import resize_tokens
-from attnlab.errors import AttnlabError
+from attnlab.attention.edits.token_edits import resize_tokens
+from attnlab.attention.stages.explanation import Cell
+from attnlab.base.errors import AttnlabError
 from attnlab.figures.handout import HandoutWriter, Sheet
 from attnlab.lessons.exercise import Exercise, row_of, traced, variant
 from attnlab.ui.predict.sheets import FORMULAS, fits, sheet

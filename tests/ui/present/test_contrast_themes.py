@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QApplication
 
 from attnlab.document.settings import Settings, load_settings, save_settings
 from attnlab.figures.palette import CONTRAST_DARK, CONTRAST_LIGHT, PALETTES, Palette, colour_map, contrast, dark_text
-from attnlab.ui import theme
+from attnlab.ui.base import theme
 
 CONTRASTS = pytest.mark.parametrize("palette", [CONTRAST_LIGHT, CONTRAST_DARK], ids=lambda palette: palette.name)
 TEXTS = ("ink", "muted", "accent", "good", "bad", "query_ink", "key_ink", "value_ink", "attention_ink")

@@ -9,8 +9,8 @@ from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
 from attnlab.figures.palette import PALETTES
-from attnlab.figures.slide_layout import Sheet
-from attnlab.figures.slide_painter import draw_slide
+from attnlab.figures.slides.slide_layout import Sheet
+from attnlab.figures.slides.slide_painter import draw_slide
 from attnlab.lessons.library import find, shipped
 
 Key = Qt.Key
@@ -51,9 +51,9 @@ def _check(talk: Any) -> None:
 def test_every_step_fits_on_screens_of_every_shape(qapp: QApplication, name: str, theme: str) -> None:
     from attnlab.compute.engine import compute
     from attnlab.lessons.slides import slides
+    from attnlab.ui.base.theme import dress_type
     from attnlab.ui.present.content import Moment, content
     from attnlab.ui.present.formulas import FORMULAS
-    from attnlab.ui.theme import dress_type
 
     dress_type()
     sheet, image = Sheet(0, 0, *SIZES[theme]), QImage(QSize(*SIZES[theme]), QImage.Format.Format_RGB32)

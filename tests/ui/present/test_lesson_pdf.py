@@ -9,9 +9,9 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 import attnlab
-from attnlab.attention.arithmetic import number
-from attnlab.attention.presets import preset
-from attnlab.errors import AttnlabError, FileError
+from attnlab.attention.examples.presets import preset
+from attnlab.attention.stages.arithmetic import number
+from attnlab.base.errors import AttnlabError, FileError
 from attnlab.lessons.lesson import Lesson
 from attnlab.lessons.parse import parse
 from attnlab.lessons.tour import tour

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 
-from attnlab.attention.arithmetic import number
+from attnlab.attention.stages.arithmetic import number
 from attnlab.compute.engine import compute
 
 Lecture = Callable[..., Any]

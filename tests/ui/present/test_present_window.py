@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit
 from pytestqt.qtbot import QtBot
 
-from attnlab.attention.arithmetic import number
+from attnlab.attention.stages.arithmetic import number
 from attnlab.lessons.parse import parse
 
 Key = Qt.Key
@@ -359,7 +359,7 @@ def test_leaving_is_said_once_and_leaves_the_player_where_it_is(lecture: Lecture
 
 
 def test_a_tour_is_walked_at_another_depth(lecture: Lecture) -> None:
-    from attnlab.attention.presets import preset
+    from attnlab.attention.examples.presets import preset
     from attnlab.lessons.tour import tour
 
     talk = lecture(tour(preset("journey"), "stage"))

@@ -7,12 +7,12 @@ import pytest
 
 import attnlab
 from attnlab.attention import edits
-from attnlab.attention.arithmetic import number, short
-from attnlab.attention.explain import explain
-from attnlab.attention.explanation import Cell
-from attnlab.attention.trace import Trace
-from attnlab.attention.walk_shown import begun
-from attnlab.figures.slide_content import Runs
+from attnlab.attention.stages.arithmetic import number, short
+from attnlab.attention.stages.explain import explain
+from attnlab.attention.stages.explanation import Cell
+from attnlab.attention.stages.trace import Trace
+from attnlab.attention.stages.walk_sources import begun
+from attnlab.figures.slides.slide_content import Runs
 from attnlab.lessons.exercise import traced
 from attnlab.ui.present.content import LIMITS
 from attnlab.ui.present.words import as_far_as, written_out

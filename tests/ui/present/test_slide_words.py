@@ -5,7 +5,7 @@ import torch
 from PySide6.QtGui import QTextDocument
 from pytestqt.qtbot import QtBot
 
-from attnlab.attention.trace import Trace
+from attnlab.attention.stages.trace import Trace
 from attnlab.lessons.lesson import Edit, Lesson, Question, Step
 from attnlab.lessons.slides import slides
 from attnlab.ui.lessons.markdown import MarkdownLabel

@@ -9,10 +9,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from attnlab.ui.main_window import MainWindow
+from attnlab.ui.app.main_window import MainWindow
 from attnlab.ui.train.setting_rows import ChoiceRow, NumberRow
 from attnlab.ui.train.workspace import TrainWorkspace
-from attnlab.ui.widgets.option_controls import NumberEdit
+from attnlab.ui.widgets.fields.option_controls import NumberEdit
 
 SMALL = {"layers": "1", "heads": "2", "d_model": "8", "d_ff": "8", "batch": "4", "steps": "60"}
 """What is typed so that a step takes no time."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from attnlab.training.run import Run
 from attnlab.training.specs import RunSpec, TrainSpec
 from attnlab.training.tasks import task_spec
-from attnlab.ui.main_window import PLAYGROUND, TRAIN
+from attnlab.ui.app.main_window import PLAYGROUND, TRAIN
 from attnlab.ui.train.tools import TrainTools
 from attnlab.ui.train.workspace import TrainWorkspace
 from tests.ui.conftest import Person

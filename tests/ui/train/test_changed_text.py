@@ -7,10 +7,10 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QApplication, QMessageBox
 
-from attnlab.folders import config_folder
+from attnlab.base.folders import config_folder
 from attnlab.training import allowed_texts, store
 from attnlab.training.run import Run
-from attnlab.ui.open_file import open_path
+from attnlab.ui.app.open_file import open_path
 from tests.ui.conftest import Person
 from tests.ui.train.pupil import Pupil, tiny
 

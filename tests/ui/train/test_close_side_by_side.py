@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from attnlab.cli import main
+from attnlab.cli.main import main
 from tests.patience import PATIENCE_S
 from tests.test_cli_train import SMALL
 
@@ -17,7 +17,7 @@ from PySide6.QtCore import QTimer
 from attnlab import fault_log
 from attnlab.files.source import Source
 from attnlab.ui import app
-from attnlab.ui.main_window import TRAIN
+from attnlab.ui.app.main_window import TRAIN
 
 first, *others = map(Path, sys.argv[1:])
 

@@ -15,7 +15,7 @@ from attnlab.training.messages import Progress
 from attnlab.training.recorder import Moment
 from attnlab.training.run import Run
 from attnlab.training.tasks import task_spec
-from attnlab.ui.main_window import MainWindow
+from attnlab.ui.app.main_window import MainWindow
 from attnlab.ui.train.eyes import Eyes
 from attnlab.ui.train.looking import Looking
 from tests.patience import PATIENCE_S

@@ -5,7 +5,7 @@ import pytest
 from PySide6.QtWidgets import QLabel, QPushButton, QToolButton
 
 from attnlab.attention import edits
-from attnlab.ui.main_window import TRAIN
+from attnlab.ui.app.main_window import TRAIN
 from tests.ui.conftest import Person
 from tests.ui.train.pupil import Pupil, tiny
 

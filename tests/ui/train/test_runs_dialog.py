@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from attnlab.training import store
 from attnlab.training.store import Summary
-from attnlab.ui.main_window import TRAIN
+from attnlab.ui.app.main_window import TRAIN
 from attnlab.ui.train.run_views import _memory
 from attnlab.ui.train.run_words import loss_of, title
 from attnlab.ui.train.runs_dialog import RunsDialog

@@ -10,8 +10,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
 
 from attnlab.training import store
-from attnlab.ui.main_window import PLAYGROUND, TRAIN, MainWindow
-from attnlab.ui.open_file import open_path
+from attnlab.ui.app.main_window import PLAYGROUND, TRAIN, MainWindow
+from attnlab.ui.app.open_file import open_path
 from tests.training.runs import made_up_run
 from tests.ui.conftest import Person
 from tests.ui.train.pupil import Pupil, tiny, trained

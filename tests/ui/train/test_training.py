@@ -14,7 +14,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 
-from attnlab import fault_log
+from attnlab.base import fault_log
 from attnlab.training.messages import Checkpoint
 from tests.patience import PATIENCE_S
 

@@ -10,11 +10,11 @@ import pytest
 from PySide6.QtGui import QGuiApplication, QImage, QKeySequence
 from PySide6.QtTest import QTest
 
-from attnlab.figures.figure_spec import FigureSpec
+from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.training.tasks import task_spec
+from attnlab.ui.app.main_window import PLAYGROUND
 from attnlab.ui.export.dialog import ExportDialog
 from attnlab.ui.export.remembered import recalled, words
-from attnlab.ui.main_window import PLAYGROUND
 from attnlab.ui.train.eyes import Eyes, Seen
 from tests.patience import PATIENCE_MS
 from tests.ui.conftest import Person

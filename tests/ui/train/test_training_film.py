@@ -12,9 +12,9 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from attnlab.errors import AttnlabError
-from attnlab.figures.figure_spec import FigureSpec
-from attnlab.figures.moving import ffmpeg
+from attnlab.base.errors import AttnlabError
+from attnlab.figures.films.film_file import ffmpeg
+from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.training.look import LayerMaps, Look
 from attnlab.ui.export.remembered import recalled, words
 from attnlab.ui.train import film

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 from pytestqt.qtbot import QtBot
 
-from attnlab.errors import TrainingError
+from attnlab.base.errors import TrainingError
 from attnlab.ui.train.worker import Worker
 from tests.patience import PATIENCE_S
 

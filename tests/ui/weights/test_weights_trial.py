@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import attnlab
 from attnlab.document.scene import Scene
-from attnlab.files.layouts import Part
-from attnlab.files.named_array import NamedArray, named
-from attnlab.files.weights_in import Proposal
+from attnlab.files.weights.named_array import NamedArray, named
+from attnlab.files.weights.projection_layouts import Part
+from attnlab.files.weights.weights_in import Proposal
 from attnlab.ui.base.jobs import GivenUpError, Progress
 from attnlab.ui.weights.rows import FIELDS
 from attnlab.ui.weights.trial import FINEST, Wish, tried

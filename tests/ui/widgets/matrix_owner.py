@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from attnlab.ui.widgets.matrix_table import BlockEdit, MatrixTable
+from attnlab.ui.widgets.matrix.matrix_table import BlockEdit, MatrixTable
 
 Key, Mod, Button = Qt.Key, Qt.KeyboardModifier, Qt.MouseButton
 NONE, SHIFT, CTRL, ALT = Mod.NoModifier, Mod.ShiftModifier, Mod.ControlModifier, Mod.AltModifier

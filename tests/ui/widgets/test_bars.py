@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 
 from attnlab.figures.palette import DARK, LIGHT, Palette
-from attnlab.ui.widgets.bars import MOST_ROWS, BarList, lengths, value_text
+from attnlab.ui.widgets.charts.bars import MOST_ROWS, BarList, lengths, value_text
 
 Key, Button = Qt.Key, Qt.MouseButton
 WORDS = ("Your", "journey", "starts", "with", "one", "step")

@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QApplication, QMenu, QScrollArea, QToolTip, QVBoxL
 from pytestqt.qtbot import QtBot
 
 from attnlab.figures.palette import DARK, LIGHT
-from attnlab.ui.widgets.curve_axes import log_ticks
-from attnlab.ui.widgets.curves import Curve, Curves
-from attnlab.ui.widgets.side_by_side import SideBySide
+from attnlab.ui.widgets.charts.curve_axes import log_ticks
+from attnlab.ui.widgets.charts.curves import Curve, Curves
+from attnlab.ui.widgets.layouts.side_by_side import SideBySide
 
 X = [1.0, 2.0, 4.0, 8.0]
 RISING = Curve("rising", X, [1.0, 2.0, 4.0, 8.0], "query")

@@ -8,8 +8,8 @@ from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from attnlab.ui.widgets.chart_scale import Scale, decimated, polylines, tick_text, ticks
-from attnlab.ui.widgets.line_chart import Level, Line, LineChart, Upright
+from attnlab.ui.widgets.charts.chart_scale import Scale, decimated, polylines, tick_text, ticks
+from attnlab.ui.widgets.charts.line_chart import Level, Line, LineChart, Upright
 
 
 @pytest.fixture

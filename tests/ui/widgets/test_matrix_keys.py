@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from attnlab.ui.widgets.matrix_table import READ_ONLY
+from attnlab.ui.widgets.matrix.matrix_table import READ_ONLY
 from tests.ui.widgets.matrix_owner import ALT, CTRL, NONE, SHIFT, Button, Key, Owner
 
 # Keys

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QToolTip
 from pytestqt.qtbot import QtBot
 
 from attnlab.figures.palette import DARK, LIGHT, Palette
-from attnlab.ui.widgets.matrix_table import MatrixTable
+from attnlab.ui.widgets.matrix.matrix_table import MatrixTable
 from tests.ui.widgets.matrix_owner import CTRL, NONE, Button, Key, Owner
 
 

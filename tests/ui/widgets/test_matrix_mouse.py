@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
-from attnlab.number_text import FLOAT32_MAX
+from attnlab.base.number_text import FLOAT32_MAX
 from tests.ui.widgets.matrix_owner import CTRL, NONE, SHIFT, Button, Key, Owner
 
 # Dragging

@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QApplication, QMenu, QPushButton
 from pytestqt.qtbot import QtBot
 
 from attnlab.figures.palette import DARK
-from attnlab.ui.widgets.number_model import Column, NumberModel
-from attnlab.ui.widgets.number_table import NumberTable
+from attnlab.ui.widgets.numbers.number_model import Column, NumberModel
+from attnlab.ui.widgets.numbers.number_table import NumberTable
 
 NUMBERS = np.array([0.1, -2.0, np.nan, 10.0])
 WORDS = ("the", "Cat", "a\tb", "sat")

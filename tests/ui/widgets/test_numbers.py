@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnlab.number_text import FLOAT32_MAX, NumberError, parse_number
-from attnlab.ui.widgets.numbers import as_written, format_cell, format_exact, shifted, told_exact
+from attnlab.base.number_text import FLOAT32_MAX, NumberError, parse_number
+from attnlab.ui.widgets.numbers.number_format import as_written, format_cell, format_exact, shifted, told_exact
 
 usable = st.floats(min_value=-FLOAT32_MAX, max_value=FLOAT32_MAX, allow_nan=False)
 

@@ -12,16 +12,16 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QLabel, QLineEdit, QToolTip, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
+from attnlab.base.number_text import parse_number
 from attnlab.figures.palette import DARK
-from attnlab.number_text import parse_number
-from attnlab.ui.widgets.choice import Choice
-from attnlab.ui.widgets.option_controls import Chosen, Counted, Number, OnOff
-from attnlab.ui.widgets.option_field import written
-from attnlab.ui.widgets.option_fields import Field, OptionFields
-from attnlab.ui.widgets.pill import Pill
-from attnlab.ui.widgets.pill_popup import PillPopup
-from attnlab.ui.widgets.segments import Segments
-from attnlab.ui.widgets.switch import Switch
+from attnlab.ui.widgets.fields.choice import Choice
+from attnlab.ui.widgets.fields.option_controls import Chosen, Counted, Number, OnOff
+from attnlab.ui.widgets.fields.option_field import written
+from attnlab.ui.widgets.fields.option_fields import Field, OptionFields
+from attnlab.ui.widgets.fields.pill import Pill
+from attnlab.ui.widgets.fields.pill_popup import PillPopup
+from attnlab.ui.widgets.fields.segments import Segments
+from attnlab.ui.widgets.fields.switch import Switch
 
 Key, Button, Shift = Qt.Key, Qt.MouseButton, Qt.KeyboardModifier.ShiftModifier
 FILLS = (Choice("-inf", "−∞"), Choice("-1e9", "−1e9"), Choice("0", "0", reason="Only before the softmax."))

@@ -7,13 +7,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from attnlab.errors import ExperimentError
+from attnlab.base.errors import ExperimentError
 from attnlab.figures.palette import DARK, LIGHT, Palette
-from attnlab.ui.widgets.flow_layout import FlowLayout, flow
-from attnlab.ui.widgets.pill import Choice, Pill
-from attnlab.ui.widgets.pill_popup import PillPopup
+from attnlab.ui.widgets.fields.pill import Choice, Pill
+from attnlab.ui.widgets.fields.pill_popup import PillPopup
+from attnlab.ui.widgets.fields.switch import Switch
+from attnlab.ui.widgets.layouts.flow_layout import FlowLayout, flow
 from attnlab.ui.widgets.subscripts import spans
-from attnlab.ui.widgets.switch import Switch
 
 Key, Button = Qt.Key, Qt.MouseButton
 CHOICES = (

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from attnlab.figures.palette import DARK
-from attnlab.ui.widgets.profile import Profile
+from attnlab.ui.widgets.charts.profile import Profile
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QToolTip, QVBoxLayout, QW
 from pytestqt.qtbot import QtBot
 
 from attnlab.figures.palette import DARK, LIGHT, Palette
-from attnlab.ui.widgets.choice import Choice
-from attnlab.ui.widgets.segments import Segments
+from attnlab.ui.widgets.fields.choice import Choice
+from attnlab.ui.widgets.fields.segments import Segments
 
 Key, Button = Qt.Key, Qt.MouseButton
 CHOICES = (

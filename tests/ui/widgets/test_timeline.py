@@ -6,7 +6,7 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from attnlab.ui.widgets.timeline import Timeline, TimeMark
+from attnlab.ui.widgets.charts.timeline import Timeline, TimeMark
 
 STEPS = (0, 10, 20, 40, 80, 160)
 

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 
 from attnlab.figures.palette import DARK, LIGHT, Palette, contrast
-from attnlab.ui.theme import text_on
-from attnlab.ui.widgets.token_chips import Chips, ChipTexts, eye_rect, visible
-from attnlab.ui.widgets.token_strip import MOST_ROWS, TokenStrip
+from attnlab.ui.base.theme import text_on
+from attnlab.ui.widgets.tokens.token_chips import Chips, ChipTexts, eye_rect, visible
+from attnlab.ui.widgets.tokens.token_strip import MOST_ROWS, TokenStrip
 
 Key, Button = Qt.Key, Qt.MouseButton
 ALT, CTRL = Qt.KeyboardModifier.AltModifier, Qt.KeyboardModifier.ControlModifier

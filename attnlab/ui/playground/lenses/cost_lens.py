@@ -7,21 +7,21 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QWidget
 
-from attnlab.attention.arithmetic import number
+from attnlab.attention.stages.arithmetic import number
+from attnlab.base.errors import AttnlabError
 from attnlab.compute import cost
 from attnlab.compute.cost import Cost, Loops
 from attnlab.compute.engine import devices
-from attnlab.errors import AttnlabError
 from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import font
 from attnlab.ui.playground.lenses.lens import Lens, Runner
 from attnlab.ui.playground.lenses.page import scrolling_column
-from attnlab.ui.theme import font
-from attnlab.ui.widgets.curves import Curve, Curves, Style
-from attnlab.ui.widgets.side_by_side import SideBySide
+from attnlab.ui.widgets.charts.curves import Curve, Curves, Style
+from attnlab.ui.widgets.layouts.side_by_side import SideBySide
 
 if TYPE_CHECKING:
-    from attnlab.attention.trace import Trace
+    from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
 
 Step = tuple[Literal["now", "loops", "curve"], str, int]

@@ -11,7 +11,7 @@ from shiboken6 import isValid
 from attnlab.figures.palette import LIGHT, Palette
 
 if TYPE_CHECKING:
-    from attnlab.attention.trace import Trace
+    from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
 
 

@@ -10,14 +10,14 @@ from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from attnlab.attention.arithmetic import number
-from attnlab.attention.positions import sinusoidal
-from attnlab.attention.rotation import frequencies, rotation, rotation_error
+from attnlab.attention.measures.rotation import frequencies, rotation, rotation_error
+from attnlab.attention.registries.positions import sinusoidal
+from attnlab.attention.stages.arithmetic import number
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.text import Pen
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import px, scale
 from attnlab.ui.playground.still import face
-from attnlab.ui.theme import px, scale
 
 LENGTH = 100
 """The error is the largest over positions 0 to this one."""

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QWidget
 
-from attnlab.attention.positions import sinusoidal
+from attnlab.attention.registries.positions import sinusoidal
 from attnlab.figures.map_painter import MapData
 from attnlab.figures.palette import Palette
 from attnlab.ui.playground.lenses.positions_map import MapFigure
 from attnlab.ui.playground.lenses.positions_parts import Fields, Page, Panel
 from attnlab.ui.playground.lenses.positions_scheme import SchemeRow, bias_maps, has_bias
-from attnlab.ui.widgets.curves import Curve, Curves
-from attnlab.ui.widgets.side_by_side import SideBySide
+from attnlab.ui.widgets.charts.curves import Curve, Curves
+from attnlab.ui.widgets.layouts.side_by_side import SideBySide
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment

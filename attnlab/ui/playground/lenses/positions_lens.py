@@ -16,10 +16,10 @@ from attnlab.ui.playground.lenses.positions_order import OrderPage
 from attnlab.ui.playground.lenses.positions_parts import Page
 from attnlab.ui.playground.lenses.positions_rotation import RotationPage
 from attnlab.ui.playground.tab_button import TabButton
-from attnlab.ui.widgets.flow_layout import FlowLayout
+from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
 
 if TYPE_CHECKING:
-    from attnlab.attention.trace import Trace
+    from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
 
 

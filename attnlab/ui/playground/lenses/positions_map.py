@@ -21,10 +21,10 @@ from attnlab.figures.map_painter import (
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.text import Pen
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.map_widget import MapWidget, longest
+from attnlab.ui.base.theme import px, scale
 from attnlab.ui.playground.card_layout import LABEL_SIZE, Room, fit
 from attnlab.ui.playground.still import face
-from attnlab.ui.theme import px, scale
+from attnlab.ui.widgets.maps.map_widget import MapWidget, longest
 
 BAR = 32
 """Height of the colour bar below a map, with the room above it."""

@@ -11,19 +11,19 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from attnlab.attention import edits
-from attnlab.attention.order import OrderBlindness, order_blindness, random_order, shuffled
-from attnlab.attention.positions import POSITIONS
-from attnlab.attention.stages import BY_NAME, kind_of
+from attnlab.attention.measures.order import OrderBlindness, order_blindness, random_order, shuffled
+from attnlab.attention.registries.positions import POSITIONS
+from attnlab.attention.stages.table import BY_NAME, kind_of
+from attnlab.base.errors import AttnlabError
 from attnlab.compute.engine import check_size
-from attnlab.errors import AttnlabError
 from attnlab.figures.map_painter import MapData
 from attnlab.figures.palette import Palette
 from attnlab.figures.raster import limit_of
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import font, px, restyle
 from attnlab.ui.playground.lenses.positions_map import MapFigure, MapRow
 from attnlab.ui.playground.lenses.positions_parts import Card, Page, sentence_label
-from attnlab.ui.theme import font, px, restyle
-from attnlab.ui.widgets.flow_layout import FlowLayout
+from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
 
 if TYPE_CHECKING:
     from torch import Tensor

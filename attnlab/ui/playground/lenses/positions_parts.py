@@ -18,10 +18,10 @@ from PySide6.QtWidgets import (
 
 from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.icons import icon
-from attnlab.ui.theme import font, px, restyle
-from attnlab.ui.widgets.fields import NumberBox
-from attnlab.ui.widgets.flow_layout import FlowLayout
+from attnlab.ui.base.icons import icon
+from attnlab.ui.base.theme import font, px, restyle
+from attnlab.ui.widgets.fields.undo_fields import NumberBox
+from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
 from attnlab.ui.widgets.surface import Surface
 
 

@@ -7,14 +7,14 @@ from functools import partial
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from attnlab.attention.arithmetic import number
+from attnlab.attention.stages.arithmetic import number
 from attnlab.figures.map_painter import MapData
 from attnlab.figures.palette import Palette
+from attnlab.ui.base.theme import font, restyle
 from attnlab.ui.playground.lenses.positions_circle import LENGTH, Circle, Turn, later, pair_text, turn
 from attnlab.ui.playground.lenses.positions_map import MapFigure
 from attnlab.ui.playground.lenses.positions_parts import Card, Fields, Page, sentence_label
-from attnlab.ui.theme import font, restyle
-from attnlab.ui.widgets.side_by_side import SideBySide
+from attnlab.ui.widgets.layouts.side_by_side import SideBySide
 
 
 class RotationPage(Page):

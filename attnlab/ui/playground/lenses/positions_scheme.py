@@ -8,16 +8,16 @@ from numpy.typing import NDArray
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
-from attnlab.attention.positions import POSITIONS
-from attnlab.attention.stages import BY_NAME
-from attnlab.attention.trace import Trace
+from attnlab.attention.registries.positions import POSITIONS
+from attnlab.attention.stages.table import BY_NAME
+from attnlab.attention.stages.trace import Trace
 from attnlab.figures.map_painter import MapData
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.raster import limit_of
-from attnlab.ui.formula import formula_pixmap
+from attnlab.ui.base.formula import formula_pixmap
+from attnlab.ui.base.theme import font, px, restyle
 from attnlab.ui.playground.lenses.positions_parts import sentence_label
-from attnlab.ui.theme import font, px, restyle
-from attnlab.ui.widgets.flow_layout import FlowLayout
+from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment

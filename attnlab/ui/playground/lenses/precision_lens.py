@@ -10,13 +10,13 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from attnlab.compute.precision import FORMATS, Difference, precision, scientific, summary
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.theme import font, restyle
 from attnlab.ui.playground.lenses.lens import Lens, Runner
 from attnlab.ui.playground.lenses.page import scrolling_column
 from attnlab.ui.playground.tab_button import TabButton
-from attnlab.ui.theme import font, restyle
-from attnlab.ui.widgets.flow_layout import FlowLayout
-from attnlab.ui.widgets.number_model import Column
-from attnlab.ui.widgets.number_table import NumberTable
+from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
+from attnlab.ui.widgets.numbers.number_model import Column
+from attnlab.ui.widgets.numbers.number_table import NumberTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from attnlab.attention.experiment import Experiment
-    from attnlab.attention.trace import Trace
+    from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
 
 _LOOKS = {

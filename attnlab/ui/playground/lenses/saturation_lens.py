@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
-from attnlab.attention.arithmetic import number, short
-from attnlab.attention.saturation import SIZES, Pair, TraceSaturation, of_random, of_trace
+from attnlab.attention.measures.saturation import SIZES, Pair, TraceSaturation, of_random, of_trace
+from attnlab.attention.stages.arithmetic import number, short
 from attnlab.figures.palette import Palette
+from attnlab.ui.base.theme import font, px
 from attnlab.ui.playground.lenses.lens import Lens, Runner
 from attnlab.ui.playground.lenses.page import scrolling_column
-from attnlab.ui.theme import font, px
-from attnlab.ui.widgets.curves import Curve, Curves
-from attnlab.ui.widgets.fields import NumberBox
-from attnlab.ui.widgets.side_by_side import SideBySide
+from attnlab.ui.widgets.charts.curves import Curve, Curves
+from attnlab.ui.widgets.fields.undo_fields import NumberBox
+from attnlab.ui.widgets.layouts.side_by_side import SideBySide
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
-    from attnlab.attention.trace import Trace
+    from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
 
 LARGEST_SEED = 99_999

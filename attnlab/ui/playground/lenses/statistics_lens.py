@@ -7,20 +7,20 @@ import numpy as np
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
-from attnlab.attention.arithmetic import number
-from attnlab.attention.explain import Cell
-from attnlab.attention.statistics import WeightsStatistics, stage_summary, statistics_of
+from attnlab.attention.measures.statistics import WeightsStatistics, stage_summary, statistics_of
+from attnlab.attention.stages.arithmetic import number
+from attnlab.attention.stages.explain import Cell
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.playground.lenses.lens import Lens, Runner
 from attnlab.ui.playground.lenses.page import scrolling_column
 from attnlab.ui.playground.tab_button import TabButton
-from attnlab.ui.widgets.number_model import Column
-from attnlab.ui.widgets.number_table import NumberTable
+from attnlab.ui.widgets.numbers.number_model import Column
+from attnlab.ui.widgets.numbers.number_table import NumberTable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from attnlab.attention.trace import Trace
+    from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
 
 _MEASURES = (

@@ -1,0 +1,63 @@
+"""Edits: pure functions from one Experiment to the next, sharing every tensor they do not touch. Their one door."""
+
+from attnlab.attention.edits.assemble import free_sizes
+from attnlab.attention.edits.layer_edits import (
+    configured,
+    fitting_heads,
+    has_biases,
+    paint_mask,
+    setting,
+    toggle_biases,
+    toggle_head,
+    toggle_output,
+    with_setting,
+)
+from attnlab.attention.edits.layer_tables import (
+    BIASES,
+    MATRICES,
+    array,
+    dtype,
+    identity,
+    shape,
+    table,
+    tables,
+    with_table,
+    with_weights,
+    zeros,
+)
+from attnlab.attention.edits.size_edits import MAX_COLUMNS, grown, resize, resize_free
+from attnlab.attention.edits.table_edits import FILLS, fill, rounded, scale, set_block, transpose
+
+__all__ = [
+    "BIASES",
+    "FILLS",
+    "MATRICES",
+    "MAX_COLUMNS",
+    "array",
+    "configured",
+    "dtype",
+    "fill",
+    "fitting_heads",
+    "free_sizes",
+    "grown",
+    "has_biases",
+    "identity",
+    "paint_mask",
+    "resize",
+    "resize_free",
+    "rounded",
+    "scale",
+    "set_block",
+    "setting",
+    "shape",
+    "table",
+    "tables",
+    "toggle_biases",
+    "toggle_head",
+    "toggle_output",
+    "transpose",
+    "with_setting",
+    "with_table",
+    "with_weights",
+    "zeros",
+]

@@ -1,0 +1,102 @@
+"""Experiments whose entries have the tables they need: missing ones are made, those of another size fitted."""
+
+import zlib
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnlab.attention.arrays import own
+from attnlab.attention.axes import SIZES, size
+from attnlab.attention.experiment import AttentionConfig, Experiment
+from attnlab.attention.frozen import NOTHING
+from attnlab.attention.registries import registry
+from attnlab.attention.registries.entries import Entry, Table
+
+
+def assemble(e: Experiment, free: Mapping[str, int] = NOTHING, **changes: Any) -> Experiment:
+    """Return the experiment with fields changed, as ``dataclasses.replace``, and with the tables that it then needs.
+
+    A table that was there keeps its numbers as far as they fit; what is new is filled as its entry says. ``free`` gives
+    sizes to axes that are no sizes of the layer, {"hidden": 64}.
+
+    Raises:
+        ExperimentError: the fields disagree.
+    """
+    config = changes.get("config", e.config)
+    if not registry.tables(config):
+        return replace(e, **changes)
+    bare = replace(e, **{**changes, "config": _without_tables(config)})
+    extra = {**bare.weights.extra, **_tables(bare, config, free)}
+    return replace(bare, config=config, weights=replace(bare.weights, extra=extra))
+
+
+def _without_tables(config: AttentionConfig) -> AttentionConfig:
+    """Return the configuration with the first entry of each switch, none of which has tables, and features off."""
+    plain: dict[str, Any] = {choice.field: next(iter(choice.entries)) for choice in registry.CHOICES}
+    needing = {option.name for entry in registry.chosen(config) if entry.tables for option in entry.options}
+    options = {name: value for name, value in config.options.items() if name not in needing}
+    return replace(config, **plain, options=options)
+
+
+def _tables(e: Experiment, config: AttentionConfig, given: Mapping[str, int]) -> dict[str, Tensor]:
+    made: dict[str, Tensor] = {}
+    for entry in registry.chosen(config):
+        free = {**_free_sizes(e, config, entry), **given}
+        for table in entry.tables:
+            sizes = [free[axis] if axis in free else size(e, axis) for axis in table.axes]
+            made[table.name] = _fitted(e, table, sizes)
+    return made
+
+
+def _free_sizes(e: Experiment, config: AttentionConfig, entry: Entry) -> dict[str, int]:
+    """Return the sizes of the axes that are no sizes of the layer: an option's, as they were, or d_k."""
+    found: dict[str, int] = {}
+    for table in entry.tables:
+        known = e.weights.extra.get(table.name)
+        for place, axis in enumerate(table.axes):
+            if axis in SIZES:
+                continue
+            option = dict(table.free).get(axis)
+            if option is not None:
+                found[axis] = config.option(option)
+            elif known is not None:
+                found.setdefault(axis, known.shape[place])
+    return {axis: found.get(axis, e.d_k) for table in entry.tables for axis in table.axes if axis not in SIZES}
+
+
+def _fitted(e: Experiment, table: Table, sizes: list[int]) -> Tensor:
+    known = e.weights.extra.get(table.name)
+    if known is not None and list(known.shape[1:]) == sizes[1:]:
+        rows = known.shape[0]
+        if rows == sizes[0] or (table.may_be_longer and rows > sizes[0]):
+            return known
+    made = filled(table, sizes).to(e.embeddings.dtype)
+    if known is not None:
+        kept = tuple(slice(min(old, new)) for old, new in zip(known.shape, sizes, strict=True))
+        made[kept] = known[kept].to(made.dtype)
+    return own(made)
+
+
+def filled(table: Table, sizes: list[int]) -> Tensor:
+    """Return a table as it begins, float64: normal ones are seeded by its name and divided by √(last size)."""
+    match table.fill:
+        case "identity":
+            return torch.eye(*sizes, dtype=torch.float64, device="cpu")
+        case "zeros" | "ones":
+            return torch.full(sizes, float(table.fill == "ones"), dtype=torch.float64, device="cpu")
+    g = torch.Generator(device="cpu").manual_seed(zlib.crc32(table.name.encode()))
+    drawn: Tensor = torch.randn(sizes, generator=g, dtype=torch.float64, device="cpu") / sizes[-1] ** 0.5
+    return drawn
+
+
+def free_sizes(e: Experiment) -> dict[str, int]:
+    """Return the sizes of the axes that neither the layer nor an option gives a size: the hidden units of a score."""
+    return {
+        axis: e.weights.extra[table.name].shape[place]
+        for table in registry.tables(e.config).values()
+        for place, axis in enumerate(table.axes)
+        if axis not in SIZES and axis not in dict(table.free)
+    }

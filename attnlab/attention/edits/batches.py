@@ -1,0 +1,273 @@
+"""Batches: sequences that share weights and configuration, padded to one length; one of them is looked at."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Literal, TypeAlias
+
+from torch import Tensor
+
+from attnlab.attention.arrays import own
+from attnlab.attention.edits import grown
+from attnlab.attention.edits.assemble import assemble
+from attnlab.attention.experiment import AttentionConfig, Experiment, Sample, Weights
+from attnlab.base.counted import from_to
+from attnlab.base.errors import ExperimentError
+
+PAD = "[pad]"
+Side: TypeAlias = Literal["query", "memory"]
+FIELDS: dict[Side, tuple[str, str]] = {
+    "query": ("tokens", "embeddings"),
+    "memory": ("memory_tokens", "memory_embeddings"),
+}
+"""The fields of either sequence; keys and values come from the memory where there is one, else from the query side."""
+
+
+def key_side(e: Experiment | Sample) -> Side:
+    """Return the side that keys come from: the one of whose tokens only the valid length counts."""
+    return "query" if e.memory_tokens is None else "memory"
+
+
+def sequence(e: Experiment | Sample, side: Side) -> tuple[tuple[str, ...], Tensor]:
+    """Return the tokens and the embeddings [T, columns] of one side; KeyError for a memory that is not there."""
+    tokens, rows = (getattr(e, field) for field in FIELDS[side])
+    if tokens is None:
+        raise KeyError(side)
+    return tokens, rows
+
+
+def fields(side: Side, tokens: Sequence[str], rows: Tensor | None = None) -> dict[str, Any]:
+    """Return the fields of one side with these tokens, and rows that nobody else holds, as ``replace`` takes them."""
+    named, array = FIELDS[side]
+    return {named: tuple(tokens)} | ({} if rows is None else {array: own(rows)})
+
+
+def items(e: Experiment) -> tuple[Sample, ...]:
+    """Return all sequences of the batch in order, the present one among them."""
+    length = e.config.masks.get("padding")
+    present = Sample(e.tokens, e.embeddings, e.memory_tokens, e.memory_embeddings, length)
+    return (*e.others[: e.item], present, *e.others[e.item :])
+
+
+def count(e: Experiment, side: Side = "query") -> int:
+    """Return how many tokens of the present sequence are no pads, which are "[pad]" beyond the valid length."""
+    tokens = sequence(e, side)[0]
+    return _count(items(e)[e.item], side, e.n_items > 1) if tokens[-1] == PAD else len(tokens)
+
+
+def shown(e: Experiment, side: Side = "query") -> tuple[str, ...]:
+    """Return the tokens of the present sequence that are no pads."""
+    return sequence(e, side)[0][: count(e, side)]
+
+
+def _count(s: Sample, side: Side, batch: bool) -> int:
+    tokens, _ = sequence(s, side)
+    least = n = len(tokens)
+    if side == key_side(s) and s.length is not None:
+        least = s.length
+    elif side != key_side(s) and batch:
+        least = 1  # queries have no valid length: in a batch they are padded by name alone
+    while n > least and tokens[n - 1] == PAD:
+        n -= 1
+    return n
+
+
+def select(e: Experiment, item: int) -> Experiment:
+    """Return the experiment with the sequence at a place as the present one; that which was is now among the others.
+
+    Raises:
+        ExperimentError: there is no such place.
+    """
+    _check_place(e, item)
+    return e if item == e.item else _joined(e, items(e), item, e.config)
+
+
+def _check_place(e: Experiment, place: int) -> None:
+    if not 0 <= place < e.n_items:
+        there = f"they are numbered from 0 to {e.n_items - 1}" if e.others else "there is one, number 0"
+        raise ExperimentError(f"There is no sequence {place}; {there}.")
+
+
+def batched(
+    samples: Sequence[Sample], weights: Weights | None = None, config: AttentionConfig | None = None
+) -> Experiment:
+    """Return a batch of sequences, the first one present; shorter ones are padded with "[pad]" and zeros, and masked.
+
+    Without a second sequence the tokens have a valid length, with one its tokens do.
+
+    Raises:
+        ExperimentError: no sequence, or some that disagree in their columns or in having a memory.
+    """
+    if not samples:
+        raise ExperimentError("The batch is empty; it needs at least one sequence.")
+    if len({sample.memory_tokens is None for sample in samples}) > 1:
+        raise ExperimentError("Some sequences of the batch have a memory and some have none; all need one, or none.")
+    first, *others = leveled(samples)
+    config = with_length(config or AttentionConfig(), first.length, len(sequence(first, key_side(first))[0]))
+    memory = first.memory_tokens, first.memory_embeddings
+    return Experiment(first.tokens, first.embeddings, weights or Weights(), config, *memory, others)
+
+
+def add_item(e: Experiment) -> Experiment:
+    """Return the experiment with a copy of the present sequence behind it, which is then the present one."""
+    present = items(e)[e.item]
+    return replace(e, others=(*e.others[: e.item], present, *e.others[e.item :]), item=e.item + 1)
+
+
+def remove_item(e: Experiment, place: int) -> Experiment:
+    """Return the experiment without a sequence; where it was the present one, the next is then, or the new last.
+
+    Raises:
+        ExperimentError: it is the only one, or there is no such place.
+    """
+    if e.n_items == 1:
+        raise ExperimentError("This is the only sequence; a batch needs at least one.")
+    _check_place(e, place)
+    left = [sample for i, sample in enumerate(items(e)) if i != place]
+    item = e.item - 1 if place < e.item or e.item == len(left) else e.item
+    samples = leveled(left)
+    config = e.config
+    for side in _sides(samples[item]):
+        tokens, size = sequence(e, side)[0], len(sequence(samples[item], side)[0])
+        config = _mask_followed(e, config, side, [i if i < len(tokens) else None for i in range(size)])
+    return _joined(e, samples, item, config)
+
+
+def set_length(e: Experiment, length: int) -> Experiment:
+    """Return the experiment with another valid length of the present sequence's keys; T_k counts all.
+
+    Raises:
+        ExperimentError: fewer than 1 or more than T_k.
+    """
+    if not 1 <= length <= e.T_k:
+        raise ExperimentError(f"The valid length is {length}; it needs {from_to(1, e.T_k, 'a whole number')}.")
+    config = with_length(e.config, length, e.T_k)
+    return e if config is e.config else assemble(e, config=config)
+
+
+def with_length(config: AttentionConfig, length: int | None, size: int) -> AttentionConfig:
+    """Return the configuration with only so many of ``size`` keys valid, or all; the same one if it is so already."""
+    length = None if length is None or length >= size else length
+    if config.masks.get("padding") == length:
+        return config
+    masks = {name: number for name, number in config.masks.items() if name != "padding"}
+    return replace(config, masks=masks if length is None else {**masks, "padding": length})
+
+
+def with_sequence(
+    e: Experiment,
+    side: Side,
+    tokens: Sequence[str],
+    rows: Tensor,
+    sources: Sequence[int | None],
+    most: int | None = None,
+) -> Experiment:
+    """Return the experiment with other tokens, no pads among them, and their rows [n, columns] on one side.
+
+    All sequences are then as long as the longest without its pads; one alone keeps the room that its pads take.
+    ``sources`` are where the tokens were, None for new ones: a mask drawn by hand follows them, but in a batch, which
+    shares it, it stays where it is. ``most`` cuts every sequence of the batch.
+    """
+    samples, batch = list(items(e)), e.n_items > 1
+    old, (was, _) = samples[e.item], sequence(e, side)
+    length = old.length
+    if side == key_side(e) and length is not None:
+        length = None if length >= _count(old, side, batch) else min(length, len(tokens))
+    samples[e.item] = replace(old, **fields(side, tokens, rows), length=length)
+    if most is not None:
+        samples = [_cut(sample, side, most) for sample in samples]
+    padded = not batch and _count(old, side, batch) < len(was)
+    level = leveled(samples, batch, min(len(was), most or len(was)) if padded else 0)
+    size = len(sequence(level[e.item], side)[0])
+    followed = () if batch else sources
+    places = [*followed, *(i if i < len(was) else None for i in range(len(followed), size))]
+    return _joined(e, level, e.item, _mask_followed(e, e.config, side, places))
+
+
+def reordered(e: Experiment, side: Side, order: Sequence[int]) -> Experiment:
+    """Return the experiment with all tokens of a side in another order; a mask drawn by hand follows them, but in a
+    batch, which shares it.
+    """
+    if list(order) == list(range(len(order))):
+        return e
+    tokens, rows = sequence(e, side)
+    moved = fields(side, [tokens[i] for i in order], rows[list(order)])
+    config = e.config if e.n_items > 1 else _mask_followed(e, e.config, side, order)
+    return replace(e, **moved, config=config)
+
+
+def leveled(samples: Sequence[Sample], batch: bool = True, least: int = 0) -> tuple[Sample, ...]:
+    """Return the sequences cut or padded so that all are as long as the longest is without its pads.
+
+    Keys get room for ``least`` tokens or more.
+    """
+    level = tuple(samples)
+    for side in _sides(level[0]):
+        counts = [_count(sample, side, batch) for sample in level]
+        longest = max(*counts, least if side == key_side(level[0]) else 0)
+        level = tuple(_sized(sample, side, n, longest) for sample, n in zip(level, counts, strict=True))
+    return level
+
+
+def _sides(s: Sample) -> tuple[Side, ...]:
+    return ("query",) if s.memory_tokens is None else ("query", "memory")
+
+
+def _sized(s: Sample, side: Side, n: int, size: int) -> Sample:
+    """Return a sequence with its first ``n`` tokens and pads up to ``size``."""
+    tokens, rows = sequence(s, side)
+    length = s.length
+    if side == key_side(s):
+        length = n if length is None else length
+        length = None if length >= size else length
+    if len(tokens) == size and length == s.length:
+        return s
+    padded = fields(side, (*tokens[:n], *[PAD] * (size - n)), grown(rows, size, rows.shape[1]))
+    return replace(s, **padded, length=length)
+
+
+def _cut(s: Sample, side: Side, most: int) -> Sample:
+    tokens, rows = sequence(s, side)
+    if len(tokens) <= most:
+        return s
+    length = s.length
+    if side == key_side(s) and length is not None and length >= most:
+        length = None
+    return replace(s, **fields(side, tokens[:most], rows[:most].clone()), length=length)
+
+
+def _joined(e: Experiment, samples: Sequence[Sample], item: int, config: AttentionConfig) -> Experiment:
+    """Return the experiment with these sequences, one of them present."""
+    present = samples[item]
+    keys = sequence(present, key_side(present))[0]
+    return assemble(
+        e,
+        tokens=present.tokens,
+        embeddings=present.embeddings,
+        memory_tokens=present.memory_tokens,
+        memory_embeddings=present.memory_embeddings,
+        config=with_length(config, present.length, len(keys)),
+        others=(*samples[:item], *samples[item + 1 :]),
+        item=item,
+    )
+
+
+def _mask_followed(
+    e: Experiment, config: AttentionConfig, side: Side, sources: Sequence[int | None]
+) -> AttentionConfig:
+    """Return the configuration with the mask drawn by hand for tokens that come from these places of a side."""
+    mask = config.mask
+    if mask is None or list(sources) == list(range(len(sequence(e, side)[0]))):
+        return config
+    if side == "query":
+        mask = rearranged(mask, sources)
+    if side == key_side(e):
+        mask = rearranged(mask.T, sources).T
+    return replace(config, mask=mask)
+
+
+def rearranged(mask: Tensor, sources: Sequence[int | None]) -> Tensor:
+    """Return the rows of a mask that come from these places; new ones, None, allow everything."""
+    moved: Tensor = mask[[0 if source is None else source for source in sources]]
+    new = [i for i, source in enumerate(sources) if source is None]
+    moved[new] = True
+    return moved

@@ -1,0 +1,119 @@
+"""Edits of a layer's sizes: numbers that remain keep their values, new ones are 0."""
+
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnlab.attention.edits.assemble import assemble, free_sizes
+from attnlab.attention.edits.layer_tables import shape, table
+from attnlab.attention.experiment import Experiment, Sample
+from attnlab.base.counted import from_to
+from attnlab.base.errors import ExperimentError
+
+MAX_COLUMNS = 4096
+"""The widest table that sizes can be typed for: 4096 × 4096 numbers of float32 take 64 MiB."""
+
+
+def resize_free(e: Experiment, axis: str, size: int) -> Experiment:
+    """Return the experiment with another size of an axis of its entries' tables, such as the hidden units.
+
+    Raises:
+        ExperimentError: a size below 1 or above MAX_COLUMNS.
+    """
+    if not 1 <= size <= MAX_COLUMNS:
+        raise ExperimentError(f"{axis} is {size}; it needs a whole number from 1 to {MAX_COLUMNS}.")
+    return e if free_sizes(e).get(axis, size) == size else assemble(e, {axis: size})
+
+
+def resize(
+    e: Experiment,
+    *,
+    d_model: int | None = None,
+    d_k: int | None = None,
+    d_v: int | None = None,
+    d_memory: int | None = None,
+) -> Experiment:
+    """Return the experiment with other sizes; numbers that remain keep their values, new ones are 0.
+
+    An identity stays one where its shape can still be implied: where nothing of it changes, and where d_model of a
+    layer without any weights changes, whose heads then change with it. Elsewhere it becomes an explicit table.
+    All sequences of a batch change alike; d_memory, the columns of a second sequence, is d_model without one.
+
+    Raises:
+        ExperimentError: a size below 1, or one that makes a table wider than MAX_COLUMNS.
+    """
+    w, h, h_kv = e.weights, e.n_heads, e.n_kv_heads
+    for name, size, most in (
+        ("d_model", d_model, MAX_COLUMNS),
+        ("d_k", d_k, MAX_COLUMNS // h),
+        ("d_v", d_v, MAX_COLUMNS // h),
+        ("d_memory", d_memory, MAX_COLUMNS),
+    ):
+        if size is not None and not 1 <= size <= most:
+            raise ExperimentError(f"{name} is {size}; it needs {from_to(1, most, 'a whole number')}.")
+    memory = e.memory.shape[1] if d_memory is None else d_memory
+    sizes = ((d_model, e.d_model), (d_k, e.d_k), (d_v, e.d_v), (memory, e.memory.shape[1]))
+    if all(size in (None, now) for size, now in sizes):
+        return e
+    untrained = e.memory_embeddings is None and all(weight is None for weight in (w.W_q, w.W_k, w.W_v))
+    model = d_model or e.d_model
+    follows = untrained and d_model is not None and model % h == 0
+    k, v = d_k or (model // h if follows else e.d_k), d_v or (model // h if follows else e.d_v)
+    implied = untrained and model == h * k == h * v
+    memory = model if e.memory_embeddings is None else memory
+    changes: dict[str, Any] = {}
+    for letter, rows, heads, size in (("q", model, h, k), ("k", memory, h_kv, k), ("v", memory, h_kv, v)):
+        name = f"W_{letter}"
+        if not implied and (rows, heads * size) != shape(e, name):
+            changes[name] = _heads_resized(grown(table(e, name), rows, shape(e, name)[1]), heads, size)
+        changes[f"b_{letter}"] = bias_resized(getattr(w, f"b_{letter}"), heads, size)
+    changes |= _output_resized(e, model, v)
+    others = [replace(other, **_columns_resized(other, model, memory)) for other in e.others]
+    return assemble(e, **_columns_resized(e, model, memory), weights=replace(w, **changes), others=others)
+
+
+def _columns_resized(s: Experiment | Sample, d_model: int, d_memory: int) -> dict[str, Any]:
+    """Return the embeddings of a sequence with other numbers of columns, and those of its memory if it has one."""
+    resized = {"embeddings": grown(s.embeddings, len(s.tokens), d_model)}
+    if s.memory_embeddings is not None:
+        resized["memory_embeddings"] = grown(s.memory_embeddings, len(s.memory_embeddings), d_memory)
+    return resized
+
+
+def _output_resized(e: Experiment, d_model: int, d_v: int) -> dict[str, Tensor | None]:
+    """Return W_o and b_o for other sizes; an output as wide as the embeddings stays so."""
+    w, h = e.weights, e.n_heads
+    if w.W_o is None:
+        return {"b_o": bias_resized(w.b_o, h, d_v)}
+    d_out = d_model if e.d_out == e.d_model else e.d_out
+    rows = w.W_o if d_v == e.d_v else _heads_resized(w.W_o.T, h, d_v).T
+    return {"W_o": grown(rows, h * d_v, d_out), "b_o": bias_resized(w.b_o, 1, d_out)}
+
+
+def grown(matrix: Tensor, rows: int, cols: int) -> Tensor:
+    """Return a matrix cut or padded with zeros to [rows, cols]; the same one if it has that size."""
+    if matrix.shape == (rows, cols):
+        return matrix
+    result = torch.zeros(rows, cols, dtype=matrix.dtype, device="cpu")
+    kept = matrix[:rows, :cols]
+    result[: kept.shape[0], : kept.shape[1]] = kept
+    return result
+
+
+def bias_resized(bias: Tensor | None, heads: int, size: int) -> Tensor | None:
+    """Return a bias [heads·d] with each head's part cut or padded to ``size``."""
+    return bias if bias is None or len(bias) == heads * size else _heads_resized(bias[None], heads, size)[0]
+
+
+def _heads_resized(matrix: Tensor, heads: int, size: int) -> Tensor:
+    """Return a matrix [rows, heads·d] with each head's columns cut or padded to ``size``."""
+    rows, cols = matrix.shape
+    if cols == heads * size:
+        return matrix
+    blocks = matrix.reshape(rows, heads, cols // heads)
+    result = torch.zeros(rows, heads, size, dtype=matrix.dtype, device="cpu")
+    kept = min(size, cols // heads)
+    result[..., :kept] = blocks[..., :kept]
+    return result.flatten(1)

@@ -1,0 +1,248 @@
+"""Edits of tokens: from a sentence to tokens and their vectors, and tokens added, removed, renamed, moved.
+
+Each is for the queries' sequence or, with ``side="memory"``, for the second one, and leaves the pads of a batch alone.
+"""
+
+import re
+import zlib
+from collections.abc import Sequence
+from dataclasses import replace
+from difflib import SequenceMatcher
+from itertools import accumulate, islice
+from itertools import count as numbers_from
+
+import torch
+from torch import Tensor
+
+from attnlab.attention.arrays import own
+from attnlab.attention.edits import configured
+from attnlab.attention.edits.batches import Side, count, fields, reordered, sequence, shown, with_sequence
+from attnlab.attention.experiment import Experiment
+from attnlab.base.errors import ExperimentError
+
+MAX_TOKENS = 512
+_CHARACTERS = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # written without spaces
+_MARKS = r"\u3099\u309a\ufe00-\ufe0f\U000e0100-\U000e01ef"  # belong to the character before them
+_TOKEN = re.compile(rf"[{_CHARACTERS}][{_MARKS}]*|[^\s{_CHARACTERS}]+")
+
+
+def tokenize(sentence: str) -> tuple[str, ...]:
+    """Return the words between spaces; Chinese and Japanese characters one by one."""
+    return tuple(_TOKEN.findall(sentence))
+
+
+def sentence(tokens: Sequence[str]) -> str:
+    """Return the tokens with spaces between."""
+    return " ".join(tokens)
+
+
+def word_vector(word: str, d_model: int) -> Tensor:
+    """Return the vector of a word that has none yet: standard normal, seeded by the word itself (CRC-32), [d_model]."""
+    g = torch.Generator(device="cpu").manual_seed(zlib.crc32(word.encode("utf-8", "surrogatepass")))
+    return torch.randn(d_model, generator=g, dtype=torch.float64, device="cpu")
+
+
+def set_tokens(e: Experiment, tokens: Sequence[str], side: Side = "query") -> Experiment:
+    """Return the experiment with these tokens: those it had keep their vectors, new words get their own.
+
+    Tokens that stay in order are the same tokens; others take what is left of their word, and a word that occurs more
+    often than before the vector of its first occurrence. A mask drawn by hand follows its tokens.
+
+    Raises:
+        ExperimentError: no token, or more than MAX_TOKENS.
+    """
+    return _replaced(e, tuple(tokens), 0, 0, side)
+
+
+def retype(e: Experiment, text: str, side: Side = "query") -> Experiment:
+    """Return the experiment with its sentence changed to a text: only what lies between what both begin and end with
+    is cut into tokens anew, so that a token with a space in it, or an empty one, stays when another word is typed.
+
+    Raises:
+        ExperimentError: no token, or more than MAX_TOKENS.
+    """
+    old = sentence(shown(e, side))
+    same = _in_common(old, text)
+    room = min(len(old), len(text)) - same
+    end = _in_common(old[::-1], text[::-1])
+    return _retyped(e, text, same, min(end, room), side)
+
+
+def _in_common(one: str, other: str) -> int:
+    """Return with how many characters both texts begin."""
+    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+
+
+def _retyped(e: Experiment, text: str, begin: int, end: int, side: Side) -> Experiment:
+    """Keep the tokens within the first ``begin`` and the last ``end`` characters that both texts have in common."""
+    were = shown(e, side)
+    old = sentence(were)
+    starts = list(accumulate((len(token) + 1 for token in were), initial=0))[:-1]
+    shift = len(text) - len(old)
+    head, front = 0, 0
+    for start, token in zip(starts, were, strict=True):
+        stop = start + len(token)
+        if stop > begin or not (stop == len(text) or text[stop].isspace()):
+            break
+        if stop == begin and not token and stop < len(old):
+            break  # the space after an empty token is what makes it one
+        head, front = head + 1, stop
+    tail, back = 0, len(text)
+    for start, token in reversed(list(zip(starts[head:], were[head:], strict=True))):
+        at = start + shift
+        if start < len(old) - end or at < front or not (at == 0 or text[at - 1].isspace()):
+            break
+        if start == len(old) - end and not token:
+            break
+        tail, back = tail + 1, at
+    tokens = (*were[:head], *tokenize(text[front:back]), *were[len(were) - tail :])
+    return _replaced(e, tokens, head, tail, side)
+
+
+def _replaced(e: Experiment, tokens: tuple[str, ...], head: int, tail: int, side: Side) -> Experiment:
+    """Return the experiment with these tokens, the first ``head`` and last ``tail`` of which are known to stay."""
+    if not tokens:
+        raise ExperimentError("The sentence is empty; type at least one word.")
+    _check_count(len(tokens))
+    were = shown(e, side)
+    n = len(were)
+    sources: list[int | None] = [*range(head), *[None] * (len(tokens) - head - tail), *range(n - tail, n)]
+    was, now = were[head : n - tail], tokens[head : len(tokens) - tail]
+    for old, new, size in SequenceMatcher(None, was, now, autojunk=False).get_matching_blocks():
+        sources[head + new : head + new + size] = range(head + old, head + old + size)
+    left: dict[str, list[int]] = {}
+    for i in sorted(set(range(n)).difference(source for source in sources if source is not None)):
+        left.setdefault(were[i], []).append(i)
+    for i, token in enumerate(tokens):
+        if sources[i] is None and left.get(token):
+            sources[i] = left[token].pop(0)
+    return _arranged(e, tokens, sources, side)
+
+
+def add_token(e: Experiment, token: str, index: int | None = None, side: Side = "query") -> Experiment:
+    """Return the experiment with a token inserted at ``index``, at the end by default.
+
+    Raises:
+        ExperimentError: there are MAX_TOKENS already.
+    """
+    were = shown(e, side)
+    index = len(were) if index is None else index
+    sources = [*range(index), None, *range(index, len(were))]
+    return _arranged(e, (*were[:index], token, *were[index:]), sources, side)
+
+
+def remove_token(e: Experiment, index: int, side: Side = "query") -> Experiment:
+    """Return the experiment without a token.
+
+    Raises:
+        ExperimentError: it is the last one.
+    """
+    n = count(e, side)
+    if n == 1:
+        raise ExperimentError("This is the only token; a sentence needs at least one.")
+    return pick(e, [i for i in range(n) if i != index], side)
+
+
+def duplicate_token(e: Experiment, index: int, side: Side = "query") -> Experiment:
+    """Return the experiment with a token twice in a row.
+
+    Raises:
+        ExperimentError: there are MAX_TOKENS already.
+    """
+    return pick(e, [*range(index + 1), *range(index, count(e, side))], side)
+
+
+def move_token(e: Experiment, source: int, target: int, side: Side = "query") -> Experiment:
+    """Return the experiment with the token at ``source`` moved so that it ends at ``target``."""
+    order = [i for i in range(count(e, side)) if i != source]
+    order.insert(target, source)
+    return pick(e, order, side)
+
+
+def rename_token(e: Experiment, index: int, token: str, side: Side = "query") -> Experiment:
+    """Return the experiment with a token renamed; its numbers stay."""
+    tokens = sequence(e, side)[0]
+    if token == tokens[index]:
+        return e
+    return replace(e, **fields(side, (*tokens[:index], token, *tokens[index + 1 :])))
+
+
+def append_token(e: Experiment, side: Side = "query") -> Experiment:
+    """Return the experiment with one more token at the end, called token7 or the next number that is free.
+
+    Raises:
+        ExperimentError: there are MAX_TOKENS already.
+    """
+    return _appended(e, count(e, side) + 1, side)
+
+
+def resize_tokens(e: Experiment, size: int, side: Side = "query") -> Experiment:
+    """Return the experiment with so many tokens: cut at the end, or new ones called token7, token8, … (free names).
+
+    In a batch every sequence is cut, and the present one grows.
+
+    Raises:
+        ExperimentError: fewer than 1 or more than MAX_TOKENS.
+    """
+    if not 1 <= size <= MAX_TOKENS:
+        name = "T" if side == "query" else "T_k"
+        raise ExperimentError(f"{name} is {size}; it needs a whole number from 1 to {MAX_TOKENS}.")
+    tokens, rows = sequence(e, side)
+    if size == len(tokens):
+        return e
+    if size > len(tokens):
+        return _appended(e, size, side)
+    n = min(size, count(e, side))
+    return with_sequence(e, side, tokens[:n], rows[:n].clone(), range(n), most=size)
+
+
+def _appended(e: Experiment, size: int, side: Side) -> Experiment:
+    """Return the experiment with new tokens up to ``size``."""
+    were = shown(e, side)
+    free = (name for i in numbers_from(len(were) + 1) if (name := f"token{i}") not in were)
+    new = tuple(islice(free, size - len(were)))
+    return _arranged(e, (*were, *new), [*range(len(were)), *(None for _ in new)], side)
+
+
+def pick(e: Experiment, order: Sequence[int], side: Side = "query") -> Experiment:
+    """Return the experiment with the tokens at these indices, in this order; in an order of all, pads are moved too."""
+    tokens = sequence(e, side)[0]
+    if sorted(order) == list(range(len(tokens))):
+        return reordered(e, side, order)
+    return _arranged(e, tuple(tokens[i] for i in order), order, side)
+
+
+def masked_keys(e: Experiment) -> frozenset[int]:
+    """Return the keys that the mask drawn by hand hides from every query."""
+    mask = e.config.mask
+    return frozenset() if mask is None else frozenset((~mask).all(0).nonzero().flatten().tolist())
+
+
+def toggle_key(e: Experiment, index: int) -> Experiment:
+    """Return the experiment with a key hidden from every query by the mask drawn by hand, or shown to every one again.
+
+    A mask that then allows everything is dropped.
+    """
+    allowed = index in masked_keys(e)
+    mask = torch.ones(e.T_q, e.T_k, dtype=torch.bool, device="cpu") if e.config.mask is None else e.config.mask.clone()
+    mask[:, index] = allowed
+    return configured(e, mask=None if bool(mask.all()) else own(mask))
+
+
+def _check_count(n: int) -> None:
+    if n > MAX_TOKENS:
+        raise ExperimentError(f"The sentence has {n} tokens; {MAX_TOKENS} is the most that fits.")
+
+
+def _arranged(e: Experiment, tokens: tuple[str, ...], sources: Sequence[int | None], side: Side) -> Experiment:
+    """Return the experiment with these tokens; each is the one at its source, None being new."""
+    _check_count(len(tokens))
+    (were, numbers), n = sequence(e, side), count(e, side)
+    if list(sources) == list(range(n)):
+        return e if tokens == were[:n] else replace(e, **fields(side, (*tokens, *were[n:])))
+    first = {token: i for i, token in reversed(list(enumerate(were[:n])))}
+    rows = []
+    for token, source in zip(tokens, sources, strict=True):
+        known = first.get(token) if source is None else source
+        rows.append(word_vector(token, numbers.shape[1]).to(numbers.dtype) if known is None else numbers[known])
+    return with_sequence(e, side, tokens, torch.stack(rows), sources)

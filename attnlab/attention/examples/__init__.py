@@ -1,0 +1,1 @@
+"""The worked examples and the table of presets."""

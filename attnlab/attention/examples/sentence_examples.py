@@ -1,0 +1,38 @@
+"""The examples of sentences to think about: agreement at a distance, where a verb needs a word far back."""
+
+from dataclasses import replace
+from functools import partial
+
+from attnlab.attention.examples.example import Draws, Preset, drawn
+from attnlab.attention.experiment import AttentionConfig, Experiment
+
+GROUP = "Sentences"
+_CAT = ("The", "cat", ",", "which", "was", "sitting", "on", "the", "mat", ",", "purrs", ".")
+_CATS = ("The", "cats", ",", "which", "were", "sitting", "on", "the", "mat", ",", "purr", ".")
+_SEED_OF_PLURAL = 1
+
+
+def _agreement(tokens: tuple[str, ...]) -> Experiment:
+    """Return a causal layer on a sentence; a word that the singular lacks has numbers of its own, drawn with seed 1."""
+    e = drawn(tokens, 16, AttentionConfig(causal=True))
+    own, x = Draws(_SEED_OF_PLURAL), e.embeddings.clone()
+    for row, (token, singular) in enumerate(zip(tokens, _CAT, strict=True)):
+        if token != singular:
+            x[row] = own.normal(16)
+    return replace(e, embeddings=x)
+
+
+_sentence = partial(Preset, group=GROUP)
+
+SENTENCES = (
+    _sentence(
+        "agreement-cat", "The cat, which …, purrs",
+        "“purrs” must agree with “cat”, nine tokens back past “mat”: see how little weight random numbers give it.",
+        lambda: _agreement(_CAT),
+    ),
+    _sentence(
+        "agreement-cats", "The cats, which …, purr",
+        "Only cats, were and purr have other numbers than in the singular: see whose rows and columns change.",
+        lambda: _agreement(_CATS),
+    ),
+)  # fmt: skip

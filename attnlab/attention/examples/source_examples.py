@@ -1,0 +1,94 @@
+"""The examples of score functions and of second sequences: a decoder that looks at what an encoder has read."""
+
+from functools import partial
+
+import torch
+
+from attnlab.attention.examples.example import Draws, Preset, drawn
+from attnlab.attention.experiment import AttentionConfig, Experiment, Sample, Weights
+
+GROUP = "Scores and second sequences"
+HIDDEN, STATES, BATCH = 64, 10, 4
+_STATES = tuple(f"h{i}" for i in range(1, STATES + 1))
+_TABLES: dict[str, dict[str, tuple[int, ...]]] = {
+    "dot": {},
+    "cosine": {},
+    "general": {"W_a": (HIDDEN, HIDDEN)},
+    "concat": {"W_c": (2 * HIDDEN, HIDDEN), "v_c": (HIDDEN,)},
+    "additive": {"W_d": (HIDDEN, HIDDEN), "W_e": (HIDDEN, HIDDEN), "v_a": (HIDDEN,)},
+}
+_QUESTION = ("How", "was", "your", "day")
+_ANSWER = ("Comment", "s'", "est", "passée", "ta", "journée")
+
+
+def _recurrent(score: str) -> Experiment:
+    """Return one decoder state that looks at ten encoder states, in a batch of four: no projections, no scale.
+
+    The decoder states are drawn first, then the encoder states, then the tables of the score function.
+    """
+    draws = Draws(0)
+    queries = [draws.normal(1, HIDDEN) for _ in range(BATCH)]
+    first, *others = [Sample(("s",), query, _STATES, draws.normal(STATES, HIDDEN)) for query in queries]
+    extra = {name: draws.normal(*shape) / HIDDEN**0.5 for name, shape in _TABLES[score].items()}
+    config = AttentionConfig(scale="none", score=score)
+    memory = first.memory_tokens, first.memory_embeddings
+    return Experiment(first.tokens, first.embeddings, Weights(extra=extra), config, *memory, others)
+
+
+def _translated(last_only: bool) -> Experiment:
+    """Return a decoder that looks at all states of an encoder, or at the last one alone."""
+    allowed = torch.zeros(len(_ANSWER), len(_QUESTION), dtype=torch.bool, device="cpu")
+    allowed[:, -1] = True
+    config = AttentionConfig(mask=allowed if last_only else None)
+    return drawn(_ANSWER, 8, config, memory=_QUESTION)
+
+
+def _cross() -> Experiment:
+    english = ("The", "cat", "sat", "on", "the", "mat")
+    return drawn(("Le", "chat", "est", "assis"), 8, AttentionConfig(), memory=english)
+
+
+_source = partial(Preset, group=GROUP)
+
+SOURCES = (
+    _source(
+        "additive", "Additive (Bahdanau)",
+        "vᵀ tanh(W_d s + W_e h): tanh holds every term within ±v, so ten states share the weight.",
+        lambda: _recurrent("additive"), rows=("D1",),
+    ),
+    _source(
+        "luong-dot", "Luong: dot",
+        "The same states, s·h: sums of 64 products without a scale, and one state takes nearly all.",
+        lambda: _recurrent("dot"), rows=("D2",),
+    ),
+    _source(
+        "luong-general", "Luong: general",
+        "The same states, sᵀ W h: what is like what is learned, and another state wins.",
+        lambda: _recurrent("general"), rows=("D3",),
+    ),
+    _source(
+        "luong-concat", "Luong: concat",
+        "vᵀ tanh(W [s; h]): with W_d above W_e as W, these are the weights of the additive score, number by number.",
+        lambda: _recurrent("concat"), rows=("D4",),
+    ),
+    _source(
+        "cosine", "Cosine",
+        "The same states without their lengths: cosines within ±1 leave the weights nearly even.",
+        lambda: _recurrent("cosine"),
+    ),
+    _source(
+        "cross-attention", "Cross-attention",
+        "Four French queries on six English keys: rows and columns are two sentences, and Output has four rows.",
+        _cross, rows=("D5",),
+    ),
+    _source(
+        "bottleneck", "The bottleneck",
+        "“How was your day” as one fixed vector: whatever the decoder asks, all rows of the output are the same.",
+        lambda: _translated(True), rows=("D6",),
+    ),
+    _source(
+        "bottleneck-attention", "Without the bottleneck",
+        "The same with attention: every step of the decoder mixes all four words its own way.",
+        lambda: _translated(False), rows=("D6",),
+    ),
+)  # fmt: skip

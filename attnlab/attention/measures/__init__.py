@@ -1,0 +1,1 @@
+"""Measurements of a layer: statistics of its weights, saturation, order and rotation."""

@@ -1,0 +1,106 @@
+"""Whether a layer sees the order of its tokens: shuffle them, and see whether the map follows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from attnlab.attention.edits.token_edits import pick
+from attnlab.attention.experiment import Experiment
+from attnlab.attention.stages.trace import Trace
+from attnlab.base.counted import from_to
+from attnlab.base.errors import ExperimentError
+
+_APPLIED = ("dropped", "zeroed", "weights")
+"""Stages by whose numbers the values are mixed: the first that a configuration has."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OrderBlindness:
+    """What a layer makes of its tokens in both orders; token i of ``shuffled`` was token ``order[i]``.
+
+    ``weights`` [h, T_q, T_k], what the values are mixed by, and ``output`` [T_q, d_out] are of the tokens as they are,
+    ``shuffled_…`` of the shuffled ones, and ``restored_…`` the latter with their rows (in self-attention: and keys) put
+    back in order. ``stage`` names the stage that the weights are.
+    """
+
+    experiment: Experiment
+    shuffled: Experiment
+    order: tuple[int, ...]
+    stage: str
+    weights: Tensor
+    shuffled_weights: Tensor
+    restored_weights: Tensor
+    output: Tensor
+    restored_output: Tensor
+
+    @property
+    def difference(self) -> Tensor:
+        """How far the restored weights are from those as they are, [h, T_q, T_k]."""
+        return self.restored_weights - self.weights
+
+    @property
+    def largest(self) -> float:
+        """The largest difference between two weights."""
+        return float(self.difference.abs().max())
+
+    @property
+    def largest_output(self) -> float:
+        """The largest difference between two numbers of the output."""
+        return float((self.restored_output - self.output).abs().max())
+
+    def restored(self, maps: Tensor) -> Tensor:
+        """Return maps [..., T_q, T_k] of the shuffled tokens in the order there was."""
+        return _restored(self.experiment, maps, self.order)
+
+
+def random_order(count: int, seed: int) -> tuple[int, ...]:
+    """Return a permutation of ``count`` tokens that depends on the seed alone; never the identity from 2 on."""
+    g = torch.Generator(device="cpu").manual_seed(seed)
+    order = tuple(torch.randperm(count, generator=g).tolist())
+    return order if order != tuple(range(count)) else (*order[1:], *order[:1])
+
+
+def permuted(e: Experiment, order: Sequence[int]) -> Experiment:
+    """Return the experiment with its tokens in another order, token i being the one at ``order[i]``.
+
+    A mask drawn by hand follows its tokens; a second sequence stays as it is.
+
+    Raises:
+        ExperimentError: the order does not hold each index once.
+    """
+    if sorted(order) != list(range(e.T_q)):
+        raise ExperimentError(f"The order is {list(order)}; it needs {from_to(0, e.T_q - 1, 'each number')} once.")
+    return pick(e, order)
+
+
+def shuffled(e: Experiment, seed: int) -> Experiment:
+    """Return the experiment with its tokens in the random order of a seed."""
+    return permuted(e, random_order(e.T_q, seed))
+
+
+def order_blindness(e: Experiment, order: Sequence[int], dtype: torch.dtype = torch.float64) -> OrderBlindness:
+    """Return what the layer makes of its tokens, and of the same tokens in another order, computed on the CPU.
+
+    Without positions, and without a mask that depends on the order, attention is equivariant to permutations: the map
+    of the shuffled tokens is the shuffled map (Lee et al. 2019), and nothing is left of the difference but rounding.
+
+    Raises:
+        ExperimentError: the order does not hold each index once.
+    """
+    other = permuted(e, order)
+    one, two = Trace(e, torch.device("cpu"), dtype), Trace(other, torch.device("cpu"), dtype)
+    stage = next(name for name in _APPLIED if name in one)
+    restored = _restored(e, two[stage], order)
+    output = two["output"][_back(order)]
+    return OrderBlindness(e, other, tuple(order), stage, one[stage], two[stage], restored, one["output"], output)
+
+
+def _back(order: Sequence[int]) -> Tensor:
+    return torch.tensor(order, device="cpu").argsort()
+
+
+def _restored(e: Experiment, maps: Tensor, order: Sequence[int]) -> Tensor:
+    rows = maps[..., _back(order), :]
+    return rows if e.memory_embeddings is not None else rows[..., _back(order)]  # else the keys stood still

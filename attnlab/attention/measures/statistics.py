@@ -1,0 +1,204 @@
+"""What weights and stages do in numbers: entropy, targets and distances of rows, ranges of stages, cards' lines."""
+
+import math
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnlab.attention.stages.arithmetic import Floats, number, short
+
+if TYPE_CHECKING:
+    from attnlab.attention.stages.table import Stage
+    from attnlab.attention.stages.trace import Trace
+
+_LEAST = 5e-324
+"""The least positive float64: 0 · log of it is 0, as the limit of w · log w is."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowStatistics:
+    """One row of weights: entropy in nats, ``most`` that of an even row, ``effective`` tokens exp(entropy).
+
+    Entropy, effective tokens and distance are NaN where weights are negative, ∞ or NaN; ``strongest`` is None
+    without any. ``distance`` is how many tokens away the row attends on average, NaN where that is not known.
+    """
+
+    total: float
+    entropy: float
+    most: float
+    effective: float
+    strongest: int | None
+    largest: float = math.nan
+    distance: float = math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class WeightsStatistics:
+    """Every row of a map of weights, arrays [h, T_q] (or [T_q]), as :class:`RowStatistics` has them for one.
+
+    ``strongest`` is −1 for a row without a target; what is not defined is NaN.
+    """
+
+    total: NDArray[np.float64]
+    entropy: NDArray[np.float64]
+    most: NDArray[np.float64]
+    effective: NDArray[np.float64]
+    largest: NDArray[np.float64]
+    strongest: NDArray[np.int64]
+    distance: NDArray[np.float64]
+
+    def mean(self, name: str) -> NDArray[np.float64]:
+        """Return the mean of a statistic over the rows of each head, [h]: those with a target where it is defined."""
+        values = getattr(self, name)
+        counted = (self.strongest >= 0) & ~np.isnan(values)
+        with np.errstate(invalid="ignore", divide="ignore"):  # a head without any such row has no mean: NaN
+            return np.asarray(np.where(counted, values, 0.0).sum(-1) / counted.sum(-1))
+
+
+@dataclass(frozen=True, slots=True)
+class StageSummary:
+    """The range and the mean of a stage's finite numbers, NaN without any, and how many are NaN and ∞."""
+
+    shape: tuple[int, ...]
+    smallest: float
+    largest: float
+    mean: float
+    nans: int
+    infinities: int
+
+
+def row_statistics(row: Floats, allowed: int, query: int | None = None) -> RowStatistics:
+    """Return the statistics of one row of weights [T_k], the row of ``query``; ``allowed`` keys may be attended to."""
+    weights = np.asarray(row, dtype=np.float64)
+    away = np.full(len(weights), math.nan) if query is None else np.abs(np.arange(len(weights)) - float(query))
+    s = _described(weights, away, np.asarray(allowed))
+    return RowStatistics(
+        float(s.total),
+        float(s.entropy),
+        float(s.most),
+        float(s.effective),
+        int(s.strongest) if s.strongest >= 0 else None,
+        float(s.largest),
+        float(s.distance),
+    )
+
+
+def weights_statistics(weights: Floats, allowed: NDArray[np.bool_] | None = None) -> WeightsStatistics:
+    """Return the statistics of every row of weights [h, T_q, T_k] or [T_q, T_k].
+
+    ``allowed`` [T_q, T_k] is True where a query may attend; None is everywhere. Entropy is that of the row's shares,
+    w ÷ Σ w, and the effective number of tokens its exponential, the perplexity. The distance is Σ w·|i − j| ÷ Σ w
+    over the indices i of the query and j of the key (Vig and Belinkov, 2019, arXiv:1906.04284).
+    """
+    queries, keys = weights.shape[-2:]
+    away = np.abs(np.subtract.outer(np.arange(queries, dtype=np.float64), np.arange(keys, dtype=np.float64)))
+    count = np.full(queries, keys) if allowed is None else allowed.sum(-1)
+    if weights.ndim == 2:
+        return _described(np.asarray(weights, dtype=np.float64), away, count)
+    # a head at a time stays in the processor's cache, which halves the time
+    heads = [_described(np.asarray(head, dtype=np.float64), away, count) for head in weights]
+    return WeightsStatistics(*(np.stack([getattr(head, f.name) for head in heads]) for f in fields(WeightsStatistics)))
+
+
+def _described(w: NDArray[np.float64], away: NDArray[np.float64], allowed: NDArray[np.integer]) -> WeightsStatistics:
+    """Describe rows [..., T_k] that lie ``away`` [..., T_k] from their keys, of which so many are ``allowed``."""
+    with np.errstate(all="ignore"):  # what overflows or divides by nothing is NaN, and said to be
+        total, largest, least = w.sum(-1), w.max(-1), w.min(-1)
+        finite = np.isfinite(total)  # as a sum of finite weights is
+        has_target = finite & ((largest != 0) | (least != 0))
+        shares = finite & (least >= 0)
+        entropy = np.log(total) - _products(w, np.log(np.maximum(w, _LEAST))) / total
+        entropy = np.where(shares, np.where(has_target, np.maximum(entropy, 0.0), 0.0), math.nan)
+        effective = np.where(shares & ~has_target, 0.0, np.exp(entropy))
+        distance = np.where(shares & has_target, _products(w, away) / total, math.nan)
+        most = np.broadcast_to(np.log(np.maximum(allowed, 1)), total.shape)
+    strongest = np.where(has_target, w.argmax(-1), -1)
+    return WeightsStatistics(total, entropy, most, effective, largest, strongest, distance)
+
+
+def _products(w: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(np.einsum("...k,...k->...", w, other))
+
+
+def is_weights(stage: "Stage") -> bool:
+    """Return whether a stage holds weights, a row for each query."""
+    return stage.role == "attention" and stage.axes[-2:] == ("query", "key")
+
+
+def part(trace: "Trace", name: str, head: int | str) -> Floats:
+    """Return one head of a stage, the "mean" of its heads or "all"; a stage without heads as it is."""
+    if head == "all" or not trace.stage(name).has_heads:
+        return trace.array(name)
+    return trace.mean(name) if isinstance(head, str) else trace.array(name)[head]
+
+
+def statistics_of(trace: "Trace", name: str, head: int | str) -> WeightsStatistics:
+    """Return the statistics of the rows of a stage that holds weights, [h, T_q] for "all" heads, else [T_q]."""
+    mask = trace.shown_mask(name)
+    return weights_statistics(part(trace, name, head), None if mask is None else ~mask)
+
+
+def stage_summary(trace: "Trace", name: str, head: int | str) -> StageSummary:
+    """Return the range of a stage; the −∞ of what is masked is no ∞ and has no part in it.
+
+    Raises:
+        KeyError: there is no such stage.
+    """
+    values, mask = part(trace, name, head), trace.shown_mask(name)
+    nans, infinite = np.isnan(values), np.isinf(values)
+    if mask is not None:
+        infinite &= ~(mask & (values < 0))
+    good = values if not (bad := ~np.isfinite(values)).any() else values[~bad]
+    if good.size == 0:
+        return StageSummary(trace.array(name).shape, math.nan, math.nan, math.nan, int(nans.sum()), int(infinite.sum()))
+    with np.errstate(over="ignore"):
+        mean = float(good.mean(dtype=np.float64))
+    range_ = float(good.min()), float(good.max())
+    return StageSummary(trace.array(name).shape, *range_, mean, int(nans.sum()), int(infinite.sum()))
+
+
+def strip(trace: "Trace", name: str, head: int | str) -> str:
+    """Return one short line on a stage, for its card: what its rows do if it holds weights, else its range.
+
+    Raises:
+        KeyError: there is no such stage.
+    """
+    summary = stage_summary(trace, name, head)
+    pieces = _rows_line(statistics_of(trace, name, head)) if is_weights(trace.stage(name)) else _range_line(summary)
+    pieces += [f"{summary.nans} NaN"] if summary.nans else []
+    pieces += [f"{summary.infinities} ∞"] if summary.infinities else []
+    return " · ".join(pieces)
+
+
+def _rows_line(s: WeightsStatistics) -> list[str]:
+    sums = s.total[~np.isnan(s.total)]
+    if sums.size == 0:
+        return ["row sums NaN"]
+    low, high = float(sums.min()), float(sums.max())
+    even = number(low) == number(high)
+    pieces = [f"row sums {number(low)}" if even else f"row sums {brief(low)} … {brief(high)}"]
+    entropy, effective = (_mean_of_rows(s, name) for name in ("entropy", "effective"))
+    if not math.isnan(entropy):
+        pieces += [f"entropy {brief(entropy)}", f"{effective:.1f} tokens"]
+    return pieces
+
+
+def _mean_of_rows(s: WeightsStatistics, name: str) -> float:
+    values = getattr(s, name)[s.strongest >= 0]
+    values = values[~np.isnan(values)]
+    return float(values.mean()) if values.size else math.nan
+
+
+def _range_line(summary: StageSummary) -> list[str]:
+    if math.isnan(summary.smallest):
+        return ["no finite number"]
+    return [f"{brief(summary.smallest)} … {brief(summary.largest)}", f"mean {brief(summary.mean)}"]
+
+
+def brief(value: float) -> str:
+    """Return a number with two decimals, with as many as it needs where that would be nothing."""
+    if not math.isfinite(value) or 0 < abs(value) < 0.01:
+        return number(value)
+    return short(round(value, 2))

@@ -1,0 +1,188 @@
+"""Masks: which key a query may not attend to. One entry each; those that are on combine."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import torch
+from torch import Tensor
+
+from attnlab.attention.registries.entries import Entry, Option
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mask(Entry):
+    """One mask with at most one option, its number ``n`` (0 for a mask without).
+
+    ``hides(i [T_q, 1], j [1, T_k], n)`` is True where the query at i may not attend to the key at j. ``opens`` of the
+    same form lifts the causal mask where it is True. ``code`` is what may be attended to, in PyTorch, with ``i``, ``j``
+    in scope and ``{n}`` for the number; ``opens_code`` likewise what is lifted. ``why(e, query, key, n)`` says why a
+    pair is hidden, ``formula`` which are, for the header of a card.
+    """
+
+    hides: Callable[[Tensor, Tensor, int], Tensor]
+    why: Callable[["Experiment", int, int, int], str]
+    code: str
+    formula: str
+    opens: Callable[[Tensor, Tensor, int], Tensor] | None = None
+    opens_code: str = ""
+
+
+class Hidden(NamedTuple):
+    """What is masked, [T_q, T_k], and whether a query has nothing left. Shared: to be read, never written into."""
+
+    cells: Tensor
+    has_empty_rows: bool
+
+
+def _why_causal(e: "Experiment", query: int, key: int, n: int) -> str:
+    return f"“{e.key_tokens[key]}” comes after “{e.tokens[query]}”: the future is masked"
+
+
+def _why_padding(e: "Experiment", query: int, key: int, n: int) -> str:
+    valid = "the first token counts" if n == 1 else f"the first {n} tokens count"
+    return f"“{e.key_tokens[key]}” is padding: only {valid}"
+
+
+def _why_window(e: "Experiment", query: int, key: int, n: int) -> str:
+    far = abs(query - key)
+    return f"“{e.key_tokens[key]}” is {far} token{'s' * (far > 1)} away: the window reaches {n - 1}"
+
+
+def _why_prefix(e: "Experiment", query: int, key: int, n: int) -> str:
+    whole = "the first token" if n == 1 else f"the first {n} tokens"
+    return f"“{e.key_tokens[key]}” comes after “{e.tokens[query]}”: only {whole} may be seen ahead"
+
+
+def _why_block(e: "Experiment", query: int, key: int, n: int) -> str:
+    return f"“{e.key_tokens[key]}” is in block {key // n}, “{e.tokens[query]}” in block {query // n}, of {n} each"
+
+
+MASKS = {
+    mask.name: mask
+    for mask in (
+        Mask(
+            name="causal",
+            title="Causal",
+            about="No query sees the keys after it",
+            hides=lambda i, j, n: j > i,
+            why=_why_causal,
+            code="(j <= i)",
+            formula=r"\mathrm{{future}}",
+        ),
+        Mask(
+            name="padding",
+            title="Padding",
+            about="Keys from the valid length on are padding: no query sees them",
+            options=(Option("padding", "Valid length", "How many of the keys are real", "whole", 1, 1, 512),),
+            hides=lambda i, j, n: (j >= n).expand(i.shape[0], -1),
+            why=_why_padding,
+            code="(j < {n})",
+            formula=r"\mathrm{{padding}}\ {n}",
+        ),
+        Mask(
+            name="window",
+            title="Window",
+            about="No query sees keys as many tokens away as the window or more (Beltagy et al. 2020)",
+            options=(
+                Option("window", "Window", "A query sees keys fewer than so many tokens away", "whole", 3, 1, 512),
+            ),
+            hides=lambda i, j, n: (i - j).abs() >= n,
+            why=_why_window,
+            code="((i - j).abs() < {n})",
+            formula=r"\mathrm{{window}}\ {n}",
+        ),
+        Mask(
+            name="prefix",
+            title="Prefix",
+            about="All queries see the first keys, and of the rest those before them (prefix LM, Raffel et al. 2020)",
+            options=(Option("prefix", "Prefix", "How many of the first keys all queries see", "whole", 2, 1, 512),),
+            hides=lambda i, j, n: (j > i) & (j >= n),
+            why=_why_prefix,
+            code="((j <= i) | (j < {n}))",
+            formula=r"\mathrm{{prefix}}\ {n}",
+            opens=lambda i, j, n: j < n,
+            opens_code="(j < {n})",
+        ),
+        Mask(
+            name="block",
+            title="Blocks",
+            about="Queries see the keys of their own block only (Qiu et al. 2020)",
+            options=(Option("block", "Block", "How many tokens a block has", "whole", 2, 1, 512),),
+            hides=lambda i, j, n: i // n != j // n,
+            why=_why_block,
+            code="(i // {n} == j // {n})",
+            formula=r"\mathrm{{blocks}}\ {n}",
+        ),
+    )
+}
+
+
+def active(causal: bool, masks: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+    """Return the masks that are on as (name, number), in the order of the registry."""
+    return tuple((name, masks.get(name, 0)) for name in MASKS if (causal if name == "causal" else name in masks))
+
+
+def hidden(t_q: int, t_k: int, causal: bool, masks: Mapping[str, int], painted: Tensor | None) -> Hidden | None:
+    """Return what any of the masks hides, or None without any; ``painted`` is True where allowed.
+
+    Causal is key j > query i, counted from the top left.
+    """
+    on = active(causal, masks) if masks or causal else ()
+    structural = _structural(t_q, t_k, on) if on else None
+    if painted is None:
+        return structural
+    cells = ~painted if structural is None else structural.cells | ~painted
+    return Hidden(cells, bool(cells.all(-1).any()))
+
+
+@lru_cache(maxsize=8)
+def _structural(t_q: int, t_k: int, on: tuple[tuple[str, int], ...]) -> Hidden:
+    with torch.inference_mode(False):
+        i = torch.arange(t_q, device="cpu")[:, None]
+        j = torch.arange(t_k, device="cpu")[None]
+        cells = torch.zeros(t_q, t_k, dtype=torch.bool, device="cpu")
+        for name, n in on:
+            cells |= _hides(name, n, on, i, j)
+        return Hidden(cells, bool(cells.all(-1).any()))
+
+
+def _hides(name: str, n: int, on: tuple[tuple[str, int], ...], i: Tensor, j: Tensor) -> Tensor:
+    """Return what one mask hides beside the others that are on."""
+    cells = MASKS[name].hides(i, j, n)
+    for other, m in on if name == "causal" else ():
+        opens = MASKS[other].opens
+        cells = cells if opens is None else cells & ~opens(i, j, m)
+    return cells
+
+
+def reasons(e: "Experiment", query: int, key: int) -> str:
+    """Return why a query may not attend to a key, each reason in words, or ""."""
+    i, j = torch.tensor([[query]], device="cpu"), torch.tensor([[key]], device="cpu")
+    on = active(e.config.causal, e.config.masks)
+    found = [MASKS[name].why(e, query, key, n) for name, n in on if bool(_hides(name, n, on, i, j).any())]
+    if e.config.mask is not None and not bool(e.config.mask[query, key]):
+        found.append("the mask does not allow this pair")
+    return " and ".join(found)
+
+
+def code(e: "Experiment") -> str:
+    """Return what may be attended to as an expression of PyTorch, with ``i`` and ``j`` in scope."""
+    on = active(e.config.causal, e.config.masks)
+    opened = "".join(f" | {MASKS[name].opens_code.format(n=n)}" for name, n in on if MASKS[name].opens is not None)
+    parts = [
+        f"({MASKS[name].code}{opened})" if name == "causal" and opened else MASKS[name].code.format(n=n)
+        for name, n in on
+    ]
+    distinct = dict.fromkeys(parts)  # a causal mask that a prefix opens is the prefix's own
+    return " & ".join([*distinct, *(["mask"] if e.config.mask is not None else [])])
+
+
+def formula(e: "Experiment") -> str:
+    """Return what is masked, for a header: the names of the masks that are on."""
+    names = [MASKS[name].formula.format(n=n) for name, n in active(e.config.causal, e.config.masks)]
+    return ", ".join([*names, *([r"\mathrm{mask}"] if e.config.mask is not None else [])])

@@ -1,0 +1,224 @@
+"""Normalisers: from the scores of a row to weights. One entry each."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnlab.attention.products import in_one_thread
+from attnlab.attention.registries import sparse
+from attnlab.attention.registries.entries import Entry, Option
+from attnlab.attention.stages.arithmetic import Floats, Line, Span, eased, joined, line, number, short, shown, signed
+
+TEMPERATURE = Option(
+    "temperature",
+    "Temperature",
+    "Scores are divided by it first: below 1 sharpens the weights, above 1 evens them out",
+    "number",
+    1.0,
+    least=0,
+    above=True,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Normalizer(Entry):
+    """One normaliser: ``apply(logits [h, T_q, T_k], p)`` gives weights of the same shape.
+
+    ``p`` holds the entry's tables and options by name. Cells that may not be attended to arrive as -∞ and leave as 0.
+    ``explain(logits [T_k], j, p, limit)`` writes the weight of key j out; ``logits`` are float64, ``p["finfo"]`` has
+    the limits of the dtype computed in. ``code`` is PyTorch that assigns ``weights``, with ``{x}`` for the logits.
+    ``kind`` is "probability" where every weight lies in 0 to 1, else "signed". ``competes`` says whether the keys of a
+    row share a whole, so that a sink can take a part of it. An entry with the option :data:`TEMPERATURE` gets its
+    logits divided by it already.
+    """
+
+    formula: str
+    apply: Callable[[Tensor, Mapping[str, Any]], Tensor]
+    explain: Callable[[Floats, int, Mapping[str, Any], int | None], tuple[Line, ...]]
+    code: str
+    kind: str = "probability"
+    competes: bool = True
+
+    @property
+    def alone(self) -> bool:
+        """Whether each key gets its weight on its own, whatever the others of its row get."""
+        return self.kind == "probability" and not self.competes
+
+    @property
+    def tempered(self) -> bool:
+        """Whether the entry takes a temperature."""
+        return TEMPERATURE in self.options
+
+
+def _explain_softmax(logits: Floats, j: int, p: Mapping[str, Any], limit: int | None) -> tuple[Line, ...]:
+    logits = np.asarray(logits, dtype=np.float64)
+    if not np.isfinite(logits.max()):  # all −∞ counts too: 0 ÷ 0
+        return (line("the scores of this row hold ∞ or NaN, so they have no shares"), line("= NaN"))
+    if logits[j] == -np.inf:
+        return (line("e", Span("−∞", style="sup"), " = 0"),)
+    kept = [int(i) for i in np.flatnonzero(logits != -np.inf)]
+    logits, said = eased(logits)
+    powers = np.exp(logits)
+    lines: list[Line] = [*said]
+    which = shown(len(kept), limit, kept.index(j))
+    terms = [(Span("e"), Span(short(logits[i]), "attention" if i == j else "", "sup")) for i in kept]
+    lines.append(line("e", Span(short(logits[j]), "attention", "sup"), " ÷ (", joined(terms, which), ")"))
+    values = [(Span(short(powers[i]), "attention" if i == j else ""),) for i in kept]
+    lines.append(line("= ", Span(short(powers[j]), "attention"), " ÷ (", joined(values, which), ")"))
+    lines.append(line("= ", Span(number(powers[j]), "attention"), " ÷ ", number(powers[kept].sum())))
+    return tuple(lines)
+
+
+def _unshifted(logits: Tensor, p: Mapping[str, Any]) -> Tensor:
+    powers = logits.exp()
+    return powers / powers.sum(-1, keepdim=True)
+
+
+def _explain_unshifted(logits: Floats, j: int, p: Mapping[str, Any], limit: int | None) -> tuple[Line, ...]:
+    logits = np.asarray(logits, dtype=np.float64)
+    powers, total = _rounded_powers(logits, p["finfo"])
+    kept = [int(i) for i in np.flatnonzero(logits != -np.inf)]
+    if not kept:
+        return (line("every key is masked: 0 ÷ 0 has no value"), line("= NaN"))
+    if logits[j] == -np.inf and total > 0:
+        return (line("e", Span("−∞", style="sup"), " = 0"),)
+    which = shown(len(kept), limit, kept.index(j) if j in kept else None)
+    terms = [(Span("e"), Span(short(logits[i]), "attention" if i == j else "", "sup")) for i in kept]
+    values = [(Span(short(powers[i]), "attention" if i == j else ""),) for i in kept]
+    return (
+        line("e", Span(short(logits[j]), "attention", "sup"), " ÷ (", joined(terms, which), ")"),
+        line("= ", Span(short(powers[j]), "attention"), " ÷ (", joined(values, which), ")"),
+        line("= ", Span(number(powers[j]), "attention"), " ÷ ", number(total)),
+        *_undefined(powers[j], total, p["finfo"]),
+    )
+
+
+def _rounded_powers(logits: Floats, finfo: torch.finfo) -> tuple[Floats, float]:
+    """Return exponentials and their sum, ∞ or 0 where they are beyond what the dtype can hold."""
+    with np.errstate(over="ignore"):
+        powers = np.exp(logits)
+        powers[powers > finfo.max] = np.inf
+        powers[powers < finfo.tiny * finfo.eps / 2] = 0
+        total = float(powers.sum())
+    return powers, np.inf if total > finfo.max else total
+
+
+def _undefined(power: float, total: float, finfo: torch.finfo) -> tuple[Line, ...]:
+    if total == 0:
+        return (line("every exponential is too small for this precision: 0 ÷ 0 has no value"), line("= NaN"))
+    if not np.isinf(total):
+        return ()
+    beyond = line(f"beyond {number(finfo.max)}, the largest number of this precision, stands ∞: that is overflow")
+    return (beyond, line("∞ ÷ ∞ has no value: NaN") if np.isinf(power) else line("whatever is divided by ∞ is 0"))
+
+
+def _by_sum(logits: Tensor, p: Mapping[str, Any]) -> Tensor:
+    out = logits == -torch.inf
+    kept = logits.masked_fill(out, 0)
+    return (kept / kept.sum(-1, keepdim=True)).masked_fill(out, 0)  # 0 where scores sum to 0 too
+
+
+def _explain_sum(logits: Floats, j: int, p: Mapping[str, Any], limit: int | None) -> tuple[Line, ...]:
+    logits = np.asarray(logits, dtype=np.float64)
+    if logits[j] == -np.inf:
+        return (line("masked: counts as 0"),)
+    kept = [int(i) for i in np.flatnonzero(logits != -np.inf)]
+    which = shown(len(kept), limit, kept.index(j))
+    terms = [(Span(signed(logits[i]), "attention" if i == j else ""),) for i in kept]
+    total = float(logits[kept].sum())
+    no_value = (line("the scores sum to 0, and nothing can be divided by 0"),) if total == 0 else ()
+    return (
+        line(Span(short(logits[j]), "attention"), " ÷ (", joined(terms, which), ")"),
+        line("= ", Span(number(logits[j]), "attention"), " ÷ ", number(total)),
+        *no_value,
+    )
+
+
+def _explain_sigmoid(logits: Floats, j: int, p: Mapping[str, Any], limit: int | None) -> tuple[Line, ...]:
+    exponent = -float(logits[j])
+    with np.errstate(over="ignore"):
+        power = float(np.exp(exponent))
+    return (
+        line("1 ÷ (1 + e", Span(short(exponent), "attention", "sup"), ")"),
+        line("= 1 ÷ (1 + ", signed(power), ")"),
+        line("= ", Span(number(1 / (1 + power)), "attention")),
+        line(Span("each key on its own: the row need not sum to 1", style="muted")),
+    )
+
+
+NORMALIZERS = {
+    normalizer.name: normalizer
+    for normalizer in (
+        Normalizer(
+            name="softmax",
+            title="softmax",
+            about="Exponentials divided by their sum: positive, and each row sums to 1.",
+            options=(TEMPERATURE,),
+            formula=r"\mathrm{softmax}",
+            apply=lambda logits, p: torch.softmax(logits, -1),
+            explain=_explain_softmax,
+            code="weights = torch.softmax({x}, dim=-1)",
+        ),
+        Normalizer(
+            name="softmax-unshifted",
+            title="softmax, no shift",
+            about="Softmax as it is first written, without subtracting the largest score: from a score of 88.7 on "
+            "(float32; 11.1 in float16) the exponential overflows to ∞, and ∞ ÷ ∞ is NaN.",
+            options=(TEMPERATURE,),
+            formula=r"e^{x_j} \div \sum_j e^{x_j}",
+            apply=_unshifted,
+            explain=_explain_unshifted,
+            code="weights = {x}.exp()\nweights = weights / weights.sum(-1, keepdim=True)",
+        ),
+        Normalizer(
+            name="sum",
+            title="÷ sum",
+            about="Scores divided by their sum: the first idea, which breaks when scores are negative.",
+            formula=r"x_j \div \sum_j x_j",
+            apply=_by_sum,
+            explain=_explain_sum,
+            code="out = {x} == -torch.inf\nkept = {x}.masked_fill(out, 0)\n"
+            "weights = (kept / kept.sum(-1, keepdim=True)).masked_fill(out, 0)",
+            kind="signed",
+            competes=False,
+        ),
+        Normalizer(
+            name="sparsemax",
+            title="sparsemax",
+            about="The nearest point whose numbers are shares: what is above a threshold τ stays, less τ, and all "
+            "else is exactly 0 (Martins & Astudillo 2016).",
+            options=(TEMPERATURE,),
+            formula=r"\mathrm{sparsemax}",
+            apply=sparse.sparsemax,
+            explain=sparse.explain_sparsemax,
+            code=sparse.SPARSEMAX_CODE,
+        ),
+        Normalizer(
+            name="entmax15",
+            title="entmax 1.5",
+            about="Half way from softmax to sparsemax: max(0, x ÷ 2 − τ) squared, so that weak keys get exactly 0 "
+            "(Peters, Niculae & Martins 2019).",
+            options=(TEMPERATURE,),
+            formula=r"\mathrm{entmax}_{1.5}",
+            apply=sparse.entmax15,
+            explain=sparse.explain_entmax15,
+            code=sparse.ENTMAX15_CODE,
+        ),
+        Normalizer(
+            name="sigmoid",
+            title="sigmoid",
+            about="Each key on its own, between 0 and 1: keys do not compete, and rows do not sum to 1 "
+            "(Ramapuram et al. 2024).",
+            options=(TEMPERATURE,),
+            formula=r"1 \div (1 + e^{-x})",
+            apply=lambda logits, p: in_one_thread(torch.sigmoid, logits),
+            explain=_explain_sigmoid,
+            code="weights = torch.sigmoid({x})",
+            competes=False,
+        ),
+    )
+}

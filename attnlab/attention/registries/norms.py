@@ -1,0 +1,90 @@
+"""Normalisations of queries and keys before they meet (QK norm). One entry each."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnlab.attention.arrays import widened
+from attnlab.attention.products import in_one_thread
+from attnlab.attention.registries.entries import Entry, Table
+from attnlab.attention.stages.arithmetic import Floats, Line, Span, line, number, short
+
+Options = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Norm(Entry):
+    """One normalisation: ``apply(x [h, T, d_k], p)`` gives vectors of the same shape; None does nothing.
+
+    An entry with tables has two, gains [d_k] for queries and for keys in this order, by which the result is multiplied.
+    ``explain(x [d_k], column, p)`` writes one number out, before the gain. ``p`` holds the entry's options by name.
+    ``code`` is an expression of ``x``; options stand in it as ``{name}``.
+    """
+
+    formula: str = ""
+    apply: Callable[[Tensor, Options], Tensor] | None = None
+    explain: Callable[[Floats, int, Options], tuple[Line, ...]] = lambda x, column, p: ()
+    code: str = "x"
+
+
+EPS = 1e-6
+"""Added to the mean square before its root is taken, as networks do."""
+
+
+def _rms(x: Tensor, p: Options) -> Tensor:
+    wide = widened(x)
+    return (wide * in_one_thread(torch.rsqrt, wide.square().mean(-1, keepdim=True) + EPS)).to(x.dtype)
+
+
+def _explain_rms(x: Floats, column: int, p: Options) -> tuple[Line, ...]:
+    root = float(np.sqrt(np.square(x, dtype=np.float64).mean() + EPS))
+    what = line("root of the mean square of the row = ", Span(number(root), style="strong"))
+    return (what, line(f"{short(x[column])} ÷ {number(root)} = {number(x[column] / root)}"))
+
+
+def _l2(x: Tensor, p: Options) -> Tensor:
+    wide = widened(x)
+    length: Tensor = torch.linalg.vector_norm(wide, dim=-1, keepdim=True)
+    return (wide / length.clamp_min(torch.finfo(wide.dtype).tiny)).to(x.dtype)
+
+
+def _explain_l2(x: Floats, column: int, p: Options) -> tuple[Line, ...]:
+    length = float(np.sqrt(np.square(x, dtype=np.float64).sum()))
+    if not length:
+        return (line("the row is all zeros: it has no length, and stays 0"),)
+    what = line("length of the row = ", Span(number(length), style="strong"))
+    return (what, line(f"{short(x[column])} ÷ {number(length)} = {number(x[column] / length)}"))
+
+
+NORMS = {
+    norm.name: norm
+    for norm in (
+        Norm(name="none", title="none", about="Queries and keys as they are."),
+        Norm(
+            name="l2",
+            title="length 1",
+            about="Queries and keys are made of length 1, so that a score is a cosine (Henry et al. 2020).",
+            formula=r"{x} \div |{x}|",
+            apply=_l2,
+            explain=_explain_l2,
+            code="x / x.norm(dim=-1, keepdim=True).clamp_min(torch.finfo(x.dtype).tiny)",
+        ),
+        Norm(
+            name="rms",
+            title="RMS",
+            about="Divided by the root of their mean square, times learned gains, as Qwen 3 and Gemma 3 do.",
+            tables=(
+                Table("g_q", "The gain of each number of a query", ("d_k",), "ones", "query"),
+                Table("g_k", "The gain of each number of a key", ("d_k",), "ones", "key"),
+            ),
+            formula=r"{x} \div \mathrm{rms}({x}) \cdot {g}",
+            apply=_rms,
+            explain=_explain_rms,
+            code=f"x * torch.rsqrt(x.square().mean(-1, keepdim=True) + {EPS})",
+        ),
+    )
+}

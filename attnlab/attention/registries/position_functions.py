@@ -1,0 +1,118 @@
+"""What the position schemes compute, and one number of each written out."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnlab.attention.stages.arithmetic import Floats, Line, Span, line, number, products, short
+
+Parameters = Mapping[str, Any]
+
+
+def sinusoidal(length: int, d_model: int) -> Tensor:
+    """Return PE(t, 2i) = sin(t / 10000^(2i/d)), PE(t, 2i+1) = cos(same), [T, d_model] float64 (Vaswani et al. 2017)."""
+    t = _places(length)[:, None]
+    i = _places(d_model)
+    angle = t / 10000 ** ((i - i % 2) / d_model)  # [T, d_model]
+    return torch.where(i % 2 == 0, angle.sin(), angle.cos())
+
+
+def _places(count: int) -> Tensor:
+    return torch.arange(count, dtype=torch.float64, device="cpu")
+
+
+def rope(x: Tensor, base: float) -> Tensor:
+    """Return queries or keys [h, T, d_k] turned by their positions (Su et al. 2021).
+
+    Columns c and c + d_k/2 are a pair, as in Llama, turned by position · base^(−2c/d_k).
+    """
+    half = x.shape[-1] // 2
+    angle = _places(x.shape[1])[:, None] * base ** (-_places(half) / half)  # [T, d_k/2]
+    cos, sin = angle.cos().to(x), angle.sin().to(x)
+    a, b = x[..., :half], x[..., half:]
+    return torch.cat([a * cos - b * sin, b * cos + a * sin], -1)
+
+
+def explain_rope(x: Floats, position: int, column: int, p: Parameters, limit: int | None) -> tuple[Line, ...]:
+    """Write out one number of a turned query or key [d_k]."""
+    half, base = len(x) // 2, p["rope_base"]
+    pair = column % half
+    other = column + half if column < half else column - half
+    angle = position * base ** (-pair / half)
+    sin = -math.sin(angle) if column < half else math.sin(angle)
+    rate = (f"{base:g}", Span(f"−{2 * pair}/{len(x)}", style="sup"))
+    by = line(f"turned with column {other} by the angle θ = {position} · ", *rate, f" = {number(angle)} rad")
+    sign = "−" if column < half else "+"
+    what = line(f"x[{column}]·cos θ {sign} x[{other}]·sin θ")
+    row, turn = x[[column, other]], np.array([math.cos(angle), sin])
+    return by, what, line("= ", products(row, turn, ("", ""), limit))
+
+
+def slopes(n_heads: int) -> tuple[float, ...]:
+    """Return ALiBi's slope of each head: 2^(−8/n), 2^(−16/n), … for n a power of two (Press et al. 2022).
+
+    Other counts take those of the power of two below, then every second one of twice as many, as its authors do.
+    """
+    n = 2 ** (n_heads.bit_length() - 1)
+    own = [2 ** (-8 * (head + 1) / n) for head in range(n)]
+    between = [2 ** (-8 * (head + 0.5) / n) for head in range(n_heads - n)]
+    return (*own, *between)
+
+
+def alibi(n_heads: int, t_q: int, t_k: int) -> Tensor:
+    """Return −slope · |i − j|, [h, T_q, T_k] float64 (Press et al. 2022)."""
+    distance = (_places(t_q)[:, None] - _places(t_k)).abs()
+    return -torch.tensor(slopes(n_heads), dtype=torch.float64, device="cpu")[:, None, None] * distance
+
+
+def explain_alibi(head: int, n_heads: int, query: int, key: int, p: Parameters) -> tuple[Line, ...]:
+    """Write out what ALiBi adds to one score."""
+    slope, distance = slopes(n_heads)[head], abs(query - key)
+    return (
+        line(f"minus the slope of head {head} · distance |{query} − {key}|"),
+        line(f"(−{short(slope)}) · {distance} = ", Span(number(-slope * distance), style="strong")),
+    )
+
+
+def buckets(distance: Tensor, count: int, farthest: int, both_ways: bool) -> Tensor:
+    """Return the bucket of each key − query, whole numbers from 0 to ``count`` − 1 (Raffel et al. 2020).
+
+    ``both_ways`` gives keys ahead the upper half; else they share bucket 0. Of each way half of the buckets hold one
+    distance each, the others ever wider ranges; ``farthest`` and all beyond share the last.
+    """
+    ahead = torch.zeros_like(distance)
+    far = (-distance).clamp_min(0)
+    if both_ways:
+        count //= 2
+        ahead, far = (distance > 0) * count, distance.abs()
+    exact = count // 2
+    # float32, as the models that are trained with it compute: at its edges a distance may fall to either side
+    grown = torch.log(far.clamp_min(1).float() / exact) / math.log(farthest / exact) * (count - exact)
+    wide = (exact + grown.long()).clamp_max(count - 1)
+    return ahead + torch.where(far < exact, far, wide)
+
+
+def _buckets(distance: Tensor, p: Parameters) -> Tensor:
+    return buckets(distance, p["t5_buckets"], p["t5_distance"], p["t5_bidirectional"])
+
+
+def t5(n_heads: int, t_q: int, t_k: int, p: Parameters) -> Tensor:
+    """Return the learned bias B[bucket of j − i, head], [h, T_q, T_k] (Raffel et al. 2020)."""
+    table: Tensor = p["B"]
+    places = _buckets(torch.arange(1 - t_q, t_k, device="cpu"), p).to(table.device)
+    by_distance = table.T[:, places]  # [h, T_q + T_k − 1]: a query's row is a window of it, the last query's the first
+    return by_distance.unfold(-1, t_k, 1).flip(1)
+
+
+def explain_t5(head: int, n_heads: int, query: int, key: int, p: Parameters) -> tuple[Line, ...]:
+    """Write out which number of the table is added to one score."""
+    bucket = int(_buckets(torch.tensor(key - query, device="cpu"), p))
+    away = str(key - query).replace("-", "−")
+    return (
+        line(f"key {key} − query {query} = {away}: bucket {bucket}"),
+        line(f"B[{bucket}, {head}] = ", Span(number(float(p["B"][bucket, head])), style="strong")),
+    )

@@ -1,0 +1,190 @@
+"""Position schemes: added to the embeddings, turning queries and keys, or added to the scores. One entry each."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torch import Tensor
+
+from attnlab.attention.registries.entries import Entry, Option, Table
+from attnlab.attention.registries.position_functions import (
+    Parameters,
+    alibi,
+    explain_alibi,
+    explain_rope,
+    explain_t5,
+    rope,
+    sinusoidal,
+    t5,
+)
+from attnlab.attention.stages.arithmetic import Floats, Line
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+
+__all__ = ["POSITIONS", "Parameters", "Position", "sinusoidal"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Position(Entry):
+    """One scheme, which acts in one of three places; the hooks of the others are None.
+
+    ``encode(T, d_model, p)`` gives what is added to the embeddings, [T, d_model]; ``rotate(x [h, T, d_k], p)`` the
+    turned queries or keys, token i at position i; ``bias(h, T_q, T_k, p)`` what is added to the scores, [h, T_q, T_k]
+    or what broadcasts to it. ``p`` holds the entry's tables and options by name: tensors on the device, or for
+    ``explain_…`` float64 arrays. ``explain_rotated(x [d_k], position, column, p, limit)`` and
+    ``explain_bias(head, h, query, key, p)`` write one cell out.
+
+    ``formula`` is of the stage it changes, with ``{x}`` for q or k. ``code`` is an expression of ``x``: the embeddings,
+    or the queries or keys [h, T, d_k]; of a bias an expression with Q and K in scope. ``setup`` are the lines before
+    it. Options stand in both as ``{name}``.
+    """
+
+    formula: str
+    code: str = "x"
+    setup: tuple[str, ...] = ()
+    encode: Callable[[int, int, Parameters], Tensor] | None = None
+    rotate: Callable[[Tensor, Parameters], Tensor] | None = None
+    bias: Callable[[int, int, int, Parameters], Tensor] | None = None
+    explain_rotated: Callable[[Floats, int, int, Parameters, int | None], tuple[Line, ...]] | None = None
+    explain_bias: Callable[[int, int, int, int, Parameters], tuple[Line, ...]] | None = None
+
+
+def _learned_check(e: "Experiment") -> str:
+    width = e.memory.shape[1]
+    if width == e.d_model:
+        return ""
+    return (
+        f"positions 'learned' adds P to both sequences, and d_memory is {width} where d_model is {e.d_model}; "
+        f"a second sequence of {e.d_model} columns, or positions 'sinusoidal', would do."
+    )
+
+
+def _rope_check(e: "Experiment") -> str:
+    if e.d_k % 2 == 0:
+        return ""
+    fitting = "2" if e.d_k == 1 else f"{e.d_k - 1} or {e.d_k + 1}"
+    return f"positions 'rope' turns columns in pairs, and d_k is {e.d_k}; an even d_k such as {fitting} would do."
+
+
+def _t5_check(e: "Experiment") -> str:
+    count, farthest = e.config.option("t5_buckets"), e.config.option("t5_distance")
+    if count % 2:
+        return (
+            f"positions 't5' halves its buckets, and t5_buckets is {count}; "
+            f"an even number such as {count - 1} or {count + 1} would do."
+        )
+    exact = count // 4 if e.config.option("t5_bidirectional") else count // 2
+    if farthest > exact:
+        return ""
+    return (
+        f"t5_distance is {farthest}, and t5_buckets of {count} keep distances below {exact} apart already; "
+        f"a t5_distance above {exact} would do."
+    )
+
+
+POSITIONS = {
+    position.name: position
+    for position in (
+        Position(
+            name="none",
+            title="none",
+            about="No positions: attention does not know the order of the tokens.",
+            formula="X",
+        ),
+        Position(
+            name="sinusoidal",
+            title="sinusoidal",
+            about="Sines and cosines of each position are added to the embeddings (Vaswani et al. 2017).",
+            formula=r"X + \mathrm{PE}",
+            encode=lambda length, d_model, p: sinusoidal(length, d_model),
+            setup=(
+                "t = torch.arange(x.shape[0], dtype=torch.float64)[:, None]  # positions",
+                "i = torch.arange(x.shape[1], dtype=torch.float64)  # columns",
+                "angle = t / 10000 ** ((i - i % 2) / x.shape[1])",
+            ),
+            code="x + torch.where(i % 2 == 0, angle.sin(), angle.cos()).to(x.dtype)",
+        ),
+        Position(
+            name="learned",
+            title="learned",
+            about="A learned row for each position is added to the embeddings (Gehring et al. 2017).",
+            tables=(Table("P", "What is added at each position", ("position", "d_model"), may_be_longer=True),),
+            check=_learned_check,
+            formula="X + P",
+            encode=lambda length, d_model, p: p["P"][:length],
+            code="x + P[:len(x)]",
+        ),
+        Position(
+            name="rope",
+            title="RoPE",
+            about="Queries and keys are turned by angles that grow with their position, so that scores depend on the "
+            "distance (Su et al. 2021). Columns c and c + d_k/2 are a pair, as in Llama.",
+            options=(
+                Option("rope_base", "Base", "The larger, the slower the last pairs of columns turn", "number",
+                       10000.0, 1.0, 1e12, above=True),
+            ),
+            check=_rope_check,
+            formula=r"R_{t}\, {x}",
+            rotate=lambda x, p: rope(x, p["rope_base"]),
+            explain_rotated=explain_rope,
+            setup=(
+                "half = x.shape[-1] // 2  # column c and column c + half are a pair",
+                "t = torch.arange(x.shape[1], dtype=torch.float64)[:, None]  # positions",
+                "angle = t * {rope_base} ** (-torch.arange(half, dtype=torch.float64) / half)",
+                "cos, sin = angle.cos().to(x), angle.sin().to(x)",
+                "a, b = x.split(half, dim=-1)",
+            ),
+            code="torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)",
+        ),
+        Position(
+            name="alibi",
+            title="ALiBi",
+            about="Each head takes a slope times the distance from its scores (Press et al. 2022).",
+            formula=r"-\, m_h\, |i - j|",
+            bias=lambda n_heads, t_q, t_k, p: alibi(n_heads, t_q, t_k),
+            explain_bias=explain_alibi,
+            setup=(
+                "n = 2 ** (Q.shape[0].bit_length() - 1)  # the largest power of two within the heads",
+                "slopes = [2 ** (-8 * (h + 1) / n) for h in range(n)]",
+                "slopes += [2 ** (-8 * (h + 0.5) / n) for h in range(Q.shape[0] - n)]",
+                "distance = (torch.arange(Q.shape[1])[:, None] - torch.arange(K.shape[1])).abs()",
+                "bias = -torch.tensor(slopes, dtype=torch.float64)[:, None, None] * distance",
+            ),
+            code="bias.to(Q)",
+        ),
+        Position(
+            name="t5",
+            title="T5 bias",
+            about="A learned number for each head and range of distances is added to the scores (Raffel et al. 2020).",
+            tables=(
+                Table("B", "What each head adds for each range of distances", ("bucket", "head"),
+                      free=(("bucket", "t5_buckets"),)),
+            ),
+            options=(
+                Option("t5_buckets", "Buckets", "How many ranges of distances are told apart; an even number", "whole",
+                       32, 4, 512),
+                Option("t5_distance", "Farthest", "All distances from here on share the last bucket", "whole",
+                       128, 2, 2**31 - 1),
+                Option("t5_bidirectional", "Both ways", "Keys ahead have buckets of their own; off they share one, as "
+                       "behind a causal mask", "switch", True),
+            ),
+            check=_t5_check,
+            formula=r"+\, B_{b(j - i),\, h}",
+            bias=t5,
+            explain_bias=explain_t5,
+            setup=(
+                "import math",
+                "d = torch.arange(K.shape[1]) - torch.arange(Q.shape[1])[:, None]  # key - query",
+                "count, both = {t5_buckets}, {t5_bidirectional}",
+                "count, ahead = (count // 2, (d > 0) * (count // 2)) if both else (count, 0)",
+                "d = d.abs() if both else (-d).clamp_min(0)",
+                "exact = count // 2  # so many distances have a bucket each, the others share",
+                "grown = torch.log(d.clamp_min(1) / exact) / math.log({t5_distance} / exact)",
+                "wide = (exact + (grown * (count - exact)).long()).clamp_max(count - 1)",
+                "bucket = ahead + torch.where(d < exact, d, wide)",
+            ),
+            code="B.T[:, bucket]",
+        ),
+    )
+}  # fmt: skip

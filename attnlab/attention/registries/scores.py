@@ -1,0 +1,99 @@
+"""Score functions: how much a query and a key have to do with each other. One entry each."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+
+from attnlab.attention.registries import score_functions as functions
+from attnlab.attention.registries.entries import Entry, Table
+from attnlab.attention.stages.arithmetic import Floats, Line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score(Entry):
+    """One score function: ``apply(queries [h, T_q, d_k], keys [h, T_k, d_k], p)`` gives scores [h, T_q, T_k].
+
+    ``p`` holds the entry's tables and options by name: tensors on the device for ``apply``, float64 arrays for
+    ``explain(query [d_k], key [d_k], p, limit)``, which writes one score out. ``code`` is an expression of PyTorch with
+    Q, K and the tables in scope; options stand in it as ``{name}``.
+    """
+
+    formula: str
+    apply: Callable[[Tensor, Tensor, Mapping[str, Any]], Tensor]
+    explain: Callable[[Floats, Floats, Mapping[str, Any], int | None], tuple[Line, ...]]
+    code: str
+
+
+_HIDDEN = "The weight of each hidden unit in the score, shared by all heads"
+
+SCORES = {
+    score.name: score
+    for score in (
+        Score(
+            name="dot",
+            title="dot",
+            about="The sum of the products of query and key (Luong et al. 2015). Divided by √d_k, which is the scale "
+            "switch, it is the scaled dot product (Vaswani et al. 2017).",
+            formula=r"Q K^{\top}",
+            apply=functions.dot,
+            explain=functions.explain_dot,
+            code="Q @ K.mT",
+        ),
+        Score(
+            name="general",
+            title="general",
+            about="The dot product with a learned table between query and key (Luong et al. 2015), shared by all "
+            "heads. It begins as the identity, where it is the dot product.",
+            tables=(
+                Table("W_a", "What stands between query and key, shared by all heads", ("d_k", "d_k"), "identity"),
+            ),
+            formula=r"Q W_a K^{\top}",
+            apply=functions.general,
+            explain=functions.explain_general,
+            code="Q @ W_a @ K.mT",
+        ),
+        Score(
+            name="concat",
+            title="concat",
+            about="Query and key side by side through one hidden layer with tanh (Luong et al. 2015), whose tables "
+            "all heads share.",
+            tables=(
+                Table("W_c", "From query (upper half) and key (lower half) to the hidden units, shared by all heads",
+                      ("two_d_k", "hidden")),
+                Table("v_c", _HIDDEN, ("hidden",)),
+            ),
+            formula=r"\tanh([q\; k]\, W_c)\, v_c",
+            apply=functions.concat,
+            explain=functions.explain_concat,
+            code="torch.tanh(\n    (Q @ W_c.chunk(2)[0])[:, :, None] + (K @ W_c.chunk(2)[1])[:, None]\n) @ v_c",
+        ),
+        Score(
+            name="additive",
+            title="additive",
+            about="A table each for query and key, added, through tanh, and weighed by a vector "
+            "(Bahdanau et al. 2015); all heads share them.",
+            tables=(
+                Table("W_d", "From a query to the hidden units, shared by all heads", ("d_k", "hidden"), role="query"),
+                Table("W_e", "From a key to the hidden units, shared by all heads", ("d_k", "hidden"), role="key"),
+                Table("v_a", _HIDDEN, ("hidden",)),
+            ),
+            formula=r"\tanh(q W_d + k W_e)\, v_a",
+            apply=functions.additive,
+            explain=functions.explain_additive,
+            code="torch.tanh((Q @ W_d)[:, :, None] + (K @ W_e)[:, None]) @ v_a",
+        ),
+        Score(
+            name="cosine",
+            title="cosine",
+            about="The dot product divided by the lengths of query and key: only their directions count "
+            "(Graves et al. 2014). It stays within −1 and 1, so weights stay even unless the temperature is low.",
+            formula=r"q \cdot k \div (|q|\,|k|)",
+            apply=functions.cosine,
+            explain=functions.explain_cosine,
+            code="(\n    torch.nn.functional.normalize(Q, dim=-1)\n"
+            "    @ torch.nn.functional.normalize(K, dim=-1).mT\n)",
+        ),
+    )
+}  # fmt: skip

@@ -1,0 +1,127 @@
+"""Normalisers that give most keys a weight of exactly 0: sparsemax and entmax 1.5, in tensors and written out."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnlab.attention.arrays import widened
+from attnlab.attention.stages.arithmetic import Floats, Line, Span, eased, joined, line, number, short, shown, signed
+
+SPARSEMAX_CODE = """z = {x} - {x}.amax(-1, keepdim=True)
+top = z.sort(dim=-1, descending=True).values
+sums, n = top.cumsum(-1), torch.arange(1, top.shape[-1] + 1, dtype=z.dtype, device=z.device)
+size = (1 + n * top > sums).sum(-1, keepdim=True).clamp_min(1)  # how many keys get a weight
+tau = (sums.gather(-1, size - 1) - 1) / size
+weights = (z - tau).clamp_min(0)"""
+
+ENTMAX15_CODE = """z = ({x} - {x}.amax(-1, keepdim=True)) / 2
+top = z.sort(dim=-1, descending=True).values
+n = torch.arange(1, top.shape[-1] + 1, dtype=z.dtype, device=z.device)
+mean, square = top.cumsum(-1) / n, top.square().cumsum(-1) / n
+taus = mean - (1 / n - (square - mean.square())).clamp_min(0).sqrt()
+size = (taus <= top).sum(-1, keepdim=True).clamp_min(1)  # how many keys get a weight
+weights = (z - taus.gather(-1, size - 1)).clamp_min(0).square()"""
+
+
+def sparsemax(logits: Tensor, p: Mapping[str, Any]) -> Tensor:
+    """Return the point of the simplex that is nearest to each row (Martins & Astudillo 2016, algorithm 1)."""
+    z = _shifted(logits)
+    tau = _sparsemax_threshold(z)
+    return (z - tau).clamp_min(0).to(logits.dtype)
+
+
+def _sparsemax_threshold(z: Tensor) -> Tensor:
+    top = z.sort(dim=-1, descending=True).values
+    sums, n = top.cumsum(-1), _counts(top)
+    size = (1 + n * top > sums).sum(-1, keepdim=True).clamp_min(1)
+    return (sums.gather(-1, size - 1) - 1) / size
+
+
+def entmax15(logits: Tensor, p: Mapping[str, Any]) -> Tensor:
+    """Return max(0, z ÷ 2 − τ)² with τ such that each row sums to 1 (Peters, Niculae, Martins 2019, algorithm 2)."""
+    z = _shifted(logits) / 2
+    return (z - _entmax15_threshold(z)).clamp_min(0).square().to(logits.dtype)
+
+
+def _entmax15_threshold(z: Tensor) -> Tensor:
+    """Return τ: for the n largest, Σ (z − τ)² = 1 is solved by their mean less √(1 ÷ n − their variance)."""
+    top = z.sort(dim=-1, descending=True).values
+    n = _counts(top)
+    mean, square = top.cumsum(-1) / n, top.square().cumsum(-1) / n
+    taus = mean - (1 / n - (square - mean.square())).clamp_min(0).sqrt()
+    size = (taus <= top).sum(-1, keepdim=True).clamp_min(1)
+    return taus.gather(-1, size - 1)
+
+
+def _shifted(logits: Tensor) -> Tensor:
+    """Return logits less the largest of their row, which both ignore, in float32 or better: τ is a sum of many."""
+    wide = widened(logits)
+    return wide - wide.amax(-1, keepdim=True)
+
+
+def _counts(top: Tensor) -> Tensor:
+    return torch.arange(1, top.shape[-1] + 1, dtype=top.dtype, device=top.device)
+
+
+def explain_sparsemax(logits: Floats, j: int, p: Mapping[str, Any], limit: int | None) -> tuple[Line, ...]:
+    """Write max(0, z − τ) out, with τ from the scores above it."""
+    z: Floats = np.asarray(logits, dtype=np.float64)
+    if z[j] == -np.inf or not np.isfinite(z.max()):
+        return _without_share(z, j)
+    z, said = eased(z)
+    tau = _threshold(z, _sparsemax_threshold)
+    above = [int(i) for i in np.flatnonzero(z > tau)]
+    which = shown(len(above), limit, above.index(j) if j in above else None)
+    terms = [(Span(signed(z[i]), "attention" if i == j else ""),) for i in above]
+    share = f"({number(z[above].sum())} − 1) ÷ {len(above)} = {number(tau)}"
+    return (
+        *said,
+        line("max(0, ", Span(short(z[j]), "attention"), " − ", signed(tau), ")"),
+        line("= ", Span(number(max(0.0, z[j] - tau)), "attention")),
+        *_support(z, j, tau, len(above)),
+        line("their sum: ", joined(terms, which)),
+        line(f"the threshold τ = (their sum − 1) ÷ how many they are: {share}"),
+    )
+
+
+def explain_entmax15(logits: Floats, j: int, p: Mapping[str, Any], limit: int | None) -> tuple[Line, ...]:
+    """Write max(0, z ÷ 2 − τ)² out, with τ and what is above it."""
+    z: Floats = np.asarray(logits, dtype=np.float64)
+    if z[j] == -np.inf or not np.isfinite(z.max()):
+        return _without_share(z, j)
+    z, said = eased(z)
+    half = z / 2
+    tau = _threshold(half, _entmax15_threshold)
+    above = [int(i) for i in np.flatnonzero(half > tau)]
+    which = shown(len(above), limit, above.index(j) if j in above else None)
+    square = Span("2", style="sup")
+    terms = [
+        (Span(f"({short(half[i])} − {signed(tau)})", "attention" if i == j else ""), square) for i in above
+    ]  # fmt: skip
+    return (
+        *said,
+        line("max(0, ", Span(short(z[j]), "attention"), " ÷ 2 − ", signed(tau), ")", square),
+        line("= ", Span(number(max(0.0, half[j] - tau) ** 2), "attention")),
+        *_support(half, j, tau, len(above)),
+        line(f"the threshold τ is {number(tau)}, where the weights sum to 1"),
+        line(joined(terms, which), f" = {number(np.square(half[above] - tau).sum())}"),
+    )
+
+
+def _threshold(z: Floats, of: Callable[[Tensor], Tensor]) -> float:
+    largest = z.max()
+    return float(of(torch.from_numpy(z - largest))) + float(largest)
+
+
+def _support(z: Floats, j: int, tau: float, count: int) -> tuple[Line, ...]:
+    place = "one of them" if z[j] > tau else "not one of them: its weight is exactly 0"
+    return (line(f"above the threshold τ {'are' if count > 1 else 'is'} {count} of {len(z)} scores; this is ", place),)
+
+
+def _without_share(z: Floats, j: int) -> tuple[Line, ...]:
+    if z[j] == -np.inf and np.isfinite(z.max()):
+        return (line("−∞ is below any threshold"), line("= 0"))
+    return (line("the scores of this row hold ∞ or NaN, so they have no shares"), line("= NaN"))

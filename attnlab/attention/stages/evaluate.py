@@ -1,0 +1,232 @@
+"""What each stage computes, from the stages before it.
+
+Every function takes a batch as well, whose axis stands first: [B, T, d] and [B, h, T, d]. One sequence is computed by
+``mm`` and ``bmm``, which take less time on small matrices than what works for any number of axes.
+"""
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from attnlab.attention.products import affine, bmm, matmul
+from attnlab.attention.registries.normalizers import NORMALIZERS
+from attnlab.attention.registries.norms import NORMS
+from attnlab.attention.registries.positions import POSITIONS
+from attnlab.attention.registries.scores import SCORES
+
+if TYPE_CHECKING:
+    from attnlab.attention.stages.trace import Trace
+
+
+def _before(t: "Trace", name: str, place: int = 0) -> Tensor:
+    """Return what a stage is computed from."""
+    return t[t.sources(name)[place]]
+
+
+def _positioned(t: "Trace", embeddings: Tensor) -> Tensor:
+    """Return embeddings [T, d] with positions added, a tensor that the experiment does not hold."""
+    position = POSITIONS[t.experiment.config.positions]
+    x = t.take(embeddings)
+    if position.encode is not None:
+        return x + t.take(position.encode(embeddings.shape[-2], embeddings.shape[-1], t.parameters(position)))
+    return x.clone() if x.data_ptr() == embeddings.data_ptr() else x  # results are the caller's to change
+
+
+def inputs(t: "Trace") -> Tensor:
+    """Return the embeddings with positions added, [T_q, d_model]."""
+    return _positioned(t, t.experiment.embeddings)
+
+
+def memory(t: "Trace") -> Tensor:
+    """Return the second sequence with positions added, [T_k, d_memory]."""
+    return _positioned(t, t.experiment.memory)
+
+
+def _project(t: "Trace", x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
+    if weight is None:
+        return x if bias is None else x + t.take(bias)
+    return affine(x, t.take(weight), None if bias is None else t.take(bias))
+
+
+def _split(x: Tensor, heads: int) -> Tensor:
+    if x.ndim == 2:  # [T, h·d] -> [h, T, d] in half the time of view and transpose
+        (rows, columns), (row, column) = x.shape, x.stride()
+        return x.as_strided((heads, rows, columns // heads), (columns // heads * column, row, column))
+    return x.view(*x.shape[:-1], heads, -1).transpose(-3, -2)
+
+
+def _of_heads(x: Tensor) -> Tensor:
+    return x if x.ndim == 3 else x.flatten(0, -3)  # [B, h, T, d] -> [B·h, T, d], as registry entries take heads
+
+
+def _for_every_head(t: "Trace", x: Tensor) -> Tensor:
+    e = t.experiment
+    if e.n_kv_heads == e.n_heads:
+        return _split(x, e.n_heads)
+    return _split(x, e.n_kv_heads).repeat_interleave(e.n_heads // e.n_kv_heads, -3)  # [h_kv, T, d] -> [h, T, d]
+
+
+def queries(t: "Trace") -> Tensor:
+    """Return X W_q + b_q, split into heads [h, T_q, d_k]."""
+    w = t.experiment.weights
+    return _split(_project(t, t["inputs"], w.W_q, w.b_q), t.experiment.n_heads)
+
+
+def keys(t: "Trace") -> Tensor:
+    """Return X W_k + b_k, split into heads and repeated for each query head, [h, T_k, d_k]."""
+    w = t.experiment.weights
+    return _for_every_head(t, _project(t, _before(t, "keys"), w.W_k, w.b_k))
+
+
+def values(t: "Trace") -> Tensor:
+    """Return X W_v + b_v, split into heads and repeated for each query head, [h, T_k, d_v]."""
+    w = t.experiment.weights
+    return _for_every_head(t, _project(t, _before(t, "values"), w.W_v, w.b_v))
+
+
+def _normed(t: "Trace", name: str, place: int) -> Tensor:
+    norm = NORMS[t.experiment.config.qk_norm]
+    assert norm.apply is not None
+    x = norm.apply(_before(t, name), t.parameters(norm))
+    return x * t.take(t.experiment.weights.extra[norm.tables[place].name]) if norm.tables else x
+
+
+def normed_queries(t: "Trace") -> Tensor:
+    """Return the queries normalised, [h, T_q, d_k]."""
+    return _normed(t, "normed_queries", 0)
+
+
+def normed_keys(t: "Trace") -> Tensor:
+    """Return the keys normalised, [h, T_k, d_k]."""
+    return _normed(t, "normed_keys", 1)
+
+
+def _rotated(t: "Trace", name: str) -> Tensor:
+    position = POSITIONS[t.experiment.config.positions]
+    assert position.rotate is not None
+    x = _before(t, name)
+    return position.rotate(_of_heads(x), t.parameters(position)).view(x.shape)
+
+
+def rotated_queries(t: "Trace") -> Tensor:
+    """Return the queries turned by their positions, [h, T_q, d_k]."""
+    return _rotated(t, "rotated_queries")
+
+
+def rotated_keys(t: "Trace") -> Tensor:
+    """Return the keys turned by their positions, [h, T_k, d_k]."""
+    return _rotated(t, "rotated_keys")
+
+
+def scores(t: "Trace") -> Tensor:
+    """Return how well each query fits each key, [h, T_q, T_k]."""
+    score = SCORES[t.experiment.config.score]
+    queries, keys = _before(t, "scores"), _before(t, "scores", 1)
+    if queries.ndim == 3:
+        return score.apply(queries, keys, t.parameters(score))
+    return score.apply(_of_heads(queries), _of_heads(keys), t.parameters(score)).view(*queries.shape[:-1], -1)
+
+
+def scaled(t: "Trace") -> Tensor:
+    """Return the scores divided."""
+    divisor = t.experiment.divisor
+    if divisor is None:
+        return t["scores"]
+    exact = t.device.type == "cpu" and t.dtype in (torch.float32, torch.float64)  # half precision would round it
+    return t["scores"] / (_scalar(divisor, t.dtype, t.device) if exact else divisor)
+
+
+@lru_cache(maxsize=32)
+def _scalar(value: float, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """Return a number as a shared 0-d tensor, which halves the time of small layers."""
+    with torch.inference_mode(False):
+        return torch.tensor(value, dtype=dtype, device=device)
+
+
+def biased(t: "Trace") -> Tensor:
+    """Return the scores with what their positions add."""
+    e = t.experiment
+    position = POSITIONS[e.config.positions]
+    assert position.bias is not None
+    return _before(t, "biased") + t.take(position.bias(e.n_heads, e.T_q, e.T_k, t.parameters(position)))
+
+
+def capped(t: "Trace") -> Tensor:
+    """Return the scores squeezed into −c to c."""
+    cap: float = t.experiment.config.option("soft_cap")
+    return cap * torch.tanh(_before(t, "capped") / cap)
+
+
+def masked(t: "Trace") -> Tensor:
+    """Return the scores with those of masked pairs filled."""
+    hidden = t.hidden
+    before = _before(t, "masked")
+    if hidden is None:
+        return before
+    fill = t.experiment.config.option("fill")
+    value = _scalar(float(fill), t.dtype, t.device)  # beyond the range of float16 this is −∞
+    return torch.where(hidden, value, before)  # half the time of masked_fill
+
+
+def weights(t: "Trace") -> Tensor:
+    """Return the scores normalised: each row the shares of one whole; rows with nothing left are 0."""
+    config = t.experiment.config
+    made = _normalized(t, _before(t, "weights"))
+    if t.hidden is None or config.option("fill") != "-inf" or not t.has_empty_rows:
+        return made
+    return made.masked_fill(t.hidden.all(-1, keepdim=True), 0)
+
+
+def _normalized(t: "Trace", logits: Tensor) -> Tensor:
+    config = t.experiment.config
+    normalizer = NORMALIZERS[config.normalizer]
+    p = t.parameters(normalizer)
+    if normalizer.tempered and p["temperature"] != 1:
+        logits = logits / p["temperature"]
+    if not config.option("sink"):
+        return normalizer.apply(logits, p)
+    sinks = t.take(t.experiment.weights.extra["sinks"])[:, None, None].expand(*logits.shape[:-1], 1)
+    return normalizer.apply(torch.cat([logits, sinks], -1), p)[..., :-1]
+
+
+def zeroed(t: "Trace") -> Tensor:
+    """Return the weights with those of masked pairs set to 0, whose rows no longer sum to 1."""
+    hidden = t.hidden
+    return t["weights"] if hidden is None else t["weights"].masked_fill(hidden, 0)
+
+
+def dropped(t: "Trace") -> Tensor:
+    """Return the weights after dropout: some 0, the others divided by what is left on average."""
+    e = t.experiment
+    share = e.config.option("dropout")
+    kept = _kept(e.n_heads, e.T_q, e.T_k, share, e.config.option("dropout_seed")).to(t.device)
+    return torch.where(kept, _before(t, "dropped") / (1 - share), 0)
+
+
+@lru_cache(maxsize=2)
+def _kept(h: int, t_q: int, t_k: int, share: float, seed: int) -> Tensor:
+    with torch.inference_mode(False):
+        g = torch.Generator(device="cpu").manual_seed(seed)
+        return torch.rand(h, t_q, t_k, generator=g, dtype=torch.float32, device="cpu") >= share
+
+
+def context(t: "Trace") -> Tensor:
+    """Return the values mixed by the weights, [h, T_q, d_v]; of heads that are switched off 0."""
+    weights, values = _before(t, "context"), t["values"]
+    mixed = bmm(weights, values) if weights.ndim == 3 else matmul(weights, values)
+    if t.experiment.config.ablated:
+        mixed[..., list(t.experiment.config.ablated), :, :] = 0
+    return mixed
+
+
+def merged(t: "Trace") -> Tensor:
+    """Return the heads side by side, [T_q, h·d_v]."""
+    return t["context"].transpose(-3, -2).flatten(-2)
+
+
+def output(t: "Trace") -> Tensor:
+    """Return the heads side by side, mixed by W_o, [T_q, d_out]."""
+    w = t.experiment.weights
+    return _project(t, t["merged"] if "merged" in t else merged(t), w.W_o, w.b_o)

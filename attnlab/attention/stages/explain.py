@@ -1,0 +1,46 @@
+"""One cell of a stage as arithmetic, with the numbers put in: of one head, or of the mean over heads."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from attnlab.attention.stages.arithmetic import Span, joined, line, number, shown, signed
+from attnlab.attention.stages.explanation import Cell, Explanation, labels
+
+if TYPE_CHECKING:
+    from attnlab.attention.stages.trace import Trace
+
+__all__ = ["Cell", "Explanation", "explain"]
+
+
+def explain(trace: "Trace", cell: Cell, limit: int | None = 6) -> Explanation:
+    """Explain one cell; at most ``limit`` terms of a sum are written out, None writes all.
+
+    Raises:
+        KeyError: the stage does not exist in this configuration.
+        IndexError: the cell lies outside the stage.
+    """
+    stage = trace.stage(cell.stage)
+    *heads, rows, columns = trace[cell.stage].shape
+    head_fits = not heads or cell.head is None or 0 <= cell.head < heads[0]
+    if not (head_fits and 0 <= cell.row < rows and 0 <= cell.column < columns):
+        raise IndexError(f"{cell} lies outside {cell.stage}, which is {list(trace[cell.stage].shape)}")
+    if stage.has_heads and cell.head is None:
+        return _mean(trace, cell, limit)
+    return stage.explain(trace, cell, limit)
+
+
+def _mean(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
+    stage = trace.stage(cell.stage)
+    heads = trace.array(cell.stage)[:, cell.row, cell.column]
+    value = float(trace.mean(cell.stage)[cell.row, cell.column])
+    names = labels(trace.experiment, stage.axes, cell.row, cell.column)
+    if len(heads) == 1:
+        return replace(stage.explain(trace, replace(cell, head=0), limit), cell=cell)
+    which = shown(len(heads), limit)
+    terms = joined([(Span(signed(x), stage.role),) for x in heads], which)
+    lines = (
+        line("the mean of ", Span(str(len(heads)), style="strong"), " heads"),
+        line("(", terms, f") ÷ {len(heads)}"),
+        line("= ", Span(number(value), style="strong")),
+    )
+    return Explanation(cell, stage.title, stage.role, names, value, lines)

@@ -1,0 +1,128 @@
+"""Cells of inputs, queries, keys and values as arithmetic, with the numbers put in."""
+
+from typing import TYPE_CHECKING
+
+import torch
+
+from attnlab.attention.registries.norms import NORMS
+from attnlab.attention.registries.positions import POSITIONS
+from attnlab.attention.stages.arithmetic import Line, Span, line, number, products, short, signed
+from attnlab.attention.stages.explanation import Cell, Explanation, made, number_of, numbers_of, value_of
+from attnlab.attention.stages.presence import source
+from attnlab.base.counted import numbered
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from attnlab.attention.stages.trace import Trace
+
+
+def inputs(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
+    """Explain an input: the number given, and what its position adds."""
+    return made(trace, cell, *_given_lines(trace, cell, trace.experiment.embeddings))
+
+
+def memory(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
+    """Explain a number of the second sequence: the number given, and what its position adds."""
+    return made(trace, cell, *_given_lines(trace, cell, trace.experiment.memory))
+
+
+def _given_lines(trace: "Trace", cell: Cell, embeddings: "Tensor") -> tuple[Line, ...]:
+    given = number_of(trace, embeddings[cell.row, cell.column])
+    position = POSITIONS[trace.experiment.config.positions]
+    if position.encode is None:
+        return (line("given: ", Span(short(given), style="strong")),)
+    encoding = position.encode(embeddings.shape[0], embeddings.shape[1], trace.parameters(position))
+    added, total = float(encoding[cell.row, cell.column]), value_of(trace, cell)
+    return (
+        line("given + ", Span(f"{position.title} position {cell.row}", style="muted")),
+        line(f"= {short(given)} + {signed(added)} = ", Span(number(total), style="strong")),
+    )
+
+
+def _projection(trace: "Trace", cell: Cell, limit: int | None, symbol: str, role: str, n_heads: int) -> Explanation:
+    """Explain a cell of X W + b; ``symbol`` is the small letter of queries, keys or values."""
+    e = trace.experiment
+    weight: Tensor | None = getattr(e.weights, f"W_{symbol}")
+    bias: Tensor | None = getattr(e.weights, f"b_{symbol}")
+    head = (cell.head or 0) * n_heads // e.n_heads
+    size = trace.array(cell.stage).shape[-1]
+    column = head * size + cell.column
+    given = source(e, cell.stage)
+    letter = "m" if given == "memory" else "x"
+    x = numbers_of(trace, trace[given][cell.row])
+    if weight is None:
+        lines = [line(Span(symbol, role), " = ", Span(letter), f"[{column}] = ", short(x[column]))]
+        lines.append(line(Span(f"W_{symbol} is the identity: untrained", style="muted")))
+    else:
+        w = numbers_of(trace, weight[:, column])
+        where = line(Span(f"W_{symbol}", role), f", column {column}")
+        lines = [line(Span(symbol, role), " = ", letter, " · ", where), line("= ", products(x, w, ("", role), limit))]
+    if bias is not None:
+        lines.append(line("+ bias ", Span(signed(number_of(trace, bias[column])), role)))
+    lines.append(line("= ", Span(number(value_of(trace, cell)), style="strong")))
+    if n_heads > 1:
+        own = numbered("column", head * size, (head + 1) * size - 1)
+        shared = f", which {e.n_heads // n_heads} query heads share" if n_heads < e.n_heads else ""
+        lines.append(line(Span(f"head {head} owns {own}{shared}", style="muted")))
+    return made(trace, cell, *lines)
+
+
+def queries(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
+    """Explain a query: its token's inputs times a column of W_q."""
+    return _projection(trace, cell, limit, "q", "query", trace.experiment.n_heads)
+
+
+def keys(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
+    """Explain a key: its token's inputs times a column of W_k."""
+    return _projection(trace, cell, limit, "k", "key", trace.experiment.n_kv_heads)
+
+
+def values(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
+    """Explain a value: its token's inputs times a column of W_v."""
+    return _projection(trace, cell, limit, "v", "value", trace.experiment.n_kv_heads)
+
+
+def _normed(trace: "Trace", cell: Cell, place: int) -> Explanation:
+    e = trace.experiment
+    norm, before = NORMS[e.config.qk_norm], trace.array(source(e, cell.stage))
+    row = before[cell.head or 0, cell.row]
+    p = trace.parameters(norm)
+    lines = list(norm.explain(row, cell.column, p))
+    if norm.tables and norm.apply is not None:
+        table = norm.tables[place]
+        gain = number_of(trace, e.weights.extra[table.name][cell.column])
+        plain = float(norm.apply(torch.tensor(row, dtype=torch.float64, device="cpu"), p)[cell.column])
+        times = line(short(plain), "·", Span(signed(gain), table.role))
+        lines.append(line("times the gain ", Span(f"{table.name}[{cell.column}]", table.role), ": ", times))
+    lines.append(line("= ", Span(number(value_of(trace, cell)), style="strong")))
+    return made(trace, cell, *lines)
+
+
+def normed_queries(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
+    """Explain a number of a normalised query."""
+    return _normed(trace, cell, 0)
+
+
+def normed_keys(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
+    """Explain a number of a normalised key."""
+    return _normed(trace, cell, 1)
+
+
+def _rotated(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
+    e = trace.experiment
+    position = POSITIONS[e.config.positions]
+    assert position.explain_rotated is not None
+    before = trace.array(source(e, cell.stage))[cell.head or 0, cell.row]
+    lines = position.explain_rotated(before, cell.row, cell.column, trace.plain_parameters(position), limit)
+    return made(trace, cell, *lines, line("= ", Span(number(value_of(trace, cell)), style="strong")))
+
+
+def rotated_queries(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
+    """Explain a number of a turned query."""
+    return _rotated(trace, cell, limit)
+
+
+def rotated_keys(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
+    """Explain a number of a turned key."""
+    return _rotated(trace, cell, limit)

@@ -1,0 +1,65 @@
+"""Which cells of other stages belong to a cell: the row of Q, the row of K, the two tokens, and so on."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from attnlab.attention.stages.explanation import Cell
+from attnlab.attention.stages.table import BY_NAME, Stage
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A row, a column, a cell or all of a stage; None stands for all. ``role`` is the colour of its outline."""
+
+    row: int | None
+    column: int | None
+    head: int | None
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class Coordinates:
+    """What a cell points at: a query, a key, a head, a column of the values; None where it does not."""
+
+    query: int | None = None
+    key: int | None = None
+    d_v: int | None = None
+    head: int | None = None
+
+
+def coordinates(e: "Experiment", cell: Cell) -> Coordinates:
+    """Return what a cell points at; a token of the inputs is a query."""
+    stage = BY_NAME[cell.stage]
+    axes = stage.axes
+    at = {axes[-2]: cell.row, axes[-1]: cell.column}
+    if side_by_side(e, stage):
+        head, at["d_v"] = divmod(cell.column, e.d_v)
+        return Coordinates(cell.row, None, at["d_v"], head)
+    return Coordinates(at.get("query", at.get("token")), at.get("key"), at.get("d_v"), cell.head)
+
+
+def side_by_side(e: "Experiment", stage: Stage) -> bool:
+    """Return whether the columns of a stage are those of the heads, one beside the other."""
+    return stage.axes[-1] == "merged" or (stage.name == "output" and e.weights.W_o is None)
+
+
+def linked(e: "Experiment", cell: Cell, stage: Stage) -> tuple[Region, ...]:
+    """Return the regions of ``stage`` that belong to ``cell``; of its own stage, the cell itself."""
+    if stage.name == cell.stage:
+        return (Region(cell.row, cell.column, cell.head, "neutral"),)
+    at = coordinates(e, cell)
+    if stage.axes[0] == "token":
+        both = [(at.query, "query")] if e.memory_tokens is not None else [(at.query, "query"), (at.key, "key")]
+        if at.query == at.key:
+            both = both[:1]
+        return tuple(Region(token, None, None, role) for token, role in both if token is not None)
+    row = {"query": at.query, "key": at.key}.get(stage.axes[-2])
+    column = {"key": at.key, "d_v": at.d_v}.get(stage.axes[-1])
+    if side_by_side(e, stage) and at.d_v is not None and at.head is not None:
+        column = at.head * e.d_v + at.d_v
+    if row is None and column is None:
+        return ()
+    return (Region(row, column, at.head if stage.has_heads else None, stage.role),)

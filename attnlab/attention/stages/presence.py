@@ -1,0 +1,71 @@
+"""Which stages a configuration has besides those that are always there, and what each is computed from."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from attnlab.attention.registries.features import FEATURES
+from attnlab.attention.registries.positions import POSITIONS
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+
+
+def _rotates(e: "Experiment") -> bool:
+    return POSITIONS[e.config.positions].rotate is not None
+
+
+def _norms(e: "Experiment") -> bool:
+    return e.config.qk_norm != "none"
+
+
+OPTIONAL: dict[str, Callable[["Experiment"], bool]] = {
+    "memory": lambda e: e.memory_embeddings is not None,
+    "normed_queries": _norms,
+    "normed_keys": _norms,
+    "rotated_queries": _rotates,
+    "rotated_keys": _rotates,
+    "scaled": lambda e: e.config.scale != "none",
+    "biased": lambda e: POSITIONS[e.config.positions].bias is not None,
+    "capped": lambda e: FEATURES["soft_cap"].on(e.config),
+    "masked": lambda e: e.masked and e.config.option("fill") != "after",
+    "zeroed": lambda e: e.masked and e.config.option("fill") == "after",
+    "dropped": lambda e: FEATURES["dropout"].on(e.config),
+    "merged": lambda e: e.n_heads > 1 and e.weights.W_o is not None,
+}
+
+SOURCES: dict[str, tuple[tuple[str, ...], ...]] = {
+    "queries": (("inputs",),),
+    "keys": (("memory", "inputs"),),
+    "values": (("memory", "inputs"),),
+    "normed_queries": (("queries",),),
+    "normed_keys": (("keys",),),
+    "rotated_queries": (("normed_queries", "queries"),),
+    "rotated_keys": (("normed_keys", "keys"),),
+    "scores": (("rotated_queries", "normed_queries", "queries"), ("rotated_keys", "normed_keys", "keys")),
+    "scaled": (("scores",),),
+    "biased": (("scaled", "scores"),),
+    "capped": (("biased", "scaled", "scores"),),
+    "masked": (("capped", "biased", "scaled", "scores"),),
+    "weights": (("masked", "capped", "biased", "scaled", "scores"),),
+    "zeroed": (("weights",),),
+    "dropped": (("zeroed", "weights"),),
+    "context": (("dropped", "zeroed", "weights"), ("values",)),
+    "merged": (("context",),),
+    "output": (("merged", "context"),),
+}
+"""For each stage its sources; of each, the first one that the configuration has."""
+
+
+def has(e: "Experiment", name: str) -> bool:
+    """Return whether a configuration has a stage."""
+    return name not in OPTIONAL or OPTIONAL[name](e)
+
+
+def source(e: "Experiment", name: str, place: int = 0) -> str:
+    """Return the stage that a stage is computed from in this configuration; ``place`` counts its sources."""
+    return next(candidate for candidate in SOURCES[name][place] if has(e, candidate))
+
+
+def sources(e: "Experiment", name: str) -> tuple[str, ...]:
+    """Return all stages that a stage is computed from in this configuration."""
+    return tuple(source(e, name, place) for place in range(len(SOURCES.get(name, ()))))

@@ -1,0 +1,308 @@
+"""What each stage is written as: a formula for its header, and the PyTorch that does the same."""
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from attnlab.attention.registries import masks
+from attnlab.attention.registries.entries import Entry
+from attnlab.attention.registries.normalizers import NORMALIZERS
+from attnlab.attention.registries.norms import NORMS
+from attnlab.attention.registries.positions import POSITIONS
+from attnlab.attention.registries.scores import SCORES
+from attnlab.attention.stages.arithmetic import number
+from attnlab.attention.stages.presence import has, source
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+
+VARIABLES = {
+    "inputs": "X", "memory": "M", "queries": "Q", "keys": "K", "values": "V", "normed_queries": "Q_normed",
+    "normed_keys": "K_normed", "rotated_queries": "Q_rotated", "rotated_keys": "K_rotated", "context": "Z",
+}  # fmt: skip
+"""What stages are called in code, where that is not their name."""
+
+
+def variable(name: str) -> str:
+    """Return what a stage is called in code."""
+    return VARIABLES.get(name, name)
+
+
+def _x(e: "Experiment", name: str, place: int = 0) -> str:
+    """Return what the source of a stage is called in code."""
+    return variable(source(e, name, place))
+
+
+def _with(expression: str, **variables: str) -> str:
+    """Return an expression with some of its variables called otherwise."""
+    for old, new in variables.items():
+        expression = re.sub(rf"\b{old}\b", new, expression)
+    return expression
+
+
+def inputs_formula(e: "Experiment") -> str:
+    """Return X, or X with what its positions add."""
+    position = POSITIONS[e.config.positions]
+    return "X" if position.encode is None else position.formula
+
+
+def memory_formula(e: "Experiment") -> str:
+    """Return M, or M with what its positions add."""
+    return inputs_formula(e).replace("X", "M", 1)
+
+
+def _embeddings_code(e: "Experiment", variable_name: str, given: str) -> str:
+    position = POSITIONS[e.config.positions]
+    if position.encode is None:
+        return f"{variable_name} = {given}"
+    lines = (*position.setup, f"{variable_name} = {position.code}")
+    return _filled("\n".join(_with(line, x=given) for line in lines), e, position)
+
+
+def inputs_code(e: "Experiment") -> str:
+    """Return the code that adds positions to the embeddings x."""
+    return _embeddings_code(e, "X", "x")
+
+
+def memory_code(e: "Experiment") -> str:
+    """Return the code that adds positions to the second sequence."""
+    return _embeddings_code(e, "M", "memory")
+
+
+def projection_formula(name: str, letter: str) -> Callable[["Experiment"], str]:
+    """Return the formula of queries, keys or values."""
+
+    def formula(e: "Experiment") -> str:
+        weight, bias = getattr(e.weights, f"W_{letter}"), getattr(e.weights, f"b_{letter}")
+        given = _x(e, name)
+        text = f"{variable(name)} = {given}" if weight is None else f"{variable(name)} = {given} W_{letter}"
+        return text if bias is None else f"{text} + b_{letter}"
+
+    return formula
+
+
+def projection_code(name: str, letter: str) -> Callable[["Experiment"], str]:
+    """Return the code of queries, keys or values."""
+
+    def code(e: "Experiment") -> str:
+        given = _x(e, name)
+        has_weight = getattr(e.weights, f"W_{letter}") is not None
+        has_bias = getattr(e.weights, f"b_{letter}") is not None
+        text = given + (f" @ W_{letter}" if has_weight else "") + (f" + b_{letter}" if has_bias else "")
+        text = f"({text})" if has_weight or has_bias else text
+        heads = e.n_heads if letter == "q" else e.n_kv_heads
+        text = f"{variable(name)} = {text}.unflatten(-1, ({heads}, -1)).transpose(0, 1)"
+        return text if heads == e.n_heads else f"{text}.repeat_interleave({e.n_heads // heads}, dim=0)"
+
+    return code
+
+
+_LETTERS = {"queries": ("q", "g_q", 0), "keys": ("k", "g_k", 1)}
+
+
+def normed_formula(of: str) -> Callable[["Experiment"], str]:
+    """Return the formula of normalised queries or keys."""
+    letter, gain, _ = _LETTERS[of]
+    return lambda e: NORMS[e.config.qk_norm].formula.replace("{x}", letter).replace("{g}", gain)
+
+
+def normed_code(of: str) -> Callable[["Experiment"], str]:
+    """Return the code of normalised queries or keys."""
+    place = _LETTERS[of][2]
+
+    def code(e: "Experiment") -> str:
+        norm = NORMS[e.config.qk_norm]
+        gain = f" * {norm.tables[place].name}" if norm.tables else ""
+        return f"{variable(f'normed_{of}')} = {_with(_filled(norm.code, e, norm), x=_x(e, f'normed_{of}'))}{gain}"
+
+    return code
+
+
+def rotated_formula(of: str) -> Callable[["Experiment"], str]:
+    """Return the formula of turned queries or keys."""
+    return lambda e: POSITIONS[e.config.positions].formula.replace("{x}", _LETTERS[of][0])
+
+
+def rotated_code(of: str) -> Callable[["Experiment"], str]:
+    """Return the code of turned queries or keys."""
+
+    def code(e: "Experiment") -> str:
+        position, given = POSITIONS[e.config.positions], _x(e, f"rotated_{of}")
+        lines = (*position.setup, f"{variable(f'rotated_{of}')} = {position.code}")
+        return _filled("\n".join(_with(line, x=given) for line in lines), e, position)
+
+    return code
+
+
+def _filled(code: str, e: "Experiment", entry: Entry) -> str:
+    """Return the code of an entry with its options put in, which stand in it as {name}."""
+    for option in entry.options:
+        code = code.replace(f"{{{option.name}}}", repr(e.config.option(option.name)))
+    return code
+
+
+def scores_formula(e: "Experiment") -> str:
+    """Return the formula of the score function."""
+    return SCORES[e.config.score].formula
+
+
+def scores_code(e: "Experiment") -> str:
+    """Return the code of the score function."""
+    score = SCORES[e.config.score]
+    return f"scores = {_with(_filled(score.code, e, score), Q=_x(e, 'scores'), K=_x(e, 'scores', 1))}"
+
+
+_DIVISORS = {"sqrt_d_k": (r"\sqrt{d_k}", "K.shape[-1]"), "sqrt_d_model": (r"\sqrt{d_{model}}", "X.shape[-1]")}
+
+
+def scaled_formula(e: "Experiment") -> str:
+    """Return by what scores are divided."""
+    scale = e.config.scale
+    return rf"\div\, {_DIVISORS[scale][0] if isinstance(scale, str) else number(scale)}"
+
+
+def scaled_code(e: "Experiment") -> str:
+    """Return the code that divides the scores."""
+    scale = e.config.scale
+    return f"scaled = scores / {f'{_DIVISORS[scale][1]} ** 0.5' if isinstance(scale, str) else repr(scale)}"
+
+
+def biased_formula(e: "Experiment") -> str:
+    """Return what positions add to the scores."""
+    return POSITIONS[e.config.positions].formula
+
+
+def biased_code(e: "Experiment") -> str:
+    """Return the code that adds a bias to the scores."""
+    position = POSITIONS[e.config.positions]
+    return _filled("\n".join((*position.setup, f"biased = {_x(e, 'biased')} + {position.code}")), e, position)
+
+
+def capped_formula(e: "Experiment") -> str:
+    """Return how scores are squeezed."""
+    cap = f"{e.config.option('soft_cap'):g}"
+    return rf"{cap} \tanh(s \div {cap})"
+
+
+def capped_code(e: "Experiment") -> str:
+    """Return the code that squeezes the scores."""
+    cap = e.config.option("soft_cap")
+    return f"capped = {cap!r} * torch.tanh({_x(e, 'capped')} / {cap!r})"
+
+
+_FILL_FORMULAS = {"-inf": r"{-\infty}", "-1e9": r"{-10^9}", "0": "0", "after": "0"}
+
+
+def masked_formula(e: "Experiment") -> str:
+    """Return what is masked, and what becomes of it."""
+    return f"{masks.formula(e)} = {_FILL_FORMULAS[e.config.option('fill')]}"
+
+
+def _allowed_code(e: "Experiment", of: str) -> str:
+    """Return the code that assigns what may be attended to."""
+    config = e.config
+    if not config.masks:
+        if config.mask is None:
+            return f"allowed = torch.ones_like({of}, dtype=torch.bool).tril()"
+        return "allowed = mask.tril()" if config.causal else "allowed = mask"
+    lines = (
+        f"i = torch.arange({e.T_q}, device={of}.device)[:, None]  # queries",
+        f"j = torch.arange({e.T_k}, device={of}.device)  # keys",
+        f"allowed = {masks.code(e)}",
+    )
+    return "\n".join(lines)
+
+
+def masked_code(e: "Experiment") -> str:
+    """Return the code that fills the scores of masked pairs."""
+    of, fill = _x(e, "masked"), e.config.option("fill")
+    if fill == "-inf":
+        return f"{_allowed_code(e, of)}\nmasked = {of}.masked_fill(~allowed, -torch.inf)"
+    value = f"fill = torch.tensor({float(fill)!r}, dtype={of}.dtype, device={of}.device)"
+    return f"{_allowed_code(e, of)}\n{value}\nmasked = {of}.masked_fill(~allowed, fill)"
+
+
+def weights_formula(e: "Experiment") -> str:
+    """Return the formula of the normaliser, with its temperature and the sink."""
+    normalizer = NORMALIZERS[e.config.normalizer]
+    parts = [normalizer.formula]
+    if normalizer.tempered and e.config.option("temperature") != 1:
+        parts.append(rf"\mathrm{{temperature}}\ {e.config.option('temperature'):g}")
+    if e.config.option("sink"):
+        parts.append(r"\mathrm{sink}")
+    return r",\ ".join(parts)
+
+
+def weights_code(e: "Experiment") -> str:
+    """Return the code of the normaliser."""
+    normalizer, of = NORMALIZERS[e.config.normalizer], _x(e, "weights")
+    lines, x = [], of
+    if normalizer.tempered and e.config.option("temperature") != 1:
+        lines.append(f"logits = {x} / {e.config.option('temperature')!r}")
+        x = "logits"
+    if e.config.option("sink"):
+        column = f"sinks[:, None, None].expand(-1, {of}.shape[1], 1)"
+        lines.append(f"logits = torch.cat([{x}, {column}], dim=-1)")
+        x = "logits"
+    lines.append(_filled(normalizer.code, e, normalizer).replace("{x}", x))
+    if e.config.option("sink"):
+        lines.append("weights = weights[..., :-1]  # the sink passes nothing on")
+    cells = e.hidden_cells()
+    if has(e, "masked") and e.config.option("fill") == "-inf" and cells is not None and cells.has_empty_rows:
+        lines.append("weights = weights.masked_fill(~allowed.any(-1, keepdim=True), 0)  # nothing left to attend to")
+    return "\n".join(lines)
+
+
+def zeroed_code(e: "Experiment") -> str:
+    """Return the code that masks after the normaliser."""
+    return f"{_allowed_code(e, 'weights')}\nzeroed = weights.masked_fill(~allowed, 0)"
+
+
+def dropped_formula(e: "Experiment") -> str:
+    """Return the share that is dropped."""
+    share = e.config.option("dropout")
+    return rf"p = {share:g},\ \div\, {1 - share:g}"
+
+
+def dropped_code(e: "Experiment") -> str:
+    """Return the code of dropout with its seed."""
+    share, seed, of = e.config.option("dropout"), e.config.option("dropout_seed"), _x(e, "dropped")
+    draw = f"draw = torch.rand({of}.shape, generator=torch.Generator().manual_seed({seed}))"
+    kept = f"kept = (draw >= {share!r}).to({of}.device)"
+    return f"{draw}\n{kept}\ndropped = torch.where(kept, {of} / (1 - {share!r}), 0)"
+
+
+def context_formula(e: "Experiment") -> str:
+    """Return that the weights mix the values, and which heads are switched off."""
+    off = ", ".join(map(str, e.config.ablated))
+    return r"Z = A V" + (rf",\ \mathrm{{off:}}\ {off}" if off else "")
+
+
+def context_code(e: "Experiment") -> str:
+    """Return the code that mixes the values."""
+    code = f"Z = {_x(e, 'context')} @ V"
+    return f"{code}\nZ[{list(e.config.ablated)}] = 0  # heads that are switched off" if e.config.ablated else code
+
+
+def merged_formula(e: "Experiment") -> str:
+    """Return the heads side by side."""
+    return r"[Z_1 Z_2 \ldots]"
+
+
+def merged_code(e: "Experiment") -> str:
+    """Return the code that puts the heads side by side."""
+    return "merged = Z.transpose(0, 1).flatten(1)"
+
+
+def output_formula(e: "Experiment") -> str:
+    """Return the formula of the output."""
+    text = r"\mathrm{heads\ side\ by\ side}" if e.n_heads > 1 else "Z"
+    text = text if e.weights.W_o is None else ("[Z_1 Z_2 \\ldots]\\, W_o" if e.n_heads > 1 else "Z W_o")
+    return text if e.weights.b_o is None else f"{text} + b_o"
+
+
+def output_code(e: "Experiment") -> str:
+    """Return the code of the output."""
+    text = "merged" if has(e, "merged") else "Z.transpose(0, 1).flatten(1)"
+    text = text if e.weights.W_o is None else f"{text} @ W_o"
+    return f"output = {text}" + ("" if e.weights.b_o is None else " + b_o")

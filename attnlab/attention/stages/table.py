@@ -1,0 +1,240 @@
+"""The table: an attention layer is these stages, and nothing else in the program lists them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from torch import Tensor
+
+from attnlab.attention.registries.normalizers import NORMALIZERS
+from attnlab.attention.stages import evaluate, explain_maps, explain_projections, presence, spelling
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import AttentionConfig, Experiment
+    from attnlab.attention.stages.explanation import Cell, Explanation
+    from attnlab.attention.stages.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One stage of the computation.
+
+    ``axes`` name each axis (see :mod:`attnlab.attention.axes`). ``kind`` is ``"signed"``, ``"probability"`` or
+    ``"positive"``, ``about`` one sentence for a lecture.
+
+    ``code(e)`` is PyTorch that assigns :attr:`variable`. Run in order, the stages' code needs ``torch``, ``x`` (the
+    embeddings), in cross-attention ``memory`` (its embeddings), and the weights, biases, tables of entries and ``mask``
+    that the experiment has, by the names of their fields.
+    """
+
+    name: str
+    title: str
+    symbol: str
+    axes: tuple[str, ...]
+    role: str
+    kind: str
+    about: str
+    formula: Callable[["Experiment"], str]
+    compute: Callable[["Trace"], Tensor]
+    explain: Callable[["Trace", "Cell", int | None], "Explanation"]
+    code: Callable[["Experiment"], str]
+    beside: bool = False
+    """Shown like any other, but not among the names that a trace lists as ``stages``, which scripts rely on."""
+
+    @property
+    def has_heads(self) -> bool:
+        """Whether the first axis is the head."""
+        return self.axes[0] == "head"
+
+    @property
+    def is_map(self) -> bool:
+        """Whether it is a map of query by key."""
+        return self.axes[-2:] == ("query", "key")
+
+    @property
+    def variable(self) -> str:
+        """What the stage is called in ``code``."""
+        return spelling.variable(self.name)
+
+    def present(self, e: "Experiment") -> bool:
+        """Return whether a configuration has this stage."""
+        return presence.has(e, self.name)
+
+
+_QUERY, _KEY, _VALUE = ("head", "query", "d_k"), ("head", "key", "d_k"), ("head", "key", "d_v")
+_MAP = ("head", "query", "key")
+
+STAGES: tuple[Stage, ...] = (
+    Stage(
+        "inputs", "Inputs", "X", ("token", "d_model"), "neutral", "signed",
+        "One row of numbers for each token.",
+        spelling.inputs_formula, evaluate.inputs, explain_projections.inputs, spelling.inputs_code,
+    ),
+    Stage(
+        "memory", "Memory", "M", ("key", "d_memory"), "neutral", "signed",
+        "The second sequence, which keys and values come from.",
+        spelling.memory_formula, evaluate.memory, explain_projections.memory, spelling.memory_code, True,
+    ),
+    Stage(
+        "queries", "Queries", "Q", _QUERY, "query", "signed",
+        "What each token looks for.",
+        spelling.projection_formula("queries", "q"), evaluate.queries, explain_projections.queries,
+        spelling.projection_code("queries", "q"),
+    ),
+    Stage(
+        "keys", "Keys", "K", _KEY, "key", "signed",
+        "What each token offers to be found by.",
+        spelling.projection_formula("keys", "k"), evaluate.keys, explain_projections.keys,
+        spelling.projection_code("keys", "k"),
+    ),
+    Stage(
+        "values", "Values", "V", _VALUE, "value", "signed",
+        "What each token passes on when it is attended to.",
+        spelling.projection_formula("values", "v"), evaluate.values, explain_projections.values,
+        spelling.projection_code("values", "v"),
+    ),
+    Stage(
+        "normed_queries", "Normed queries", "Q", _QUERY, "query", "signed",
+        "Queries made of like size, so that scores cannot run away.",
+        spelling.normed_formula("queries"), evaluate.normed_queries, explain_projections.normed_queries,
+        spelling.normed_code("queries"),
+    ),
+    Stage(
+        "normed_keys", "Normed keys", "K", _KEY, "key", "signed",
+        "Keys made of like size, so that scores cannot run away.",
+        spelling.normed_formula("keys"), evaluate.normed_keys, explain_projections.normed_keys,
+        spelling.normed_code("keys"),
+    ),
+    Stage(
+        "rotated_queries", "Rotated queries", "Q", _QUERY, "query", "signed",
+        "Queries turned by an angle that grows with their position.",
+        spelling.rotated_formula("queries"), evaluate.rotated_queries, explain_projections.rotated_queries,
+        spelling.rotated_code("queries"),
+    ),
+    Stage(
+        "rotated_keys", "Rotated keys", "K", _KEY, "key", "signed",
+        "Keys turned by an angle that grows with their position.",
+        spelling.rotated_formula("keys"), evaluate.rotated_keys, explain_projections.rotated_keys,
+        spelling.rotated_code("keys"),
+    ),
+    Stage(
+        "scores", "Scores", "S", _MAP, "neutral", "signed",
+        "How well each query fits each key.",
+        spelling.scores_formula, evaluate.scores, explain_maps.scores, spelling.scores_code,
+    ),
+    Stage(
+        "scaled", "Scaled", "S", _MAP, "neutral", "signed",
+        "Divided, so that long vectors do not push the weights to their edges.",
+        spelling.scaled_formula, evaluate.scaled, explain_maps.scaled, spelling.scaled_code,
+    ),
+    Stage(
+        "biased", "Biased", "S", _MAP, "neutral", "signed",
+        "What the distance between two tokens adds to their score.",
+        spelling.biased_formula, evaluate.biased, explain_maps.biased, spelling.biased_code,
+    ),
+    Stage(
+        "capped", "Capped", "S", _MAP, "neutral", "signed",
+        "Squeezed, so that no score is larger than the cap.",
+        spelling.capped_formula, evaluate.capped, explain_maps.capped, spelling.capped_code,
+    ),
+    Stage(
+        "masked", "Masked", "S", _MAP, "neutral", "signed",
+        "What a query may not see is set to minus infinity.",
+        spelling.masked_formula, evaluate.masked, explain_maps.masked, spelling.masked_code,
+    ),
+    Stage(
+        "weights", "Weights", "A", _MAP, "attention", "probability",
+        "Each row becomes shares of one whole.",
+        spelling.weights_formula, evaluate.weights, explain_maps.weights, spelling.weights_code,
+    ),
+    Stage(
+        "zeroed", "Masked after", "A", _MAP, "attention", "probability",
+        "Weights of masked pairs are set to 0 too late: the rows no longer sum to 1.",
+        spelling.masked_formula, evaluate.zeroed, explain_maps.zeroed, spelling.zeroed_code,
+    ),
+    Stage(
+        "dropped", "Dropout", "A", _MAP, "attention", "positive",
+        "Some weights are 0 at random, the others larger: rows keep their sum only on average.",
+        spelling.dropped_formula, evaluate.dropped, explain_maps.dropped, spelling.dropped_code,
+    ),
+    Stage(
+        "context", "Context", "Z", ("head", "query", "d_v"), "attention", "signed",
+        "The values, mixed by the weights.",
+        spelling.context_formula, evaluate.context, explain_maps.context, spelling.context_code,
+    ),
+    Stage(
+        "merged", "Heads merged", "Z", ("query", "merged"), "attention", "signed",
+        "The heads side by side, each in its own columns.",
+        spelling.merged_formula, evaluate.merged, explain_maps.merged, spelling.merged_code, True,
+    ),
+    Stage(
+        "output", "Output", "O", ("query", "d_out"), "neutral", "signed",
+        "The heads side by side, mixed by the output weights.",
+        spelling.output_formula, evaluate.output, explain_maps.output, spelling.output_code,
+    ),
+)  # fmt: skip
+
+BY_NAME = {stage.name: stage for stage in STAGES}
+
+
+def kind_of(stage: Stage, e: "Experiment") -> str:
+    """Return "signed", "probability" or "positive": what a stage's numbers are, as a normaliser may say otherwise."""
+    if stage.kind == "signed":
+        return stage.kind
+    normalizer = NORMALIZERS[e.config.normalizer].kind
+    return normalizer if normalizer == "signed" else stage.kind
+
+
+def about(stage: Stage, e: "Experiment") -> str:
+    """Return what a stage does in this configuration, as one sentence for a lecture."""
+    normalizer = NORMALIZERS[e.config.normalizer]
+    if stage.name == "weights" and normalizer.alone:
+        return "Each score becomes a weight on its own; the rows need not sum to 1."
+    if stage.name == "weights" and normalizer.kind == "signed":
+        return "Each row becomes numbers that sum to 1, some of them perhaps negative."
+    if stage.name == "zeroed" and normalizer.alone:
+        return "Weights of masked pairs are set to 0, which changes no other: each key has its weight on its own."
+    if stage.name == "masked" and e.config.option("fill") != "-inf":
+        return f"What a query may not see gets the score {e.config.option('fill').replace('-', '−')}."
+    if stage.name == "output" and e.weights.W_o is None:
+        return "The heads side by side." if e.n_heads > 1 else "The context of the one head."
+    return stage.about
+
+
+def sources(stage: Stage, e: "Experiment") -> tuple[Stage, ...]:
+    """Return the stages that this one is computed from in this configuration."""
+    return tuple(BY_NAME[name] for name in presence.sources(e, stage.name))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The stages of a configuration: all by name, in order, and the stages that each is computed from.
+
+    ``listed`` has the names without those of side stages.
+    """
+
+    stages: Mapping[str, Stage]
+    sources: Mapping[str, tuple[str, ...]]
+    listed: tuple[str, ...]
+
+
+_PLANS: "WeakKeyDictionary[AttentionConfig, dict[tuple[bool, bool], Plan]]" = WeakKeyDictionary()
+
+
+def plan(e: "Experiment") -> Plan:
+    """Return the plan of an experiment; cached by configuration, which edits of numbers keep."""
+    plans = _PLANS.get(e.config)
+    if plans is None:
+        plans = _PLANS[e.config] = {}
+    key = (e.memory_embeddings is not None, e.weights.W_o is not None)
+    if key not in plans:
+        plans[key] = new_plan(e)
+    return plans[key]
+
+
+def new_plan(e: "Experiment") -> Plan:
+    """Return the plan of an experiment, or of an object with the same attributes, without the cache."""
+    present = {stage.name: stage for stage in STAGES if stage.present(e)}
+    listed = tuple(name for name, stage in present.items() if not stage.beside)
+    return Plan(present, {name: presence.sources(e, name) for name in present}, listed)

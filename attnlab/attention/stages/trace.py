@@ -1,0 +1,257 @@
+"""What one experiment computes: its stages, evaluated on demand and each at most once."""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from attnlab.attention.arrays import is_written
+from attnlab.attention.frozen import NOTHING
+from attnlab.attention.registries.entries import Entry
+from attnlab.attention.registries.masks import Hidden
+from attnlab.attention.stages.table import Stage, plan
+from attnlab.base.arguments import explain_calls
+from attnlab.base.errors import ArgumentError, DeviceError
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+
+_SHOWS_MASK = {
+    "-inf": ("masked", "weights", "dropped"),
+    "-1e9": ("masked",),
+    "0": (),
+    "after": ("zeroed", "dropped"),
+}
+
+
+class Trace:
+    """The stages of an experiment on one device in one dtype; ``trace["weights"]`` is a tensor [h, T_q, T_k].
+
+    It is read as a mapping is: ``name in trace``, ``len(trace)`` and ``for name in trace`` compute nothing.
+
+    Attributes:
+        experiment: what is computed.
+        device, dtype: where and in what.
+        stages: the names that this configuration has, in order.
+    """
+
+    @explain_calls
+    def __init__(self, experiment: "Experiment", device: torch.device, dtype: torch.dtype) -> None:
+        self.experiment = experiment
+        self.device = device
+        self.dtype = dtype
+        try:
+            self._plan, self._kind = plan(experiment), device.type
+        except (AttributeError, TypeError):
+            raise ArgumentError(
+                "A Trace needs an Experiment, a torch.device and a torch.dtype; attnlab.compute makes one."
+            ) from None
+        self._present = self._plan.stages
+        self._tensors: dict[str, Tensor] = {}
+        self._arrays: dict[str, NDArray[np.floating]] = {}
+        self._as_given = self._kind == "cpu"  # where experiments are
+        self._masks: Hidden | None = None
+        self._hidden: Tensor | None = None
+
+    def __repr__(self) -> str:
+        """Return one line that computes nothing."""
+        dtype = str(self.dtype).removeprefix("torch.")
+        return f"<Trace on {self.device} in {dtype}: {', '.join(self.stages)}>"
+
+    def _repr_html_(self) -> str | None:
+        """Return sizes, tokens, the weights as a picture and the stages as HTML, for notebooks."""
+        import attnlab  # here, as it imports this module and loads Qt
+
+        return attnlab.notebook_page(self)
+
+    def _repr_png_(self) -> bytes | None:
+        """Return its weights as a picture for notebooks, None where none can be drawn; drawn only when asked for."""
+        import attnlab  # here, as it imports this module and loads Qt
+
+        return attnlab.notebook_picture(self)
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The names of the stages that this configuration has, in order, but for those that stand beside."""
+        return self._plan.listed
+
+    @property
+    def all_stages(self) -> tuple[str, ...]:
+        """The names of all stages that this configuration has, in order: those beside too (memory, merged)."""
+        return tuple(self._present)
+
+    def __getitem__(self, name: str) -> Tensor:
+        """Return a stage as a tensor, without gradients.
+
+        Raises:
+            KeyError: no such stage in this configuration; the message names those that exist.
+            DeviceError: the device ran out of memory.
+        """
+        tensor = self._tensors.get(name)
+        return self._evaluate(name) if tensor is None else tensor
+
+    def stage(self, name: str) -> Stage:
+        """Return the entry of the stage table; KeyError as ``trace[name]``."""
+        if name not in self._present:
+            raise KeyError(f"there is no stage {name!r} here; there are {', '.join(self._present)}")
+        return self._present[name]
+
+    def sources(self, name: str) -> tuple[str, ...]:
+        """Return the names of the stages that a stage is computed from in this trace; KeyError as ``trace[name]``."""
+        return self._plan.sources[name] if name in self._present else self._plan.sources[self.stage(name).name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._present
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the names of all stages, in order, as :attr:`all_stages`."""
+        return iter(self._present)
+
+    def __len__(self) -> int:
+        """Return how many stages there are."""
+        return len(self._present)
+
+    def keys(self) -> tuple[str, ...]:
+        """Return the names of all stages, so that ``dict(trace)`` has every tensor."""
+        return self.all_stages
+
+    def array(self, name: str) -> NDArray[np.floating]:
+        """Return a stage as a read-only NumPy array on the CPU: float64 when computed so, else float32."""
+        array = self._arrays.get(name)
+        if array is None:
+            dtype = torch.float64 if self.dtype == torch.float64 else torch.float32
+            array = self[name].to("cpu", dtype).numpy().view()
+            array.flags.writeable = False
+            self._arrays[name] = array
+        return array
+
+    def mean(self, name: str) -> NDArray[np.floating]:
+        """Return a stage averaged over its heads, one axis less; −∞ stays −∞."""
+        key = f"{name}/mean"
+        if key not in self._arrays:
+            with np.errstate(all="ignore"):  # ∞ − ∞ is NaN and is shown as such
+                mean = self.array(name).mean(0)
+            mean.flags.writeable = False
+            self._arrays[key] = mean
+        return self._arrays[key]
+
+    def take(self, tensor: Tensor) -> Tensor:
+        """Return a tensor of the experiment on this trace's device in its dtype, without gradients."""
+        if is_written(tensor):
+            self._refuse_written()
+        if tensor.requires_grad:
+            tensor = tensor.detach()
+        return tensor if self._as_given and tensor.dtype is self.dtype else tensor.to(self.device, self.dtype)
+
+    def _refuse_written(self) -> None:
+        from attnlab.attention.experiment import check_unwritten  # that module imports this one's parts
+
+        check_unwritten(self.experiment)
+
+    def parameters(self, entry: Entry) -> Mapping[str, Any]:
+        """Return the tables of an entry as tensors on this trace's device, and its options, by name."""
+        if not entry.tables and not entry.options:
+            return NOTHING
+        e = self.experiment
+        tables = {table.name: self.take(e.weights.extra[table.name]) for table in entry.tables}
+        return tables | {option.name: e.config.option(option.name) for option in entry.options}
+
+    def plain_parameters(self, entry: Entry) -> Mapping[str, Any]:
+        """Return the tables of an entry as float64 arrays, as they are computed with, and its options, by name."""
+        given = self.parameters(entry)
+        return {
+            name: value.to("cpu", torch.float64).numpy() if isinstance(value, Tensor) else value
+            for name, value in given.items()
+        }
+
+    @property
+    def allowed(self) -> Tensor | None:
+        """The mask that applies, boolean [T_q, T_k] on the device, True where a query may attend; None without one."""
+        hidden = self.hidden
+        return None if hidden is None else ~hidden
+
+    @property
+    def hidden(self) -> Tensor | None:
+        """What is masked, the opposite of ``allowed``. To be read, never written into: traces share it."""
+        masks = self._mask()
+        if self._hidden is None and masks is not None:
+            self._hidden = masks.cells if self._as_given else masks.cells.to(self.device)
+        return self._hidden
+
+    @property
+    def has_empty_rows(self) -> bool:
+        """Whether the mask leaves a query nothing to attend to."""
+        masks = self._mask()
+        return masks is not None and masks.has_empty_rows
+
+    def _mask(self) -> Hidden | None:
+        if self._masks is None and self.experiment.masked:
+            mask = self.experiment.config.mask
+            if mask is not None and is_written(mask):
+                self._refuse_written()
+            self._masks = self.experiment.hidden_cells()
+        return self._masks
+
+    def shown_mask(self, name: str) -> NDArray[np.bool_] | None:
+        """Return which cells of a stage are shown as masked, [T_q, T_k] on the CPU; None where the mask has no part.
+
+        Where masked scores are 0 or −1e9 the weights are what they are, masked or not, and shown as such.
+        """
+        masks = self._mask()
+        if masks is None or name not in _SHOWS_MASK[self.experiment.config.option("fill")]:
+            return None
+        return masks.cells.numpy().copy()  # traces share it
+
+    @property
+    def empty_rows(self) -> tuple[tuple[int, int], ...]:
+        """The rows with nothing left to attend to, as (head, query); a fill of −1e9 or 0 leaves them something."""
+        masks = self._mask()
+        if masks is None or not masks.has_empty_rows or self.experiment.config.option("fill") in ("-1e9", "0"):
+            return ()
+        queries = masks.cells.all(-1).nonzero().flatten().tolist()
+        return tuple((head, query) for head in range(self.experiment.n_heads) for query in queries)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """One sentence for each stage that holds ∞ or NaN where nothing was masked."""
+        found: list[str] = []
+        suspect = {name for name in self._present if not math.isfinite(self[name].sum().item())}
+        for name in self._present:
+            if name not in suspect or (name == "masked" and self.sources(name)[0] not in suspect):
+                continue  # a finite sum has finite terms, and is had in a tenth of the time
+            bad = ~torch.isfinite(self[name])
+            if name == "masked" and self.hidden is not None:
+                bad &= ~self.hidden
+            count = int(bad.sum())
+            if count:
+                dtype = str(self.dtype).removeprefix("torch.")
+                found.append(f"{name}: {count} of {bad.numel()} values are ∞ or NaN in {dtype}.")
+        return tuple(found)
+
+    def _evaluate(self, name: str) -> Tensor:
+        stage = self._present.get(name) or self.stage(name)
+        try:
+            if torch.is_autocast_enabled(self._kind):  # the caller's, which would change the dtype
+                with torch.autocast(self._kind, enabled=False):
+                    tensor = stage.compute(self)
+            else:
+                tensor = stage.compute(self)
+        except (torch.OutOfMemoryError, MemoryError):
+            raise self._out_of_memory(stage) from None
+        except RuntimeError as error:
+            if "alloc" not in str(error):  # how torch says on the CPU that there is no memory
+                raise
+            raise self._out_of_memory(stage) from None
+        self._tensors[name] = tensor
+        return tensor
+
+    def _out_of_memory(self, stage: Stage) -> DeviceError:
+        e = self.experiment
+        return DeviceError(
+            f"{self.device} ran out of memory at the stage {stage.name} ({e.n_heads} heads, {e.T_q} × {e.T_k} tokens); "
+            "fewer tokens, fewer heads or a smaller dtype would fit."
+        )

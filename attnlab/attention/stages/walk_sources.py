@@ -1,0 +1,92 @@
+"""What a place of a walk points at: which cells its step is computed from, and how far a cell is added up."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from attnlab.attention.stages.arithmetic import Line, Span, line
+from attnlab.attention.stages.explain import Cell, Explanation, explain
+from attnlab.attention.stages.links import Region, side_by_side
+from attnlab.attention.stages.presence import source
+from attnlab.attention.stages.table import BY_NAME, Stage, sources
+from attnlab.attention.stages.walk import Place
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+    from attnlab.attention.stages.trace import Trace
+
+_PLUS = Span(" + ")
+
+
+def regions(e: "Experiment", at: Place, stage: Stage) -> tuple[Region, ...]:
+    """Return what of a stage the step to a place computes, or computes it from; all of it where the stage is alone."""
+    own = BY_NAME[at.stage]
+    if stage.name != own.name and stage not in sources(own, e):
+        return ()
+    if at.row is None or at.row < 0:
+        return (Region(None, None, None, stage.role),)
+    column = at.column if at.column is not None and at.column >= 0 else None
+    if stage.name == own.name:
+        return (Region(at.row, column, None, "neutral"),)
+    role = own.role if stage.role == "neutral" and own.role in ("query", "key", "value") else stage.role
+    row = at.row if stage.axes[-2] in (own.axes[-2], "token") else None
+    if column is None:
+        return (Region(row, None, None, role),)
+    return (replace(_of_cell(e, own, stage, at.row, column, at.term), role=role),)
+
+
+def _of_cell(e: "Experiment", own: Stage, stage: Stage, row: int, column: int, term: int | None) -> Region:
+    """Return what of a source one cell, or one term of it, is computed from."""
+    whole = Region(row, None, None, "")
+    if own.name == "scores":
+        mixed = stage.axes[-2] == "query" and e.config.score == "general"  # q W_a: not of one column of the query
+        return Region(row if stage.axes[-2] == "query" else column, None if mixed else term, None, "")
+    if own.name == "weights":
+        return whole if term is None or term >= e.T_k else replace(whole, column=term)
+    if own.name == "context":
+        return Region(term, column, None, "") if stage.name == "values" else replace(whole, column=term)
+    if side_by_side(e, own) or (stage.name == "context" and term is not None):
+        head, column = divmod(column if term is None else term, e.d_v)
+        return Region(row, column, head, "")
+    return replace(whole, column=column if own.is_map else term)
+
+
+def begun(trace: "Trace", cell: Cell, term: int) -> Explanation:
+    """Explain a cell that is being added up: the sum as far as term ``term``, counted from 0, and no value yet."""
+    whole = explain(trace, cell, None)
+    written = _written(trace, cell, term)
+    lines = _first_terms(whole.lines, written) if written else (line(Span("masked: adds nothing", style="muted")),)
+    return replace(whole, value=float("nan"), lines=lines)
+
+
+def _written(trace: "Trace", cell: Cell, term: int) -> int:
+    """Return how many terms stand there up to and with a term: of a masked key there is none among exponentials."""
+    if cell.stage != "weights":
+        return term + 1
+    row = trace.array(source(trace.experiment, "weights"))[cell.head or 0, cell.row]
+    return int((row[: term + 1] != -np.inf).sum()) + (term >= len(row))
+
+
+def _first_terms(lines: tuple[Line, ...], count: int) -> tuple[Line, ...]:
+    """Return the lines up to the first sum and those that repeat it, each with its first terms, the last one strong."""
+    sums = [_PLUS in each for each in lines]
+    first = sums.index(True) if True in sums else 0
+    last = next((i for i in range(first, len(lines)) if not sums[i]), len(lines)) if True in sums else 1
+    return (*lines[:first], *(_cut(each, count) for each in lines[first:last]))
+
+
+def _cut(spans: Line, count: int) -> Line:
+    """Return a sum up to so many terms; what is to come is three dots."""
+    ends = [i for i, span in enumerate(spans) if span == _PLUS]
+    starts = [_first_term(spans, ends[0] if ends else len(spans)), *(end + 1 for end in ends)]
+    start = starts[min(count, len(starts)) - 1]
+    stop = ends[count - 1] if count <= len(ends) else len(spans)
+    term = tuple(replace(span, style=span.style or "strong") for span in spans[start:stop])
+    return (*spans[:start], *term, *([Span(" + …", style="muted")] if stop < len(spans) else []))
+
+
+def _first_term(spans: Line, end: int) -> int:
+    """Return where the first term begins: behind what stands before the sum."""
+    before = [i for i in range(end) if spans[i].text.endswith(("= ", "("))]
+    return before[-1] + 1 if before else 0

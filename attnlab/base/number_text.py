@@ -1,0 +1,65 @@
+"""Numbers as people write them, read exactly: typed into a cell, pasted, or from a table in a file."""
+
+import re
+import unicodedata
+
+from attnlab.base.errors import AttnlabError
+from attnlab.base.printable import printable
+
+FLOAT32_MAX = 3.4028234663852886e38
+"""The largest magnitude a weight may have: beyond it, float32 knows only infinity."""
+
+_TOO_LARGE = 2.0**128 - 2.0**103
+"""From here on, float32 rounds to infinity; what lies below and above its largest number is that number."""
+
+_DECIMAL = r"[+-]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][+-]?\d+)?"
+_NUMBER = re.compile(_DECIMAL)
+_FRACTION = re.compile(rf"({_DECIMAL})\s*/\s*({_DECIMAL})")
+_VULGAR = re.compile(r"([+-]?)(\d*)\s*(\D)")
+_NON_FINITE = re.compile(r"[+-]?(nan|inf|infinity|∞)", re.IGNORECASE)
+_SAME_AS_ASCII = str.maketrans({"−": "-", "–": "-", "﹣": "-", "－": "-", "＋": "+", "⁄": "/", "∕": "/", "٫": "."})
+
+
+class NumberError(AttnlabError):
+    """A text that is not a usable number; the message is a clause without place and full stop."""
+
+
+def parse_number(text: str) -> float:
+    """Read one number as typed: ``0.5``, ``0,5``, ``1/2``, ``½``, ``1e-3``, ``−0.5``, with spaces around it.
+
+    Raises NumberError for anything else, for what is not finite, and beyond float32's range.
+    """
+    plain = text.strip().translate(_SAME_AS_ASCII)
+    value = _read(plain, text)
+    if abs(value) >= _TOO_LARGE:
+        raise NumberError(f"{quoted(text)} is too large; the largest magnitude is 3.4028234e38")
+    return min(max(value, -FLOAT32_MAX), FLOAT32_MAX)
+
+
+def quoted(text: str, limit: int = 24) -> str:
+    """Return the text in quotes on one line, cut after ``limit`` characters, to name it in a sentence."""
+    line = printable(" ".join(text.split()))
+    return f"'{line}'" if len(line) <= limit else f"'{line[: limit - 1]}…'"
+
+
+def _read(plain: str, text: str) -> float:
+    if _NUMBER.fullmatch(plain):
+        return float(plain.replace(",", "."))
+    if match := _FRACTION.fullmatch(plain):
+        return _divide(match, text)
+    if match := _VULGAR.fullmatch(plain):
+        fraction = unicodedata.numeric(match[3], -1.0)
+        if fraction >= 0:
+            return (float(match[2] or 0) + fraction) * (-1.0 if match[1] == "-" else 1.0)
+    if not plain:
+        raise NumberError("nothing is typed here; type a number such as 0.25")
+    if _NON_FINITE.fullmatch(plain):
+        raise NumberError(f"{quoted(text)} is not a finite number; type one such as 0.25")
+    raise NumberError(f"{quoted(text)} is not a number; type one such as 0.25")
+
+
+def _divide(match: re.Match[str], text: str) -> float:
+    above, below = (float(part.replace(",", ".")) for part in match.groups())
+    if below == 0:
+        raise NumberError(f"{quoted(text)} divides by zero; type a number such as 0.25")
+    return above / below

@@ -1,0 +1,104 @@
+"""The command ``attnlab lesson``: opens a lesson in the window, prints it, checks it, or lists what there is."""
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+from attnlab.base.counted import counted, has
+from attnlab.base.display import has_display
+from attnlab.base.errors import AttnlabError
+from attnlab.base.printable import printable
+from attnlab.cli.command_line import MisuseError, Parser, check_folder, load_torch_before_qt, platform_without_display
+from attnlab.cli.console import OK, TO_MEND, say, write
+
+
+def main(argv: list[str]) -> int:
+    """Run ``attnlab lesson`` with these arguments and return its exit code."""
+    parser = Parser(prog="attnlab lesson", description="Open a lesson, print it, or look for mistakes in its file.")
+    parser.add_argument("lesson", nargs="?", metavar="NAME|FILE", help="a lesson that ships, one of yours, or a file")
+    tasks = parser.add_mutually_exclusive_group()
+    tasks.add_argument("--step", type=_step, metavar="N", help="the step to open it at, from 1")
+    tasks.add_argument("--pdf", type=Path, metavar="OUT", help="print one page a step")
+    tasks.add_argument("--check", action="store_true", help="compute every step, and name what is wrong by its line")
+    tasks.add_argument("--list", action="store_true", help="the lessons that there are")
+    options = parser.parse_args(argv)
+    if options.list == (options.lesson is not None):
+        what = "--list names all lessons and takes none" if options.list else "NAME or FILE says which lesson"
+        raise MisuseError(f"{what}; attnlab lesson --list and attnlab lesson NAME are what there is.")
+    if options.list:
+        return _list_lessons()
+    if options.check:
+        return _check_lesson(options.lesson)
+    if options.pdf is not None:
+        return _print_lesson(options.lesson, options.pdf)
+    return _open_lesson(options.lesson, options.step or 1)
+
+
+def _step(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,4}", text) or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no step; 1, 2 … are")
+    return int(text)
+
+
+def _line(text: str) -> str:
+    """Return a text as one line of a terminal, which obeys none of what a stranger's file may hold."""
+    return printable("".join(" " if each.isspace() else each for each in text)) + "\n"
+
+
+def _list_lessons() -> int:
+    from attnlab.lessons.library import all_lessons
+
+    lessons = all_lessons()
+    width = max((len(lesson.name) for lesson in lessons), default=0)
+    say("".join(_line(f"{lesson.name:{width}}  {lesson.about or lesson.title}") for lesson in lessons))
+    return OK
+
+
+def _check_lesson(name: str) -> int:
+    from attnlab.lessons.library import find
+    from attnlab.lessons.slides import check
+
+    lesson = find(name)
+    problems, file = check(lesson), lesson.path or f"{lesson.name}.md"
+    say("".join(_line(f"{file}:{problem.line}: {problem.reason}") for problem in problems))
+    if not problems:
+        count = len(lesson.steps)
+        say(_line(f"{file}: {counted(count, 'step')}, nothing wrong."))
+    return TO_MEND if problems else OK
+
+
+def _print_lesson(name: str, path: Path) -> int:
+    if path.suffix.lower() != ".pdf":
+        raise AttnlabError(f"A lesson is printed as PDF; {path} needs to end in .pdf.")
+    check_folder(path)
+    from attnlab.lessons.library import find
+    from attnlab.lessons.slides import check
+
+    lesson = find(name)
+    for problem in check(lesson):  # before it is printed: it may be why it cannot be
+        write(sys.stderr, _line(f"attnlab: {lesson.path or lesson.name}:{problem.line}: {problem.reason}"))
+    with platform_without_display(True):
+        from attnlab.ui.app.application import make_application
+        from attnlab.ui.present.pdf import write_pdf
+
+        app = make_application()
+        write_pdf(lesson, path)
+        del app
+    return OK
+
+
+def _open_lesson(name: str, step: int) -> int:
+    from attnlab.lessons.library import steps_of
+
+    count = steps_of(name)
+    if step > max(count, 1):
+        raise AttnlabError(f"{name} has no step {step}; it {has('step', 1, count)}.")
+    if not has_display():
+        raise AttnlabError(
+            "There is no display to open a window on; attnlab lesson NAME --pdf OUT.pdf prints the lesson instead."
+        )
+    load_torch_before_qt()
+    from attnlab.ui.app.application import end, run
+
+    return end(run(lesson=(name, step)))

@@ -1,0 +1,222 @@
+"""The doors that need no window, and the way to the one that does: the command ``attnlab``."""
+
+import argparse
+import importlib.metadata
+import os
+import platform
+import re
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from attnlab import __version__
+from attnlab.base.display import has_display
+from attnlab.base.errors import AttnlabError
+from attnlab.cli.command_line import MisuseError, Parser, check_folder, load_torch_before_qt, platform_without_display
+from attnlab.cli.console import INTERRUPTED, OK, guarded, say, silence_stdout
+from attnlab.files.source import Source, check_source, load_source, parse_source, run_folder
+
+BENCHES = ("live", "engine", "start", "lesson", "export", "train", "learning")
+TIMED = BENCHES[:-1]
+"""Those that run when none is named: to see what every task learns takes half an hour."""
+SIZES = (64, 16384)
+"""The smallest and the largest side of a screenshot, in pixels."""
+
+EPILOG = """\
+commands:
+  attnlab show SOURCE            the numbers of every stage
+  attnlab export SOURCE -o OUT   a figure or a table: png, svg, pdf, csv, npy …
+  attnlab code SOURCE            a PyTorch script, or a notebook, that reproduces every stage
+  attnlab presets                the worked examples
+  attnlab lesson NAME|FILE       opens a lesson; --pdf prints it, --check looks for mistakes
+  attnlab train TASK             trains a tiny model; the run opens in the window
+  attnlab bench [live|engine|start|lesson|export|train|learning]
+  attnlab doctor                 what is installed, what is missing
+SOURCE is a session file or preset:NAME; export and code take several, folders and patterns too.
+attnlab COMMAND --help says more.
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command line and return its exit code: 0, 2 for what the user can mend, 1 for a failure of our own."""
+    try:
+        return guarded(partial(_run, list(sys.argv[1:] if argv is None else argv)))
+    except BrokenPipeError:
+        silence_stdout()
+        return OK
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except SystemExit as stop:  # argparse, after --help
+        return stop.code if isinstance(stop.code, int) else OK
+
+
+def _run(argv: list[str]) -> int:
+    code = COMMANDS[argv[0]](argv[1:]) if argv and argv[0] in COMMANDS else _window(argv)
+    sys.stdout.flush()
+    return code
+
+
+def _window(argv: list[str]) -> int:
+    options = _window_parser().parse_args(argv)
+    if options.version:
+        say(_versions())
+        return OK
+    source = _window_source(options.file, options.preset)
+    folder = run_folder(source.path) if source is not None and source.path is not None else None
+    source = None if folder is not None else source
+    if options.screenshot is None and options.size is not None:
+        raise MisuseError("--size is the size of a screenshot; it needs --screenshot OUT.png.")
+    if options.screenshot is not None:
+        _check_picture(options.screenshot)
+        if source is not None:
+            load_source(source)  # before anything is drawn: a picture of something else would help nobody
+    elif not has_display():
+        if source is not None:
+            load_source(source)
+        raise AttnlabError(
+            "There is no display to open a window on; attnlab --screenshot OUT.png draws the window into a picture."
+        )
+    load_torch_before_qt()
+    with platform_without_display(options.screenshot is not None):
+        from attnlab.ui.app.application import end, run
+        from attnlab.ui.app.open_file import open_path
+
+        first = None if folder is None else partial(open_path, path=folder)
+        return end(run(source, options.theme, options.screenshot, options.size, on_window=first))
+
+
+def _window_parser() -> argparse.ArgumentParser:
+    parser = Parser(
+        prog="attnlab",
+        description="An attention layer on the desk: every number real, editable, live and exportable.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("file", nargs="?", metavar="FILE", help="a session file to open, or the folder of a run")
+    parser.add_argument("--preset", metavar="NAME", help="a worked example to open")
+    parser.add_argument("--theme", choices=("light", "dark", "system", "contrast-light", "contrast-dark"))
+    parser.add_argument("--screenshot", type=Path, metavar="OUT.png", help="draw the window once, save it and exit")
+    parser.add_argument("--size", type=_size, metavar="WxH", help="pixels of the screenshot")
+    parser.add_argument("--version", action="store_true", help="the versions of attnlab, Qt, torch and Python")
+    return parser
+
+
+def _window_source(file: str | None, preset: str | None) -> Source | None:
+    if file is not None and preset is not None:
+        raise MisuseError("FILE and --preset both say what to open; one of them is enough.")
+    if preset is not None:
+        return Source(preset=preset)
+    if file is None:
+        return None
+    source = parse_source(file)
+    if source.path is not None and not source.path.suffix and not os.path.exists(source.path):
+        commands = ", ".join(COMMANDS)
+        raise MisuseError(f"There is neither a file nor a command {file!r}; the commands are {commands}.")
+    check_source(source)
+    return source
+
+
+def _check_picture(path: Path) -> None:
+    if path.suffix.lower() != ".png":
+        raise AttnlabError(f"A screenshot is a PNG; {path} needs to end in .png.")
+    check_folder(path)
+
+
+def _size(text: str) -> tuple[int, int]:
+    found = re.fullmatch(r"([0-9]{1,6})[xX×]([0-9]{1,6})", text)
+    if not found or not all(SIZES[0] <= int(side) <= SIZES[1] for side in found.groups()):
+        raise argparse.ArgumentTypeError(f"{text!r} is no size; 1440x900 would be, sides from {SIZES[0]} to {SIZES[1]}")
+    return int(found[1]), int(found[2])
+
+
+def _versions() -> str:
+    def version(package: str) -> str:
+        try:
+            return importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            return "not installed"
+
+    return (
+        f"attnlab {__version__} (Qt {version('PySide6-Essentials')}, torch {version('torch')}, "
+        f"Python {platform.python_version()})\n"
+    )
+
+
+def _show(argv: list[str]) -> int:
+    from attnlab.cli.show_command import main as show
+
+    return show(argv)
+
+
+def _export(argv: list[str]) -> int:
+    from attnlab.cli.export_command import main as export
+
+    return export(argv)
+
+
+def _code(argv: list[str]) -> int:
+    from attnlab.cli.code_command import main as code
+
+    return code(argv)
+
+
+def _presets(argv: list[str]) -> int:
+    parser = Parser(prog="attnlab presets", description="List the worked examples.")
+    parser.add_argument("--json", action="store_true", help="name, title, about, group and rows of each, as JSON")
+    as_json = parser.parse_args(argv).json
+    from attnlab.attention.examples.presets import PRESETS
+
+    if as_json:
+        import json
+
+        fields = ("name", "title", "about", "group", "rows")
+        say(json.dumps([{field: getattr(p, field) for field in fields} for p in PRESETS.values()]) + "\n")
+    else:
+        width = max(map(len, PRESETS))
+        say("".join(f"{p.name:{width}}  {p.about}\n" for p in PRESETS.values()))
+    return OK
+
+
+def _doctor(argv: list[str]) -> int:
+    Parser(prog="attnlab doctor", description="Say what is installed, what is missing and what mends it.").parse_args(
+        argv
+    )
+    from attnlab.cli.doctor import main as doctor
+
+    return doctor()
+
+
+def _bench(argv: list[str]) -> int:
+    parser = Parser(prog="attnlab bench", description="Time this machine against the notebook way of doing the same.")
+    parser.add_argument(
+        "names", nargs="*", metavar="|".join(BENCHES), help="which to run; without a name all but learning"
+    )
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args(argv)
+    for name in options.names:
+        if name not in BENCHES:
+            raise MisuseError(f"There is no bench {name!r}; there are {', '.join(BENCHES)}.")
+    with platform_without_display(not has_display()):
+        from attnlab.bench import main as bench
+
+        return int(bench(tuple(options.names) or TIMED, options.json))
+
+
+def _lesson(argv: list[str]) -> int:
+    from attnlab.cli.lesson_command import main as lesson
+
+    return lesson(argv)
+
+
+def _train(argv: list[str]) -> int:
+    from attnlab.cli.train_command import main as train
+
+    return train(argv)
+
+
+COMMANDS: dict[str, Callable[[list[str]], int]] = {
+    "show": _show, "export": _export, "code": _code, "presets": _presets, "lesson": _lesson, "train": _train,
+    "bench": _bench, "doctor": _doctor,
+}  # fmt: skip

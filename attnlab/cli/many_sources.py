@@ -1,0 +1,170 @@
+"""One command for many sources: which there are, where the result of each goes, progress, and what goes wrong."""
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from attnlab.base.errors import AttnlabError
+from attnlab.base.printable import printable
+from attnlab.cli.command_line import MisuseError, check_folder
+from attnlab.cli.console import OK, OWN_FAILURE, TO_MEND, guarded, warn, write
+from attnlab.files.atomic import shown, unwritable
+from attnlab.files.source import PREFIX, Source, found, is_several, parse_source
+
+WriteOne = Callable[[Source, Path], list[str]]
+"""Writes the result of a source to a file, and returns what is to be said about it."""
+
+NAME, FOLDER = "{name}", "{folder}"
+OUTPUT_HELP = f"a file; of several sources a folder, or a name with {NAME} in it ({FOLDER}: the folder it lies in)"
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Where results go: ``text`` is a path, in which {name} and {folder} stand for those of a source."""
+
+    text: str
+    ending: str
+
+    def path(self, source: Source) -> Path:
+        """Return where the result of one source goes."""
+        folder = source.path.absolute().parent.name if source.path is not None else "preset"
+        name = source.path.stem if source.path is not None else source.preset or ""
+        return Path(self.text.replace(FOLDER, folder).replace(NAME, name))
+
+
+def many(texts: Sequence[str]) -> bool:
+    """Whether a command line names several sources, or may do so."""
+    return len(texts) > 1 or is_several(texts[0])
+
+
+def output(text: str, texts: Sequence[str], endings: Sequence[str], ending: str | None, usual: str) -> Output:
+    """Return where results go, and as what: ``ending`` where it is asked for, else that of the text, else the usual.
+
+    Raises:
+        AttnlabError: a name that ends in nothing that can be written, or one file for several sources.
+    """
+    end = os.path.splitext(text)[1].lower()
+    if NAME not in text and FOLDER not in text:
+        folder = os.path.isdir(text) or text.endswith(("/", os.sep)) or (many(texts) and not end)
+        if folder and end not in endings:
+            return Output(os.path.join(text, f"{NAME}{ending or usual}"), ending or usual)
+        if many(texts):
+            raise MisuseError(
+                f"Several sources cannot all be {text}; -o needs a folder, or {NAME}{end} for their names."
+            )
+    if ending is None and end not in endings:
+        raise AttnlabError(f"{text} ends in nothing that can be written; there are {', '.join(endings)}.")
+    return Output(text, ending or end)
+
+
+def write_each(texts: Sequence[str], out: Output, write_one: WriteOne) -> int:
+    """Write one file for each source and return the exit code; one that fails is a line, and the others go on.
+
+    A name that two sources share is written once; the second is refused.
+    """
+    if not many(texts):
+        source = parse_source(texts[0])
+        _tell(write_one(source, _ready(out, source)))
+        return OK
+    sources, codes = _sources(texts)
+    taken: dict[str, str] = {}
+
+    def one(name: str, source: Source) -> int:
+        path = _free(name, out.path(source), taken)
+        said = write_one(source, _ready(out, source))
+        if said:
+            progress.clear()
+            _tell(said, f"{name}: ")
+        taken[_key(path)] = name
+        return OK
+
+    with _progress(len(sources)) as progress:
+        for place, (name, source) in enumerate(sources):
+            progress.show(place, name)
+            codes.append(guarded(partial(one, name, source), name, before=progress.clear))
+    return next((code for code in (OWN_FAILURE, TO_MEND) if code in codes), OK)
+
+
+def _tell(said: list[str], whose: str = "") -> None:
+    for sentence in said:
+        warn(f"attnlab: {whose}{sentence}")
+
+
+def _sources(texts: Sequence[str]) -> tuple[list[tuple[str, Source]], list[int]]:
+    """Return the sources with their names, each once, and the exit codes of what names none."""
+    sources: dict[tuple[bool, str], tuple[str, Source]] = {}
+
+    def add(text: str) -> int:
+        for source in found(text):
+            if source.path is None:
+                sources.setdefault((True, source.preset or ""), (f"{PREFIX}{source.preset}", source))
+            else:
+                sources.setdefault((False, os.path.realpath(source.path)), (shown(source.path), source))
+        return OK
+
+    codes = [guarded(partial(add, text)) for text in texts]
+    return list(sources.values()), codes
+
+
+def _key(path: Path) -> str:
+    """Return what two paths share where one file would take both; elsewhere capitals make no difference."""
+    return str(path) if sys.platform.startswith("linux") else str(path).casefold()
+
+
+def _free(name: str, path: Path, taken: dict[str, str]) -> Path:
+    if _key(path) in taken:
+        other = taken[_key(path)]
+        raise AttnlabError(f"{name} is not written: {shown(path)} is that of {other}; {FOLDER} in -o parts them.")
+    return path
+
+
+def _ready(out: Output, source: Source) -> Path:
+    """Return where the result of a source goes, with its folder made where that has the name of a source in it."""
+    path = out.path(source)
+    if str(path) != str(Path(out.text)):
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise unwritable(path, error) from None
+    check_folder(path)
+    return path
+
+
+class _Progress:
+    """A line on a terminal that says how far it is; elsewhere nothing."""
+
+    def __init__(self, total: int) -> None:
+        self._total, self._width = total, 0
+        self._on = sys.stderr.isatty() and total > 1
+
+    def show(self, done: int, name: str) -> None:
+        """Say which one is in hand."""
+        if self._on:
+            room = shutil.get_terminal_size().columns - 1
+            text = printable(f"{done + 1} of {self._total}  {name}")
+            self._write(text if len(text) <= room else f"{text[: room - 1]}…")
+
+    def clear(self) -> None:
+        """Leave an empty line for what is said next."""
+        if self._width:
+            self._write("")
+            write(sys.stderr, "\r")
+
+    def _write(self, text: str) -> None:
+        write(sys.stderr, f"\r{text:{self._width}}")
+        sys.stderr.flush()
+        self._width = len(text)
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[_Progress]:
+    progress = _Progress(total)
+    try:
+        yield progress
+    finally:
+        progress.clear()

@@ -1,0 +1,101 @@
+"""What the commands share that show, draw or spell out an experiment: their options, and how it is loaded."""
+
+import argparse
+import re
+from typing import TYPE_CHECKING
+
+from attnlab.cli.command_line import Parser
+from attnlab.cli.console import warn
+from attnlab.files.source import Source, load_source
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+    from attnlab.attention.stages.trace import Trace
+
+SOURCE_HELP = "a session file, or preset:NAME (attnlab presets lists them)"
+SEVERAL_HELP = f"{SOURCE_HELP}; or several: files, folders, quoted patterns ('sessions/**/*.attnlab', 'preset:multi*')"
+
+
+def stage_parser(command: str, description: str, *, several: bool = False, epilog: str | None = None) -> Parser:
+    """Return a parser of what asks for one stage of a source, or of several."""
+    form = argparse.RawDescriptionHelpFormatter
+    parser = Parser(
+        prog=f"attnlab {command}", description=description, epilog=epilog, formatter_class=form, allow_abbrev=False
+    )
+    add_source(parser, several=several)
+    parser.add_argument("--stage", metavar="NAME", help="inputs, queries, … weights, context, output")
+    parser.add_argument(
+        "--head", type=_head, default="all", metavar="I|all|mean", help="a head from 0, all of them, or their mean"
+    )
+    parser.add_argument("--device", default="cpu", metavar="D")
+    add_dtype(parser)
+    return parser
+
+
+def add_source(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
+    """Add what says where the experiment comes from, and which of a batch."""
+    if several:
+        parser.add_argument("sources", nargs="+", metavar="SOURCE", help=SEVERAL_HELP)
+    else:
+        parser.add_argument("source", metavar="SOURCE", help=SOURCE_HELP)
+    parser.add_argument("--item", type=_item, metavar="I", help="a sequence of a batch, from 0; without, the one saved")
+
+
+def add_dtype(parser: argparse.ArgumentParser) -> None:
+    """Add in which format of numbers it is computed."""
+    parser.add_argument("--dtype", default="float32", metavar="T", help="float32, float64, bfloat16 or float16")
+
+
+def loaded(source: Source | str, options: argparse.Namespace) -> "tuple[Experiment, str]":
+    """Return the experiment that is asked for, of a batch the sequence, and its title.
+
+    Raises:
+        AttnlabError: it cannot be loaded.
+    """
+    experiment, title, _ = load_source(source)
+    if options.item is not None:
+        from attnlab.attention.edits.batches import select
+
+        experiment = select(experiment, options.item)
+    return experiment, title
+
+
+def computed(source: Source | str, options: argparse.Namespace) -> "Trace":
+    """Return the trace that is asked for; errors as :func:`loaded`, and of a device."""
+    experiment, _ = loaded(source, options)
+    from attnlab.compute.engine import compute
+
+    return compute(experiment, options.device, options.dtype)
+
+
+def announce(trace: "Trace") -> None:
+    """Say on standard error what is odd about a trace."""
+    for sentence in oddities(trace):
+        warn(f"attnlab: {sentence}")
+
+
+def oddities(trace: "Trace") -> list[str]:
+    """Return what is odd about a trace, a sentence each: ∞, NaN, and queries that may attend to nothing."""
+    odd = list(trace.warnings)
+    queries = sorted({query for _, query in trace.empty_rows})
+    if queries:
+        names = ", ".join(map(str, queries[:8])) + (f" and {len(queries) - 8} more" if len(queries) > 8 else "")
+        one = len(queries) == 1
+        subject, verb, their = ("Query", "is", "its") if one else ("Queries", "are", "their")
+        what = "weights, once masked, and" if "zeroed" in trace else "weights and"
+        odd.append(f"{subject} {names} {verb} masked everywhere: {their} {what} context are 0.")
+    return odd
+
+
+def _head(text: str) -> int | str:
+    if text in ("all", "mean"):
+        return text
+    if not re.fullmatch(r"[+-]?[0-9]{1,9}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no head; 0, 1 …, all and mean are")
+    return int(text)
+
+
+def _item(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,9}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no sequence of a batch; 0, 1 … are")
+    return int(text)

@@ -1,0 +1,191 @@
+"""The command ``attnlab train``: which run a command line asks for, new or to go on with, and the list of tasks."""
+
+import argparse
+import os
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from attnlab.base.errors import FileError, TrainingError
+from attnlab.base.number_text import quoted
+from attnlab.cli.command_line import MisuseError, Parser
+from attnlab.cli.console import OK, say
+
+if TYPE_CHECKING:
+    from attnlab.attention.registries.entries import Option
+    from attnlab.training.specs import RunSpec
+
+CHILD = "--child"
+"""What :mod:`attnlab.training.process` starts the frozen program with, and the number of a pipe after it."""
+_SWITCHES = {"true": 1, "yes": 1, "on": 1, "false": 0, "no": 0, "off": 0}
+
+
+def main(argv: list[str]) -> int:
+    """Run ``attnlab train`` with these arguments and return its exit code."""
+    if argv[:1] == [CHILD] and len(argv) == 2 and argv[1].isdecimal():
+        from attnlab.training.child import main as child
+
+        child(int(argv[1]))
+    options = _parser().parse_args(argv)
+    if options.list:
+        return _list_tasks()
+    if (options.task is None) == (options.resume is None):
+        raise MisuseError(
+            "TASK says what to train, or --resume RUN which run to go on with; attnlab train --list names the tasks."
+        )
+    return _go_on(options) if options.resume is not None else _begin(options)
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="attnlab train",
+        description="Train a tiny model; the run opens in the window.",
+        epilog="Ctrl+C ends the run after its step and saves it, so that --resume goes on from there; pressed once "
+        "more it does not wait for the step, and saves what is known so far.",
+    )
+    parser.add_argument("task", nargs="?", metavar="TASK", help="what is learned; --list names all")
+    parser.add_argument("--model", metavar="KIND", help="the kind of model; each task has one of its own")
+    parser.add_argument("--steps", type=_steps, metavar="N", help="how many steps to take")
+    parser.add_argument("--seed", type=_whole, metavar="N", help="of the first weights and the examples")
+    parser.add_argument("--device", metavar="D", help="cpu, cuda, mps")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="any other setting, repeatable"
+    )
+    parser.add_argument("-o", "--output", type=Path, metavar="RUN", help="a folder that does not exist yet")
+    parser.add_argument("--resume", metavar="RUN", help="go on with a run, to more --steps if these are given")
+    parser.add_argument("--allow-text", action="store_true", help="let --resume read the text that the run names")
+    parser.add_argument("--list", action="store_true", help="the tasks that there are")
+    return parser
+
+
+def _steps(text: str) -> int:
+    return _whole(text, least=1)
+
+
+def _whole(text: str, least: int = 0) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) < 16 and int(text) >= least):
+        raise argparse.ArgumentTypeError(f"{quoted(text)} is no whole number from {least} up; 2000 would be")
+    return int(text)
+
+
+def _list_tasks() -> int:
+    from attnlab.training.tasks import TASKS
+
+    width = max(map(len, TASKS))
+    say("".join(f"{task.name:{width}}  {task.about}  ({', '.join(task.kinds)})\n" for task in TASKS.values()))
+    return OK
+
+
+def _begin(options: argparse.Namespace) -> int:
+    from attnlab.cli.train_progress import follow
+    from attnlab.training import allowed_texts
+    from attnlab.training.process import TrainingProcess
+    from attnlab.training.run import Run
+    from attnlab.training.store import new_folder
+    from attnlab.training.tasks import check, own_text, task_spec
+
+    spec = task_spec(options.task, options.model)
+    given = {name: getattr(options, name) for name in ("steps", "seed", "device") if getattr(options, name) is not None}
+    spec = with_settings(replace(spec, train=replace(spec.train, **given)), options.set)
+    if problem := check(spec):
+        raise TrainingError(problem)
+    if text := own_text(spec):
+        allowed_texts.allow(text)
+    folder = _free(options.output) if options.output is not None else new_folder(spec)
+    run = Run(spec, folder.name)
+    return follow(run, TrainingProcess(spec, interval=run.recorder.interval), folder)
+
+
+def _go_on(options: argparse.Namespace) -> int:
+    alien = [name for name in ("model", "seed", "device", "output") if getattr(options, name) is not None]
+    if alien or options.set:
+        raise MisuseError(f"--resume goes on as the run began; --{(alien or ['set'])[0]} is for a new one.")
+    from attnlab.cli.train_progress import follow
+    from attnlab.files.atomic import shown
+    from attnlab.files.source import RUN, run_folder
+    from attnlab.training import allowed_texts
+    from attnlab.training.process import resume
+    from attnlab.training.run import Run
+    from attnlab.training.store import load, runs_folder
+    from attnlab.training.tasks import changed, check, own_text
+
+    folder = Path(options.resume)
+    if os.path.basename(options.resume) == options.resume and not folder.exists():
+        folder = runs_folder() / folder
+    kept = run_folder(folder)
+    if kept is None:
+        raise FileError(f"No run lies in {shown(folder)}; --resume needs the folder of one, which holds {RUN}.")
+    state = load(kept)
+    if options.steps is not None:
+        if options.steps < state.step:
+            raise MisuseError(
+                f"The run {options.resume} has taken {state.step:,} steps; --steps {options.steps} needs to be more."
+            )
+        state = replace(state, spec=replace(state.spec, train=replace(state.spec.train, steps=options.steps)))
+    if text := own_text(state.spec):
+        if options.allow_text:
+            allowed_texts.allow(text)
+        elif not allowed_texts.is_allowed(text):
+            raise TrainingError(f"{allowed_texts.question(text)} Add --allow-text to let attnlab read it.")
+    if problem := check(state.spec) or changed(state.spec, state.digest):
+        raise TrainingError(problem)
+    run = Run.of(state)
+    return follow(run, resume(run), kept)
+
+
+def _free(folder: Path) -> Path:
+    """Return a folder for a new run.
+
+    Raises:
+        FileError: something is there already.
+    """
+    if os.path.lexists(folder) and not (folder.is_dir() and not any(folder.iterdir())):
+        raise FileError(f"{folder} exists already; -o needs a new folder, and --resume {folder} goes on with a run.")
+    return folder
+
+
+def with_settings(spec: "RunSpec", settings: Sequence[str]) -> "RunSpec":
+    """Return a spec with settings written NAME=VALUE: options of its task, or fields of the model or the training.
+
+    Raises:
+        MisuseError: a name that is unknown, or a value that is none of its kind.
+    """
+    from attnlab.training.tasks import TASKS
+
+    options = {option.name: option for option in TASKS[spec.task].options}
+    for setting in settings:
+        name, equals, text = setting.partition("=")
+        if not equals:
+            raise MisuseError(f"--set {quoted(setting)} needs a name and a value: --set rate=0.001.")
+        if name in options:
+            spec = replace(spec, options={**spec.options, name: _option_value(options[name], text)})
+        elif name in {field.name for field in fields(spec.model)} - {"kind"}:
+            spec = replace(spec, model=replace(spec.model, **{name: _like(getattr(spec.model, name), name, text)}))
+        elif name in {field.name for field in fields(spec.train)}:
+            spec = replace(spec, train=replace(spec.train, **{name: _like(getattr(spec.train, name), name, text)}))
+        else:
+            own = [field.name for part in (spec.model, spec.train) for field in fields(part) if field.name != "kind"]
+            raise MisuseError(f"There is no setting {quoted(name)}; there are {', '.join([*options, *own])}.")
+    return spec
+
+
+def _option_value(option: "Option", text: str) -> Any:
+    if option.kind == "switch":
+        if text.lower() not in _SWITCHES:
+            raise MisuseError(f"{option.name} is {quoted(text)}; it needs {option.needs}.")
+        return bool(_SWITCHES[text.lower()])
+    if option.kind == "file" and text:
+        return os.path.abspath(text)
+    return _like({"whole": 0, "number": 0.0}.get(option.kind, ""), option.name, text)
+
+
+def _like(value: Any, name: str, text: str) -> Any:
+    """Return a text as a value of the kind of another: a whole number, a number or a text."""
+    if isinstance(value, str):
+        return text
+    try:
+        return int(text) if isinstance(value, int) else float(text)
+    except ValueError:
+        needed = "a whole number" if isinstance(value, int) else "a number"
+        raise MisuseError(f"{name} is {quoted(text)}; it needs {needed}.") from None

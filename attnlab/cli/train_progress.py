@@ -1,0 +1,172 @@
+"""A run that is followed in a terminal: what the process says is kept, saved now and then, and told on one line."""
+
+import math
+import sys
+import time
+from collections import deque
+from contextlib import suppress
+from pathlib import Path
+
+from attnlab.base.errors import FileError
+from attnlab.cli.console import INTERRUPTED, OK, TO_MEND, refuse, say, warn, write
+from attnlab.training.marks import loss_drops
+from attnlab.training.messages import Ended, Failed, Interval, Message, Started
+from attnlab.training.process import TrainingProcess
+from attnlab.training.run import Run
+from attnlab.training.store import save
+
+POLL_S, SAVE_S = 0.05, 30.0
+LINE_S, QUIET_S = 0.1, 5.0
+"""Seconds between lines of progress, on a terminal and elsewhere."""
+STOP_S = 5.0
+"""Seconds that a step may still take after Ctrl+C, so that the run goes on from it."""
+_SPEED_S = 5.0
+_MEAN = 20
+
+
+def follow(run: Run, process: TrainingProcess, folder: Path) -> int:
+    """Train until the run ends, save it in a folder, say where that is, and return the exit code.
+
+    Raises:
+        FileError: the run cannot be saved.
+    """
+    shown = Shown(run)
+    process.start()
+    try:
+        last = _followed(run, process, folder, shown)
+        code = INTERRUPTED if last is None else OK
+    finally:
+        process.stop(0.0)
+    if last is None:
+        last = _taken(run, process)
+    shown.end()
+    for mark in loss_drops(run.steps, run.losses):
+        run.mark(mark)
+    save(run.state(), folder)
+    say(f"{folder}\n")
+    if isinstance(last, Failed) or (isinstance(last, Ended) and last.reason == "nan"):
+        return refuse(last.sentence, TO_MEND)
+    if isinstance(last, Ended):
+        warn(last.sentence)
+    return code
+
+
+def _followed(run: Run, process: TrainingProcess, folder: Path, shown: "Shown") -> Ended | Failed | None:
+    """Take messages until the last, and return it; None after Ctrl+C, when what is to come is left in the process."""
+    saver = _Saver(run, folder)
+    try:
+        while (last := _taken(run, process, POLL_S)) is None:
+            saver.save_when_due(shown)
+            shown.tell()
+    except KeyboardInterrupt:
+        with suppress(KeyboardInterrupt):  # once more: the step is not waited for, and what was told so far is saved
+            process.stop(STOP_S)
+        return None
+    return last
+
+
+def _taken(run: Run, process: TrainingProcess, wait: float = 0.0) -> Ended | Failed | None:
+    """Take what came, and return the last message of a run if it is among it."""
+    last: Message | None = None
+    for last in process.poll(wait):
+        if run.take(last) or isinstance(last, Started):
+            process.send(Interval(run.recorder.interval))
+    return last if isinstance(last, Ended | Failed) else None
+
+
+class _Saver:
+    """Saves a run now and then, so that a machine that is switched off costs little."""
+
+    def __init__(self, run: Run, folder: Path) -> None:
+        self._run, self._folder = run, folder
+        self._due = 0.0
+        self._failed = ""
+
+    def save_when_due(self, shown: "Shown") -> None:
+        """Save; that it cannot be done is said once, and the training goes on.
+
+        Raises:
+            FileError: it cannot be done from the beginning on.
+        """
+        if self._run.checkpoint is None or time.monotonic() < self._due:
+            return
+        first = self._due == 0.0
+        try:
+            save(self._run.state(), self._folder)
+            self._failed = ""
+        except FileError as error:
+            if first:
+                raise
+            if not self._failed:
+                shown.end()
+                refuse(f"{str(error).rstrip('.')}; the training goes on.", TO_MEND)
+            self._failed = str(error)
+        self._due = time.monotonic() + SAVE_S
+
+
+class Shown:
+    """The line of progress on standard error: one that changes on a terminal, a new one now and then elsewhere."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._terminal = sys.stderr.isatty()
+        self._due = 0.0
+        self._course: deque[tuple[float, int]] = deque()
+        self._open = self._refused = False
+
+    def tell(self) -> None:
+        """Say how far the run is, if it is time to."""
+        now = time.monotonic()
+        if self._run.recorder.refused and not self._refused:
+            self._refused = True
+            self.end()
+            warn(self._run.recorder.refused)
+        if self._run.status != "running":
+            return
+        if not self._course and not self._terminal:
+            self._due = now + QUIET_S
+        self._course.append((now, self._run.step))
+        while now - self._course[0][0] > _SPEED_S:
+            self._course.popleft()
+        if now < self._due:
+            return
+        self._due = now + (LINE_S if self._terminal else QUIET_S)
+        text = progress_text(self._run, self._speed())
+        write(sys.stderr, f"\r{text}\x1b[K" if self._terminal else f"{text}\n")
+        sys.stderr.flush()
+        self._open = self._terminal
+
+    def end(self) -> None:
+        """Leave the line as it stands."""
+        if self._open:
+            write(sys.stderr, "\n")
+        self._open = False
+
+    def _speed(self) -> float:
+        (begun, first), (now, last) = self._course[0], self._course[-1]
+        return (last - first) / (now - begun) if now > begun else 0.0
+
+
+def progress_text(run: Run, speed: float) -> str:
+    """Return how far a run is in one line; ``speed`` in steps a second, 0 when it is not known."""
+    steps = run.spec.train.steps
+    parts = [f"step {run.step:,} of {steps:,}"]
+    if len(run.losses):
+        parts.append(f"loss {run.losses[-_MEAN:].mean():.3g}")
+    if run.metrics:
+        last = run.metrics[-1]
+        right = math.isfinite(last.right)
+        parts.append(f"held-out {last.right:.1%} right" if right else f"held-out loss {last.loss:.3g}")
+    if speed > 0:
+        parts += [f"{speed:,.0f} steps/s" if speed >= 10 else f"{speed:.1f} steps/s"]
+        parts.append(f"{_time_text((steps - run.step) / speed)} left")
+    return " · ".join(parts)
+
+
+def _time_text(seconds: float) -> str:
+    whole = math.ceil(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02} s"
+    return f"{whole // 3600} h {whole // 60 % 60:02} min"

@@ -1,0 +1,1 @@
+"""Films: their frames and their files."""

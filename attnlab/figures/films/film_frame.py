@@ -1,0 +1,144 @@
+"""The frames of a film: the figure of each state below the value that is swept; one size and one scale for all."""
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QImage, QPainter
+
+from attnlab.base.errors import AttnlabError
+from attnlab.figures.palette import Palette, colour_map
+from attnlab.figures.palette import rgb as channels
+from attnlab.figures.panels.figure_colours import dressed
+from attnlab.figures.panels.figure_file import page_image
+from attnlab.figures.panels.figure_layout import MARGIN
+from attnlab.figures.panels.figure_page import Page, lay_out_page
+from attnlab.figures.panels.figure_spec import MM_PER_INCH, FigureSpec
+from attnlab.figures.panels.figure_type import TITLE_PX, figure_font
+from attnlab.figures.raster import MAP_OF
+from attnlab.figures.text import Pen
+
+if TYPE_CHECKING:
+    from attnlab.attention.stages.trace import Trace
+
+_STRIP, _TRACK, _MARK = 28.0, 120.0, 4.0
+"""Height of the line with the value, width of the track beside it and radius of its mark, in units."""
+_BLENDS = 14
+"""Shades between an ink and what it is written on, of which smooth letters are made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Film:
+    """What all frames share: the figure, ``size`` in pixels (even), ``strip`` pixels at its top for the value.
+
+    ``limits`` are the ends of the colour scales over the whole film, by stage and kind of numbers.
+    """
+
+    spec: FigureSpec
+    size: tuple[int, int]
+    strip: int
+    limits: dict[tuple[str, str], float]
+
+
+@dataclass(slots=True)
+class Survey:
+    """Looks at the state of each frame before any is drawn. A QGuiApplication must be there."""
+
+    spec: FigureSpec
+    _size: tuple[int, int] = (2, 2)
+    _limits: dict[tuple[str, str], float] = field(default_factory=dict)
+
+    def add(self, trace: "Trace") -> None:
+        """Take a state into account.
+
+        Raises:
+            AttnlabError: it cannot be drawn, for instance as it has no such stage.
+        """
+        page = lay_out_page(trace, self.spec)
+        width, height = page.pixels
+        self._size = max(self._size[0], width), max(self._size[1], height)
+        for _, _, each in page.panels:
+            key = each.stage.name, each.data.kind
+            self._limits[key] = max(self._limits.get(key, 0.0), each.data.limit)
+
+    def film(self) -> Film:
+        """Return what all frames share: as large as the largest figure, with the widest scales."""
+        strip = round(_STRIP * self.spec.dpi / self.spec.units_per_inch)
+        width, height = self._size[0], self._size[1] + strip
+        return Film(self.spec, (width + width % 2, height + height % 2), strip, dict(self._limits))
+
+
+def film_spec(spec: FigureSpec, width_px: int, width_mm: float) -> FigureSpec:
+    """Return a figure that is exactly so many pixels wide, its type as large as in a figure of ``width_mm``.
+
+    Raises:
+        AttnlabError: a size or a ground that a film cannot have.
+    """
+    if spec.ground == "transparent":
+        raise AttnlabError("A film has no transparent ground; light and dark can be.")
+    dpi = max(round(width_px * MM_PER_INCH / width_mm), 1)
+    return replace(spec, dpi=dpi, width_mm=width_px * MM_PER_INCH / dpi, height_mm=None)
+
+
+def film_page(film: Film, trace: "Trace") -> Page:
+    """Return the figure of a state with the film's scales of colours."""
+    page = lay_out_page(trace, film.spec)
+    panels = []
+    for x, y, each in page.panels:
+        limit = film.limits.get((each.stage.name, each.data.kind), each.data.limit)
+        panels.append((x, y, replace(each, data=replace(each.data, limit=limit))))
+    return replace(page, panels=tuple(panels))
+
+
+def frame_image(film: Film, trace: "Trace", text: str, share: float) -> QImage:
+    """Return a frame: the value that is swept with how far the film is (0 to 1), below it the figure."""
+    page = film_page(film, trace)
+    palette = dressed(film.spec.colour_map, dark=film.spec.dark)
+    image = QImage(*film.size, QImage.Format.Format_RGB32)
+    image.fill(QColor(palette.surface))
+    painter = QPainter(image)
+    painter.drawImage(QPointF(0, film.strip), page_image(page))
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.scale(page.ratio, page.ratio)
+    _draw_strip(painter, page.width, palette, text, share)
+    painter.end()
+    return image
+
+
+def rgb(image: QImage) -> bytes:
+    """Return the pixels of a frame, row by row, three bytes each."""
+    image = image.convertToFormat(QImage.Format.Format_RGB888)
+    rows = np.frombuffer(image.constBits(), dtype=np.uint8).reshape(image.height(), image.bytesPerLine())
+    return rows[:, : image.width() * 3].tobytes()
+
+
+def film_colours(film: Film) -> tuple[tuple[int, int, int], ...]:
+    """Return at most 256 colours for a file that has no more, the same in all frames, so that nothing flickers."""
+    palette = dressed(film.spec.colour_map, dark=film.spec.dark)
+    inks = dict.fromkeys([palette.ink, palette.muted, *(palette.role_ink(role) for role in ("query", "key", "value"))])
+    paper = np.array(channels(palette.surface), dtype=float)
+    shades = [paper + (np.array(channels(ink)) - paper) * i / _BLENDS for ink in inks for i in range(_BLENDS + 1)]
+    found = [(int(r), int(g), int(b)) for r, g, b in np.round(shades).tolist()]
+    found += [channels(each) for each in (palette.hatch, palette.control, palette.hairline)]
+    found += [channels(palette.role(role)) for role in ("query", "key", "value", "attention")]  # of wires
+    names = sorted({MAP_OF[kind] for _, kind in film.limits})
+    found = list(dict.fromkeys(found))
+    for left, name in zip(range(len(names), 0, -1), names, strict=True):
+        levels = colour_map(name, palette)[:255]
+        chosen = levels[np.linspace(0, len(levels) - 1, (256 - len(found)) // left).round().astype(int)]
+        found = list(dict.fromkeys([*found, *(channels(f"#{int(each) & 0xFFFFFF:06X}") for each in chosen)]))
+    return tuple(found)
+
+
+def _draw_strip(painter: QPainter, width: float, palette: Palette, text: str, share: float) -> None:
+    pen = Pen(painter, figure_font(TITLE_PX, QFont.Weight.DemiBold, still=True))
+    track = min(_TRACK, width / 4)
+    left, middle = width - MARGIN - track, _STRIP / 2 + 2
+    painter.setPen(QColor(palette.ink))
+    pen.draw(MARGIN, middle, pen.elided(text, left - 2 * MARGIN))
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(palette.hairline))
+    painter.drawRoundedRect(QRectF(left, middle - 1, track, 2), 1, 1)
+    painter.setBrush(QColor(palette.ink))
+    painter.drawEllipse(QPointF(left + _MARK + share * (track - 2 * _MARK), middle), _MARK, _MARK)

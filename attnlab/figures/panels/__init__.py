@@ -1,0 +1,1 @@
+"""Figures of stages: layout, colours, type and files."""

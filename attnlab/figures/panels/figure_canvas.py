@@ -1,0 +1,182 @@
+"""A whole canvas in a figure: a card for each stage, as many in a row as can be read, and wires for what flows."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
+
+from attnlab.figures.palette import Palette
+from attnlab.figures.panels.figure_panel import Panel, panel
+from attnlab.figures.panels.figure_spec import FigureSpec
+from attnlab.figures.panels.figure_wires import PLAIN, TRACK, Link, Point, Routes, Span, Wire, lanes_of
+
+if TYPE_CHECKING:
+    from attnlab.attention.stages.trace import Trace
+
+EDGE = 6.0
+"""Space around all cards."""
+LEAST_CARD = 132.0
+"""In cards narrower than this labels and scales would lie on one another: a row of more is broken in two."""
+WIDEST = 1.6
+"""A card of a short row may be so many times as wide as one of the longest row."""
+_CORNER, _BEND, _LINE = 6.0, 5.0, 1.4
+_HEAD = 5.0, 2.6
+"""Length and half the width of an arrow's head."""
+
+Rect = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Flow:
+    """A canvas laid out: panels and their cards at their places, wires between these, and how high all is."""
+
+    panels: tuple[tuple[float, float, Panel], ...]
+    cards: tuple[Rect, ...]
+    wires: tuple[Wire, ...]
+    height: float
+
+
+def lay_out_canvas(
+    trace: "Trace", spec: FigureSpec, width: float, ratio: float, top: float, height: float | None
+) -> Flow:
+    """Lay all stages out below ``top``, in a figure of a width and, if it is given, a height."""
+    rows = broken(canvas_rows(trace), width)
+    links = _links(trace)
+    lanes = lanes_of({name: Span(i, j, 0, 0) for i, row in enumerate(rows) for j, name in enumerate(row)}, links)
+    right = width - EDGE - (PLAIN / 2 + TRACK * (lanes - 1) if lanes else 0.0)
+    spans = {name: span for i, row in enumerate(rows) for name, span in _spans(trace, rows, i, right).items()}
+    routes = Routes(spans, links, right + PLAIN / 2)
+    spaces = [routes.space_above(i) for i in range(len(rows))]
+    free = None if height is None else (height - top - 2 * EDGE - sum(spaces)) / len(rows)
+    panels, cards, tops, heights = [], [], [], []
+    y = top + EDGE
+    for row, space in zip(rows, spaces, strict=True):
+        y += space
+        made = [panel(trace, name, spec, spans[name].right - spans[name].left, ratio, free) for name in row]
+        high = max(each.layout.height for each in made)
+        tops.append(y)
+        heights.append(high)
+        panels += [(spans[name].left, y, each) for name, each in zip(row, made, strict=True)]
+        cards += [(spans[name].left, y, spans[name].right - spans[name].left, high) for name in row]
+        y += high
+    return Flow(tuple(panels), tuple(cards), routes.wires(tops, heights), y + EDGE)
+
+
+def canvas_rows(trace: "Trace") -> list[list[str]]:
+    """Return the names of all stages in lines, as the canvas has them: what is projected, the maps, what follows.
+
+    What is done to queries and keys once they are there has a line of its own.
+    """
+    names = list(trace.all_stages)
+    maps = [i for i, name in enumerate(names) if trace.stage(name).is_map]
+    made = names.index("values") + 1
+    rows = [names[:made], names[made : maps[0]], names[maps[0] : maps[-1] + 1], names[maps[-1] + 1 :]]
+    return [row for row in rows if row]
+
+
+def broken(rows: list[list[str]], width: float) -> list[list[str]]:
+    """Return rows of so few cards that these can be read in a figure of a width; the parts of one are about equal."""
+    most = max(1, int((width - 2 * EDGE + PLAIN) // (LEAST_CARD + PLAIN)))
+    parts = []
+    for row in rows:
+        lines = math.ceil(len(row) / most)
+        ends = [math.ceil(len(row) * i / lines) for i in range(lines + 1)]
+        parts += [row[a:b] for a, b in pairwise(ends)]
+    return parts
+
+
+def draw_flow(painter: QPainter, cards: tuple[Rect, ...], wires: tuple[Wire, ...], palette: Palette) -> None:
+    """Draw the cards' outlines, and the wires in the colours of what flows."""
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.setPen(QPen(QColor(palette.hairline), 1.0))
+    for card in cards:
+        painter.drawRoundedRect(QRectF(*card), _CORNER, _CORNER)
+    for role, start in dict.fromkeys((wire.role, wire.points[0]) for wire in wires):
+        colour = QColor(palette.role(role) if role != "neutral" else palette.muted)
+        bundle = [wire.points for wire in wires if wire.points[0] == start]
+        line = QPainterPath()
+        for i, points in enumerate(bundle):
+            line.addPath(_path(_own_part(points, bundle[:i])))
+        painter.setPen(QPen(colour, _LINE, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawPath(line)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colour)
+        for points in bundle:
+            painter.drawPolygon(_head(*points[-2:]))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+
+
+def _own_part(points: tuple[Point, ...], drawn: Sequence[tuple[Point, ...]]) -> tuple[Point, ...]:
+    """Return a wire from where it leaves those that are drawn: what they share would be twice as dark at its edges."""
+    best = points
+    for other in drawn:
+        same = next((i for i, (a, b) in enumerate(zip(points, other, strict=False)) if a != b), 0)
+        if same == 0:
+            continue
+        fork, ours, theirs = points[same - 1], points[same], other[same]
+        together = _towards(fork, ours, 1.0) == _towards(fork, theirs, 1.0)
+        last = min(ours, theirs, key=lambda end: math.dist(fork, end)) if together else fork
+        before = fork if together else points[max(same - 2, 0)]
+        if math.dist(last, before) > _BEND:
+            rest = points[same:] if together else points[same - 1 :]
+            best = min(best, (_towards(last, before, _BEND), *rest), key=_length)
+    return best
+
+
+def _length(points: Sequence[Point]) -> float:
+    return sum(math.dist(a, b) for a, b in pairwise(points))
+
+
+def _path(points: tuple[Point, ...]) -> QPainterPath:
+    """Return a line with round bends, which ends within the arrow's head."""
+    path = QPainterPath(QPointF(*points[0]))
+    for before, at, after in zip(points, points[1:], points[2:], strict=False):
+        radius = min(_BEND, math.dist(before, at) / 2, math.dist(at, after) / 2)
+        path.lineTo(QPointF(*_towards(at, before, radius)))
+        path.quadTo(QPointF(*at), QPointF(*_towards(at, after, radius)))
+    path.lineTo(QPointF(*_towards(points[-1], points[-2], _HEAD[0] - 1)))
+    return path
+
+
+def _head(before: Point, tip: Point) -> QPolygonF:
+    x, y = _towards(tip, before, _HEAD[0])
+    across = (y - tip[1]) / _HEAD[0] * _HEAD[1], (tip[0] - x) / _HEAD[0] * _HEAD[1]
+    return QPolygonF([QPointF(*tip), QPointF(x + across[0], y + across[1]), QPointF(x - across[0], y - across[1])])
+
+
+def _towards(start: Point, end: Point, length: float) -> Point:
+    part = length / math.dist(start, end)
+    return start[0] + (end[0] - start[0]) * part, start[1] + (end[1] - start[1]) * part
+
+
+def _links(trace: "Trace") -> list[Link]:
+    from attnlab.attention.stages.table import sources
+
+    return [
+        Link(source.name, name, source.role)
+        for name in trace.all_stages
+        for source in sources(trace.stage(name), trace.experiment)
+        if source.name in trace
+    ]
+
+
+def _spans(trace: "Trace", rows: list[list[str]], line: int, right: float) -> dict[str, Span]:
+    """Share a width out: wide matrices get more, none twice as much as another; a short row stands in the middle."""
+    row = rows[line]
+    longest = (right - EDGE + PLAIN) / max(map(len, rows)) - PLAIN
+    room = min(right - EDGE, len(row) * WIDEST * longest + (len(row) - 1) * PLAIN)
+    wishes = [min(max(columns / lines, 0.8), 1.6) for lines, columns in (trace.array(name).shape[-2:] for name in row)]
+    free = room - (len(row) - 1) * PLAIN
+    if free * min(wishes) / sum(wishes) < LEAST_CARD:
+        wishes = [1.0] * len(row)
+    unit = free / sum(wishes)
+    x, spans = EDGE + (right - EDGE - room) / 2, {}
+    for place, (name, wish) in enumerate(zip(row, wishes, strict=True)):
+        spans[name] = Span(line, place, x, x + unit * wish)
+        x += unit * wish + PLAIN
+    return spans

@@ -1,0 +1,156 @@
+"""Figures as files: PNG, SVG and PDF of one layout, drawn by one routine."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QRectF, QSaveFile, QSize, QSizeF
+from PySide6.QtGui import QColor, QImage, QImageWriter, QPageLayout, QPageSize, QPaintDevice, QPainter, QPdfWriter
+from PySide6.QtSvg import QSvgGenerator
+
+from attnlab.base.errors import AttnlabError, FileError
+from attnlab.base.export_formats import FIGURES
+from attnlab.figures.panels.figure_colours import dressed
+from attnlab.figures.panels.figure_page import Page, draw_page, lay_out_page
+from attnlab.figures.panels.figure_source import Source
+from attnlab.figures.panels.figure_spec import MM_PER_INCH, POINTS_PER_INCH, FigureSpec
+from attnlab.figures.panels.figure_svg import mended
+
+ENDINGS = tuple(FIGURES)
+PIXELS = 120_000_000
+"""The largest figure; beyond it memory is at risk, and no printer gains by it."""
+
+VECTOR_DPI = 600
+_SIDE_PX = 32_000
+_SVG_DPI, _PDF_DPI = 25_400, 1200
+"""The steps in which a file says how large it is: a thousandth of a millimetre, and Qt's own for a PDF."""
+
+
+def figure_bytes(source: Source, spec: FigureSpec, ending: str) -> bytes:
+    """Return a figure as a file with that ending holds it. A QGuiApplication must be there.
+
+    Raises:
+        AttnlabError: an ending that no figure has, no such stage or head, or a size that cannot be drawn.
+    """
+    if ending not in ENDINGS:
+        raise AttnlabError(f"A figure does not end in {ending!r}; {', '.join(ENDINGS)} are what it can be.")
+    page = page_of(source, spec, ending)
+    if ending == ".png":
+        return png(page_image(page))
+    return svg(page, *described(page)) if ending == ".svg" else pdf(page, described(page)[0])
+
+
+def page_of(source: Source, spec: FigureSpec, ending: str) -> Page:
+    """Return the layout of a figure as a file with that ending has it; errors as :func:`figure_bytes`.
+
+    Files of vectors hold maps in as many dots as any printer has, whatever the dots per inch asked for.
+    """
+    return lay_out_page(source, spec if ending == ".png" else replace(spec, dpi=max(spec.dpi, VECTOR_DPI)))
+
+
+def write_figure(path: str | os.PathLike[str], source: Source, spec: FigureSpec) -> None:
+    """Write a figure by the ending of its name, whole or not at all; errors are those of :func:`figure_bytes`.
+
+    Raises:
+        FileError: it cannot be written.
+    """
+    data = figure_bytes(source, spec, os.path.splitext(os.fspath(path))[1].lower())
+    file = QSaveFile(os.fspath(path))
+    file.setDirectWriteFallback(True)  # for what is no ordinary file, a pipe for instance
+    written = file.open(QIODevice.OpenModeFlag.WriteOnly) and file.write(data) > 0 and file.commit()
+    if not written:
+        raise FileError(f"{os.fspath(path)} cannot be written: {file.errorString()}.")
+
+
+def figure_image(source: Source, spec: FigureSpec) -> QImage:
+    """Return a figure in pixels: to the pixel as large as asked, on any screen. Errors as :func:`figure_bytes`."""
+    return page_image(lay_out_page(source, spec))
+
+
+def page_image(page: Page) -> QImage:
+    """Return a page in pixels at its dots per inch; transparent where the ground is.
+
+    Raises:
+        AttnlabError: it is too large.
+    """
+    width, height = page.pixels
+    if max(width, height) > _SIDE_PX or width * height > PIXELS:
+        raise AttnlabError(f"A figure of {width} × {height} pixels is too large; fewer dots per inch or one head fits.")
+    clear = page.spec.ground == "transparent"
+    kind = QImage.Format.Format_ARGB32_Premultiplied if clear else QImage.Format.Format_RGB32
+    image = QImage(width, height, kind)
+    image.fill(0 if clear else QColor(dressed(page.spec.colour_map, dark=page.spec.dark).surface).rgb())
+    with painting(image) as painter:
+        painter.scale(page.ratio, page.ratio)
+        draw_page(painter, page)
+    image.setDotsPerMeterX(round(page.spec.dpi * 1000 / MM_PER_INCH))
+    image.setDotsPerMeterY(round(page.spec.dpi * 1000 / MM_PER_INCH))
+    return image
+
+
+def png(image: QImage) -> bytes:
+    """Return a picture as PNG, with its dots per inch in it."""
+    data, buffer = _buffer()
+    writer = QImageWriter(buffer, QByteArray(b"png"))
+    if not writer.write(image):
+        raise FileError(f"The figure cannot be turned into a PNG: {writer.errorString()}.")
+    return bytes(data.data())
+
+
+def svg(page: Page, title: str, description: str) -> bytes:
+    """Return a page as SVG: text as text, its size in millimetres, a title and a description for those who listen."""
+    data, buffer = _buffer()
+    generator = QSvgGenerator()
+    generator.setOutputDevice(buffer)
+    generator.setResolution(_SVG_DPI)
+    width, height = (round(side * _SVG_DPI / MM_PER_INCH) for side in page.size_mm)
+    generator.setSize(QSize(width, height))
+    generator.setViewBox(QRectF(0, 0, page.width, page.height))
+    generator.setTitle(title)
+    generator.setDescription(description)
+    with painting(generator) as painter:
+        draw_page(painter, page)
+    return mended(bytes(data.data()).decode(errors="replace")).encode()
+
+
+def pdf(page: Page, title: str) -> bytes:
+    """Return a page as PDF of one page that is as large as the figure."""
+    data, buffer = _buffer()
+    writer = QPdfWriter(buffer)
+    writer.setTitle(title)
+    writer.setCreator("attnlab")
+    writer.setResolution(_PDF_DPI)
+    size = QSizeF(*page.size_mm) / MM_PER_INCH * POINTS_PER_INCH
+    paper = QPageSize(size, QPageSize.Unit.Point, "Figure", QPageSize.SizeMatchPolicy.ExactMatch)
+    writer.setPageLayout(QPageLayout(paper, QPageLayout.Orientation.Portrait, QMarginsF(0, 0, 0, 0)))
+    with painting(writer) as painter:
+        painter.scale(_PDF_DPI / page.spec.units_per_inch, _PDF_DPI / page.spec.units_per_inch)
+        draw_page(painter, page)
+    buffer.close()
+    return bytes(data.data())
+
+
+def described(page: Page) -> tuple[str, str]:
+    """Return the title of a figure, and one sentence on what it shows."""
+    stages = ", ".join(each.stage.title for _, _, each in page.panels)
+    title = page.spec.title or ": ".join(filter(None, (" ".join(page.title), stages)))
+    parts = [f"{each.stage.title} {each.which} ({each.shape})".replace("  ", " ") for _, _, each in page.panels]
+    return title, f"Maps drawn by attnlab: {'; '.join(parts)}."
+
+
+@contextmanager
+def painting(device: QPaintDevice) -> Iterator[QPainter]:
+    """Paint on a device, and end in any case: a painter that outlives its device ends the whole process."""
+    painter = QPainter(device)
+    try:
+        yield painter
+    finally:
+        painter.end()
+
+
+def _buffer() -> tuple[QByteArray, QBuffer]:
+    data = QByteArray()
+    buffer = QBuffer(data)
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    return data, buffer

@@ -1,0 +1,126 @@
+"""A figure laid out: panels at their places, and the one routine that draws them on pixels or vectors."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QColor, QFont, QPainter
+
+from attnlab.base.errors import AttnlabError
+from attnlab.figures.panels.figure_canvas import Rect, draw_flow, lay_out_canvas
+from attnlab.figures.panels.figure_colours import dressed
+from attnlab.figures.panels.figure_layout import LINE, MARGIN
+from attnlab.figures.panels.figure_panel import Panel, draw_panel, panel
+from attnlab.figures.panels.figure_source import Sheets, Source, heads_of
+from attnlab.figures.panels.figure_spec import MM_PER_INCH, WIDE_MM, WIDTH_MM, FigureSpec
+from attnlab.figures.panels.figure_type import TITLE_PX, figure_font, wrapped
+from attnlab.figures.panels.figure_wires import Wire
+from attnlab.figures.text import Pen
+
+_LEAST_PANEL = 60.0
+"""A panel narrower or lower than this, in units, holds nothing that could be read."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Page:
+    """A figure ready to be drawn: ``panels`` with their places; sizes in units, of which an inch has so many.
+
+    ``ratio`` is how many dots a unit has, in pixels of the file or those that vectors are fitted to. A whole canvas
+    also has ``cards``, as x, y, width and height, and the ``wires`` between them.
+    """
+
+    spec: FigureSpec
+    width: float
+    height: float
+    ratio: float
+    title: tuple[str, ...]
+    panels: tuple[tuple[float, float, Panel], ...]
+    cards: tuple[Rect, ...] = ()
+    wires: tuple[Wire, ...] = ()
+
+    @property
+    def size_mm(self) -> tuple[float, float]:
+        """Width and height in millimetres."""
+        mm = MM_PER_INCH / self.spec.units_per_inch
+        return self.width * mm, self.height * mm
+
+    @property
+    def pixels(self) -> tuple[int, int]:
+        """Width and height in pixels at the dots per inch asked for."""
+        width, height = (side / self.spec.units_per_inch * self.spec.dpi for side in (self.width, self.height))
+        return max(round(width), 1), max(round(height), 1)
+
+
+def lay_out_page(source: Source, spec: FigureSpec) -> Page:
+    """Lay a figure out. A QGuiApplication must be there.
+
+    Raises:
+        AttnlabError: no such stage or head, or no room for what is to be in it.
+    """
+    for stage in () if spec.canvas else spec.stages:
+        if stage not in source:
+            names = ", ".join(source.all_stages)
+            raise AttnlabError(f"There is no stage {stage!r} in this configuration; there are {names}.")
+    units, ratio = spec.units_per_inch / MM_PER_INCH, spec.dpi / spec.units_per_inch
+    width = (spec.width_mm or _usual_width(source, spec)) * units
+    height = None if spec.height_mm is None else spec.height_mm * units
+    title = wrapped(_heading(source, spec), width - 2 * MARGIN, figure_font(TITLE_PX, QFont.Weight.DemiBold))
+    top = len(title) * LINE + (MARGIN if title else 0.0)
+    if spec.canvas:
+        if isinstance(source, Sheets):
+            raise AttnlabError("There is no canvas of maps alone; name some of them.")
+        flow = lay_out_canvas(source, spec, width, ratio, top, height)
+        _check_room(min(card[2] for card in flow.cards), min(card[3] for card in flow.cards))
+        return Page(spec, width, height or flow.height, ratio, title, flow.panels, flow.cards, flow.wires)
+    free = None if height is None else (height - top) / len(spec.stages)
+    _check_room(width, free or width)
+    panels, y = [], top
+    for name in spec.stages:
+        panels.append((0.0, y, panel(source, name, spec, width, ratio, free)))
+        y += panels[-1][2].layout.height
+    return Page(spec, width, height or y, ratio, title, tuple(panels))
+
+
+def _check_room(width: float, height: float) -> None:
+    """Refuse panels in which nothing could be read."""
+    if min(width, height) < _LEAST_PANEL:
+        raise AttnlabError("The figure is too small for its type; a larger size, smaller type or fewer stages fit.")
+
+
+def draw_page(painter: QPainter, page: Page) -> None:
+    """Draw a figure; the painter's unit is the figure's. What is behind it is painted over, unless transparent."""
+    for _ in draw_steps(painter, page):
+        pass
+
+
+def draw_steps(painter: QPainter, page: Page) -> Iterator[None]:
+    """Draw a figure as :func:`draw_page` does, a line of maps at a time, for a window that must not wait."""
+    palette = dressed(page.spec.colour_map, dark=page.spec.dark)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    if page.spec.ground != "transparent":
+        painter.fillRect(QRectF(0, 0, page.width, page.height), QColor(palette.surface))
+    pen, y = Pen(painter, figure_font(TITLE_PX, QFont.Weight.DemiBold)), MARGIN + LINE / 2 - 3
+    painter.setPen(QColor(palette.ink))
+    for line in page.title:
+        pen.draw(MARGIN, y, line)
+        y += LINE
+    draw_flow(painter, page.cards, page.wires, palette)
+    for x, y, each in page.panels:
+        painter.save()
+        try:
+            painter.translate(x, y)
+            yield from draw_panel(painter, each, page.spec, palette, page.ratio)
+        finally:
+            painter.restore()
+
+
+def _heading(source: Source, spec: FigureSpec) -> str:
+    """Return what stands above all panels; of one alone, a person's own title is that of the panel."""
+    if spec.title is None:
+        return source.heading if isinstance(source, Sheets) else ""
+    return spec.title if spec.canvas or len(spec.stages) > 1 else ""
+
+
+def _usual_width(source: Source, spec: FigureSpec) -> float:
+    several = spec.head == "all" and heads_of(source) > 1
+    return WIDE_MM if spec.canvas or (several and source.stage(spec.stages[0]).has_heads) else WIDTH_MM

@@ -1,0 +1,268 @@
+"""One stage in a figure: what is drawn of it, and the drawing."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QLinearGradient, QPainter
+
+from attnlab.base.errors import AttnlabError
+from attnlab.figures.layout import Grid
+from attnlab.figures.map_painter import MapData, cell_text, draw_colour_ends, draw_labels
+from attnlab.figures.palette import Palette
+from attnlab.figures.panels.figure_cells import draw_figure_cells
+from attnlab.figures.panels.figure_layout import (
+    AXIS,
+    BAR,
+    CAPTION,
+    CELL_HEIGHT,
+    DENSE,
+    LINE,
+    MARGIN,
+    NO_LABELS,
+    SHAPE,
+    SPACE,
+    FigureLayout,
+    Labels,
+    Wish,
+    lay_out,
+)
+from attnlab.figures.panels.figure_numbers import draw_figure_numbers
+from attnlab.figures.panels.figure_source import Drawn, Sheets, Source, heads_of
+from attnlab.figures.panels.figure_spec import FigureSpec
+from attnlab.figures.panels.figure_type import SMALL_PX, TEXT_PX, TITLE_PX, figure_font, wrapped
+from attnlab.figures.raster import MAP_OF, limit_of
+from attnlab.figures.text import Pen
+
+if TYPE_CHECKING:
+    from attnlab.attention.stages.table import Stage
+    from attnlab.attention.stages.trace import Trace
+
+_ROW_LABEL, _COLUMN_LABEL, _WORD = 84.0, 64.0, 56.0
+"""The widest labels of rows and columns, and room for a word of usual length, which narrow figures leave too."""
+_CARD_CELL_HEIGHT = 28.0
+"""Higher cells would make what is not query by key the largest of all on a canvas."""
+_BAR_HEIGHT = 5.0
+_BAR_WIDTH = (90.0, 200.0)
+_TICK, _APART = 2.0, 6.0
+"""Length of a tick of the colour bar, and the least space between its numbers."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Panel:
+    """A stage as a figure shows it: its maps, the lines of its title, which head, its shape, and where all stands."""
+
+    stage: Drawn
+    data: MapData
+    title: tuple[str, ...]
+    which: str
+    shape: str
+    layout: FigureLayout
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height in units."""
+        return self.layout.width, self.layout.height
+
+
+def map_data(source: Source, stage: str, head: int | str) -> MapData:
+    """Return what is drawn of a stage: maps, labels, titles, and the scale that all heads share.
+
+    Raises:
+        AttnlabError: no such stage or head; the sentence names those that exist.
+    """
+    if stage not in source:
+        names = ", ".join(source.all_stages)
+        raise AttnlabError(f"There is no stage {stage!r} in this configuration; there are {names}.")
+    entry, array = source.stage(stage), source.array(stage)
+    if not entry.has_heads:
+        values, titles = array[None], [""]
+    elif head == "mean":
+        values, titles = source.mean(stage)[None], [f"mean of {len(array)} heads"]
+    elif head == "all":
+        values, titles = array, [f"head {i}" for i in range(len(array))]
+    elif isinstance(head, int) and 0 <= head < len(array):
+        values, titles = array[head : head + 1], [f"head {head} of {len(array)}"]
+    else:
+        heads = "head 0" if len(array) == 1 else f"heads 0 to {len(array) - 1}"
+        raise AttnlabError(f"There is no head {head}; there are {heads}, all and mean.")
+    if isinstance(source, Sheets):
+        sheet = source.stage(stage)
+        return MapData(values, sheet.kind, sheet.limit, sheet.masked, sheet.row_labels, sheet.column_labels, titles)
+    return _computed(source, source.stage(stage), values, titles)
+
+
+def _computed(trace: "Trace", entry: "Stage", values: NDArray[np.floating], titles: Sequence[str]) -> MapData:
+    """Return some maps of a stage with the labels and the scale that follow from the experiment."""
+    from attnlab.attention.axes import labels
+    from attnlab.attention.stages.table import kind_of
+
+    e = trace.experiment
+    rows, columns = (labels(e, axis, n) for axis, n in zip(entry.axes[-2:], values.shape[1:], strict=True))
+    kind, masked = kind_of(entry, e), trace.shown_mask(entry.name)
+    return MapData(values, kind, limit_of(trace.array(entry.name), kind, masked), masked, rows, columns, titles)
+
+
+def panel(
+    source: Source, stage: str, spec: FigureSpec, width: float, ratio: float, height: float | None = None
+) -> Panel:
+    """Lay a stage out ``width`` units wide; ``ratio`` dots to the unit are what cells are fitted to."""
+    data, entry = map_data(source, stage, spec.head), source.stage(stage)
+    one = len(data.values) == 1
+    which = data.titles[0] if one and entry.has_heads and heads_of(source) > 1 else ""
+    shape = " × ".join(map(str, data.values.shape[1 if one else 0 :]))
+    text = entry.title if spec.title is None or spec.canvas or len(spec.stages) > 1 else spec.title
+    title = wrapped(text, width - 2 * MARGIN, figure_font(TITLE_PX, QFont.Weight.DemiBold)) if text else ()
+    wish = Wish(
+        width,
+        height,
+        header=len(title) * LINE,
+        axis=AXIS if spec.labels else 0.0,
+        bar=BAR if spec.colour_bar else 0.0,
+        square=entry.axes[-1] == "key",
+        per_row=spec.columns,
+        ratio=ratio,
+        cell_height=_CARD_CELL_HEIGHT if spec.canvas and not entry.is_map else CELL_HEIGHT,
+        shape=1.0 if spec.canvas else SHAPE,
+    )
+    labels = _labels(data, width) if spec.labels else NO_LABELS
+    return Panel(entry, data, title, which, shape, lay_out(data.values.shape, labels, wish))
+
+
+def draw_panel(painter: QPainter, shown: Panel, spec: FigureSpec, palette: Palette, ratio: float) -> Iterator[None]:
+    """Draw a panel with its top left corner at the painter's origin, a line of maps at a time."""
+    _draw_header(painter, shown, spec, palette)
+    first = 0
+    for grid in shown.layout.grids:
+        last = first + grid.count
+        part = replace(shown.data, values=shown.data.values[first:last], titles=shown.data.titles[first:last])
+        draw_figure_cells(painter, grid, part, palette, ratio)
+        draw_figure_numbers(painter, grid, part, palette, spec)
+        if spec.labels:
+            draw_labels(painter, grid, part, palette, figure_font(TEXT_PX), (None, None))
+        if shown.layout.caption:
+            _draw_captions(painter, grid, part.titles, shown.data.titles, palette)
+        first = last
+        yield
+    if spec.labels:
+        _draw_axes(painter, shown, palette)
+    if spec.colour_bar:
+        _draw_colour_bar(painter, shown, palette)
+
+
+def _draw_header(painter: QPainter, shown: Panel, spec: FigureSpec, palette: Palette) -> None:
+    """Write the title, and on its last line, where there is room, which head it is and the shape of the whole."""
+    if not shown.title:
+        return
+    layout, font = shown.layout, figure_font(TITLE_PX, QFont.Weight.DemiBold)
+    pen = Pen(painter, font)
+    widest = max(map(pen.width, shown.title))
+    left = max(min(layout.left, layout.width - MARGIN - widest), MARGIN)
+    right = max(layout.right, min(left + widest, layout.width - MARGIN))
+    if spec.canvas:  # where cards have outlines, and titles stand alike in all
+        left, right = MARGIN, layout.width - MARGIN
+    role = shown.stage.role
+    painter.setPen(QColor(palette.role_ink(role) if role != "neutral" else palette.ink))
+    y = layout.top + LINE / 2 - 3
+    for line in shown.title:
+        pen.draw(left, y, line)
+        y += LINE
+    if spec.title is not None and shown.title != (shown.stage.title,):
+        return  # a person's own words are not added to
+    after = left + pen.width(shown.title[-1]) + 8
+    small = Pen(painter, figure_font(TEXT_PX))
+    painter.setPen(QColor(palette.muted))
+    if shown.which and after + small.width(shown.which) <= layout.width - MARGIN:
+        small.draw(after, y - LINE + 1, shown.which)
+        after += small.width(shown.which) + 8
+    if after + small.width(shown.shape) <= right:
+        small.draw(right, y - LINE + 1, shown.shape, 1.0)
+
+
+def _draw_captions(
+    painter: QPainter, grid: Grid, titles: Sequence[str], of_all: Sequence[str], palette: Palette
+) -> None:
+    """Write above each of several maps, and above its labels, which head it is; above narrow ones its number alone."""
+    width = grid.columns * grid.cell_width
+    pen = Pen(painter, figure_font(TEXT_PX, QFont.Weight.DemiBold))
+    bare = any(pen.width(title) > width for title in of_all)
+    if bare:
+        pen = Pen(painter, figure_font(SMALL_PX))
+    painter.setPen(QColor(palette.muted if bare else palette.ink))
+    texts = [title.split(" ")[-1] if bare else title for title in titles]
+    apart = width + grid.gap[1] * grid.cell_width
+    every = math.ceil((max(map(pen.width, texts)) + 2) / apart)  # more than that would run into one another
+    for index in range(0, len(texts), every):
+        x, y = grid.origin(index)
+        pen.draw(x + width / 2, y - grid.label_height - CAPTION / 2 + 1, texts[index], 0.5)
+
+
+def _draw_axes(painter: QPainter, shown: Panel, palette: Palette) -> None:
+    """Name the axes: rows at the left, reading upwards, columns above the maps."""
+    rows, columns = shown.stage.axes[-2:]
+    grid, layout = shown.layout.first, shown.layout
+    pen = Pen(painter, figure_font(TEXT_PX))
+    painter.setPen(QColor(_ink(columns, palette)))
+    pen.draw(grid.x + grid.width / 2, grid.y - grid.label_height - layout.caption - AXIS / 2, columns, 0.5)
+    painter.setPen(QColor(_ink(rows, palette)))
+    x = grid.x - grid.label_width - AXIS / 2 - (0 if grid.label_width else 3)
+    if grid.columns * grid.cell_width < DENSE and len(layout.grids) > 1:
+        pen.draw_upwards(x, (grid.y + layout.bottom + pen.width(rows)) / 2, rows)
+        return
+    for each in layout.grids:
+        pen.draw_upwards(x, each.y + (each.height + pen.width(rows)) / 2, rows)
+
+
+def _ink(axis: str, palette: Palette) -> str:
+    return palette.role_ink(axis) if axis in ("query", "key") else palette.muted
+
+
+def _draw_colour_bar(painter: QPainter, shown: Panel, palette: Palette) -> None:
+    """Draw the scale below the maps, as wide as these if that is neither too narrow nor too wide to be read."""
+    grid, layout = shown.layout.first, shown.layout
+    width = min(max(grid.width, _BAR_WIDTH[0]), _BAR_WIDTH[1], layout.width - 2 * MARGIN)
+    rect = QRectF(min(grid.x, layout.width - MARGIN - width), layout.bottom + SPACE, width, _BAR_HEIGHT)
+    stops = getattr(palette, MAP_OF[shown.data.kind])
+    colours = QLinearGradient(rect.topLeft(), rect.topRight())
+    for place, colour in zip(np.linspace(0, 1, len(stops)).tolist(), stops, strict=True):
+        colours.setColorAt(place, QColor(colour))
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.fillRect(rect, colours)
+    below = rect.translated(0, 2)
+    draw_colour_ends(painter, below, shown.data, palette, figure_font(SMALL_PX))
+    _draw_quarters(painter, rect, shown.data, palette)
+
+
+def _draw_quarters(painter: QPainter, bar: QRectF, data: MapData, palette: Palette) -> None:
+    """Write between the ends of a scale what colours stand for there, each with a tick, if all have room."""
+    limit, signed = data.limit, MAP_OF[data.kind] != "sequential"
+    places = (0.25, 0.75) if signed else (0.25, 0.5, 0.75)
+    values = [(2 * place - 1) * limit if signed else place * limit for place in places]
+    texts = [f"{value:.3g}".replace("-", "−") for value in values]
+    pen = Pen(painter, figure_font(SMALL_PX))
+    end = pen.width(cell_text(-limit, 2 if limit < 100 else 0) if signed else f"{limit:.3g}")
+    if end + max(map(pen.width, texts)) / 2 + _APART > bar.width() / 4:
+        return
+    painter.setPen(QColor(palette.muted))
+    for place in (0.25, 0.5, 0.75):
+        painter.fillRect(QRectF(bar.x() + place * bar.width() - 0.3, bar.bottom(), 0.6, _TICK), QColor(palette.muted))
+    for place, text in zip(places, texts, strict=True):
+        pen.draw(bar.x() + place * bar.width(), bar.bottom() + 3, text, 0.5, 0.0)
+
+
+def _labels(data: MapData, width: float) -> Labels:
+    """Measure the labels; long words get no more than a part of the figure."""
+    metrics = QFontMetricsF(figure_font(TEXT_PX))
+
+    def widest(labels: "list[str] | tuple[str, ...]") -> float:
+        return max((metrics.horizontalAdvance(" ".join(x.split())[:60] or "∅") for x in labels), default=0.0)
+
+    row, column = widest(list(data.row_labels)), widest(list(data.column_labels))
+    turned = min(column + 8, _COLUMN_LABEL)
+    return Labels(
+        min(row + 8, _ROW_LABEL, max(width * 0.25, min(width * 0.36, _WORD))), column, metrics.height() + 4, turned
+    )

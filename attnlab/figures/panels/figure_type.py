@@ -1,0 +1,50 @@
+"""The type of figures: sizes in units, the typeface that the program brings, and titles on several lines."""
+
+from functools import lru_cache
+
+from PySide6.QtGui import QFont, QFontDatabase, QFontMetricsF
+
+from attnlab.base import assets
+
+TITLE_PX, TEXT_PX, SMALL_PX, NUMBER_PX = 13, 10, 9, 10
+
+
+def figure_font(size_px: int, weight: QFont.Weight = QFont.Weight.Normal, *, still: bool = False) -> QFont:
+    """Return a font of figures; its size is in units. A QGuiApplication must be there.
+
+    ``still`` gives all digits one width, so that a number that changes in a film stands still. Those glyphs have no
+    characters: in a PDF what is written so could not be searched or copied.
+    """
+    if "Inter" not in QFontDatabase.families():
+        for name in assets.names("fonts"):
+            if name.endswith(".ttf"):
+                QFontDatabase.addApplicationFontFromData(assets.read_bytes(name))
+    return QFont(_font(size_px, weight, still))
+
+
+@lru_cache(maxsize=32)
+def _font(size_px: int, weight: QFont.Weight, still: bool) -> QFont:
+    font = QFont(["Inter", QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont).family()])
+    font.setPixelSize(size_px)
+    font.setWeight(weight)
+    font.setFeature(QFont.Tag("tnum"), int(still))
+    font.setFeature(QFont.Tag("calt"), 0)  # which gives − and × between digits glyphs without characters too
+    font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
+    return font
+
+
+def wrapped(text: str, width: float, font: QFont) -> tuple[str, ...]:
+    """Return a text in lines that are no wider than a width, broken between words, and in words only where it must."""
+    metrics = QFontMetricsF(font)
+    lines: list[str] = []
+    for word in text.split():
+        joined = f"{lines[-1]} {word}" if lines else word
+        if lines and metrics.horizontalAdvance(joined) <= width:
+            lines[-1] = joined
+            continue
+        lines.append("")
+        for letter in word:
+            if lines[-1] and metrics.horizontalAdvance(lines[-1] + letter) > width:
+                lines.append("")
+            lines[-1] += letter
+    return tuple(lines)

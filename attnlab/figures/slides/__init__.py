@@ -1,0 +1,1 @@
+"""Slides of a lesson: their content, layout and drawing."""

@@ -1,0 +1,180 @@
+"""The maps of a slide: as large as their place allows, with a caption, labels, numbers where they read, and frames."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
+
+from attnlab.figures.layout import Grid, Limits, arrange
+from attnlab.figures.map_painter import (
+    Outline,
+    draw_cells,
+    draw_labels,
+    draw_numbers,
+    draw_outlines,
+    draw_titles,
+)
+from attnlab.figures.palette import Palette
+from attnlab.figures.slides.slide_content import SlideMap
+from attnlab.figures.slides.slide_layout import Box, Sheet
+from attnlab.figures.slides.slide_text import face
+from attnlab.figures.text import Pen, width
+
+NUMBERS = (3.4, 3.05, 2.75, 2.4, 2.1, 1.85, 1.6)
+"""Sizes of numbers in cells, in hundredths of the slide's height; smaller ones would not be read."""
+SOURCE_NUMBERS = (2.1, 1.85, 1.6, 1.45)
+CELL, SOURCE_CELL = (11.4, 8.6), (7.2, 4.6)
+"""The largest cells, in hundredths of the slide's height."""
+LABELS, SOURCE_LABELS = (2.4, 2.15, 1.95, 1.75), (1.75, 1.6)
+"""Sizes of labels: a smaller one where columns can be labelled side by side in it, and could not in a larger."""
+AIR = 0.5
+"""Space between two numbers side by side, in sizes of their type."""
+FLAT = 1.5
+"""Height of labels side by side, in sizes of their type."""
+FEW = 16
+"""Labels of so many rows and fewer are all to be read."""
+
+
+class Formulas(Protocol):
+    """Sets formulas: the size of one in pixels, and one drawn with its box's top left corner at a point."""
+
+    def size(self, latex: str, size_px: float) -> QSizeF:
+        """Return the size of a formula's box."""
+        ...
+
+    def draw(self, painter: QPainter, at: QPointF, latex: str, size_px: float, colour: str) -> None:
+        """Draw a formula."""
+        ...
+
+
+def draw_map(
+    painter: QPainter, box: Box, each: SlideMap, sheet: Sheet, palette: Palette, formulas: Formulas | None, *,
+    source: bool = False,
+) -> tuple[Grid, tuple[str, ...]]:  # fmt: skip
+    """Draw one stage with its caption into a box; return where its cells lie, and what did not fit."""
+    unit, ratio = sheet.unit * min(max(sheet.zoom, 0.9), 1.25), painter.device().devicePixelRatioF()
+    here = replace(palette, surface=palette.ground)  # what lies between cells is the slide itself
+    caption = 1.7 * (2.0 if source else 2.4) * sheet.unit
+    complaints = _caption(painter, box, each, sheet, palette, formulas, source)
+    area = Box(box.x, box.y + caption, box.width, box.height - caption)
+    sizes = tuple(size * unit for size in (SOURCE_LABELS if source else LABELS))
+    label_px, grid = labelled(each, area, sizes, (SOURCE_CELL if source else CELL), unit, ratio)
+    label = face(label_px)
+    draw_cells(painter, grid, each.data, here)
+    sizes = tuple(size * unit for size in (SOURCE_NUMBERS if source else NUMBERS))
+    draw_numbers(painter, grid, each.data, here, *_number_fonts(each, grid, sizes))
+    draw_labels(painter, grid, each.data, here, label, each.strong)
+    draw_titles(painter, grid, each.data, here, label)
+    _marks(painter, grid, each, palette, unit)
+    draw_outlines(painter, grid, [_coloured(o, sheet.unit, palette) for o in each.outlines])
+    return grid, (*complaints, *_left_out(grid, area, each, label.toString(), painter))
+
+
+def labelled(
+    each: SlideMap, area: Box, sizes: Sequence[float], cell: tuple[float, float], unit: float, ratio: float = 1.0
+) -> tuple[float, Grid]:
+    """Return the size of labels and the grid: the largest with labels of columns side by side, else the first."""
+    first = fit(each, area, sizes[0], cell, unit, ratio)
+    for size in sizes:
+        grid = fit(each, area, size, cell, unit, ratio)
+        if grid.column_space == FLAT * size:
+            return size, grid
+    return sizes[0], first
+
+
+def fit(each: SlideMap, area: Box, label_px: float, cell: tuple[float, float], unit: float, ratio: float = 1.0) -> Grid:
+    """Return the grid of the largest cells, with labels where there is room for them."""
+    count, rows, columns = each.data.values.shape
+    metrics = QFontMetricsF(face(label_px))
+    across = each.data.group_labels or each.data.column_labels
+    down_px, over_px = _widest(each.data.row_labels, metrics), _widest(across, metrics)
+    title = 1.5 * label_px if count > 1 else 0.0
+    rect, line = (area.x, area.y, area.width, area.height), FLAT * label_px
+
+    def grid(wide: float, tall: float) -> Grid:
+        limits = Limits(cell[0] * unit, cell[1] * unit, wide, tall + title, title)
+        return arrange(rect, rows, columns, count, limits, each.square, ratio)
+
+    bare = grid(0.0, 0.0)
+    wide = min(down_px + 0.6 * label_px, area.width * 0.4) if bare.cell_height >= 0.55 * label_px else 0.0
+    if count > 1 and (bare.cell_height < label_px or bare.cell_width < label_px):
+        return bare
+    flat = grid(wide, line)
+    if over_px <= flat.cell_width * (each.data.column_group or 1) - 2:
+        return flat
+    if not each.square or each.data.column_group or flat.cell_width < 0.6 * label_px:
+        return grid(wide, 0.0)  # numbers of columns, and tokens that have no room even when turned
+    return grid(wide, min(over_px + 0.8 * label_px, 0.3 * area.height))
+
+
+def _number_fonts(each: SlideMap, grid: Grid, sizes: Sequence[float]) -> list[QFont]:
+    """Return the fonts in which two decimals have air around them; else the smallest, where fewer signs have."""
+    signed = bool((each.data.values < 0).any())
+    fonts = [face(size) for size in sizes]
+    airy = [font for font in fonts if _room_for("−0.00" if signed else "0.00", font) <= grid.cell_width]
+    if not airy and _room_for("−.00" if signed else ".00", fonts[-1]) <= grid.cell_width:
+        return fonts[-1:]
+    return airy
+
+
+def _room_for(text: str, font: QFont) -> float:
+    return width(text, font.toString()) + AIR * font.pixelSize()
+
+
+def _widest(labels: Sequence[str], metrics: QFontMetricsF) -> float:
+    return max((metrics.horizontalAdvance(" ".join(label.split())[:40] or "∅") for label in labels[:64]), default=0.0)
+
+
+def _caption(
+    painter: QPainter, box: Box, each: SlideMap, sheet: Sheet, palette: Palette, formulas: Formulas | None, source: bool
+) -> tuple[str, ...]:
+    """Write above a map what it is, and the formula where there is room for it beside that."""
+    size = (2.0 if source else 2.4) * sheet.unit
+    middle, mark = box.y + 0.65 * size, 0.62 * size
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(palette.role(each.role)))
+    painter.drawRoundedRect(QRectF(box.x, middle - mark / 2, mark, mark), mark / 4, mark / 4)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+    pen = Pen(painter, face(size))
+    painter.setPen(QColor(palette.ink))
+    x = box.x + 1.6 * mark
+    pen.draw(x, middle, each.title)
+    x += pen.width(each.title)
+    if formulas is not None and each.formula and not source:
+        room = formulas.size(each.formula, size)
+        if x + size + room.width() <= box.right:
+            formulas.draw(painter, QPointF(x + size, middle - room.height() / 2), each.formula, size, palette.muted)
+    return () if x <= box.right + 0.5 else (f"the caption “{each.title}”",)
+
+
+def _marks(painter: QPainter, grid: Grid, each: SlideMap, palette: Palette, unit: float) -> None:
+    """Put a question mark into each cell that is asked for."""
+    size = min(2.6 * unit, grid.cell_height * 0.8, grid.cell_width * 1.2)
+    if not each.marks or size < 6:
+        return
+    pen = Pen(painter, face(size, bold=True))
+    painter.setPen(QColor(palette.accent))
+    for index, row, column in each.marks:
+        x, y, width, height = grid.rect(index, row, column)
+        pen.draw(x + width / 2, y + height / 2, "?", 0.5)
+
+
+def _coloured(outline: Outline, unit: float, palette: Palette) -> Outline:
+    """Return a frame in its colour of this palette, as thick as the slide is large."""
+    colour = palette.ink if outline.colour == "ink" else palette.role(outline.colour)
+    return replace(outline, colour=colour, width=max(outline.width * unit / 9, 1.5))
+
+
+def _left_out(grid: Grid, area: Box, each: SlideMap, font_key: str, painter: QPainter) -> tuple[str, ...]:
+    """Return what of a map has no room: the map itself, or labels of few rows that had to be shortened."""
+    found = []
+    if grid.x + grid.width > area.right + 1 or grid.y + grid.height > area.bottom + 1:
+        found.append(f"the map “{each.title}”")
+    if grid.label_width and grid.rows <= FEW:
+        long = [x for x in each.data.row_labels if width(" ".join(x.split()), font_key) > grid.label_width - 6]
+        found += [f"the label “{label}” of “{each.title}”" for label in long]
+    return tuple(found)

@@ -1,0 +1,164 @@
+"""Draws a slide on any painter, screen or paper alike: text, maps, arithmetic, bars, progress; and says what did not
+fit, so that a test can walk every slide there is."""
+
+from dataclasses import dataclass, replace
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter
+
+from attnlab.figures.layout import Grid
+from attnlab.figures.palette import Palette
+from attnlab.figures.slides.slide_content import Paragraph, Run, SlideContent
+from attnlab.figures.slides.slide_layout import FOOT_LINE, GAP, LEAST_PART, TOP, Box, Sheet, columns, stacked
+from attnlab.figures.slides.slide_maps import Formulas, draw_map
+from attnlab.figures.slides.slide_side import draw_side
+from attnlab.figures.slides.slide_text import Block, Text, draw_line, face, paragraph
+
+TEXT_EM = 62
+"""The longest line of running text, in sizes of its type."""
+MOST_SEGMENTS = 48
+NARROW = 1.2
+"""On screens narrower than this, in heights, three columns have no room: sources are left out beside arithmetic."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """What drawing a slide came to: the cells of the main map, the room at left and right, and what did not fit."""
+
+    grid: Grid | None = None
+    table: Box | None = None
+    side: Box | None = None
+    left_out: tuple[str, ...] = ()
+
+
+def draw_slide(
+    painter: QPainter, sheet: Sheet, content: SlideContent, palette: Palette, formulas: Formulas | None = None
+) -> Drawn:
+    """Draw a slide over all of its sheet."""
+    painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
+    painter.fillRect(QRectF(sheet.x, sheet.y, sheet.width, sheet.height), QColor(palette.ground))
+    missing = _heading(painter, sheet, content, palette)
+    y, more = _words(painter, sheet, content, palette)
+    missing += more
+    _foot(painter, sheet, content, palette)
+    if content.whole:
+        return Drawn(side=columns(sheet, y, sources=False, side=False).main, left_out=missing)
+    if content.main is None and not content.side:
+        return Drawn(left_out=missing)
+    has_side = content.side or bool(content.arithmetic) or content.row is not None
+    if has_side and sheet.width < NARROW * sheet.height:
+        content = replace(content, sources=())
+    parts = columns(sheet, y, sources=bool(content.sources), side=has_side, table=content.table)
+    if parts.main.height < LEAST_PART * sheet.unit:
+        missing += ("the map below the text",)
+    grid = None
+    if content.main is not None:
+        grid, more = draw_map(painter, parts.main, content.main, sheet, palette, formulas)
+        missing += more
+    if parts.sources is not None and not content.table:
+        missing += _sources(painter, parts.sources, content, sheet, palette, formulas)
+    if parts.side is not None:
+        missing += draw_side(painter, parts.side, content.arithmetic, content.row, sheet, palette)
+    return Drawn(grid, parts.sources if content.table else None, parts.side, missing)
+
+
+def _heading(painter: QPainter, sheet: Sheet, content: SlideContent, palette: Palette) -> tuple[str, ...]:
+    """Write the line at the top: lesson and step, and at the right a note."""
+    font = face(sheet.small)
+    rect = QRectF(sheet.left, sheet.y + TOP * sheet.unit, sheet.inner, 1.4 * sheet.small)
+    if content.note:
+        bold = face(sheet.small, bold=True)
+        draw_line(painter, rect, content.note, bold, palette.accent, right=True)
+        rect.setWidth(rect.width() - QFontMetricsF(bold).horizontalAdvance(content.note) - sheet.small)
+    fits = draw_line(painter, rect, content.heading, font, palette.muted)
+    return () if fits else ("the heading",)
+
+
+def _words(painter: QPainter, sheet: Sheet, content: SlideContent, palette: Palette) -> tuple[float, tuple[str, ...]]:
+    """Write title, text and question; return where they end, and what of them did not fit."""
+    y = sheet.y + TOP * sheet.unit + 1.9 * sheet.small
+    title = _title(content, sheet, palette)
+    title.draw(painter, sheet.left, y, palette.ink)
+    y += title.height + 0.6 * sheet.unit
+    missing: tuple[str, ...] = () if title.fits and title.lines <= 2 else ("the title",)
+    ask = (Paragraph((Run(content.ask, style="strong"),)),) if content.ask else ()
+    paragraphs = content.text + ask
+    if not paragraphs:
+        return y, missing
+    text = _text(paragraphs, sheet, content, palette, sheet.foot - y)
+    text.draw(painter, sheet.left, y, palette.muted)
+    if y + text.height > sheet.foot or not text.fits:
+        missing += ("the text",)
+    return y + text.height, missing
+
+
+def _title(content: SlideContent, sheet: Sheet, palette: Palette) -> Block:
+    """Return the title on one line, else in the size in which it takes two."""
+    runs, sizes = (Run(content.title),), sheet.title_sizes()
+    laid = [paragraph(runs, size, sheet.inner, palette, bold=True) for size in sizes]
+    one = (each for each in laid[:2] if each.lines == 1)
+    two = (each for each in laid[1:] if each.lines == 2)
+    return next(one, None) or next(two, None) or laid[-1]
+
+
+def _text(
+    paragraphs: tuple[Paragraph, ...], sheet: Sheet, content: SlideContent, palette: Palette, room: float
+) -> Text:
+    """Return the text: larger where nothing stands below it, smaller where what does needs the room."""
+    alone = content.main is None and not content.side and not content.whole
+    sizes = (1.35 * sheet.body, sheet.body, sheet.least_body) if alone else (sheet.body, sheet.least_body)
+    kept = 0.0 if alone else (LEAST_PART + 14 + GAP) * sheet.unit
+    for size in sizes:
+        laid = Text(paragraphs, size, min(sheet.inner, TEXT_EM * size), palette)
+        if laid.height <= room - kept and laid.fits:
+            return laid
+    return Text(paragraphs, sizes[-1], sheet.inner, palette)
+
+
+def _sources(
+    painter: QPainter, box: Box, content: SlideContent, sheet: Sheet, palette: Palette, formulas: Formulas | None
+) -> tuple[str, ...]:
+    """Draw the sources below one another; what one does not need of its part is the next one's."""
+    missing: tuple[str, ...] = ()
+    for left, each in zip(range(len(content.sources), 0, -1), content.sources, strict=True):
+        place = stacked(box, left, 2 * sheet.unit)[0]
+        grid, more = draw_map(painter, place, each, sheet, palette, formulas, source=True)
+        y = grid.y + grid.height + 2.5 * sheet.unit
+        box, missing = Box(box.x, y, box.width, box.bottom - y), missing + more
+    return missing
+
+
+def _foot(painter: QPainter, sheet: Sheet, content: SlideContent, palette: Palette) -> None:
+    """Draw how far the lesson is, and as many of the hints as there is room for."""
+    middle = sheet.y + FOOT_LINE * sheet.unit
+    end = _segments(painter, sheet, content, palette, middle)
+    font = face(0.86 * sheet.small)
+    metrics, gap = QFontMetricsF(font), 1.5 * sheet.small
+    x = sheet.left + sheet.inner
+    painter.setFont(font)
+    painter.setPen(QColor(palette.muted))
+    hints = list(content.keys)
+    while hints and end + gap > x - metrics.horizontalAdvance("".join(hints)) - gap * (len(hints) - 1):
+        hints.pop()
+    for hint in reversed(hints):
+        x -= metrics.horizontalAdvance(hint)
+        painter.drawText(int(x), round(middle + metrics.capHeight() / 2), hint)
+        x -= gap
+
+
+def _segments(painter: QPainter, sheet: Sheet, content: SlideContent, palette: Palette, middle: float) -> float:
+    """Draw a short bar for each step, filled as far as the lesson is; return where they end."""
+    count = min(content.count, MOST_SEGMENTS)
+    if not count:
+        return sheet.left
+    pitch = min(5 * sheet.unit, 0.44 * sheet.inner / count)
+    high, done = 0.55 * sheet.unit, content.done * count / content.count
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    for index in range(count):
+        painter.setBrush(QColor(palette.accent if index < done else palette.hatch))
+        width = pitch - max(0.12 * pitch, 1)
+        painter.drawRoundedRect(QRectF(sheet.left + index * pitch, middle - high / 2, width, high), high / 2, high / 2)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+    return sheet.left + count * pitch

@@ -1,0 +1,143 @@
+"""The right side of a slide: the arithmetic of a cell in large type, and below it its row as bars."""
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter
+
+from attnlab.figures.palette import Palette, rgb
+from attnlab.figures.slides.slide_content import Bar, BarRow, Runs
+from attnlab.figures.slides.slide_layout import Box, Sheet, chosen_bars
+from attnlab.figures.slides.slide_text import Block, face, paragraph
+from attnlab.figures.text import elided
+
+ROW_HEIGHT, LEAST_ROW = 5.6, 1.32
+"""Height of a bar's row: the largest in hundredths of the slide's height, the least in sizes of type."""
+
+MOST_BARS = 12
+"""A row of so many bars is shown whole before arithmetic is written out in full."""
+
+
+def draw_side(
+    painter: QPainter, box: Box, arithmetic: tuple[tuple[Runs, ...], ...], row: BarRow | None, sheet: Sheet,
+    palette: Palette,
+) -> tuple[str, ...]:  # fmt: skip
+    """Draw arithmetic and bars; return what did not fit."""
+    y = box.y
+    missing: tuple[str, ...] = ()
+    if arithmetic:
+        laid = _chosen(arithmetic, box, _room(box, row, sheet), sheet, palette)
+        if laid is None:
+            return ("the arithmetic",)
+        for each in laid:
+            each.draw(painter, box.x, y, palette.ink)
+            y += each.height
+        y += 2.2 * sheet.unit
+    if row is not None:
+        missing = draw_row(painter, Box(box.x, y, box.width, box.bottom - y), row, sheet, palette)
+    return missing
+
+
+def _room(box: Box, row: BarRow | None, sheet: Sheet) -> float:
+    """Return the height that arithmetic may take: what a short row leaves, within limits."""
+    if row is None:
+        return box.height
+    bars = min(len(row.bars), MOST_BARS) * LEAST_ROW * sheet.body + 1.9 * sheet.small + 2.2 * sheet.unit
+    return min(max(box.height - bars, 0.16 * box.height), 0.42 * box.height)
+
+
+def _chosen(
+    ways: tuple[tuple[Runs, ...], ...], box: Box, height: float, sheet: Sheet, palette: Palette
+) -> list[Block] | None:
+    """Return the fullest way of writing that has room, in the largest type in which it has."""
+    for index, lines in enumerate(ways):
+        for size in (1.24 * sheet.body, sheet.body):
+            laid = [paragraph(line, size, box.width, palette) for line in lines]
+            room = height if index < len(ways) - 1 else box.height
+            if sum(each.height for each in laid) <= room and all(each.fits for each in laid):
+                return laid
+    return None
+
+
+def draw_row(painter: QPainter, box: Box, row: BarRow, sheet: Sheet, palette: Palette) -> tuple[str, ...]:
+    """Draw a row as bars; of one too long for the place the longest, and how many there are besides."""
+    size = sheet.body
+    title = 1.9 * sheet.small
+    pen_font = face(sheet.small)
+    painter.setFont(pen_font)
+    painter.setPen(QColor(palette.muted))
+    painter.drawText(
+        QRectF(box.x, box.y, box.width, title), int(Qt.AlignmentFlag.AlignVCenter),
+        elided(row.title, pen_font.toString(), int(box.width)),
+    )  # fmt: skip
+    room = int((box.height - title) // (LEAST_ROW * size))
+    if room < 1:
+        return ("the row as bars",)
+    most = room if len(row.bars) <= room else room - 1
+    current = next((i for i, bar in enumerate(row.bars) if bar.current), None)
+    which = chosen_bars([bar.value for bar in row.bars], current, most)
+    high = min((box.height - title) / (len(which) + (len(which) < len(row.bars))), ROW_HEIGHT * sheet.unit)
+    labels, ends, missing = _widths(row, which, size, box.width)
+    y = box.y + title
+    for index in which:
+        _draw_bar(painter, Box(box.x, y, box.width, high), row, row.bars[index], (labels, ends), size, palette)
+        y += high
+    if len(which) < len(row.bars):
+        painter.setFont(face(size))
+        painter.setPen(QColor(palette.muted))
+        more = f"and {len(row.bars) - len(which)} more"
+        painter.drawText(QRectF(box.x, y, box.width, high), int(Qt.AlignmentFlag.AlignVCenter), more)
+    return missing
+
+
+def _widths(row: BarRow, which: list[int], size: float, room: float) -> tuple[float, float, tuple[str, ...]]:
+    """Return the widths of labels and of numbers, and the labels that have to be shortened."""
+    bold = QFontMetricsF(face(size, bold=True))
+    shown = [row.bars[i] for i in which]
+    labels = max((bold.horizontalAdvance(" ".join(bar.label.split()) or "∅") for bar in shown), default=0.0)
+    ends = max((bold.horizontalAdvance(bar.text) for bar in shown), default=0.0)
+    most = min(0.42 * room, room - ends - 3 * size)
+    long = () if labels <= most else (f"a label of “{row.title}”",)
+    return min(labels, most), ends, long
+
+
+def _draw_bar(
+    painter: QPainter, box: Box, row: BarRow, bar: Bar, widths: tuple[float, float], size: float, palette: Palette
+) -> None:
+    font = face(size, bold=bar.current)
+    middle = int(Qt.AlignmentFlag.AlignVCenter) | int(Qt.TextFlag.TextSingleLine)
+    painter.setFont(font)
+    painter.setPen(QColor(palette.muted if bar.faint else palette.ink))
+    rect = QRectF(box.x, box.y, box.width, box.height)
+    label = elided(bar.label, font.toString(), int(widths[0]) + 1)
+    painter.drawText(rect, middle | int(Qt.AlignmentFlag.AlignLeft), label)
+    painter.setPen(QColor(palette.muted if bar.faint or bar.value is None else palette.ink))
+    painter.drawText(rect, middle | int(Qt.AlignmentFlag.AlignRight), bar.text)
+    gap = 0.7 * size
+    lane = Box(box.x + widths[0] + gap, box.y, box.width - widths[0] - widths[1] - 2 * gap, box.height)
+    _draw_length(painter, lane, row, bar, min(0.95 * size, 0.66 * box.height), palette)
+
+
+def _draw_length(painter: QPainter, lane: Box, row: BarRow, bar: Bar, thick: float, palette: Palette) -> None:
+    """Draw a number's length from 0; where there is none, a thin line stands where it would begin."""
+    zero = 0.5 if row.signed else 0.0
+    share = 0.0 if bar.value is None else max(min(bar.value / row.limit, 1.0), -1.0) * (1 - zero)
+    start, end = sorted((zero, zero + share))
+    length = max((end - start) * lane.width, max(thick / 12, 1.0))
+    colour = palette.role(row.role) if bar.current else _paler(palette.role(row.role), palette.ground)
+    if bar.value is None:
+        colour = palette.hatch
+    if bar.text == "?":
+        return
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(colour))
+    top = lane.y + lane.height / 2 - thick / 2
+    radius = min(thick / 5, length / 2)
+    painter.drawRoundedRect(QRectF(lane.x + start * lane.width, top, length, thick), radius, radius)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+
+
+def _paler(colour: str, ground: str) -> str:
+    """Return the colour of bars that are not the current one."""
+    channels = (round(a + (b - a) * 0.5) for a, b in zip(rgb(colour), rgb(ground), strict=True))
+    return "#{:02X}{:02X}{:02X}".format(*channels)

@@ -1,0 +1,173 @@
+"""Running text of slides: paragraphs in large type, laid out once for a width and drawn on any painter, as text."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import lru_cache
+
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QGuiApplication,
+    QPainter,
+    QTextCharFormat,
+    QTextLayout,
+    QTextOption,
+)
+
+from attnlab.figures.palette import Palette
+from attnlab.figures.slides.slide_content import Paragraph, Run, Runs
+
+RAISED = {
+    "sup": QTextCharFormat.VerticalAlignment.AlignSuperScript,
+    "sub": QTextCharFormat.VerticalAlignment.AlignSubScript,
+}
+RAISED_SIZE = 1.2
+"""Qt sets raised text at two thirds of its size, too small for the last row: so it is asked for larger."""
+MONOSPACE = ["DejaVu Sans Mono", "Menlo", "Consolas", "Liberation Mono", "monospace"]
+LEADING = 1.18
+LEAST_PX = 3
+"""Of smaller type Qt cannot set indices; nobody reads it in any case."""
+
+_TABULAR: ContextVar[bool] = ContextVar("tabular", default=True)
+
+
+@contextmanager
+def readable_digits() -> Iterator[None]:
+    """Set digits by their plain shapes: the tabular ones cannot be found or copied in a PDF file."""
+    token = _TABULAR.set(False)
+    try:
+        yield
+    finally:
+        _TABULAR.reset(token)
+
+
+def face(size_px: float, *, bold: bool = False) -> QFont:
+    """Return the program's font in a size; bold is the weight of titles."""
+    made = QFont(QGuiApplication.font())
+    made.setPixelSize(max(LEAST_PX, round(size_px)))
+    made.setWeight(QFont.Weight.Bold if bold else QFont.Weight.Normal)
+    if not _TABULAR.get():
+        made.setFeature(QFont.Tag("tnum"), 0)
+        made.setFeature(QFont.Tag("calt"), 0)
+    made.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
+    return made
+
+
+class Block:
+    """One paragraph laid out at a width; ``height`` and ``width`` are what it takes, ``lines`` how many lines."""
+
+    def __init__(self, runs: Runs, font: QFont, width: float, palette: Palette) -> None:
+        text = "".join(run.text for run in runs).replace("\n", " ")
+        self._layout = QTextLayout(text, font)
+        option = QTextOption()
+        option.setWrapMode(QTextOption.WrapMode.WordWrap)
+        self._layout.setTextOption(option)
+        self._layout.setCacheEnabled(True)
+        self._layout.setFormats(_formats(runs, font, palette))
+        self._break(max(width, 1.0))
+        self.fits = self.width <= width + 0.5
+
+    def _break(self, width: float) -> None:
+        y, self.width, self.lines = 0.0, 0.0, 0
+        self._layout.beginLayout()
+        while (line := self._layout.createLine()).isValid():
+            line.setLineWidth(width)
+            line.setPosition(QPointF(0, y))
+            y += line.height() * LEADING
+            self.width = max(self.width, line.naturalTextWidth())
+            self.lines += 1
+        self._layout.endLayout()
+        self.height = y
+
+    def draw(self, painter: QPainter, x: float, y: float, colour: str) -> None:
+        """Draw with the top left corner at x, y; what has no colour of its own in ``colour``."""
+        painter.setPen(QColor(colour))
+        self._layout.draw(painter, QPointF(x, y))
+
+
+def _formats(runs: Runs, font: QFont, palette: Palette) -> list[QTextLayout.FormatRange]:
+    found, at = [], 0
+    for run in runs:
+        each = QTextLayout.FormatRange()
+        each.start, each.length = at, len(run.text)
+        each.format = _format(run, font, palette)
+        found.append(each)
+        at += len(run.text)
+    return found
+
+
+def _format(run: Run, font: QFont, palette: Palette) -> QTextCharFormat:
+    made = QTextCharFormat()
+    made.setFont(font)
+    if run.style in RAISED:
+        larger = QFont(font)
+        larger.setPixelSize(round(font.pixelSize() * RAISED_SIZE))
+        made.setFont(larger)
+        made.setVerticalAlignment(RAISED[run.style])
+    if run.style == "strong":
+        made.setFontWeight(QFont.Weight.DemiBold)
+        made.setForeground(QColor(palette.ink))
+    elif run.style == "italic":
+        made.setFontItalic(True)
+    elif run.style == "code":
+        made.setFontFamilies(MONOSPACE)
+        made.setForeground(QColor(palette.ink))
+    elif run.style == "muted":
+        made.setForeground(QColor(palette.muted))
+    if run.role:
+        made.setForeground(QColor(palette.role_ink(run.role)))
+    return made
+
+
+@lru_cache(maxsize=1024)
+def block(runs: Runs, size_px: float, bold: bool, width: float, palette: Palette, face_key: str) -> Block:
+    """Return a paragraph laid out; the same one again while all of this is the same."""
+    return Block(runs, face(size_px, bold=bold), width, palette)
+
+
+def paragraph(runs: Runs, size_px: float, width: float, palette: Palette, *, bold: bool = False) -> Block:
+    """Return a paragraph laid out at a width in the program's font, whatever that is now."""
+    return block(
+        runs, round(size_px, 2), bold, round(width, 1), palette, f"{QGuiApplication.font().key()} {_TABULAR.get()}"
+    )
+
+
+class Text:
+    """Several paragraphs below one another, items of lists set in."""
+
+    def __init__(self, paragraphs: tuple[Paragraph, ...], size_px: float, width: float, palette: Palette) -> None:
+        self._indent = 1.5 * size_px if any(each.mark for each in paragraphs) else 0.0
+        self._placed: list[tuple[float, str, Block]] = []
+        self._palette, self._size = palette, size_px
+        y = 0.0
+        before = ""
+        for index, each in enumerate(paragraphs):
+            room = width - (self._indent if each.mark else 0)
+            laid = paragraph(each.runs, size_px, room, palette)
+            if index:
+                y += (0.12 if each.mark and before else 0.45) * size_px
+            self._placed.append((y, each.mark, laid))
+            y, before = y + laid.height, each.mark
+        self.height = y
+        self.fits = all(laid.fits for _, _, laid in self._placed)
+
+    def draw(self, painter: QPainter, x: float, y: float, colour: str) -> None:
+        """Draw with the top left corner at x, y."""
+        for down, mark, laid in self._placed:
+            if mark:
+                paragraph((Run(mark),), self._size, 2 * self._indent, self._palette).draw(painter, x, y + down, colour)
+            laid.draw(painter, x + (self._indent if mark else 0), y + down, colour)
+
+
+def draw_line(painter: QPainter, rect: QRectF, text: str, font: QFont, colour: str, *, right: bool = False) -> bool:
+    """Draw one line of text in the middle of a rectangle's height; return whether all of it has room."""
+    metrics = QFontMetricsF(font)
+    width = metrics.horizontalAdvance(text)
+    painter.setFont(font)
+    painter.setPen(QColor(colour))
+    x = rect.right() - width if right else rect.x()
+    painter.drawText(QPointF(x, rect.center().y() + metrics.capHeight() / 2), text)
+    return width <= rect.width() + 0.5

@@ -1,0 +1,170 @@
+"""Generated code: PyTorch that computes every stage of an experiment, its numbers written out exactly; as a script."""
+
+import base64
+import zlib
+from dataclasses import dataclass
+from textwrap import indent
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnlab.attention.edits.batches import select
+from attnlab.attention.experiment import PROJECTIONS, Experiment, check_unwritten
+from attnlab.attention.registries.registry import tables
+from attnlab.attention.stages.table import STAGES, Stage, about
+
+_PRINT_OTHERS = (
+    "for place, each in enumerate(batch):",
+    "    if each is not stages:",
+    "        for name, stage in each.items():",
+    '            print(f"sequence {place}: {name}", list(stage.shape))',
+    "            print(stage)",
+)
+LITERAL_LIMIT = 2048
+"""Numbers that are written out as lists; larger arrays are packed, as nobody would read them."""
+
+_UNPACK = '''
+
+def unpacked(text, shape, kind):
+    """Return an array from its bytes (little-endian), packed by zlib and written as base 64."""
+    data = bytearray(zlib.decompress(base64.b64decode(text)))
+    return torch.frombuffer(data, dtype=kind).reshape(shape)
+
+'''
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """The parts of the generated code: imports, definitions, inputs, and the lines of each stage in order.
+
+    ``others`` are functions that compute the other sequences of a batch, and ``batch`` is an expression for the list of
+    every sequence's stages, which uses ``stages`` for the present one. Without a batch both are empty.
+    """
+
+    standard: tuple[str, ...]
+    helpers: str
+    setup: tuple[str, ...]
+    given: tuple[str, ...]
+    stages: tuple[tuple[Stage, tuple[str, ...]], ...]
+    others: tuple[str, ...] = ()
+    batch: str = ""
+
+
+def code(e: Experiment, dtype: str = "float32") -> Code:
+    """Return the code that computes each stage of an experiment in ``dtype``; it needs PyTorch alone.
+
+    ``given`` makes the tokens and arrays, after which ``x`` is to be the embeddings.
+    """
+    check_unwritten(e)
+    arrays = _sequence(e) | _shared(e)
+    packed = any(array.numel() > LITERAL_LIMIT for array in arrays.values())
+    lines = [line for stage in STAGES if stage.present(e) for line in stage.code(e).splitlines()]
+    places = [place for place in range(e.n_items) if place != e.item]
+    names = [f"sequence_{place}()" if place != e.item else "stages" for place in range(e.n_items)]
+    return Code(
+        standard=tuple(sorted({*(("import base64", "import zlib") if packed else ()), *filter(_is_import, lines)})),
+        helpers=_UNPACK if packed else "",
+        setup=("torch.set_printoptions(precision=4, sci_mode=False)", f"dtype = torch.{dtype}"),
+        given=(*_tokens(e), *_given(arrays)),
+        stages=_stages(e),
+        others=tuple(_function(select(e, place)) for place in places),
+        batch=f"[{', '.join(names)}]" if places else "",
+    )
+
+
+def listed(stages: tuple[tuple[Stage, tuple[str, ...]], ...]) -> str:
+    """Return an expression of the stages by name, once their lines have run."""
+    return "{\n" + "".join(f'    "{stage.name}": {stage.variable},\n' for stage, _ in stages) + "}"
+
+
+def _stages(e: Experiment) -> tuple[tuple[Stage, tuple[str, ...]], ...]:
+    present = ((stage, stage.code(e).splitlines()) for stage in STAGES if stage.present(e))
+    return tuple((stage, tuple(line for line in lines if not _is_import(line))) for stage, lines in present)
+
+
+def _function(e: Experiment) -> str:
+    """Return a function that computes another sequence of a batch, whose variables are its own."""
+    stages = _stages(e)
+    lines = [f'"""Return the stages of sequence {e.item} of the batch, counted from 0."""']
+    lines += [*_tokens(e), *_given(_sequence(e)), "x = embeddings", *(line for _, body in stages for line in body)]
+    body = "\n".join((*lines, f"return {listed(stages)}"))
+    return f"def sequence_{e.item}():\n{indent(body, '    ')}\n"
+
+
+def _tokens(e: Experiment) -> list[str]:
+    memory = [] if e.memory_tokens is None else [f"memory_tokens = {list(e.memory_tokens)!a}"]
+    return [f"tokens = {list(e.tokens)!a}", *memory]
+
+
+def _given(arrays: dict[str, Tensor]) -> list[str]:
+    kinds = {name: ".to(dtype)" if array.is_floating_point() else "" for name, array in arrays.items()}
+    return [f"{name} = {_literal(array)}{kinds[name]}" for name, array in arrays.items()]
+
+
+def script(e: Experiment, title: str, dtype: str = "float32") -> str:
+    """Return a script that needs PyTorch alone, computes each stage in ``dtype`` and prints it."""
+    made = code(e, dtype)
+    lines = [
+        f'"""Attention, stage by stage, as attnlab computes it: {plain(title)}. Right multiplication: Q = X @ W_q."""'
+    ]
+    lines += ["", *made.standard, ""] if made.standard else [""]
+    lines += ["import torch", *([made.helpers.rstrip("\n")] if made.helpers else []), ""]
+    lines += [*made.setup, "", *made.given, "", "x = embeddings"]
+    for stage, body in made.stages:
+        lines += [f"# {stage.title}: {about(stage, e).replace('−', '-')}", *body, ""]
+    lines.append(f"stages = {listed(made.stages)}")
+    lines += ["for name, stage in stages.items():", "    print(name, list(stage.shape))", "    print(stage)"]
+    if made.batch:
+        lines += ["", f"# The other sequences of the batch; the one above is number {e.item}, counted from 0", ""]
+        lines += [*(f"\n{function}" for function in made.others), f"\nbatch = {made.batch}", *_PRINT_OTHERS]
+    return "\n".join(lines) + "\n"
+
+
+def plain(title: str) -> str:
+    """Return a title as it can stand between quotes of any kind: in ASCII, on one line."""
+    return ascii(title)[1:-1].replace('"', "'")
+
+
+def _is_import(line: str) -> bool:
+    return line.startswith("import ")
+
+
+def _sequence(e: Experiment) -> dict[str, Tensor]:
+    """Return the arrays of one sequence by name."""
+    return {"embeddings": e.embeddings} | ({} if e.memory_embeddings is None else {"memory": e.memory_embeddings})
+
+
+def _shared(e: Experiment) -> dict[str, Tensor]:
+    """Return the arrays that all sequences of a batch share by name."""
+    given = {name: getattr(e.weights, name) for name in PROJECTIONS}
+    used = {name: e.weights.extra[name] for name in tables(e.config)}
+    return {name: array for name, array in {**given, **used, "mask": e.config.mask}.items() if array is not None}
+
+
+def _literal(array: Tensor) -> str:
+    """Return an expression that makes exactly this array."""
+    kind = str(array.dtype)
+    if array.numel() > LITERAL_LIMIT:
+        raw = array.contiguous().view(torch.uint8).numpy().tobytes()
+        text = base64.b64encode(zlib.compress(raw, 9)).decode()
+        return f'unpacked(\n    "{text}",\n    {tuple(array.shape)}, {kind})'
+    if array.ndim == 1:
+        return f"torch.tensor({_row(array)}, dtype={kind})"
+    rows = ",\n    ".join(map(_row, array))
+    return f"torch.tensor([\n    {rows},\n], dtype={kind})"
+
+
+def _row(array: Tensor) -> str:
+    if array.dtype == torch.bool:
+        return str(array.tolist())
+    return "[" + ", ".join(map(_exact, array.tolist(), array)) + "]"
+
+
+def _exact(value: float, given: Tensor) -> str:
+    """Return the shortest decimals that become exactly this number again."""
+    if given.dtype == torch.float32:
+        short = str(np.float32(value))
+        if float(np.float32(float(short))) == value:
+            return short
+    return repr(value)

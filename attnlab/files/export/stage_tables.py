@@ -1,0 +1,168 @@
+"""A stage as a table: labelled numbers, written as CSV, JSON and the array formats."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnlab.attention.axes import labels
+from attnlab.attention.stages.table import about
+from attnlab.attention.stages.trace import Trace
+from attnlab.base.errors import AttnlabError
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """One stage: ``values`` [h, rows, columns] or, for one head, the mean or a stage without heads, [rows, columns].
+
+    ``axes`` name the axes of ``values``; ``masked`` [rows, columns] says which cells may not be attended to, None when
+    all may or the stage has no such cells.
+    """
+
+    stage: str
+    about: str
+    axes: tuple[str, ...]
+    values: NDArray[np.floating]
+    masked: NDArray[np.bool_] | None
+    row_labels: tuple[str, ...]
+    column_labels: tuple[str, ...]
+    query_tokens: tuple[str, ...]
+    key_tokens: tuple[str, ...]
+
+    def maps(self) -> NDArray[np.floating]:
+        """Return the values as maps [n, rows, columns], n being 1 without a head axis."""
+        return self.values if self.values.ndim == 3 else self.values[None]
+
+
+def table(trace: Trace, stage: str, head: int | str = "all") -> Table:
+    """Return a stage for one head, ``"all"`` or their ``"mean"``; a stage without heads ignores the head.
+
+    Raises:
+        AttnlabError: no such stage or head; the sentence names those that exist.
+    """
+    if stage not in trace:
+        raise AttnlabError(
+            f"There is no stage {stage!r} in this configuration; there are {', '.join(trace.all_stages)}."
+        )
+    entry, e = trace.stage(stage), trace.experiment
+    values = _chosen(trace, stage, head) if entry.has_heads else trace.array(stage)
+    rows, columns = values.shape[-2:]
+    row_axis, column_axis = entry.axes[-2:]
+    return Table(
+        stage=stage,
+        about=about(entry, e),
+        axes=entry.axes[-values.ndim :],
+        values=values,
+        masked=trace.shown_mask(stage) if e.config.option("fill") == "-inf" else None,
+        row_labels=labels(e, row_axis, rows),
+        column_labels=labels(e, column_axis, columns),
+        query_tokens=e.tokens,
+        key_tokens=e.key_tokens,
+    )
+
+
+def as_csv(t: Table) -> str:
+    """Return the table as CSV: a header row of labels, a column of row labels, and a column of heads if there are any.
+
+    Numbers have all their digits; a masked score is an empty field, a score that overflowed inf or nan.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*t.axes[:-1], *t.column_labels])
+    for lead, row in zip(_leads(t), _texts(t, "", "inf", "nan"), strict=True):
+        writer.writerow([*lead, *row])
+    return text.getvalue()
+
+
+def as_json(t: Table) -> str:
+    """Return ``{"stage", "shape", "values", "query_tokens", "key_tokens"}`` as one line of JSON.
+
+    Numbers have all their digits; a masked score is null. JSON knows neither ∞ nor NaN: scores that overflowed are
+    "Infinity", "-Infinity" and "NaN", which ``float`` understands.
+    """
+    rows = [f"[{', '.join(map(_json_number, row))}]" for row in _texts(t, "null", "Infinity", "NaN")]
+    if t.values.ndim == 3:
+        each = t.values.shape[1]
+        rows = [f"[{', '.join(rows[i : i + each])}]" for i in range(0, len(rows), each)]
+    given = {"stage": t.stage, "shape": t.values.shape, "query_tokens": t.query_tokens, "key_tokens": t.key_tokens}
+    texts = {key: json.dumps(value) for key, value in given.items()} | {"values": f"[{', '.join(rows)}]"}
+    order = ("stage", "shape", "values", "query_tokens", "key_tokens")
+    return "{" + ", ".join(f'"{key}": {texts[key]}' for key in order) + "}"
+
+
+def as_npy(t: Table) -> bytes:
+    """Return the values as an .npy file; a masked score is -∞."""
+    buffer = io.BytesIO()
+    np.save(buffer, t.values, allow_pickle=False)
+    return buffer.getvalue()
+
+
+def as_npz(t: Table) -> bytes:
+    """Return the values as an .npz file, under the stage's name."""
+    buffer = io.BytesIO()
+    np.savez(buffer, allow_pickle=False, **{t.stage: t.values})
+    return buffer.getvalue()
+
+
+def as_safetensors(t: Table) -> bytes:
+    """Return the values as a safetensors file, under the stage's name."""
+    from safetensors.numpy import save
+
+    return bytes(save({t.stage: np.ascontiguousarray(t.values)}))
+
+
+def encoded(t: Table, ending: str) -> bytes:
+    """Return the file of a table for one of the endings in ``ENDINGS``."""
+    return ENDINGS[ending](t)
+
+
+def _csv_bytes(t: Table) -> bytes:
+    return as_csv(t).encode("utf-8", "replace")
+
+
+ENDINGS = {".csv": _csv_bytes, ".npy": as_npy, ".npz": as_npz, ".safetensors": as_safetensors}
+"""The endings that tables are written with."""
+
+
+def _chosen(trace: Trace, stage: str, head: int | str) -> NDArray[np.floating]:
+    if head == "mean":
+        return trace.mean(stage)
+    array = trace.array(stage)
+    if head == "all":
+        return array
+    if not isinstance(head, int) or not 0 <= head < len(array):
+        heads = "head 0" if len(array) == 1 else f"heads 0 to {len(array) - 1}"
+        raise AttnlabError(f"There is no head {head}; there are {heads}, all and mean.")
+    one: NDArray[np.floating] = array[head]
+    return one
+
+
+def _leads(t: Table) -> Iterator[tuple[str, ...]]:
+    """Yield what stands before the numbers of each row: its head, if there are heads, and its label."""
+    if t.values.ndim == 2:
+        yield from ((label,) for label in t.row_labels)
+    else:
+        yield from ((str(head), label) for head, label in product(range(len(t.values)), t.row_labels))
+
+
+def _texts(t: Table, masked: str, infinite: str, nan: str) -> Iterator[list[str]]:
+    """Yield the rows of all maps as text; only a score that is masked is left out, a weight that is masked is 0."""
+    form = "%.17g" if t.values.dtype == np.float64 else "%.9g"
+    special = {"inf": infinite, "-inf": f"-{infinite}", "nan": nan}
+    hidden = t.masked if t.stage == "masked" else None
+    for values in t.maps():
+        for i, row in enumerate(values.tolist()):
+            texts = [form % value for value in row]
+            texts = [special.get(text, text) for text in texts]
+            yield texts if hidden is None else [masked if h else x for x, h in zip(texts, hidden[i], strict=True)]
+
+
+def _json_number(text: str) -> str:
+    if text[-1] in "yN":
+        return f'"{text}"'
+    return text if text == "null" or "." in text or "e" in text else f"{text}.0"

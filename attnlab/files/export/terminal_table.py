@@ -1,0 +1,102 @@
+"""A stage as text for a terminal: aligned columns, whatever the script of the tokens, cut to the width there is."""
+
+import unicodedata
+from collections.abc import Sequence
+
+from attnlab.base.printable import printable
+from attnlab.files.export.stage_tables import Table
+
+MASKED = "·"
+LABEL_LIMIT = 20
+"""Columns that a token may take before it is shortened."""
+
+
+def as_text(t: Table, width: int | None = None) -> str:
+    """Return the table for people: four decimals, ``·`` for masked cells, one block for each head.
+
+    ``width`` is the terminal's, in columns; what does not fit is left out, and a line says so. None leaves out nothing.
+    """
+    shape = " × ".join(map(str, t.values.shape))
+    lines = [f"{t.stage}  [{shape}]  {t.about}"]
+    heads = t.values.ndim == 3 and len(t.values) > 1
+    left_out = 0
+    for head, values in enumerate(t.maps().tolist()):
+        lines += ["", f"head {head}"] if heads else []
+        rows = [[_number(x) for x in row] for row in values]
+        if t.masked is not None:
+            rows = [
+                [MASKED if m else x for x, m in zip(*pair, strict=True)] for pair in zip(rows, t.masked, strict=True)
+            ]
+        block, left_out = _block(rows, t, width)
+        lines += block
+    if t.masked is not None and t.masked.any():
+        lines.append(f"{MASKED} masked")
+    if left_out:
+        lines.append(f"… and {left_out} more columns: a wider terminal, --json or attnlab export has them all")
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def label(token: str) -> str:
+    """Return a token as it can stand on one line: control characters as escapes, nothing as ∅, spaces visible."""
+    if not token.strip(" "):
+        return "␣" * len(token) or "∅"
+    return printable(token)
+
+
+def columns(text: str) -> int:
+    """Return the number of columns that a text takes in a terminal."""
+    return sum(map(_columns, text))
+
+
+def _columns(character: str) -> int:
+    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _number(value: float) -> str:
+    if value != value:
+        return "NaN"
+    if abs(value) == float("inf"):
+        return f"{value}"
+    return f"{value:.4f}" if value == 0 or 0.99995e-4 <= abs(value) < 1e6 else f"{value:.3e}"
+
+
+def _block(rows: list[list[str]], t: Table, width: int | None) -> tuple[list[str], int]:
+    """Return the lines of one map with its labels, and how many columns were left out."""
+    sides = [_shortened(label(x)) for x in ("", *t.row_labels)]
+    sides[0] = ""
+    heads = [_shortened(label(x)) for x in t.column_labels]
+    side_width = max(map(columns, sides))
+    widths = [max(columns(head), *(len(row[i]) for row in rows)) for i, head in enumerate(heads)]
+    shown = _fitting(widths, width, side_width)
+    lines = []
+    for side, row in zip(sides, [heads, *rows], strict=True):
+        cells = (" " * (w - columns(x)) + x for x, w in zip(row[:shown], widths[:shown], strict=True))
+        lines.append("  ".join([side + " " * (side_width - columns(side)), *cells]))
+    return lines, len(heads) - shown
+
+
+def _fitting(widths: Sequence[int], width: int | None, side_width: int) -> int:
+    """Return how many columns fit, at least one."""
+    if width is None:
+        return len(widths)
+    used, count = side_width, 0
+    for each in widths:
+        used += each + 2
+        if used > width:
+            break
+        count += 1
+    return max(count, 1)
+
+
+def _shortened(text: str) -> str:
+    if columns(text) <= LABEL_LIMIT:
+        return text
+    kept, used = "", 0
+    for character in text:
+        used += _columns(character)
+        if used >= LABEL_LIMIT:
+            break
+        kept += character
+    return f"{kept}…"

@@ -1,0 +1,1 @@
+"""Session files and the unsaved work of earlier windows."""

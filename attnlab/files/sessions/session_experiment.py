@@ -1,0 +1,188 @@
+"""Experiments as JSON and named arrays, and back; an array that several share is written once, and shared again."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnlab.attention.experiment import (
+    PROJECTIONS,
+    AttentionConfig,
+    Experiment,
+    Sample,
+    Weights,
+    check_unwritten,
+)
+from attnlab.base.errors import ExperimentError
+from attnlab.files.atomic import shown
+
+_SETTINGS = tuple(field.name for field in fields(AttentionConfig) if field.name != "mask")
+_ARRAYS = frozenset({"embeddings", "memory_embeddings", "mask", *PROJECTIONS})
+_EXTRA, _OTHERS = "extra/", "others/"
+"""How the names of tables of registry entries, and of arrays of the other sequences of a batch, begin."""
+_OF_SAMPLE = ("tokens", "memory_tokens", "length")
+_KINDS: Mapping[str, Any] = {
+    "tokens": list, "memory_tokens": list | None, "config": dict, "others": list, "item": int, "shared": dict,
+}  # fmt: skip
+"""What is said of an experiment; ``shared`` are arrays of it, by name, that lie under another name."""
+
+
+def described(experiments: Sequence[Experiment]) -> tuple[list[dict[str, Any]], dict[str, Tensor]]:
+    """Return each experiment as JSON, and the arrays of all by name; those of all but the first have a prefix.
+
+    An array that an experiment has in common with one before it is named in ``shared`` instead.
+    """
+    plain, arrays, known = [], {}, dict[int, str]()
+    for place, e in enumerate(experiments):
+        check_unwritten(e)
+        shared, own = {}, dict[int, str]()
+        for name, array in arrays_of(e).items():
+            if id(array) in known:
+                shared[name] = known[id(array)]
+                continue
+            own[id(array)] = stored = _prefix(place) + name
+            arrays[stored] = array.clone(memory_format=torch.contiguous_format)  # safetensors refuses shared memory
+        known |= own  # only now: arrays are shared with earlier experiments, not within one
+        plain.append(_described(e) | ({"shared": shared} if place else {}))
+    return plain, arrays
+
+
+def experiments_of(plain: Sequence[Any], arrays: Mapping[str, Tensor]) -> list[Experiment]:
+    """Return the experiments that JSON and arrays describe; every array needs to belong to one of them.
+
+    Raises:
+        ValueError: kinds that cannot be.
+        ExperimentError: values that cannot be.
+    """
+    left, known, found = dict(arrays), dict[str, Tensor](), []
+    for place, each in enumerate(plain):
+        prefix, where = _prefix(place), f"pins[{place - 1}] " if place else ""
+        _check(each, where)
+        own = {n.removeprefix(prefix): left.pop(n) for n in list(left) if n.startswith(prefix) and _is_own(n, place)}
+        within = {prefix + name: array for name, array in own.items()}  # as early versions of attnlab 0.1 wrote it
+        found.append(_experiment(each, own | _shared(each, known | within, where), where))
+        known |= {prefix + name: array for name, array in arrays_of(found[-1]).items() if name in own}
+    if left:
+        raise ValueError(f"it has arrays that this attnlab does not know: {_list(left)}")
+    return found
+
+
+def arrays_of(e: Experiment) -> dict[str, Tensor]:
+    """Return all arrays of an experiment by the names that they have in a session."""
+    given = {"embeddings": e.embeddings, "memory_embeddings": e.memory_embeddings, "mask": e.config.mask}
+    given |= {name: getattr(e.weights, name) for name in PROJECTIONS}
+    given |= {f"{_EXTRA}{name}": array for name, array in e.weights.extra.items()}
+    for place, other in enumerate(e.others):
+        given[f"{_OTHERS}{place}/embeddings"] = other.embeddings
+        given[f"{_OTHERS}{place}/memory_embeddings"] = other.memory_embeddings
+    return {name: array for name, array in given.items() if array is not None}
+
+
+def _prefix(place: int) -> str:
+    return f"pins/{place - 1}/" if place else ""
+
+
+def _is_own(name: str, place: int) -> bool:
+    return place > 0 or not name.startswith("pins/")
+
+
+def _described(e: Experiment) -> dict[str, Any]:
+    """Return an experiment as JSON; settings that say nothing are left out."""
+    plain = {name: getattr(e.config, name) for name in _SETTINGS}
+    plain |= {"masks": dict(e.config.masks), "options": dict(e.config.options), "ablated": list(e.config.ablated)}
+    config = {
+        name: value for name, value in plain.items() if value not in ({}, []) and (name, value) != ("qk_norm", "none")
+    }
+    others = [{name: getattr(other, name) for name in _OF_SAMPLE} for other in e.others]
+    batch = {"others": others, "item": e.item} if others else {}
+    return {"tokens": e.tokens, "memory_tokens": e.memory_tokens, "config": config, **batch}
+
+
+def _shared(plain: Mapping[str, Any], known: Mapping[str, Tensor], where: str) -> dict[str, Tensor]:
+    shared = plain.get("shared", {})
+    for name, stored in shared.items():
+        if not isinstance(stored, str) or stored not in known:
+            raise ValueError(f"{where}shares {shown(name[:60])} with no experiment before it")
+    return {name: known[stored] for name, stored in shared.items()}
+
+
+def _check(plain: Any, where: str) -> None:
+    """Check the kinds of what is said of an experiment; what they mean is checked by the experiment itself."""
+    if not isinstance(plain, dict):
+        raise ValueError(f"{where or 'experiment '}needs to be an object")
+    for key in ("tokens", "memory_tokens", "config"):
+        if key not in plain:
+            raise ValueError(f"{where}{key} is missing from its manifest")
+    for key, value in plain.items():
+        if key not in _KINDS:
+            raise ValueError(f"{where}{shown(key[:60])} is not known to this attnlab")
+        if not isinstance(value, _KINDS[key]) or isinstance(value, bool):
+            raise ValueError(f"{where}{key} is of the wrong kind")
+    _check_config(plain["config"], where)
+    _check_others(plain.get("others", []), where)
+
+
+def _check_config(config: Mapping[str, Any], where: str) -> None:
+    unknown = set(config) - set(_SETTINGS)
+    if unknown:
+        raise ValueError(f"{where or 'it '}has settings that this attnlab does not know: {_list(unknown)}")
+    kinds = {"masks": (dict, "names and values"), "options": (dict, "names and values"), "ablated": (list, "a list")}
+    for key, value in config.items():
+        kind, needs = kinds.get(key, (str | int | float | None, "one text, number or truth value"))
+        if not isinstance(value, kind):
+            raise ValueError(f"{where}the setting {key} needs to be {needs}")
+
+
+def _check_others(others: Sequence[Any], where: str) -> None:
+    if not all(isinstance(other, dict) for other in others):
+        raise ValueError(f"{where}others, the other sequences of its batch, need to be a list of objects")
+    for place, other in enumerate(others):
+        unknown = set(other) - set(_OF_SAMPLE)
+        if unknown:
+            raise ValueError(f"{where}others[{place}] has fields that this attnlab does not know: {_list(unknown)}")
+        if "tokens" not in other:
+            raise ValueError(f"{where}others[{place}] has no tokens")
+
+
+def _experiment(plain: dict[str, Any], arrays: dict[str, Tensor], where: str) -> Experiment:
+    others = plain.get("others", [])
+    of_batch = {f"{_OTHERS}{i}/{name}" for i in range(len(others)) for name in ("embeddings", "memory_embeddings")}
+    extra = {name.removeprefix(_EXTRA): array for name, array in arrays.items() if name.startswith(_EXTRA)}
+    unknown = {name for name in arrays if not name.startswith(_EXTRA)} - _ARRAYS - of_batch
+    if unknown:
+        raise ValueError(f"{where or 'it '}has arrays that this attnlab does not know: {_list(unknown)}")
+    for name, array in arrays.items():
+        if name != "mask" and not array.is_floating_point():
+            raise ValueError(f"{where}{name} holds truth values; it needs numbers")
+    for name in ("embeddings", *(f"{_OTHERS}{i}/embeddings" for i in range(len(others)))):
+        if name not in arrays:
+            raise ValueError(f"{where}{name} is missing from its arrays")
+    try:
+        return Experiment(
+            tokens=plain["tokens"],
+            embeddings=arrays["embeddings"],
+            weights=Weights(**{name: arrays.get(name) for name in PROJECTIONS}, extra=extra),
+            config=AttentionConfig(**plain["config"], mask=arrays.get("mask")),
+            memory_tokens=plain["memory_tokens"],
+            memory_embeddings=arrays.get("memory_embeddings"),
+            others=[_sample(other, place, arrays) for place, other in enumerate(others)],
+            item=plain.get("item", 0),
+        )
+    except ExperimentError as error:
+        raise ExperimentError(f"{where}{error}") from None
+
+
+def _sample(other: dict[str, Any], place: int, arrays: Mapping[str, Tensor]) -> Sample:
+    embeddings, memory = (arrays.get(f"{_OTHERS}{place}/{name}") for name in ("embeddings", "memory_embeddings"))
+    assert embeddings is not None  # checked before
+    try:
+        return Sample(embeddings=embeddings, memory_embeddings=memory, **other)
+    except ExperimentError as error:
+        raise ExperimentError(f"others[{place}].{error}") from None
+
+
+def _list(names: Mapping[str, Any] | set[str]) -> str:
+    """Return a few names as they may stand in a sentence."""
+    return ", ".join(shown(name[:60]) for name in sorted(names)[:5]) + (", …" if len(names) > 5 else "")

@@ -1,0 +1,106 @@
+"""Named arrays in, by the ending of a file: CSV, TSV, JSON, NPY, NPZ, safetensors and PyTorch state dicts."""
+
+import os
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from safetensors import safe_open
+from torch import Tensor
+
+from attnlab.base.errors import FileError
+from attnlab.files.atomic import why
+from attnlab.files.bounded import open_file
+from attnlab.files.weights.named_array import DAMAGE, NamedArray, named, shown
+from attnlab.files.weights.numpy_in import from_npy, from_npz
+from attnlab.files.weights.state_dict_in import read_state_dict
+from attnlab.files.weights.text_in import from_text
+
+_SAFE = {
+    "F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "F8_E4M3": "float8_e4m3fn",
+    "F8_E5M2": "float8_e5m2", "I64": "int64", "I32": "int32", "I16": "int16", "I8": "int8", "U64": "uint64",
+    "U32": "uint32", "U16": "uint16", "U8": "uint8", "BOOL": "bool",
+}  # fmt: skip
+
+
+def read_arrays(path: str | os.PathLike[str]) -> dict[str, NamedArray]:
+    """Return the arrays of a file by name, their numbers not read yet where the format allows it.
+
+    The kind is known by the ending, see ``ENDINGS``. An array that cannot be weights is there with its reason. Nothing
+    in the file is run: pickles are read as plain tensors or not at all.
+
+    Raises:
+        FileError: the file is not there, of no known kind, damaged, too large, or holds code or no arrays.
+    """
+    file = Path(path)
+    reader = ENDINGS.get(file.suffix.lower())
+    if reader is None:
+        raise FileError(
+            f"{shown(file.name)} is of no kind that weights are read from; those end in {', '.join(ENDINGS)}."
+        )
+    _check_file(file)
+    try:
+        arrays = reader(file)
+    except DAMAGE as error:
+        raise _damaged(file, error) from None
+    if not arrays:
+        raise FileError(f"{shown(file.name)} holds no arrays; weights are needed.")
+    return arrays
+
+
+def _check_file(file: Path) -> None:
+    try:
+        with open_file(file) as opened:
+            empty = not opened.read(1)
+    except FileNotFoundError:
+        raise FileError(f"There is no file {shown(str(file))}.") from None
+    except IsADirectoryError:
+        raise FileError(f"{shown(str(file))} is a folder; choose a file of weights in it.") from None
+    except (OSError, ValueError) as error:
+        raise FileError(f"{shown(str(file))} cannot be read: {why(error)}.") from None
+    if empty:
+        raise FileError(f"{shown(file.name)} is empty; a file of weights is needed.")
+
+
+def _damaged(file: Path, error: Exception) -> FileError:
+    reason = "it asks for more memory than there is" if isinstance(error, MemoryError) else why(error).split("\n")[0]
+    return FileError(f"{shown(file.name)} is damaged or not what its ending says: {shown(reason)}.")
+
+
+def _from_safetensors(file: Path) -> dict[str, NamedArray]:
+    open_file(file).close()  # refuses a pipe or a device, on which the next line would block
+    with safe_open(file, framework="pt") as opened:
+        return {array.name: array for array in _slices(opened, file)}
+
+
+def _slices(opened: Any, file: Path) -> Iterator[NamedArray]:
+    for name in opened.keys():  # noqa: SIM118  # no mapping
+        part = opened.get_slice(name)
+        dtype = part.get_dtype()
+        yield named(name, tuple(part.get_shape()), _SAFE.get(dtype, dtype), partial(_safe_tensor, file, name))
+
+
+def _safe_tensor(file: Path, name: str) -> Tensor:
+    try:
+        open_file(file).close()
+        with safe_open(file, framework="pt") as opened:
+            tensor: Tensor = opened.get_tensor(name).clone()
+            return tensor
+    except DAMAGE as error:
+        raise FileError(f"{shown(name)} of {shown(file.name)} cannot be read: {shown(why(error))}.") from None
+
+
+ENDINGS: dict[str, Callable[[Path], dict[str, NamedArray]]] = {
+    ".csv": from_text,
+    ".tsv": from_text,
+    ".txt": from_text,
+    ".json": from_text,
+    ".npy": from_npy,
+    ".npz": from_npz,
+    ".safetensors": _from_safetensors,
+    ".pt": read_state_dict,
+    ".pth": read_state_dict,
+    ".bin": read_state_dict,
+}
+"""The endings of files that arrays are read from."""

@@ -1,0 +1,95 @@
+"""NumPy's own files in: headers at once, numbers when they are asked for, pickled objects never."""
+
+import os
+import tokenize
+import warnings
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+from torch import Tensor
+
+from attnlab.base.errors import FileError
+from attnlab.files.atomic import why
+from attnlab.files.bounded import open_file
+from attnlab.files.weights.named_array import DAMAGE, MOST_ARRAYS, MOST_NUMBERS, NamedArray, named, nothing, shown
+
+
+def from_npy(file: Path) -> dict[str, NamedArray]:
+    """Return the one array of a file, called as the file is."""
+    with open_file(file) as opened:
+        shape, dtype = _header(opened)
+        expected = opened.tell() + dtype.itemsize * _count(shape)
+        size = opened.seek(0, os.SEEK_END)
+    if not dtype.hasobject and size < expected:
+        raise ValueError(f"it is cut off: {size} bytes where its header promises {expected}")
+
+    def load() -> NDArray[Any]:
+        with open_file(file) as again:
+            return np.asarray(npy.read_array(again, allow_pickle=False))
+
+    return {file.stem: _numpy(file.stem, shape, dtype, load)}
+
+
+def from_npz(file: Path) -> dict[str, NamedArray]:
+    """Return the arrays of a zip, called as they are in it."""
+    with open_file(file) as opened, zipfile.ZipFile(opened) as archive:
+        members = [member for member in archive.infolist() if not member.is_dir()]
+        if len(members) > MOST_ARRAYS:
+            raise ValueError(f"it holds {len(members)} files")
+        return dict(_member(archive, file, member) for member in members)
+
+
+def _member(archive: zipfile.ZipFile, file: Path, member: zipfile.ZipInfo) -> tuple[str, NamedArray]:
+    name = member.filename.removesuffix(".npy")
+    if not member.filename.endswith(".npy"):
+        return name, named(name, (), "bytes", nothing, "it is no array of NumPy")
+    with archive.open(member) as opened:
+        shape, dtype = _header(opened)
+
+    def load() -> NDArray[Any]:
+        with open_file(file) as again, zipfile.ZipFile(again) as whole, whole.open(member.filename) as stream:
+            return np.asarray(npy.read_array(stream, allow_pickle=False))
+
+    return name, _numpy(name, shape, dtype, load)
+
+
+def _numpy(name: str, shape: tuple[int, ...], dtype: np.dtype[Any], load: Callable[[], NDArray[Any]]) -> NamedArray:
+    """Return an array of NumPy; its numbers are copied into the machine's byte order."""
+    kind = "Python object" if dtype.hasobject else str(dtype.newbyteorder("="))
+
+    def tensor() -> Tensor:
+        try:
+            values = load()
+        except DAMAGE as error:
+            raise FileError(f"{shown(name)} cannot be read: {shown(why(error))}.") from None
+        native = values.astype(np.float64 if dtype.itemsize > 8 else dtype.newbyteorder("="))
+        return torch.from_numpy(np.ascontiguousarray(native))
+
+    return named(name, shape, kind, tensor)
+
+
+def _header(stream: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    version = npy.read_magic(stream)
+    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of headers that Python 2 wrote
+        try:
+            shape, _, dtype = read(stream)
+        except tokenize.TokenError:
+            raise ValueError("its header cannot be read") from None
+    if any(type(length) is not int or length < 0 for length in shape):  # NumPy accepts booleans
+        raise ValueError(f"its header promises the shape {list(shape)}")
+    return tuple(shape), dtype
+
+
+def _count(shape: tuple[int, ...]) -> int:
+    count = 1
+    for length in shape:
+        count *= length
+    return min(count, MOST_NUMBERS * 1024)

@@ -1,0 +1,135 @@
+"""How a file keeps a projection: transposed, fused with others, one matrix a head; and how it is made Q = X @ W_q."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from attnlab.files.weights.named_array import NamedArray
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Where in a file one field of the weights is, and how it lies there.
+
+    ``transposed``: [out, in], as nn.Linear keeps it. ``fused`` is "qkv" or "kv" for an array that holds those, one
+    after the other, or with ``by_head`` head after head (GPT-NeoX); ``letter`` is which of them is taken, "" for the
+    field's own. Of three axes, [heads, in, d] with ``heads_first`` (TransformerLens), else [in, heads, d] (Flax,
+    Keras); those of W_o are [heads, d, out] in either.
+    """
+
+    array: str
+    transposed: bool = False
+    fused: str = ""
+    by_head: bool = False
+    heads_first: bool = True
+    letter: str = ""
+
+    def taken(self, field: str) -> str:
+        """Return which of what is fused a field is taken from."""
+        return self.letter or field[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Heads:
+    """The numbers of query heads and of key heads, None where not known, and where they are from."""
+
+    n_heads: int | None = None
+    n_kv_heads: int | None = None
+    source: str = ""
+
+
+UNKNOWN = Heads()
+
+
+def flat_shape(field: str, part: Part, shape: tuple[int, ...]) -> tuple[int, int]:
+    """Return rows and columns of an array as it lies for X @ W, all that is fused in it together; a bias is one row."""
+    if field.startswith("b_"):
+        count = 1
+        for length in shape:
+            count *= length
+        return 1, count
+    if len(shape) == 3:
+        if field == "W_o":
+            return shape[0] * shape[1], shape[2]
+        return (shape[1], shape[0] * shape[2]) if part.heads_first else (shape[0], shape[1] * shape[2])
+    rows, columns = shape if len(shape) == 2 else (1, shape[0])
+    return (columns, rows) if part.transposed else (rows, columns)
+
+
+def widths(fused: str, rows: int, columns: int, heads: Heads) -> dict[str, int] | None:
+    """Return the columns of each projection in a fused array; None where they cannot be told apart.
+
+    Queries are as wide as the embeddings unless all three are equally wide, or the numbers of heads say otherwise.
+    """
+    if fused == "kv":
+        return None if columns % 2 else {"k": columns // 2, "v": columns // 2}
+    h, h_kv = heads.n_heads, heads.n_kv_heads
+    if h and h_kv:
+        d, rest = divmod(columns, h + 2 * h_kv)
+        return None if rest else {"q": h * d, "k": h_kv * d, "v": h_kv * d}
+    third, rest = divmod(columns, 3)
+    shared = (columns - rows) // 2
+    if third != rows and rows < columns < 3 * rows and (columns - rows) % 2 == 0 and rows % shared == 0:
+        return {"q": rows, "k": shared, "v": shared}
+    return None if rest else {"q": third, "k": third, "v": third}
+
+
+def rows_of(parts: Mapping[str, Part], arrays: Mapping[str, NamedArray]) -> int:
+    """Return the rows of the first of W_q, W_k and W_v that is there."""
+    for field in ("W_q", "W_k", "W_v"):
+        if field in parts:
+            return flat_shape(field, parts[field], arrays[parts[field].array].shape)[0]
+    return 0
+
+
+def shape_of(field: str, part: Part, shape: tuple[int, ...], rows: int, heads: Heads) -> tuple[int, int] | None:
+    """Return rows and columns of one field; ``rows`` are those of its layer's weights, which a fused bias needs."""
+    flat = flat_shape(field, part, shape)
+    if not part.fused:
+        return flat
+    split = widths(part.fused, rows, flat[1], heads)
+    return None if split is None or part.taken(field) not in split else (flat[0], split[part.taken(field)])
+
+
+def laid_out(field: str, part: Part, tensor: Tensor, rows: int, heads: Heads) -> Tensor | None:
+    """Return one field as it is in :class:`attnlab.Weights`; None where a fused array cannot be taken apart."""
+    flat = _flat(field, part, tensor)
+    if part.fused:
+        split = widths(part.fused, rows, flat.shape[1], heads)
+        if split is None or part.taken(field) not in split:
+            return None
+        one = (
+            _by_head(field, part, flat, heads.n_heads or 1) if part.by_head else _one_of(part.taken(field), flat, split)
+        )
+        if one is None:
+            return None
+        flat = one
+    return flat[0].contiguous() if field.startswith("b_") else flat.contiguous()
+
+
+def _flat(field: str, part: Part, tensor: Tensor) -> Tensor:
+    shape = flat_shape(field, part, tuple(tensor.shape))
+    if field.startswith("W_") and tensor.ndim == 3 and field != "W_o" and part.heads_first:
+        tensor = tensor.permute(1, 0, 2)
+    elif field.startswith("W_") and tensor.ndim == 2 and part.transposed:
+        tensor = tensor.T
+    return tensor.reshape(shape)
+
+
+def _one_of(letter: str, flat: Tensor, split: Mapping[str, int]) -> Tensor:
+    start = 0
+    for other, width in split.items():
+        if other == letter:
+            break
+        start += width
+    return flat[:, start : start + split[letter]]
+
+
+def _by_head(field: str, part: Part, flat: Tensor, n_heads: int) -> Tensor | None:
+    """Return one of [rows, heads, q k v, d] with its heads side by side."""
+    rows, columns = flat.shape
+    if columns % (n_heads * len(part.fused)):
+        return None
+    by_head = flat.reshape(rows, n_heads, len(part.fused), -1)
+    return by_head[:, :, part.fused.index(part.taken(field))].flatten(1)

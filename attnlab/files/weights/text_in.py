@@ -1,0 +1,120 @@
+"""Tables of text in: what is pasted from spreadsheets and from Python, CSV, TSV and JSON."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from attnlab.base.block_text import BlockError, parse_block
+from attnlab.base.errors import FileError
+from attnlab.base.number_text import FLOAT32_MAX
+from attnlab.files.atomic import why
+from attnlab.files.bounded import open_file
+from attnlab.files.weights.named_array import NamedArray, named, nothing, shown
+
+TEXT_LIMIT = 64 << 20
+"""Bytes that a table of text may have; larger ones belong into an array format."""
+
+
+def from_text(file: Path) -> dict[str, NamedArray]:
+    """Return the arrays of a file of text: a table called as the file is, or the named ones of JSON."""
+    with open_file(file) as opened:
+        data = opened.read(TEXT_LIMIT + 1)
+    if len(data) > TEXT_LIMIT:
+        raise FileError(
+            f"{shown(file.name)} is larger than the {TEXT_LIMIT >> 20} MiB that are read as text: use .npy."
+        )
+    return read_text(_decoded(data), file.stem, shown(file.name))
+
+
+def read_text(text: str, name: str = "pasted", source: str = "") -> dict[str, NamedArray]:
+    """Return the arrays of a text: a block of cells from a spreadsheet, lists of Python, NumPy or torch, or JSON.
+
+    Lists are one array, called ``name``; a JSON object holds one array under each of its names. ``source`` is what
+    sentences call the text, "" for the clipboard. Numbers become float64; decimal commas are read as in tables.
+
+    Raises:
+        FileError: it is none of these, or not numbers throughout; the sentence names the row and column.
+    """
+    if len(text) > TEXT_LIMIT:
+        limit = f"at most {TEXT_LIMIT >> 20} MiB of text are read"
+        raise FileError(f"{source or 'The clipboard'} is too long: {limit}; an .npy file holds more.")
+    if text.lstrip("\ufeff \t\r\n").startswith("{"):
+        return _from_object(text, source)
+    try:
+        block = _quick(text)
+        return {name: _held(name, parse_block(text, source) if block is None else block)}
+    except BlockError as error:
+        raise FileError(str(error)) from None
+
+
+def _decoded(data: bytes) -> str:
+    """Return text as spreadsheets write it: UTF-8, UTF-16 with its mark, else the old code page of Windows."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return data.decode("utf-16", "replace")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("cp1252", "replace")
+
+
+def _quick(text: str) -> NDArray[np.float64] | None:
+    """Return plain numbers that are read in one go, some tens of times faster; None where cells need to be looked at.
+
+    Commas separate cells only if the first line has a point, as decimal commas may be meant. Lists may be three deep.
+    """
+    block = _quick_lists(text) if text.lstrip().startswith("[") else _quick_table(text)
+    return block if block is not None and block.size and bool((np.abs(block) <= FLOAT32_MAX).all()) else None
+
+
+def _quick_lists(text: str) -> NDArray[np.float64] | None:
+    try:
+        found = np.array(json.loads(text))
+    except (ValueError, RecursionError):
+        return None
+    if found.dtype.kind not in "if" or not 1 <= found.ndim <= 3:
+        return None
+    return np.atleast_2d(found.astype(np.float64))
+
+
+def _quick_table(text: str) -> NDArray[np.float64] | None:
+    first = text[:4096].split("\n", 1)[0]
+    delimiter = "\t" if "\t" in first else "," if "," in first and "." in first and ";" not in first else None
+    if delimiter is None or (delimiter == "\t" and "," in text) or "_" in text or "\n\n" in text.strip("\n"):
+        return None
+    try:
+        return np.loadtxt(text.splitlines(), delimiter=delimiter, comments=None, ndmin=2, dtype=np.float64)
+    except ValueError:
+        return None
+
+
+def _from_object(text: str, source: str) -> dict[str, NamedArray]:
+    where = source or "The pasted text"
+    try:
+        found = json.loads(text.lstrip("\ufeff"))
+    except (ValueError, RecursionError) as error:
+        raise FileError(f"{where} is not JSON: {shown(why(error))}.") from None
+    arrays = {name: _from_lists(name, value, where) for name, value in found.items()}
+    if not arrays:
+        raise FileError(f"{where} holds no arrays; weights are needed.")
+    return arrays
+
+
+def _from_lists(name: str, value: Any, where: str) -> NamedArray:
+    try:
+        values = np.array(value)
+    except ValueError:
+        raise FileError(
+            f"{shown(name)} of {where} is ragged: its rows differ in length; every row needs the same."
+        ) from None
+    if values.dtype.kind not in "iufb":
+        return named(name, values.shape, "text", nothing, "it holds something that is not a number")
+    return _held(name, values)
+
+
+def _held(name: str, values: NDArray[Any]) -> NamedArray:
+    known = values.view(values.dtype.str)  # NumPy has two types of 64 bits each; torch takes one of them
+    return named(name, known.shape, str(known.dtype), lambda: torch.from_numpy(known))

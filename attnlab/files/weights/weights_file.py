@@ -1,0 +1,81 @@
+"""One call for scripts: the weights of a layer, from a file of any kind that is read, put into an experiment."""
+
+import os
+import reprlib
+from collections.abc import Mapping
+from typing import Literal
+
+from attnlab.attention.experiment import Experiment
+from attnlab.base.arguments import check_path, explain_calls
+from attnlab.base.errors import ArgumentError, FileError
+from attnlab.files.atomic import shown
+from attnlab.files.weights.arrays_in import read_arrays
+from attnlab.files.weights.head_counts import heads_beside
+from attnlab.files.weights.named_array import NamedArray
+from attnlab.files.weights.named_array import shown as shown_name
+from attnlab.files.weights.weights_apply import apply
+from attnlab.files.weights.weights_in import Proposal, guess
+
+_NAMED = 8
+
+
+@explain_calls
+def read_weights(
+    path: str | os.PathLike[str],
+    e: Experiment,
+    *,
+    layer: str | int | None = None,
+    n_heads: int | None = None,
+    n_kv_heads: int | None = None,
+    embeddings: Literal["keep", "drawn"] = "keep",
+) -> Experiment:
+    """Return the experiment with the weights of a file: CSV, TSV, JSON, NPY, NPZ, safetensors or a state dict.
+
+    Which array is W_q [d_model, h·d_k], W_k, W_v, W_o and a bias of these is told by names and shapes; matrices that
+    are kept [out, in] are turned. ``layer`` is its place from 0 or its name in the file, and needed where there are
+    several; ``n_heads`` and ``n_kv_heads`` where neither the shapes nor a config.json beside the file tell them.
+    ``embeddings`` are kept, or ``"drawn"`` anew, a word's vector seeded by the word, where their columns do not fit.
+    Nothing in the file is run.
+
+    Raises:
+        FileError: the file cannot be read, holds no such layer, or several and none is named.
+        ExperimentError: sizes that disagree, or a number of heads that needs to be said.
+        ArgumentError: ``e`` is not an Experiment.
+    """
+    check_path(path)
+    if not isinstance(e, Experiment):
+        raise ArgumentError(f"read_weights was given {type(e).__name__}; it needs an attnlab.Experiment.")
+    if layer is not None and not isinstance(layer, str | int):
+        raise ArgumentError(f"layer is {reprlib.repr(layer)}; it needs the name of a layer, or its index from 0.")
+    arrays = read_arrays(path)
+    proposal = _chosen(path, guess(arrays, e, heads_beside(path)), arrays, layer)
+    return apply(proposal, arrays, e, n_heads=n_heads, n_kv_heads=n_kv_heads, embeddings=embeddings)
+
+
+def _chosen(
+    path: str | os.PathLike[str],
+    proposals: tuple[Proposal, ...],
+    arrays: Mapping[str, NamedArray],
+    layer: str | int | None,
+) -> Proposal:
+    if not proposals:
+        raise FileError(
+            f"{shown(path)} tells of no attention layer; its arrays are {_listed(list(arrays))}, where names such as "
+            "W_q, W_k and W_v, or three matrices in this order, would do."
+        )
+    if layer is None:
+        if len(proposals) == 1:
+            return proposals[0]
+        raise FileError(f"{shown(path)} holds {len(proposals)} layers; name one by layer: {_names(proposals)}.")
+    for place, proposal in enumerate(proposals):
+        if layer in (place, proposal.name):
+            return proposal
+    raise FileError(f"{shown(path)} holds no layer {reprlib.repr(layer)}; there are {_names(proposals)}.")
+
+
+def _names(proposals: tuple[Proposal, ...]) -> str:
+    return _listed([f"{place} ({each.name})" if each.name else str(place) for place, each in enumerate(proposals)])
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(map(shown_name, names if len(names) <= _NAMED else [*names[: _NAMED - 1], "…", names[-1]]))

@@ -1,0 +1,91 @@
+"""What a person brings in: the arrays of one or several files or of a pasted text, each read once and when wanted."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from torch import Tensor
+
+from attnlab.base.errors import FileError
+from attnlab.files.weights.arrays_in import read_arrays
+from attnlab.files.weights.head_counts import heads_beside
+from attnlab.files.weights.named_array import MOST_ARRAYS, NamedArray, shown
+from attnlab.files.weights.projection_layouts import UNKNOWN, Heads
+from attnlab.files.weights.text_in import read_text
+
+CLIPBOARD = "the clipboard"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WeightsSource:
+    """Arrays by name, what they come from in words, and the numbers of heads that a config beside them tells.
+
+    What was read is kept for the next time: ``keep`` says of which arrays.
+    """
+
+    name: str
+    arrays: Mapping[str, NamedArray]
+    heads: Heads
+    _held: dict[str, Tensor]
+
+    def keep(self, names: Collection[str]) -> None:
+        """Let go of the numbers of all other arrays."""
+        for name in [held for held in self._held if held not in names]:
+            del self._held[name]
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """The names of the arrays whose numbers are in memory."""
+        return tuple(self._held)
+
+
+def files_source(paths: Sequence[Path], step: Callable[[], None] = lambda: None) -> WeightsSource:
+    """Return the arrays of files, as one; ``step`` is called before each file, and may raise to end it.
+
+    Raises:
+        FileError: one of them cannot be read; what it says names the file.
+    """
+    arrays: dict[str, NamedArray] = {}
+    heads = UNKNOWN
+    for path in paths:
+        step()
+        for array in read_arrays(path).values():
+            name = _free(array.name, path, arrays)
+            arrays[name] = replace(array, name=name)
+        if len(arrays) > MOST_ARRAYS:
+            raise FileError(f"These files hold more than {MOST_ARRAYS} arrays; the one with the layer would do.")
+        heads = heads if heads.n_heads else heads_beside(path)
+    name = shown(paths[0].name) if len(paths) == 1 else f"{len(paths)} files"
+    return _source(name, arrays, heads)
+
+
+def text_source(text: str) -> WeightsSource:
+    """Return the arrays of a text that was pasted.
+
+    Raises:
+        FileError: it holds no table, or what is no number; the sentence names the row and column.
+    """
+    return _source(CLIPBOARD, read_text(text), UNKNOWN)
+
+
+def _free(name: str, path: Path, taken: Collection[str]) -> str:
+    """Return a name that no array has yet, with that of its file before it where another file has the same."""
+    found, count = name, 1
+    while found in taken:
+        found = f"{path.stem}/{name}" if count == 1 else f"{path.stem}-{count}/{name}"
+        count += 1
+    return found
+
+
+def _source(name: str, arrays: Mapping[str, NamedArray], heads: Heads) -> WeightsSource:
+    held: dict[str, Tensor] = {}
+
+    def once(array: NamedArray) -> Callable[[], Tensor]:
+        def load() -> Tensor:
+            if array.name not in held:
+                held[array.name] = array.load()
+            return held[array.name]
+
+        return load
+
+    return WeightsSource(name, {key: replace(array, load=once(array)) for key, array in arrays.items()}, heads, held)

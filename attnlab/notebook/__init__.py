@@ -1,0 +1,1 @@
+"""What scripts and notebooks see of an experiment: figures and HTML."""

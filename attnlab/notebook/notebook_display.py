@@ -1,0 +1,222 @@
+"""Pictures without a window, for scripts and notebooks: ``attnlab.figure``, and how an Experiment shows itself."""
+
+import os
+import threading
+from collections.abc import Iterable, Sequence
+from operator import index
+from reprlib import repr as short
+from typing import Any, SupportsFloat, SupportsIndex
+
+from attnlab.attention.experiment import Experiment
+from attnlab.attention.stages.trace import Trace
+from attnlab.base.arguments import check_path, explain_calls
+from attnlab.base.errors import AttnlabError, FileError
+from attnlab.base.export_formats import FIGURES
+from attnlab.compute.engine import compute, needed
+from attnlab.files.atomic import shown, write_bytes
+
+_FORMATS = tuple(ending.removeprefix(".") for ending in FIGURES)
+_NOTEBOOK_MM, _NOTEBOOK_DPI = 130.0, 144
+"""About 740 pixels: what the column of a notebook has room for."""
+
+_NOTEBOOK_BYTES = 256 << 20
+"""What stages may take that are computed only because a cell of a notebook ended in an experiment."""
+
+FAULTS = (
+    AttnlabError, ArithmeticError, AttributeError, ImportError, LookupError, MemoryError, OSError, RuntimeError,
+    TypeError, ValueError,
+)  # fmt: skip
+
+
+@explain_calls
+def figure(
+    x: Experiment | Trace,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    stage: str | Sequence[str] = "weights",
+    head: SupportsIndex | str = "all",
+    canvas: bool = False,
+    width_mm: SupportsFloat | None = None,
+    height_mm: SupportsFloat | None = None,
+    dpi: SupportsIndex = 300,
+    format: str | None = None,
+    columns: SupportsIndex | None = None,
+    title: str | None = None,
+    labels: bool = True,
+    numbers: str = "auto",
+    decimals: SupportsIndex | None = None,
+    colour_bar: bool = True,
+    colour_map: str = "attnlab",
+    font_pt: SupportsFloat = 7.5,
+    ground: str = "light",
+) -> "Figure | None":
+    """Draw a figure without a window: return a :class:`Figure`, or with a ``path`` write it there and return None.
+
+    ``x`` is an Experiment, computed on the CPU in float32, or a Trace. ``stage`` is one of its stages or several, one
+    above the other; with ``canvas`` all. ``head`` is a head from 0, ``"all"`` or ``"mean"``. ``format`` is ``"png"``,
+    ``"svg"`` or ``"pdf"``; left None it is the ending of ``path``, without one PNG. Sizes are in millimetres: the width
+    120, of several maps 170, and the height what the maps need. Type is in points; a PNG has ``dpi`` dots per inch.
+    ``columns`` heads stand side by side. ``title`` "" is none; ``numbers`` are ``"auto"``, ``"on"`` or ``"off"``;
+    ``colour_map`` is attnlab, viridis, cividis, magma, greys, vik or rdbu; ``ground`` light, dark or transparent.
+
+    It works without a display, and from the main thread only. An application of Qt that is there is used as it is;
+    where there is none, one without a screen is made, which stays: a script that also opens windows opens them first.
+
+    Raises:
+        AttnlabError: something that cannot be drawn, or a thread that is not the main one; the sentence says what can.
+        FileError: ``path`` cannot be written; what was there is untouched.
+    """
+    ending = _ending(path, format)
+    trace = _trace(x)
+    spec: dict[str, Any] = {
+        "stages": (stage,) if isinstance(stage, str) else _stages(stage),
+        "canvas": bool(canvas),
+        "head": head if isinstance(head, str) else _whole("head", head),
+        "columns": None if columns is None else _whole("columns", columns),
+        "width_mm": None if width_mm is None else _number("width_mm", width_mm),
+        "height_mm": None if height_mm is None else _number("height_mm", height_mm),
+        "dpi": _whole("dpi", dpi),
+        "title": None if title is None else _text("title", title),
+        "labels": bool(labels),
+        "numbers": _text("numbers", numbers),
+        "decimals": None if decimals is None else _whole("decimals", decimals),
+        "colour_bar": bool(colour_bar),
+        "colour_map": _text("colour_map", colour_map),
+        "font_pt": _number("font_pt", font_pt),
+        "ground": _text("ground", ground),
+    }
+    _ready()
+    from attnlab.figures.panels.figure_file import figure_bytes
+    from attnlab.figures.panels.figure_spec import FigureSpec
+
+    data = figure_bytes(trace, FigureSpec(**spec), ending)
+    if path is None:
+        return Figure(data, ending.removeprefix("."))
+    write_bytes(path, data)
+    return None
+
+
+class Figure(bytes):
+    """The bytes of a figure's file, shown as a picture in notebooks. ``format`` is png, svg or pdf."""
+
+    format: str
+
+    def __new__(cls, data: bytes, format: str) -> "Figure":
+        """Create a figure from the bytes of its file and their format."""
+        made = super().__new__(cls, data)
+        made.format = format
+        return made
+
+    def __repr__(self) -> str:
+        """Return the format and the size, not the bytes."""
+        return f"<Figure: {self.format}, {len(self)} bytes>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return the arguments for copying and pickling."""
+        return Figure, (bytes(self), self.format)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the figure to a file, whole or not at all; the path must end in its format.
+
+        Raises:
+            FileError: ``path`` cannot be written, or ends in another format.
+        """
+        check_path(path)
+        if os.path.splitext(os.fsdecode(path))[1].lower() != f".{self.format}":
+            raise FileError(f"{shown(path)} does not end in .{self.format}, the format of this figure.")
+        write_bytes(path, self)
+
+    def _repr_png_(self) -> bytes | None:
+        return bytes(self) if self.format == "png" else None
+
+    def _repr_svg_(self) -> str | None:
+        return self.decode() if self.format == "svg" else None
+
+    def _repr_pdf_(self) -> bytes | None:
+        return bytes(self) if self.format == "pdf" else None
+
+
+def notebook_picture(x: Experiment | Trace) -> bytes | None:
+    """Return the weights of all heads as PNG for a notebook, None where it cannot be drawn or would take long.
+
+    Whatever goes wrong, a cell of a notebook then shows the short name of ``x`` and no traceback.
+    """
+    try:
+        if needed(x.experiment if isinstance(x, Trace) else x) > _NOTEBOOK_BYTES:
+            return None
+        return figure(x, width_mm=_NOTEBOOK_MM, dpi=_NOTEBOOK_DPI)
+    except FAULTS:
+        return None
+
+
+def _ending(path: object, kind: str | None) -> str:
+    known = f"it can be {', '.join(_FORMATS)}"
+    if kind is not None:
+        ending = str(kind).lower().removeprefix(".")
+        if ending not in _FORMATS:
+            raise AttnlabError(f"There is no format {kind!r} of figures; {known}.")
+    elif path is None:
+        ending = "png"
+    else:
+        if not isinstance(path, str | os.PathLike):
+            raise AttnlabError(f"path is {short(path)}; it needs the name of a file.")
+        ending = os.path.splitext(os.fsdecode(path))[1].lower().removeprefix(".")
+        if ending not in _FORMATS:
+            raise AttnlabError(f"The ending of {shown(path)} is none of a figure; {known}, or say so by format.")
+    return f".{ending}"
+
+
+def _trace(x: object) -> Trace:
+    if isinstance(x, Trace):
+        return x
+    if isinstance(x, Experiment):
+        return compute(x)
+    raise AttnlabError(f"A figure was asked of {type(x).__name__}; it is drawn of an Experiment or a Trace.")
+
+
+# Kinds are checked before anything is drawn: Qt ends the process when drawing breaks off.
+
+
+def _stages(names: object) -> tuple[str, ...]:
+    if not isinstance(names, Iterable):
+        raise AttnlabError(f"stage is {short(names)}; it needs a name, or several in a list.")
+    return tuple(_text("stage", name) for name in names)
+
+
+def _whole(name: str, value: object) -> int:
+    if not isinstance(value, SupportsIndex):
+        words = " (all and mean as well)" if name == "head" else ""
+        raise AttnlabError(f"{name} is {short(value)}; it needs a whole number{words}.")
+    return index(value)
+
+
+def _number(name: str, value: object) -> float:
+    if not isinstance(value, SupportsFloat):
+        raise AttnlabError(f"{name} is {short(value)}; it needs a number.")
+    return float(value)
+
+
+def _text(name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise AttnlabError(f"{name} is {short(value)}; it needs a text.")
+    return value
+
+
+def _ready() -> None:
+    """Make sure that Qt can draw: with the application that is there, else with one without a screen.
+
+    That one stays, as what was drawn is kept for the next figure and must not outlive it.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        raise AttnlabError("A figure was asked for in a thread; Qt draws in the main thread.")
+    try:
+        from PySide6.QtCore import QCoreApplication
+        from PySide6.QtGui import QGuiApplication
+        from PySide6.QtWidgets import QApplication
+    except ImportError as error:
+        raise AttnlabError(f"Qt cannot be loaded ({error}); attnlab doctor names the command that mends it.") from error
+    there = QCoreApplication.instance()
+    if there is None:
+        QApplication(["attnlab", "-platform", "offscreen"])  # heeded even where the environment names a screen
+    elif not isinstance(there, QGuiApplication):
+        raise AttnlabError(f"This program runs a {type(there).__name__}, which cannot draw; it needs a QApplication.")

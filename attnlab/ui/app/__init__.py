@@ -1,0 +1,1 @@
+"""The application and its windows: start, actions, command palette, opening of files."""

@@ -1,0 +1,211 @@
+"""The window on an array: its maps, with a pill for the layer and one for the head, and the number pointed at."""
+
+import numpy as np
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from attnlab.document.settings import Settings
+from attnlab.figures.map_painter import MapData
+from attnlab.figures.raster import limit_of
+from attnlab.ui.app.array_maps import ArrayMaps, Floats
+from attnlab.ui.base.faults import show_faults
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import apply_theme, font, px
+from attnlab.ui.widgets.fields.pill import Choice, Pill
+from attnlab.ui.widgets.maps.map_sheet import Lattice, MapSheet
+
+Which = int | str
+"""One layer or head, "all" or "mean"."""
+SIZE = (880, 680)
+
+
+@guarded
+class ArrayWindow(QWidget):
+    """Shows the maps of an array; arrows and pills choose layer and head, a click opens one map and closes it again."""
+
+    def __init__(self, maps: ArrayMaps, settings: Settings) -> None:
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        apply_theme(app, settings.theme, settings.type_size)  # labels made before keep the font of the system
+        super().__init__()
+        show_faults()
+        self._maps, self._settings = maps, settings
+        n_layers, n_heads = maps.values.shape[:2]
+        self._layers, self._heads = _choices(n_layers), _choices(n_heads)
+        self.layer: Which = 0
+        self.head: Which = "all" if n_heads > 1 else 0
+        self._before: tuple[Which, Which] | None = None
+        self.sheet = MapSheet()
+        self.layer_pill, self.head_pill = _pill("Layer", self._layers), _pill("Head", self._heads)
+        self._build()
+        self.sheet.map_clicked.connect(self._on_map_clicked)
+        self.sheet.cell_pointed.connect(self._on_cell_pointed)
+        self.layer_pill.chosen.connect(self._on_layer_chosen)
+        self.head_pill.chosen.connect(self._on_head_chosen)
+        QShortcut(QKeySequence("Ctrl+W"), self, self.close)
+        app.styleHints().colorSchemeChanged.connect(self._on_scheme_changed)
+        self.apply_theme()
+        room = self.screen().availableGeometry().size() * 0.9
+        self.resize(min(px(SIZE[0]), room.width()), min(px(SIZE[1]), room.height()))
+        self.setMinimumSize(320, 280)
+        self.choose(self.layer, self.head)
+        self.sheet.setFocus()
+
+    def _build(self) -> None:
+        shape = str(list(self._maps.shape))
+        self.setWindowTitle(f"Maps {shape} — attnlab")
+        self.heading = QLabel(shape)
+        self.heading.setProperty("role", "title")
+        self.remark = QLabel("probabilities" if self._maps.kind == "probability" else "signed numbers")
+        self.remark.setProperty("role", "muted")
+        self._top, bar = _frame("top")
+        for widget in (self.heading, self.remark):
+            bar.addWidget(widget)
+        bar.addStretch(1)
+        for pill, choices in ((self.layer_pill, self._layers), (self.head_pill, self._heads)):
+            bar.addWidget(pill)
+            pill.setVisible(len(choices) > 1)
+        self.readout = QLabel()
+        self.readout.setTextFormat(Qt.TextFormat.PlainText)
+        self.readout.setMinimumWidth(1)  # a long token is cut off and does not widen the window
+        bottom, foot = _frame("bottom")
+        foot.addWidget(self.readout, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self._top)
+        column.addWidget(self.sheet, 1)
+        column.addWidget(bottom)
+
+    def apply_theme(self) -> None:
+        """Dress everything in the theme and the size of type of the settings."""
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        palette = apply_theme(app, self._settings.theme, self._settings.type_size)
+        for widget in (self.sheet, self.layer_pill, self.head_pill):
+            widget.set_palette(palette)
+        self.readout.setFont(font("number"))
+        self._top.setMinimumHeight(px(48))
+
+    def choose(self, layer: Which, head: Which) -> None:
+        """Show one layer or head, their mean, or all side by side."""
+        self.layer, self.head = layer, head
+        self.layer_pill.set_value(layer)
+        self.head_pill.set_value(head)
+        of_layers = _taken(self._maps.values, 0, layer)
+        values = _taken(of_layers, 1, head)
+        n_layers, n_heads, rows, columns = values.shape
+        lattice = Lattice(_names("layer", n_layers), _names("head", n_heads)) if min(n_layers, n_heads) > 1 else None
+        titles = _names("layer", n_layers) if n_layers > 1 else _names("head", n_heads)
+        limit = limit_of(of_layers, self._maps.kind)  # one scale for all heads of a layer
+        data = MapData(
+            values.reshape(-1, rows, columns), self._maps.kind, limit, None,
+            self._maps.query_tokens, self._maps.key_tokens, titles,
+        )  # fmt: skip
+        self.sheet.show_maps(data, lattice)
+        self.sheet.setAccessibleName(f"Maps: {n_layers * n_heads} of {rows} by {columns}. {self._where(None)}")
+        self._on_cell_pointed(None)
+
+    def _place(self, index: int) -> tuple[Which, Which]:
+        """Return the layer and the head of a map that is shown."""
+        n_heads = self._maps.values.shape[1] if self.head == "all" else 1
+        line, place = divmod(index, n_heads)
+        return (line if self.layer == "all" else self.layer), (place if self.head == "all" else self.head)
+
+    def _where(self, index: int | None) -> str:
+        """Return in words which layer and head a map is of, or all maps are."""
+        layer, head = (self.layer, self.head) if index is None else self._place(index)
+        parts = []
+        for name, which, choices in (("layer", layer, self._layers), ("head", head, self._heads)):
+            if len(choices) > 1:
+                parts.append(
+                    f"{name} {which}" if isinstance(which, int) else f"{which} {name}s".replace("mean", "mean of")
+                )
+        return ", ".join(parts)
+
+    def _hint(self) -> str:
+        parts = [self._maps.note, "point at a cell for its exact number"]
+        parts += ["← → other heads"] * (len(self._heads) > 1) + ["↑ ↓ other layers"] * (len(self._layers) > 1)
+        text = " · ".join(part for part in parts if part)
+        return text[:1].upper() + text[1:]
+
+    @Slot(object)
+    def _on_cell_pointed(self, cell: tuple[int, int, int] | None) -> None:
+        where = self._where(cell[0]) if cell is not None else ""
+        text = self._hint() if cell is None else self.sheet.cell_text(cell) + (f"   {where}" if where else "")
+        self.readout.setProperty("role", "muted" if cell is None else "")
+        self.readout.style().polish(self.readout)
+        self.readout.setText(text)
+
+    @Slot(int)
+    def _on_map_clicked(self, index: int) -> None:
+        if self._place(index) != (self.layer, self.head):
+            before = self.layer, self.head
+            self.choose(*self._place(index))
+            self._before = before
+        elif self._before is not None:
+            self.choose(*self._before)
+            self._before = None
+
+    @Slot(object)
+    def _on_layer_chosen(self, layer: Which) -> None:
+        self._before = None
+        self.choose(layer, self.head)
+
+    @Slot(object)
+    def _on_head_chosen(self, head: Which) -> None:
+        self._before = None
+        self.choose(self.layer, head)
+
+    @Slot()
+    def _on_scheme_changed(self) -> None:
+        if self._settings.theme == "system":
+            self.apply_theme()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key = Qt.Key(event.key())
+        if key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
+            self._on_head_chosen(_next(self._heads, self.head, 1 if key == Qt.Key.Key_Right else -1))
+        elif key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+            self._on_layer_chosen(_next(self._layers, self.layer, 1 if key == Qt.Key.Key_Down else -1))
+        elif key == Qt.Key.Key_Escape:
+            self.close()
+        else:
+            super().keyPressEvent(event)
+
+
+def _choices(count: int) -> tuple[Which, ...]:
+    return ("all", *range(count), "mean") if count > 1 else (0,)
+
+
+def _next(choices: tuple[Which, ...], current: Which, step: int) -> Which:
+    return choices[(choices.index(current) + step) % len(choices)]
+
+
+def _names(name: str, count: int) -> tuple[str, ...]:
+    return tuple(f"{name} {i}" for i in range(count))
+
+
+def _taken(values: Floats, axis: int, which: Which) -> Floats:
+    """Return one place of an axis, their mean, or all; the axis stays."""
+    if which == "mean":
+        with np.errstate(all="ignore"):  # ∞ − ∞ is NaN and is shown as such
+            mean: Floats = values.mean(axis, keepdims=True)
+            return mean
+    return values.take([which], axis) if isinstance(which, int) else values
+
+
+def _pill(label: str, choices: tuple[Which, ...]) -> Pill:
+    pill = Pill(label)
+    pill.set_choices([Choice(choice, str(choice)) for choice in choices])
+    return pill
+
+
+def _frame(ground: str) -> tuple[QFrame, QHBoxLayout]:
+    frame = QFrame()
+    frame.setProperty("ground", ground)
+    row = QHBoxLayout(frame)
+    row.setContentsMargins(16, 8, 16, 8)
+    row.setSpacing(8)
+    return frame, row

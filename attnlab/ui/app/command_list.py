@@ -1,0 +1,155 @@
+"""The list of the command palette: which actions fit a query, and how a line of it is drawn."""
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+
+from attnlab.figures.palette import LIGHT
+from attnlab.ui.base.actions import Action, ActionList
+from attnlab.ui.base.fuzzy import Match, close
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import disabled_ink, font, px
+
+_Index = QModelIndex | QPersistentModelIndex
+_BY_SECTION = 20.0  # what fits by its section alone comes after what fits by its title
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One line of the palette: an action, and the letters of its title that were met."""
+
+    id: str
+    title: str
+    section: str
+    shortcut: str
+    enabled: bool
+    places: tuple[int, ...] = ()
+
+
+def search(actions: ActionList, query: str) -> list[Found]:
+    """Return the actions that fit a query, the best first, those that cannot be done just now last."""
+    ranked: list[tuple[bool, float, int, Found]] = []
+    for order, action in enumerate(a for a in actions if a.in_palette and a.current_title()):
+        fit = _fit(action, query)
+        if fit is not None:
+            title, hit = fit
+            enabled = action.is_enabled()
+            found = Found(action.id, title, action.section, actions.shortcut_text(action.id), enabled, hit.places)
+            ranked.append((not enabled, -hit.score, order, found))
+    return [found for *_, found in sorted(ranked, key=lambda entry: entry[:3])]
+
+
+def _fit(action: Action, query: str) -> tuple[str, Match] | None:
+    """Return as what an action fits a query: by its title, by what stands in what it opens, or by its section."""
+    title = action.current_title()
+    if (hit := close(query, title)) is not None:
+        return title, hit
+    inside = [f"{title.rstrip('…')}: {part}" for part in (action.parts() if action.parts is not None else ())]
+    hits = [(each, hit) for each in inside if (hit := close(query, each)) is not None]
+    if hits:
+        return max(hits, key=lambda each: each[1].score)
+    section, _, rest = query.strip().partition(" ")
+    if action.section.lower().startswith(section.lower()) and (hit := close(rest, title)) is not None:
+        return title, Match(hit.score - _BY_SECTION, hit.places)
+    return None
+
+
+@guarded
+class CommandModel(QAbstractListModel):
+    """Hands what was found to the list view."""
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self.found: list[Found] = []
+
+    def show(self, found: list[Found]) -> None:
+        """Show these lines in place of those before."""
+        self.beginResetModel()
+        self.found = found
+        self.endResetModel()
+
+    def rowCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self.found)
+
+    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        found = self.found[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return found.title
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            state = "" if found.enabled else ", not available now"
+            return ", ".join(part for part in (found.title, found.section, found.shortcut) if part) + state
+        return None
+
+    def flags(self, index: _Index) -> Qt.ItemFlag:
+        usable = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+        return usable if index.isValid() and self.found[index.row()].enabled else Qt.ItemFlag.NoItemFlags
+
+
+@guarded
+class CommandDelegate(QStyledItemDelegate):
+    """Draws a line: the title with the letters met standing out, its section, its shortcut at the right."""
+
+    def __init__(self, model: CommandModel, parent: QObject) -> None:
+        super().__init__(parent)
+        self._model = model
+        self.palette = LIGHT
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
+        found, p = self._model.found[index.row()], self.palette
+        rect = QRectF(option.rect)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if option.state & QStyle.StateFlag.State_Selected and found.enabled:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(p.control))
+            painter.drawRoundedRect(rect, 6, 6)
+        muted = QColor(p.muted if found.enabled else disabled_ink(p))
+        right = rect.right() - px(10)
+        if found.shortcut:
+            right = self._shortcut(painter, rect, right, found.shortcut, muted) - px(12)
+        end = self._title(painter, rect, right, found)
+        painter.setFont(font("caption"))
+        painter.setPen(muted)
+        left = end + px(10)
+        section = painter.fontMetrics().elidedText(
+            found.section, Qt.TextElideMode.ElideRight, max(0, round(right - left))
+        )
+        painter.drawText(QRectF(left, rect.y(), right - left, rect.height()), Qt.AlignmentFlag.AlignVCenter, section)
+        painter.restore()
+
+    def _shortcut(self, painter: QPainter, rect: QRectF, right: float, text: str, colour: QColor) -> float:
+        painter.setFont(font("caption"))
+        width = painter.fontMetrics().horizontalAdvance(text) + px(12)
+        box = QRectF(right - width, rect.center().y() - px(9), width, px(18))
+        painter.setPen(QPen(QColor(self.palette.hatch), 1))
+        painter.setBrush(QColor(self.palette.surface))
+        painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
+        painter.setPen(colour)
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
+        return box.left()
+
+    def _title(self, painter: QPainter, rect: QRectF, right: float, found: Found) -> float:
+        """Draw the title, run by run of letters met and not met; return where it ends."""
+        x = rect.x() + px(10)
+        ink = QColor(self.palette.ink if found.enabled else disabled_ink(self.palette))
+        start = 0
+        while start < len(found.title) and x < right:
+            met = start in found.places
+            stop = start + 1
+            while stop < len(found.title) and (stop in found.places) == met:
+                stop += 1
+            painter.setFont(font("strong" if met else "text"))
+            painter.setPen(QColor(self.palette.accent) if met and found.enabled else ink)
+            run = painter.fontMetrics().elidedText(
+                found.title[start:stop], Qt.TextElideMode.ElideRight, max(1, int(right - x))
+            )
+            box = QRectF(x, rect.y(), right - x, rect.height())
+            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine, run)
+            x += painter.fontMetrics().horizontalAdvance(run)
+            start = stop
+        return x
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
+        return QSize(px(200), px(32))

@@ -1,0 +1,73 @@
+"""Opens what is handed to the window, by its ending: sessions, lessons, weights, runs; drops and system wishes."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from attnlab.files.atomic import shown
+from attnlab.files.source import run_folder
+
+if TYPE_CHECKING:
+    from attnlab.ui.app.main_window import MainWindow
+
+LESSONS = (".md", ".markdown")
+WEIGHTS = (".csv", ".tsv", ".txt", ".npy", ".npz", ".safetensors", ".pt", ".pth", ".bin")
+
+
+def open_path(window: "MainWindow", path: Path) -> None:
+    """Open one file."""
+    open_paths(window, [path])
+
+
+def open_paths(window: "MainWindow", paths: Sequence[Path]) -> None:
+    """Open files that came together: one session or lesson, the first, and all weights; once the window has loaded."""
+    if window.playground is None:
+        window.ready.connect(partial(open_paths, window, list(paths)))  # which is announced once
+        return
+    weights = [path for path in paths if path.suffix.lower() in WEIGHTS]
+    others = [path for path in paths if path not in weights]
+    files = window.playground.files
+
+    def then(opened: bool) -> None:
+        if opened and len(others) > 1:
+            only = f"of {len(others)} only {shown(others[0].name)} was opened"
+            files.say_last(f"A window shows one file at a time: {only}.")
+        if weights:  # which may be for what was opened with them
+            _open_weights(window, weights)
+
+    if others:
+        _open_one(window, others[0], then)
+    else:
+        then(False)
+
+
+def _open_one(window: "MainWindow", path: Path, then: Callable[[bool], None]) -> None:
+    """Open a lesson, a run, or a session: what is none of them is refused in its own words. ``then`` is told whether
+    it was opened, which for a session is known later."""
+    if path.suffix.lower() in LESSONS:
+        desk = window.lessons()
+        then(desk is not None and desk.open(path))
+    elif (folder := run_folder(path)) is not None:
+        then(_open_run(window, folder))
+    elif window.playground is not None:
+        window.show_workspace(0)
+        window.playground.files.open(path, then)
+
+
+def _open_run(window: "MainWindow", folder: Path) -> bool:
+    """Show a run of a training where it was trained."""
+    from attnlab.ui.app.main_window import TRAIN
+
+    window.show_workspace(TRAIN)
+    if window.trainer is None or window.trainer.tools is None:
+        return False
+    window.trainer.tools.open_run(folder)
+    return True
+
+
+def _open_weights(window: "MainWindow", paths: Sequence[Path]) -> None:
+    """Ask how arrays of files map onto the weights."""
+    from attnlab.ui.weights.dialog import open_weights_dialog
+
+    open_weights_dialog(window, list(paths))

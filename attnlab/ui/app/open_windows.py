@@ -1,0 +1,110 @@
+"""Keeps the windows that scripts open alive while they are open, and the process sound beside their threads."""
+
+import atexit
+import gc
+import sys
+import weakref
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import QObject, Qt, QThread, Signal, Slot
+from PySide6.QtWidgets import QApplication, QWidget
+
+from attnlab.ui.app.application import GarbageTimer
+from attnlab.ui.app.main_window import MainWindow
+from attnlab.ui.base import faults, jobs
+
+CELL_EVENTS = ("pre_run_cell", "post_run_cell")
+
+
+class OpenWindows(QObject):
+    """Belongs to the application: holds each window until it is closed, and then lets it die."""
+
+    gone = Signal(object)
+    """The key that ``keep`` returned for a window that has been closed and deleted."""
+
+    def __init__(self, app: QApplication) -> None:
+        super().__init__(app)
+        self._windows: dict[int, QWidget] = {}
+        self._stops: dict[int, Callable[[], None]] = {}
+        self._garbage: GarbageTimer | None = None
+        self._shell: Any = None
+        self._take_hooks_off: Callable[[], None] | None = None
+        atexit.register(jobs.leave)  # a closed window may still be saving
+
+    @staticmethod
+    def of(app: QApplication) -> "OpenWindows":
+        """Return the one of an application, made if there is none yet."""
+        found = app.findChild(OpenWindows, options=Qt.FindChildOption.FindDirectChildrenOnly)
+        return found if isinstance(found, OpenWindows) else OpenWindows(app)
+
+    def keep(self, window: QWidget) -> int:
+        """Hold a window until it is closed; returns the key by which ``gone`` will name it."""
+        key = id(window)
+        if self._take_hooks_off is None:
+            self._take_hooks_off = faults.install(only_ours=True)
+        window.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._windows[key] = window
+        window.destroyed.connect(partial(self._on_destroyed, key))
+        if isinstance(window, MainWindow):
+            self._guard(key, window)
+        return key
+
+    def _guard(self, key: int, window: MainWindow) -> None:
+        """Keep a window's threads from collecting widgets, and end them before the interpreter."""
+        self._stops[key] = partial(_stop, weakref.ref(window))
+        atexit.register(self._stops[key])
+        if self._garbage is None:
+            self._garbage = GarbageTimer(self)
+            self._shell = active_shell()
+            if self._shell is not None:
+                for event, callback in zip(CELL_EVENTS, (self._on_cell_began, self._on_cell_ended), strict=True):
+                    self._shell.events.register(event, callback)
+
+    def _release(self, key: int) -> None:
+        stop = self._stops.pop(key, None)
+        if stop is not None:
+            atexit.unregister(stop)
+        if self._garbage is None or self._stops:
+            return
+        if self._shell is not None:
+            for event, callback in zip(CELL_EVENTS, (self._on_cell_began, self._on_cell_ended), strict=True):
+                self._shell.events.unregister(event, callback)
+        self._garbage.stop()
+        self._garbage.deleteLater()
+        self._garbage = self._shell = None
+
+    def _on_cell_began(self, *_: object) -> None:
+        gc.enable()  # no event loop runs, and so no timer, for as long as the person's own code takes
+
+    def _on_cell_ended(self, *_: object) -> None:
+        gc.disable()
+
+    @Slot()
+    def _on_destroyed(self, key: int, _: object = None) -> None:
+        self._windows.pop(key, None)
+        self._release(key)
+        if not self._windows and self._take_hooks_off is not None:
+            self._take_hooks_off()
+            self._take_hooks_off = None
+        self.gone.emit(key)
+
+
+def active_shell() -> Any:
+    """Return IPython's shell when it runs Qt's event loop between the cells, else None."""
+    ipython = sys.modules.get("IPython")  # who is under IPython has loaded it
+    shell = ipython.get_ipython() if ipython is not None else None
+    return shell if str(getattr(shell, "active_eventloop", None)).startswith("qt") else None
+
+
+def loop_runs() -> bool:
+    """Tell whether windows live on without us: inside an event loop, or under IPython's."""
+    return QThread.currentThread().loopLevel() > 0 or active_shell() is not None
+
+
+def _stop(window: "weakref.ref[MainWindow]") -> None:
+    """End the jobs of a window that is still open when the interpreter ends."""
+    there = window()
+    if there is not None:
+        there.stop()

@@ -1,0 +1,55 @@
+"""The actions of the Recent section: one for each file that was opened or saved lately, the newest first."""
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from attnlab.document.settings import RECENT_LIMIT
+from attnlab.files.atomic import shown
+from attnlab.ui.app.open_file import open_path
+from attnlab.ui.base.actions import Action
+
+if TYPE_CHECKING:
+    from attnlab.ui.app.main_window import MainWindow
+
+SECTION = "Recent"
+_LONGEST = 48
+"""So many letters of a folder are shown, the last ones."""
+
+
+def recent_actions(w: "MainWindow") -> list[Action]:
+    """Return an action for each place of the list; a place without a file has no title, and is not shown."""
+
+    def nothing() -> str:
+        return "" if w.settings.recent else "No file was opened yet"
+
+    none = Action("recent-none", nothing, SECTION, lambda: None, enabled=lambda: False, in_palette=False)
+    return [none, *(_action(w, index) for index in range(RECENT_LIMIT))]
+
+
+def _action(w: "MainWindow", index: int) -> Action:
+    def title() -> str:
+        return titled(Path(w.settings.recent[index])) if index < len(w.settings.recent) else ""
+
+    return Action(
+        f"recent-{index + 1}", title, SECTION, partial(_open, w, index), enabled=lambda: w.playground is not None
+    )
+
+
+def titled(path: Path) -> str:
+    """Return what a file is called in the list: its name, then where it lies, which tells it from its namesakes."""
+    home, folder = Path.home(), path.parent
+    where = str(Path("~", folder.relative_to(home)) if folder.is_relative_to(home) else folder)
+    return f"{shown(path.name)} — {shown(where if len(where) <= _LONGEST else f'…{where[-_LONGEST:]}')}"
+
+
+def _open(w: "MainWindow", index: int) -> None:
+    """Open a file of the list; one that is gone leaves it."""
+    if index >= len(w.settings.recent):
+        return
+    name = w.settings.recent[index]
+    if Path(name).exists():
+        open_path(w, Path(name))
+        return
+    w.change_settings(recent=tuple(other for other in w.settings.recent if other != name))
+    w.say(f"There is no file {shown(name)} any more; it has left the list of recent files.")

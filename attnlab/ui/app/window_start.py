@@ -1,0 +1,120 @@
+"""The way of a window from its first paint to its first numbers: torch is loaded, then the playground is made."""
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, Qt, Slot
+from PySide6.QtWidgets import QApplication, QLabel
+
+from attnlab.files.source import Source
+from attnlab.ui.app.loader import Loader
+from attnlab.ui.base.guard import guarded
+
+if TYPE_CHECKING:
+    from attnlab.compute.service import Reply
+    from attnlab.document.scene import Scene
+    from attnlab.ui.app.main_window import MainWindow
+
+MOST_ROUNDS = 20
+"""How often the first painting is waited for, a round of events each; a card out of sight is never painted."""
+_SHOWN = QEvent.Type(QEvent.registerEventType())
+_AFTER_PAINTING = Qt.EventPriority.LowEventPriority.value - 1
+"""What is painted is painted with low priority; an event below that comes when it is on screen."""
+
+
+@guarded
+class WindowStart(QObject):
+    """Announces, by the window's signals, when it is ``ready``, or why it ``failed``."""
+
+    def __init__(self, window: "MainWindow", source: "Source | Scene") -> None:
+        super().__init__(window)
+        self._window = window
+        self._painted = self._computed = False
+        self._rounds = 0
+        self.stopped = False
+        self.welcome = QLabel("Loading the mathematics…")
+        self.welcome.setProperty("role", "muted")
+        self.welcome.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.welcome.setWordWrap(True)
+        self.welcome.setTextFormat(Qt.TextFormat.PlainText)
+        self.loader = Loader(source, self)
+        self.loader.loaded.connect(self._on_loaded)
+
+    def load(self) -> None:
+        """Begin to load torch in a thread once the window is painted, not to slow that down; the workspace follows."""
+        if self._painted:
+            self._on_first_painted()
+        else:
+            self._window.first_painted.connect(self._on_first_painted, Qt.ConnectionType.QueuedConnection)
+
+    def note_painted(self) -> None:
+        """Take notice that the window was painted."""
+        if not self._painted:
+            self._painted = True
+            self._window.first_painted.emit()
+
+    @Slot(str)
+    def give_up(self, problem: str) -> None:
+        """Say why there will be no first numbers; once there were some, do nothing."""
+        if not self._computed:
+            self.welcome.setText(problem)
+            self._window.failed.emit(problem)
+
+    def stop(self) -> None:
+        """End the thread that loads; may be called twice."""
+        self.stopped = True
+        self.loader.stop()
+
+    @Slot()
+    def _on_first_painted(self) -> None:
+        if not self.stopped:
+            self.loader.start()
+
+    @Slot(str)
+    def _on_loaded(self, problem: str) -> None:
+        if self.stopped:  # closed while it loaded: a worker made now would never end
+            return
+        first = self.loader.first
+        if problem or first is None:
+            self.loader.stop()
+            self.give_up(problem)
+            return
+        playground = self._window.make_playground(first)
+        playground.computed.connect(self._on_first_computed)
+        playground.service.computed.connect(self._on_reply)
+        self.welcome.hide()
+        recovery = self._window.recovery
+        if recovery is not None and recovery.news:
+            self._window.ready.connect(self._on_ready)
+        playground.files.begin(first, self._window.ready)
+
+    @Slot()
+    def _on_ready(self) -> None:
+        from attnlab.ui.playground.recovery import NOTE
+
+        playground = self._window.playground
+        if playground is not None and not playground.step_bar.message:
+            playground.step_bar.show_note(NOTE)
+
+    @Slot(object)
+    def _on_reply(self, reply: "Reply") -> None:
+        if reply.error and not self._computed:
+            self._window.failed.emit(reply.error)
+
+    @Slot()
+    def _on_first_computed(self) -> None:
+        playground = self._window.playground
+        assert playground is not None
+        self._computed = True
+        playground.computed.disconnect(self._on_first_computed)
+        QApplication.postEvent(self, QEvent(_SHOWN), _AFTER_PAINTING)
+
+    def customEvent(self, event: QEvent) -> None:
+        if event.type() != _SHOWN or self.stopped:
+            return
+        playground = self._window.playground
+        if self._rounds < MOST_ROUNDS and playground is not None and not playground.canvas.painted:
+            self._rounds += 1  # a layout that was still to be done put the painting off
+            QApplication.postEvent(self, QEvent(_SHOWN), _AFTER_PAINTING)
+            return
+        self.loader.go_on()
+        self._window.ready.emit()

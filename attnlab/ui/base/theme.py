@@ -1,0 +1,258 @@
+"""The look of the program: which palette is on, the application's fonts by role, and the style sheet."""
+
+import re
+from html import escape
+
+from PySide6.QtCore import QEvent, QObject, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPainter, QPainterPath, QPalette, QPen, QRegion
+from PySide6.QtWidgets import QApplication, QMenu, QWidget
+
+from attnlab.base import assets
+from attnlab.figures.palette import DARK, DARK_INK, LIGHT, LIGHT_INK, PALETTES, Palette, contrast, luminance, rgb
+from attnlab.ui.base.guard import guarded
+
+CHOICES = ("system", *PALETTES)
+TYPE_SIZES = (70, 250)
+"""The smallest and the largest size of type, in per cent."""
+FAMILY = "Inter"
+BASE_PX = 13
+
+_TABULAR = QFont.Tag("tnum")
+_ROLES: dict[str, tuple[float, QFont.Weight]] = {
+    "display": (26, QFont.Weight.DemiBold),
+    "title": (13, QFont.Weight.DemiBold),
+    "strong": (13, QFont.Weight.DemiBold),
+    "text": (13, QFont.Weight.Normal),
+    "caption": (11, QFont.Weight.Normal),
+    "caption_strong": (11, QFont.Weight.DemiBold),
+    "section": (11, QFont.Weight.DemiBold),
+    "number": (13, QFont.Weight.Normal),
+    "number_strong": (13, QFont.Weight.DemiBold),
+    "number_small": (11, QFont.Weight.Normal),
+    "cell": (10, QFont.Weight.Normal),
+    "tiny": (9, QFont.Weight.Normal),
+}
+ROLES = tuple(_ROLES)
+
+
+def apply_theme(app: QApplication, choice: str, type_size: int) -> Palette:
+    """Dress the application: style, palette, font and style sheet; return the palette for what paints itself.
+
+    ``choice`` is system or the name of a palette; ``type_size`` is in per cent of 13 pixels. For "system", call it
+    again when ``app.styleHints().colorSchemeChanged`` is emitted.
+    """
+    load_fonts()
+    hints = app.styleHints()
+    hints.setColorScheme(_scheme(PALETTES[choice]) if choice in PALETTES else Qt.ColorScheme.Unknown)
+    palette = palette_for(choice, hints.colorScheme())
+    if not app.styleSheet():  # the first time: under a style sheet a style hides its name
+        app.setStyle("Fusion")
+    app.setPalette(qt_palette(palette))
+    app.setFont(_application_font(type_size))
+    sheet = style_sheet(palette, type_size)
+    if sheet != app.styleSheet():  # setting it again would polish every widget for nothing
+        _replace_sheet(app, sheet)
+    return palette
+
+
+def _replace_sheet(app: QApplication, sheet: str) -> None:
+    """Replace the style sheet. Removes the old one first, over which Qt would restyle each widget once per ancestor."""
+    if app.styleSheet():
+        quiet = _WithoutStyleChange()
+        app.installEventFilter(quiet)
+        app.setStyleSheet("")
+        app.removeEventFilter(quiet)
+    app.setStyleSheet(sheet)
+
+
+@guarded
+class _WithoutStyleChange(QObject):
+    """Blocks style changes of widgets while there is no style sheet, which would lay them out twice."""
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        return event.type() == QEvent.Type.StyleChange
+
+
+def palette_for(choice: str, system: Qt.ColorScheme) -> Palette:
+    """Return the palette for a choice of theme, given the system's scheme; an unknown scheme is light."""
+    return PALETTES.get(choice) or (DARK if system == Qt.ColorScheme.Dark else LIGHT)
+
+
+def is_dark(palette: Palette) -> bool:
+    """Return whether a palette is light on dark."""
+    return luminance(palette.ground) < 0.2
+
+
+def _scheme(palette: Palette) -> Qt.ColorScheme:
+    return Qt.ColorScheme.Dark if is_dark(palette) else Qt.ColorScheme.Light
+
+
+def worn() -> Palette:
+    """Return the palette that the application wears now: read from Qt's, so that nobody else has to keep it."""
+    role = QPalette.ColorRole
+    now = QGuiApplication.palette()
+    ground, accent = (now.color(which).name().upper() for which in (role.Window, role.Highlight))
+    return next((each for each in PALETTES.values() if (each.ground, each.accent) == (ground, accent)), LIGHT)
+
+
+def load_fonts() -> tuple[str, ...]:
+    """Register the typefaces the program brings, once, and return the families that are now there."""
+    if FAMILY not in QFontDatabase.families():
+        for name in assets.names("fonts"):
+            if name.endswith((".ttf", ".otf")):
+                QFontDatabase.addApplicationFontFromData(assets.read_bytes(name))
+    return tuple(QFontDatabase.families())
+
+
+def dress_type() -> None:
+    """Give a program without a window the typeface of the one with: for what it draws into files."""
+    load_fonts()
+    if FAMILY not in QGuiApplication.font().families():
+        QGuiApplication.setFont(_application_font(100))
+
+
+def font(role: str, zoom: float = 1.0) -> QFont:
+    """Return the font of a role at the application's size of type, times a zoom; digits are tabular.
+
+    Raises KeyError for a role that is not one of ``ROLES``.
+    """
+    size_px, weight = _ROLES[role]
+    made = QFont(QGuiApplication.font())
+    made.setPixelSize(max(1, round(size_px * zoom * scale())))
+    made.setWeight(weight)
+    if role == "section":
+        made.setCapitalization(QFont.Capitalization.AllUppercase)
+        made.setLetterSpacing(QFont.SpacingType.PercentageSpacing, 104)
+    return made
+
+
+def scale() -> float:
+    """Return the size of type, 1 being 100 %; read from the application's font, so that nobody else has to keep it."""
+    size_px = QGuiApplication.font().pixelSize()
+    return size_px / BASE_PX if size_px > 0 else 1.0
+
+
+def px(length: float) -> int:
+    """Return a length that grows with the size of type, in whole pixels."""
+    return round(length * scale())
+
+
+def text_on(colour: str) -> str:
+    """Return the text colour, dark or light, that reads better on a colour."""
+    return max((LIGHT_INK, DARK_INK), key=lambda text: contrast(text, colour))
+
+
+def mixed(one: str, other: str, share: float) -> str:
+    """Return the colour ``share`` of the way from one to the other."""
+    channels = (round(a + (b - a) * share) for a, b in zip(rgb(one), rgb(other), strict=True))
+    return "#{:02X}{:02X}{:02X}".format(*channels)
+
+
+def dress(widget: QWidget, palette: Palette) -> None:
+    """Let a widget and all in it wear a palette, whatever the application wears."""
+    if palette is worn():
+        widget.setPalette(QPalette())
+        restyle(widget, "")
+        return
+    widget.setPalette(qt_palette(palette))
+    ground = f"#{widget.objectName()}, QScrollArea, QScrollArea > QWidget > QWidget {{ background: {palette.ground} }}"
+    sheet = style_sheet(palette, round(100 * scale()))  # before which a widget's own palette counts for little
+    restyle(widget, f"QLabel {{ color: {palette.ink}; background: transparent }} {ground} {sheet}")
+
+
+def restyle(widget: QWidget, sheet: str) -> None:
+    """Give a widget a style sheet of its own unless it has it: polishing again for nothing costs a frame."""
+    if widget.styleSheet() != sheet:
+        widget.setStyleSheet(sheet)
+
+
+def plain_tip(text: str) -> str:
+    """Return a text for a tool tip that shows it as it is: what looks like markup is escaped."""
+    return "<qt>" + escape(text).replace("\n", "<br>") + "</qt>" if "<" in text or "&" in text else text
+
+
+def draw_focus_ring(painter: QPainter, rect: QRectF, palette: Palette, radius: float = 8) -> None:
+    """Draw the ring that shows where the keyboard is, just inside a rectangle."""
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(QColor(palette.accent), 2))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawRoundedRect(rect.adjusted(1, 1, -1, -1), radius - 1, radius - 1)
+    painter.restore()
+
+
+def round_corners(window: QMenu | QWidget) -> None:
+    """Let the corners of a menu or popup be round: what lies outside of them is seen through."""
+    window.setWindowFlags(
+        window.windowFlags() | Qt.WindowType.FramelessWindowHint | Qt.WindowType.NoDropShadowWindowHint
+    )
+    window.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
+
+
+def cut_corners(window: QWidget, radius: float) -> None:
+    """Cut a popup's corners off: without a compositor what is seen through would be black. Call it at each resize."""
+    if QGuiApplication.platformName() != "xcb":
+        return  # elsewhere there is always one, and smooth corners look better
+    path = QPainterPath()
+    path.addRoundedRect(QRectF(window.rect()), radius, radius)
+    window.setMask(QRegion(path.toFillPolygon().toPolygon()))
+
+
+def qt_palette(palette: Palette) -> QPalette:
+    """Return Qt's palette in the program's colours."""
+    role = QPalette.ColorRole
+    colours = {
+        role.Window: palette.ground, role.WindowText: palette.ink, role.Base: palette.surface,
+        role.AlternateBase: palette.control, role.Text: palette.ink, role.PlaceholderText: palette.muted,
+        role.Button: palette.surface, role.ButtonText: palette.ink, role.BrightText: palette.bad,
+        role.ToolTipBase: palette.surface, role.ToolTipText: palette.ink,
+        role.Highlight: palette.accent, role.HighlightedText: palette.on_accent, role.Accent: palette.accent,
+        role.Link: palette.accent, role.LinkVisited: palette.attention_ink,
+        role.Light: palette.surface, role.Midlight: palette.control, role.Mid: palette.hairline,
+        role.Dark: palette.hatch, role.Shadow: palette.hatch,
+    }  # fmt: skip
+    made = QPalette()
+    for which, colour in colours.items():
+        made.setColor(which, QColor(colour))
+    faint = QColor(disabled_ink(palette))
+    for which in (role.WindowText, role.Text, role.ButtonText, role.HighlightedText):
+        made.setColor(QPalette.ColorGroup.Disabled, which, faint)
+    made.setColor(QPalette.ColorGroup.Disabled, role.Highlight, QColor(palette.control))
+    return made
+
+
+def disabled_ink(palette: Palette) -> str:
+    """Return the colour of text that cannot be used just now; WCAG asks no contrast of it."""
+    return mixed(palette.muted, palette.surface, 0.45)
+
+
+def style_sheet(palette: Palette, type_size: int = 100) -> str:
+    """Return the style sheet with the palette's colours and the sizes put in; raises KeyError for an unknown name."""
+    values = {
+        name: getattr(palette, name)
+        for name in ("ground", "surface", "hairline", "ink", "muted", "accent", "on_accent", "control", "hatch", "bad")
+    }
+    values["faint"] = disabled_ink(palette)
+    values["accent_hover"] = mixed(palette.accent, palette.ink, 0.15)
+    values["control_hover"] = mixed(palette.control, palette.ink, 0.06)
+    values["tick"] = assets.path(f"icons/tick-{'dark' if is_dark(palette) else 'light'}.svg").as_posix()
+    values["chevron_up"] = assets.path("icons/chevron-up.svg").as_posix()
+    values["chevron"] = assets.path("icons/chevron.svg").as_posix()
+    values |= {f"px{size}": f"{max(1, round(size * _clamped(type_size) / 100))}px" for size in (11, 26)}
+    sheet = assets.read_text("style.qss")
+    if QGuiApplication.platformName() == "xcb":  # where nothing may be seen through, and corners would be black
+        sheet += "\nQMenu { border-radius: 0; }\n"
+    return re.sub(r"@(\w+)", lambda found: values[found[1]], sheet)
+
+
+def _clamped(type_size: int) -> int:
+    return min(max(type_size, TYPE_SIZES[0]), TYPE_SIZES[1])
+
+
+def _application_font(type_size: int) -> QFont:
+    system = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont).family()
+    made = QFont([FAMILY, system])
+    made.setPixelSize(round(BASE_PX * _clamped(type_size) / 100))
+    made.setFeature(_TABULAR, 1)
+    made.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
+    return made

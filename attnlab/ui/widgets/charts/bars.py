@@ -1,0 +1,287 @@
+"""A list of horizontal bars: labels left, values right, one of them current, masked ones said to be so."""
+
+import math
+from collections.abc import Sequence
+from html import escape
+
+from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFocusEvent,
+    QFontMetrics,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QSizePolicy, QToolTip, QWidget
+
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import draw_focus_ring, font, mixed, px
+from attnlab.ui.widgets.tokens.token_chips import visible
+
+MOST_ROWS = 12
+_STEPS = {
+    Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1, Qt.Key.Key_PageUp: -MOST_ROWS, Qt.Key.Key_PageDown: MOST_ROWS,
+    Qt.Key.Key_Home: -(10**9), Qt.Key.Key_End: 10**9,
+}  # fmt: skip
+
+
+def value_text(value: float) -> str:
+    """Return a value in four decimals, in powers of ten where those would hide it, or NaN, ∞, −∞."""
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    value += 0.0  # −0 is 0
+    small_or_large = value != 0 and not 5e-5 <= abs(value) < 1e5
+    return (f"{value:.1e}" if small_or_large else f"{value:.4f}").replace("-", "−")
+
+
+def lengths(values: Sequence[float], masked: Sequence[bool]) -> list[tuple[float, float]]:
+    """Return where each bar starts and ends, 0 to 1 of the room; masked and non-finite ones have none.
+
+    The longest bar fills the room. Negative values grow left of a zero that is the same in all rows.
+    """
+    finite = [v if math.isfinite(v) and not hidden else 0.0 for v, hidden in zip(values, masked, strict=True)]
+    low, high = min([*finite, 0.0]), max([*finite, 0.0])
+    widest = max(high, -low)
+    if widest == 0:
+        return [(0.0, 0.0)] * len(finite)
+    low, high, finite = low / widest, high / widest, [v / widest for v in finite]  # 1e308 − −1e308 is infinite
+    zero = -low / (high - low)
+    ends = [min(zero + v / (high - low), 1.0) for v in finite]  # which rounding may carry beyond the room
+    return [(min(zero, end), max(zero, end)) for end in ends]
+
+
+@guarded
+class BarList(QAbstractScrollArea):
+    """Shows values as bars and emits which one was clicked; only the rows in sight are drawn."""
+
+    bar_clicked = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._labels: tuple[str, ...] = ()
+        self._values: tuple[float, ...] = ()
+        self._masked: tuple[bool, ...] = ()
+        self._lengths: list[tuple[float, float]] = []
+        self._current: int | None = None
+        self._cursor = 0
+        self._hovered: int | None = None
+        self._role = "attention"
+        self._palette = LIGHT
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.viewport().setAutoFillBackground(False)
+        self.viewport().setMouseTracking(True)
+        self.setAccessibleName("Bars")
+        self._lay_out()
+
+    def set_palette(self, palette: Palette) -> None:
+        """Take a theme's colours."""
+        self._palette = palette
+        self.viewport().update()
+
+    def set_role(self, role: str) -> None:
+        """Colour the bars by a role: query, key, value, attention or neutral."""
+        self._role = role
+        self.viewport().update()
+
+    def set_bars(
+        self, labels: Sequence[str], values: Sequence[float], masked: Sequence[bool] | None = None,
+        current: int | None = None, title: str = "",
+    ) -> None:  # fmt: skip
+        """Show one bar for each label; ``title`` names the list to those who cannot see it.
+
+        Raises ValueError when labels, values and masked are not of one length.
+        """
+        hidden = tuple(masked) if masked is not None else (False,) * len(labels)
+        if not len(labels) == len(values) == len(hidden):
+            raise ValueError(f"{len(labels)} labels, {len(values)} values and {len(hidden)} masks are not as many")
+        resized = len(labels) != len(self._labels)
+        self._labels, self._masked = tuple(labels), hidden
+        self._values = tuple(float(value) for value in values)
+        self._lengths = lengths(self._values, hidden)
+        moved, self._current = current != self._current, current
+        self._cursor = min(self._cursor if current is None else current, max(len(labels) - 1, 0))
+        self.setAccessibleName(title or "Bars")
+        if resized:
+            self._hovered = None
+            self._lay_out()
+        if (resized or moved) and current is not None:
+            self._show(current)
+        self._describe()
+        self.viewport().update()
+
+    def row_rect(self, index: int) -> QRect:
+        """Return where a row lies in the viewport."""
+        top = index * self._row_height() - self.verticalScrollBar().value()
+        return QRect(0, top, self.viewport().width(), self._row_height())
+
+    def row_text(self, index: int) -> str:
+        """Return what stands at the right of a row."""
+        return "masked" if self._masked[index] else value_text(self._values[index])
+
+    def _row_height(self) -> int:
+        return px(22)
+
+    def _row_at(self, point: QPoint) -> int | None:
+        row = (point.y() + self.verticalScrollBar().value()) // self._row_height()
+        return row if 0 <= row < len(self._labels) else None
+
+    def _show(self, row: int) -> None:
+        """Scroll so that a row is in sight, in the height asked for, which may not be given yet."""
+        bar, high = self.verticalScrollBar(), self._row_height()
+        bar.setValue(max(min(bar.value(), row * high), (row + 1) * high - self.maximumHeight()))
+
+    def _lay_out(self) -> None:
+        always, never = Qt.ScrollBarPolicy.ScrollBarAlwaysOn, Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        rows, high = len(self._labels), self._row_height()
+        height = high * MOST_ROWS + high // 2 if rows > MOST_ROWS else high * rows
+        self.setVerticalScrollBarPolicy(always if rows > MOST_ROWS else never)
+        self.setFixedHeight(height)
+        bar = self.verticalScrollBar()
+        bar.setRange(0, max(0, rows * high - height))
+        bar.setSingleStep(high)
+        bar.setPageStep(height)
+
+    def _columns(self) -> tuple[int, int, int]:
+        """Return the width of the labels, that of the values, and the gap."""
+        gap, width = px(8), self.viewport().width()
+        metrics = QFontMetrics(font("strong"))
+        values = max(metrics.horizontalAdvance("−0.0000"), metrics.horizontalAdvance("masked"))
+        widest = max((metrics.horizontalAdvance(visible(label[:40])) for label in self._labels[:64]), default=0) + 2
+        return min(widest, max(px(48), round(width * 0.3))), values, gap
+
+    def _describe(self) -> None:
+        if not self._labels:
+            self.setAccessibleDescription("")
+            return
+        at = self._cursor
+        self.setAccessibleDescription(
+            f"{self._labels[at] or 'empty'}: {self.row_text(at)}, {at + 1} of {len(self._labels)}"
+        )
+
+    def _click(self, row: int) -> None:
+        self._cursor = row
+        self._describe()
+        self.viewport().update()
+        self.bar_clicked.emit(row)
+
+    def sizeHint(self) -> QSize:
+        return QSize(px(240), self.height())
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            row = self._row_at(event.pos())
+            if row is None:
+                QToolTip.hideText()
+            else:
+                label = escape(visible(self._labels[row][:2000]))
+                exact = "masked" if self._masked[row] else repr(self._values[row]).replace("-", "−")
+                QToolTip.showText(
+                    event.globalPos(), f"<qt>{label}<br>{exact}</qt>", self.viewport(), self.row_rect(row)
+                )
+            return True
+        if event.type() == QEvent.Type.Leave:
+            self._hovered = None
+            self.viewport().update()
+        return super().viewportEvent(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        hovered = self._row_at(event.position().toPoint())
+        if hovered != self._hovered:
+            self._hovered = hovered
+            self.viewport().update()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        row = self._row_at(event.position().toPoint())
+        if event.button() == Qt.MouseButton.LeftButton and row is not None:
+            self._click(row)
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and event.key() in _STEPS:
+            event.accept()  # or a shortcut of the window takes the arrows
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key = Qt.Key(event.key())
+        if not self._labels:
+            event.ignore()
+        elif key in _STEPS:
+            self._cursor = min(max(self._cursor + _STEPS[key], 0), len(self._labels) - 1)
+            self._show(self._cursor)
+            self._describe()
+            self.viewport().update()
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            self._click(self._cursor)
+        else:
+            event.ignore()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        if self._labels:
+            self._show(self._cursor)
+        self.viewport().update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        self.viewport().update()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._lay_out()
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._lay_out()
+        super().changeEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self.viewport())
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        columns, high, offset = self._columns(), self._row_height(), self.verticalScrollBar().value()
+        first = max((event.rect().top() + offset) // high, 0)
+        last = min((event.rect().bottom() + offset) // high, len(self._labels) - 1)
+        for row in range(first, last + 1):
+            self._paint_row(painter, row, columns)
+        painter.end()
+
+    def _paint_row(self, painter: QPainter, row: int, columns: tuple[int, int, int]) -> None:
+        p, place, current = self._palette, self.row_rect(row), row == self._current
+        label_width, value_width, gap = columns
+        room = QRectF(place.x() + label_width + gap, place.y(), 0, place.height())
+        room.setRight(place.right() - value_width - gap)
+        if row == self._hovered:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(mixed(p.surface, p.control, 0.7)))
+            painter.drawRoundedRect(QRectF(place), px(4), px(4))
+        painter.setFont(font("strong" if current else "text"))
+        painter.setPen(QColor(p.muted if self._masked[row] else p.ink))
+        label = painter.fontMetrics().elidedText(
+            visible(self._labels[row][:400]), Qt.TextElideMode.ElideMiddle, label_width
+        )
+        middle = int(Qt.AlignmentFlag.AlignVCenter) | int(Qt.TextFlag.TextSingleLine)
+        left, right = int(Qt.AlignmentFlag.AlignLeft), int(Qt.AlignmentFlag.AlignRight)
+        painter.drawText(QRect(place.x(), place.y(), label_width, place.height()), middle | left, label)
+        if self._masked[row] or not math.isfinite(self._values[row]):
+            painter.setPen(QColor(p.muted))
+        painter.drawText(place, middle | right, self.row_text(row))
+        self._paint_bar(painter, row, room, current)
+        if row == self._cursor and self.hasFocus():
+            draw_focus_ring(painter, QRectF(place), p, px(4))
+
+    def _paint_bar(self, painter: QPainter, row: int, room: QRectF, current: bool) -> None:
+        p = self._palette
+        start, end = self._lengths[row]
+        colour = p.role(self._role)
+        thick = px(12)
+        bar = QRectF(room.x() + start * room.width(), room.center().y() - thick / 2, 0, thick)
+        bar.setWidth(max((end - start) * room.width(), 1.0))  # even nothing has a line where it would begin
+        empty = self._masked[row] or not math.isfinite(self._values[row])
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(p.hatch if empty else colour if current else mixed(colour, p.surface, 0.55)))
+        painter.drawRoundedRect(bar, min(2, bar.width() / 2), 2)

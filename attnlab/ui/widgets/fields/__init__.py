@@ -1,0 +1,1 @@
+"""Fields, pills and switches that edit a setting."""

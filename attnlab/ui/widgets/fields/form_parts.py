@@ -1,0 +1,47 @@
+"""Parts of forms: a choice that may be narrow, and two fields side by side."""
+
+from collections.abc import Sequence
+
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
+
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import px
+
+_LIST_EDGE = 12
+"""The outline and the padding of a list, both sides together."""
+
+
+@guarded
+class NarrowBox(QComboBox):
+    """A choice that may be narrower than its longest title: its list is as wide as that all the same."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setMinimumContentsLength(4)
+
+    def showPopup(self) -> None:
+        view = self.view()
+        view.ensurePolished()
+        bar = view.verticalScrollBar().sizeHint().width() if self.count() > self.maxVisibleItems() else 0
+        view.setMinimumWidth(view.sizeHintForColumn(0) + bar + px(_LIST_EDGE))
+        super().showPopup()
+
+
+def combo(choices: Sequence[tuple[str, object]]) -> QComboBox:
+    """Return a choice among titles, each with its value; it may be made narrower than its longest title."""
+    box = NarrowBox()
+    for title, value in choices:
+        box.addItem(title, value)
+    return box
+
+
+def pair(first: QWidget, second: QWidget, stretch: tuple[int, int] = (3, 2)) -> QWidget:
+    """Return two widgets side by side, which share what room is left as ``stretch`` says."""
+    both = QWidget()
+    row = QHBoxLayout(both)
+    row.setContentsMargins(0, 0, 0, 0)
+    row.setSpacing(px(8))
+    for widget, share in zip((first, second), stretch, strict=True):
+        row.addWidget(widget, share)
+    return both

@@ -1,0 +1,362 @@
+"""The controls that edit one field: a number typed or stepped, a switch, a few choices, a switch with a number."""
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QValidator, QWheelEvent
+from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QHBoxLayout, QWidget
+
+from attnlab.base.errors import ExperimentError
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import font, plain_tip, px, restyle
+from attnlab.ui.widgets.fields.choice import same
+from attnlab.ui.widgets.fields.option_field import Field
+from attnlab.ui.widgets.fields.segments import Segments
+from attnlab.ui.widgets.fields.switch import Switch
+from attnlab.ui.widgets.subscripts import text_width
+
+_WIDEST_SEGMENTS = 220  # choices that need more room than this fold into a list, in pixels at 100 %
+_STEPS = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1, Qt.Key.Key_PageUp: 10, Qt.Key.Key_PageDown: -10}
+
+
+class Control(QWidget):
+    """What edits one field: ``taken`` carries what a person set, ``refused`` the sentence about what does not do."""
+
+    taken = Signal(object)
+    refused = Signal(str)
+    edited = Signal()
+    given_up = Signal()
+
+    def __init__(self, field: Field, palette: Palette, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.field = field
+        self._palette = palette
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(px(6))
+
+    def set_palette(self, palette: Palette) -> None:
+        """Take a theme's colours."""
+        self._palette = palette
+
+    def show_field(self, field: Field) -> None:
+        """Show a field as it is now; what is half typed stays."""
+        self.field = field
+        for stop in self.stops():
+            stop.setEnabled(not field.reason)
+            stop.setAccessibleName(field.title)
+            stop.setToolTip(plain_tip(field.reason or field.about))
+
+    def stops(self) -> list[QWidget]:
+        """Return what the Tab key stops at."""
+        return []
+
+    def put_back(self) -> None:
+        """Show the value in force instead of what is typed."""
+
+
+@guarded
+class NumberEdit(QAbstractSpinBox):
+    """A number that is typed freely and taken with Enter or on leaving, or stepped at once by arrows and wheel."""
+
+    taken = Signal(object)
+    refused = Signal(str)
+    edited = Signal()
+    given_up = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._field: Field | None = None
+        self._value: float | None = None
+        self._palette = LIGHT
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # and not by the wheel that scrolls past
+        self.lineEdit().setTextMargins(px(6), 0, 0, 0)
+        self.lineEdit().textEdited.connect(self._on_text_edited)
+
+    def set_palette(self, palette: Palette) -> None:
+        """Take a theme's colours."""
+        self._palette = palette
+
+    def show_number(self, field: Field, value: float | None) -> None:
+        """Show a value of a field; what is half typed stays."""
+        self._field, self._value = field, value
+        if not (self.hasFocus() and self.lineEdit().isModified()):
+            self.put_back()
+
+    def put_back(self) -> None:
+        """Show the value in force instead of what is typed."""
+        assert self._field is not None
+        self._mark(False)
+        text = "" if self._value is None else self._field.text(self._value)
+        if text != self.lineEdit().text():
+            self.lineEdit().setText(text)
+        self.lineEdit().setModified(False)
+
+    def take_typed(self) -> bool:
+        """Ask for what was typed and return True, or say what is wrong with it."""
+        assert self._field is not None
+        try:
+            value = self._field.read(self.lineEdit().text())
+        except ExperimentError as error:
+            self._mark(True)
+            self.refused.emit(str(error))
+            return False
+        self._take(value)
+        return True
+
+    def _take(self, value: float) -> None:
+        changed = value != self._value
+        self._value = value
+        self.put_back()
+        if changed:
+            self.taken.emit(value)
+
+    def _step(self, steps: int, fine: bool) -> None:
+        """Step from what is typed if that is a number, else from the value in force."""
+        if self._field is None or self._value is None:
+            return
+        try:
+            value = self._field.read(self.lineEdit().text())
+        except ExperimentError:
+            value = self._value
+        self.edited.emit()
+        self._take(self._field.stepped(value, steps, fine))
+        self.lineEdit().selectAll()
+
+    def _mark(self, wrong: bool) -> None:
+        restyle(self, f"QAbstractSpinBox {{ border-color: {self._palette.bad}; }}" if wrong else "")
+
+    def _on_text_edited(self) -> None:
+        self._mark(False)
+        self.edited.emit()
+
+    def _gives_up(self, event: QKeyEvent) -> bool:
+        return event.key() == Qt.Key.Key_Escape and self.lineEdit().isModified()
+
+    def stepEnabled(self) -> QAbstractSpinBox.StepEnabledFlag:
+        flags = QAbstractSpinBox.StepEnabledFlag
+        if self._value is None or self._field is None:
+            return flags.StepNone
+        up = flags.StepUpEnabled if self._field.stepped(self._value, 1) != self._value else flags.StepNone
+        return up | (flags.StepDownEnabled if self._field.stepped(self._value, -1) != self._value else flags.StepNone)
+
+    def stepBy(self, steps: int) -> None:
+        self._step(steps, fine=False)
+
+    def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
+        return QValidator.State.Acceptable, text, position
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._gives_up(event):
+            event.accept()  # or the window lets go of what is selected
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        step = _STEPS.get(Qt.Key(event.key()))
+        if step is not None:
+            self._step(step, bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.take_typed()
+            self.lineEdit().selectAll()
+        elif self._gives_up(event):
+            self.edited.emit()
+            self.put_back()
+            self.given_up.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        if not self.hasFocus():
+            event.ignore()
+            return
+        turned = event.angleDelta().y() or event.angleDelta().x()  # with Shift, some systems turn it sideways
+        if turned:
+            self._step(1 if turned > 0 else -1, bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        if self.lineEdit().isModified() and not self.take_typed():
+            self.put_back()
+
+
+class Number(Control):
+    """Edits a number or a whole number."""
+
+    def __init__(self, field: Field, palette: Palette, parent: QWidget | None = None) -> None:
+        super().__init__(field, palette, parent)
+        self.edit = _edit_of(self)
+        self._row.addWidget(self.edit)
+        self.show_field(field)
+
+    def set_palette(self, palette: Palette) -> None:
+        super().set_palette(palette)
+        self.edit.set_palette(palette)
+
+    def show_field(self, field: Field) -> None:
+        super().show_field(field)
+        self.edit.show_number(field, field.value if isinstance(field.value, int | float) else None)
+
+    def stops(self) -> list[QWidget]:
+        return [self.edit]
+
+    def put_back(self) -> None:
+        self.edit.put_back()
+
+
+class OnOff(Control):
+    """Edits a switch."""
+
+    def __init__(self, field: Field, palette: Palette, parent: QWidget | None = None) -> None:
+        super().__init__(field, palette, parent)
+        self.switch = _switch_of(self)
+        self.switch.clicked.connect(self._on_clicked)
+        self._row.addWidget(self.switch)
+        self.show_field(field)
+
+    def set_palette(self, palette: Palette) -> None:
+        super().set_palette(palette)
+        self.switch.set_palette(palette)
+
+    def show_field(self, field: Field) -> None:
+        super().show_field(field)
+        self.switch.setChecked(bool(field.value))
+
+    def stops(self) -> list[QWidget]:
+        return [self.switch]
+
+    def put_back(self) -> None:
+        self.switch.setChecked(bool(self.field.value))
+
+    def _on_clicked(self, on: bool) -> None:
+        self.edited.emit()
+        self.taken.emit(on)
+
+
+class Counted(Control):
+    """Edits a switch with a whole number beside it."""
+
+    def __init__(self, field: Field, palette: Palette, parent: QWidget | None = None) -> None:
+        super().__init__(field, palette, parent)
+        self.edit = _edit_of(self)
+        self.switch = _switch_of(self)
+        self.switch.clicked.connect(self._on_clicked)
+        self._row.addWidget(self.edit)
+        self._row.addWidget(self.switch)
+        self.show_field(field)
+
+    def set_palette(self, palette: Palette) -> None:
+        super().set_palette(palette)
+        self.edit.set_palette(palette)
+        self.switch.set_palette(palette)
+
+    def show_field(self, field: Field) -> None:
+        super().show_field(field)
+        self.switch.setChecked(field.value is not None)
+        self.edit.setVisible(field.value is not None)
+        self.edit.show_number(field, field.value if isinstance(field.value, int | float) else None)
+
+    def stops(self) -> list[QWidget]:
+        return [self.edit, self.switch]
+
+    def put_back(self) -> None:
+        self.switch.setChecked(self.field.value is not None)
+        self.edit.put_back()
+
+    def _on_clicked(self, on: bool) -> None:
+        self.edited.emit()
+        start = self.field.default if self.field.default is not None else max(1, round(self.field.least or 1))
+        self.taken.emit(start if on else None)
+
+
+class Chosen(Control):
+    """Edits a choice: as segments where they have room, else as a list that folds out."""
+
+    def __init__(self, field: Field, palette: Palette, parent: QWidget | None = None) -> None:
+        super().__init__(field, palette, parent)
+        self.segments = Segments(field.title, self)
+        self.list = _FoldedList(self)
+        self.segments.chosen.connect(self._on_chosen)
+        self.list.activated.connect(self._on_activated)
+        self._row.addWidget(self.segments)
+        self._row.addWidget(self.list)
+        self.set_palette(palette)
+        self.show_field(field)
+
+    def set_palette(self, palette: Palette) -> None:
+        super().set_palette(palette)
+        self.segments.set_palette(palette)
+
+    def show_field(self, field: Field) -> None:
+        super().show_field(field)
+        wanted = sum(text_width(choice.title, font("strong")) + px(22) for choice in field.choices)
+        self._side_by_side = wanted <= px(_WIDEST_SEGMENTS)
+        self.segments.setVisible(self._side_by_side)
+        self.list.setVisible(not self._side_by_side)
+        self.segments.set_choices(field.choices)
+        self.list.show_field(field)
+        self.put_back()
+
+    def stops(self) -> list[QWidget]:
+        return [self.segments, self.list]
+
+    def put_back(self) -> None:
+        self.segments.set_value(self.field.value)
+        self.list.show_value(self.field)
+
+    def _on_chosen(self, value: object) -> None:
+        self.edited.emit()
+        self.taken.emit(value)
+
+    def _on_activated(self, at: int) -> None:
+        value = self.field.choices[at].value
+        if not same(value, self.field.value):
+            self._on_chosen(value)
+
+
+@guarded
+class _FoldedList(QComboBox):
+    """A list that folds out; the wheel that scrolls past leaves it alone."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
+    def show_field(self, field: Field) -> None:
+        """Offer the choices of a field; those that cannot be chosen say why."""
+        if [self.itemText(i) for i in range(self.count())] != [choice.title for choice in field.choices]:
+            self.clear()
+            self.addItems([choice.title for choice in field.choices])
+        usable = Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEnabled
+        for i, choice in enumerate(field.choices):
+            self.setItemData(i, plain_tip(choice.reason or choice.description), Qt.ItemDataRole.ToolTipRole)
+            self.setItemData(i, usable.value if choice.usable else 0, Qt.ItemDataRole.UserRole - 1)  # the item's flags
+
+    def show_value(self, field: Field) -> None:
+        """Show the value in force."""
+        self.setCurrentIndex(next((i for i, c in enumerate(field.choices) if same(c.value, field.value)), -1))
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()
+
+
+CONTROLS: dict[str, type[Control]] = {
+    "number": Number, "whole": Number, "switch": OnOff, "choice": Chosen, "counted": Counted,
+}  # fmt: skip
+
+
+def _edit_of(control: Control) -> NumberEdit:
+    edit = NumberEdit(control)
+    edit.set_palette(control._palette)
+    edit.setFixedSize(px(96), px(28))
+    edit.taken.connect(control.taken)
+    edit.refused.connect(control.refused)
+    edit.edited.connect(control.edited)
+    edit.given_up.connect(control.given_up)
+    return edit
+
+
+def _switch_of(control: Control) -> Switch:
+    switch = Switch("", control)
+    switch.set_palette(control._palette)
+    switch.setFixedHeight(px(28))
+    return switch

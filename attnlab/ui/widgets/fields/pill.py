@@ -1,0 +1,226 @@
+"""A pill of the tool bar: a muted label, the value in force, and a popup of what else it can be."""
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QEnterEvent, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
+
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import disabled_ink, draw_focus_ring, font, mixed, px
+from attnlab.ui.widgets.fields.choice import Choice, same
+from attnlab.ui.widgets.fields.option_fields import Field
+from attnlab.ui.widgets.fields.pill_popup import Entry, PillPopup
+from attnlab.ui.widgets.subscripts import draw_text, text_width
+
+__all__ = ["Choice", "Entry", "Field", "Pill"]
+
+_WIDEST = 220  # a value wider than this is elided, in pixels at 100 %
+
+
+@guarded
+class Pill(QPushButton):
+    """Shows one of several values and asks for another: ``chosen`` says which, ``set_value`` shows the truth.
+
+    Settings that belong to the value stand below the choices: ``field_changed`` asks for another value of one by its
+    name, ``set_fields`` shows the truth.
+    """
+
+    chosen = Signal(object)
+    field_changed = Signal(str, object)
+
+    def __init__(self, label: str, parent: QWidget | None = None, *, name: str = "") -> None:
+        """Make a pill; ``name`` says what it is to those who cannot see it, where no label does."""
+        super().__init__(parent)
+        self._label = label
+        self._name = name or label
+        self._choices: tuple[Choice, ...] = ()
+        self._entry: Entry | None = None
+        self._value: object = None
+        self._text: str | None = None
+        self._fields: tuple[Field, ...] = ()
+        self._described = ("", "")
+        self._palette = LIGHT
+        self._popup: PillPopup | None = None
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.clicked.connect(self.open)
+        self._describe()
+
+    def set_palette(self, palette: Palette) -> None:
+        """Take a theme's colours."""
+        self._palette = palette
+        self.update()
+
+    def set_choices(self, choices: Sequence[Choice]) -> None:
+        """Offer these values, in this order."""
+        self._choices = tuple(choices)
+        self._describe()
+
+    def set_entry(self, prompt: str, parse: Callable[[str], object], show: Callable[[object], str] = str) -> None:
+        """Offer a field for a value of one's own below the choices.
+
+        ``parse`` makes the value of what was typed, or raises ValueError or AttnlabError whose sentence is shown
+        under the field; ``show`` writes a value that is none of the choices.
+        """
+        self._entry = Entry(prompt, parse, show)
+        self._describe()
+
+    def set_fields(self, fields: Sequence[Field]) -> None:
+        """Offer these settings below the choices; a popup that is open shows them in place."""
+        self._fields = tuple(fields)
+        if self._popup is not None:
+            self._popup.set_fields(self._fields)
+        self._describe()
+
+    def complain(self, name: str, sentence: str) -> None:
+        """Say below a setting, in the popup that is open, why what was set there is not taken."""
+        if self._popup is not None:
+            self._popup.options.complain(name, sentence)
+
+    def set_text(self, text: str | None) -> None:
+        """Show this text as the value in force, whatever the value is; None shows the value again."""
+        self._text = text
+        self._describe()
+
+    def set_value(self, value: object) -> None:
+        """Show the value in force."""
+        self._value = value
+        self._describe()
+
+    def value_text(self) -> str:
+        """Return the value in force as it is written."""
+        if self._text is not None:
+            return self._text
+        for choice in self._choices:
+            if same(choice.value, self._value):
+                return choice.title
+        if self._value is None:
+            return ""
+        return self._entry.show(self._value) if self._entry else str(self._value)
+
+    def offered(self) -> list[str]:
+        """Return what stands in the popup: the choices, and the settings with the names that they have in files."""
+        return [*(choice.title for choice in self._choices), *(field.called() for field in self._fields)]
+
+    def popup(self) -> PillPopup | None:
+        """Return the popup while it is open."""
+        return self._popup
+
+    def open(self) -> None:
+        """Open the popup of choices below the pill."""
+        if self._popup is not None or not self.isEnabled():
+            return
+        current = next((i for i, choice in enumerate(self._choices) if same(choice.value, self._value)), None)
+        typed = self.value_text() if current is None and self._entry else ""
+        popup = PillPopup(self._choices, current, self._entry, typed, self._palette, self, self._fields)
+        popup.options.field_changed.connect(self.field_changed)
+        popup.chosen.connect(self._on_chosen)
+        popup.closed.connect(self._on_closed)
+        self._popup = popup
+        popup.open_below(self)
+        self.update()
+
+    def _describe(self) -> None:
+        name = f"{self._name}: {self.value_text()}"
+        differing = [field.spoken() for field in self._fields if field.differs]
+        opens = "Opens a list of choices" if self._choices or self._entry or not self._fields else "Opens settings"
+        description = "; ".join([opens, *differing])
+        if (name, description) == self._described:
+            return  # it looks as it did, so that a switch that is flipped lays out and paints no other
+        self._described = name, description
+        self.setAccessibleName(name)
+        self.setAccessibleDescription(description)
+        self.updateGeometry()
+        self.update()
+
+    def _shown_value(self) -> str:
+        value, room = self.value_text(), px(_WIDEST)
+        if text_width(value, font("strong")) <= room:
+            return value
+        while value and text_width(value + "…", font("strong")) > room:
+            value = value[:-1]
+        return value + "…"
+
+    def _dot_room(self) -> int:
+        """Return the width of the dot that says that a setting is not as it was."""
+        return px(11) if any(field.differs for field in self._fields) else 0
+
+    def _on_chosen(self, value: object) -> None:
+        self.chosen.emit(value)
+
+    def _on_closed(self) -> None:
+        self._popup = None
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        label = text_width(self._label, font("text")) + px(6) if self._label else 0
+        value = text_width(self._shown_value(), font("strong"))
+        return QSize(round(px(10) + label + value + self._dot_room() + px(6) + px(10) + px(8)), px(32))
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and _opens(event):
+            event.accept()
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if _opens(event):
+            self.open()
+        else:
+            super().keyPressEvent(event)
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        self.update()
+        super().enterEvent(event)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self.update()
+        super().leaveEvent(event)
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange, QEvent.Type.ApplicationFontChange):
+            self.updateGeometry()
+        super().changeEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        p, live = self._palette, self.isEnabled()
+        lit = live and (self.underMouse() or self._popup is not None)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(mixed(p.control, p.ink, 0.06) if lit else p.control))
+        painter.drawRoundedRect(QRectF(self.rect()), px(8), px(8))
+        middle, x = self.height() / 2, float(px(10))
+        if self._label:
+            painter.setPen(QColor(p.muted if live else disabled_ink(p)))
+            x = draw_text(painter, x, middle, self._label, font("text")) + px(6)
+        painter.setPen(QColor(p.ink if live else disabled_ink(p)))
+        x = draw_text(painter, x, middle, self._shown_value(), font("strong"))
+        if self._dot_room():
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(p.accent if live else disabled_ink(p)))
+            painter.drawEllipse(QRectF(x + px(6), middle - px(5) / 2, px(5), px(5)))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+        x += self._dot_room() + px(6)
+        pen = QPen(QColor(p.muted if live else disabled_ink(p)), 1.5 * px(10) / 10)
+        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+        painter.setPen(pen)
+        step = px(3)
+        chevron = [QPoint(round(x), 0), QPoint(round(x) + step, step), QPoint(round(x) + 2 * step, 0)]
+        painter.translate(0, middle - step / 2 + 0.5)
+        painter.drawPolyline(chevron)
+        painter.resetTransform()
+        if self.hasFocus():
+            draw_focus_ring(painter, QRectF(self.rect()), p, px(8))
+        painter.end()
+
+
+def _opens(event: QKeyEvent) -> bool:
+    return event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Down, Qt.Key.Key_Up) and not (
+        event.modifiers() & Qt.KeyboardModifier.ControlModifier
+    )

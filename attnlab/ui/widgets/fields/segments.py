@@ -1,0 +1,206 @@
+"""A row of segments of which one is chosen: Present | Pinned | Difference."""
+
+from collections.abc import Sequence
+from itertools import zip_longest
+
+from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QEnterEvent, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QRadioButton, QSizePolicy, QWidget
+
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import disabled_ink, draw_focus_ring, font, mixed, plain_tip, px
+from attnlab.ui.widgets.fields.choice import Choice, same
+from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
+from attnlab.ui.widgets.subscripts import draw_text, text_width
+
+_STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Up: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Down: 1}
+
+
+@guarded
+class Segments(QWidget):
+    """Shows one of a few values and asks for another: ``chosen`` says which a person took.
+
+    It is one stop of the Tab key; the arrows choose the neighbour and pass over what cannot be chosen. With less room
+    than it asks for it is written smaller and closer, and then in several lines.
+    """
+
+    chosen = Signal(object)
+
+    def __init__(self, name: str = "", parent: QWidget | None = None) -> None:
+        """Make a row without segments; ``name`` says what is chosen here to those who cannot see it."""
+        super().__init__(parent)
+        self._name = name
+        self._palette = LIGHT
+        self._buttons: list[_Segment] = []
+        self._value: object = None
+        self._tight = False
+        self._row = FlowLayout(self, gap=px(2))
+        self.setAccessibleName(name)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+    def set_palette(self, palette: Palette) -> None:
+        """Take a theme's colours."""
+        self._palette = palette
+        for button in self._buttons:
+            button.set_palette(palette)
+
+    def set_choices(self, choices: Sequence[Choice]) -> None:
+        """Offer these values, in this order; what stands at the same place keeps the focus."""
+        kept: list[_Segment] = []
+        for button, choice in zip_longest(self._buttons, choices):
+            if choice is None:
+                self._row.removeWidget(button)
+                button.hide()
+                button.deleteLater()
+                continue
+            kept.append(button if button is not None else self._added(kept[-1] if kept else self))
+            kept[-1].set_choice(choice)
+        self._buttons = kept
+        self._show_value()
+
+    def set_value(self, value: object) -> None:
+        """Show the value in force."""
+        self._value = value
+        self._show_value()
+
+    def value(self) -> object:
+        """Return the value that is shown."""
+        return self._value
+
+    def buttons(self) -> list[QRadioButton]:
+        """Return the segments, in order."""
+        return list(self._buttons)
+
+    def step(self, step: int) -> None:
+        """Choose the next segment, or with -1 the one before, that can be chosen."""
+        usable = [button for button in self._buttons if button.isEnabled()]
+        at = next((i for i, button in enumerate(usable) if button.hasFocus() or button.isChecked()), None)
+        if at is not None and 0 <= at + step < len(usable):
+            self._choose(usable[at + step])
+            usable[at + step].setFocus(Qt.FocusReason.TabFocusReason)
+
+    @property
+    def tight(self) -> bool:
+        """Whether there is less room than asked for."""
+        return self._tight
+
+    def sizeHint(self) -> QSize:
+        sizes = [button.wanted(False) for button in self._buttons]
+        gaps = px(2) * max(len(sizes) - 1, 0)
+        return QSize(sum(size.width() for size in sizes) + gaps, max((size.height() for size in sizes), default=0))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        tight = self.width() < self.sizeHint().width()
+        if tight != self._tight:
+            self._tight = tight
+            for button in self._buttons:
+                button.updateGeometry()
+
+    def _added(self, before: QWidget) -> "_Segment":
+        button = _Segment(self)
+        button.set_palette(self._palette)
+        button.clicked.connect(self._on_clicked)
+        self._row.addWidget(button)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # or it has no place in the order to be put behind
+        QWidget.setTabOrder(before, button)  # and not behind all that the window has by now
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        button.setVisible(True)
+        return button
+
+    def _show_value(self) -> None:
+        for button in self._buttons:
+            button.setChecked(same(button.choice.value, self._value))
+        stop = next((b for b in self._buttons if b.isChecked() and b.isEnabled()), None)
+        stop = stop or next((b for b in self._buttons if b.isEnabled()), None)
+        for button in self._buttons:
+            button.setFocusPolicy(Qt.FocusPolicy.StrongFocus if button is stop else Qt.FocusPolicy.ClickFocus)
+        if stop is not None:
+            self.setFocusProxy(stop)
+
+    def _choose(self, button: "_Segment") -> None:
+        asked, before = button.choice.value, self._value
+        self.set_value(asked)
+        if not same(asked, before):
+            self.chosen.emit(asked)
+
+    def _on_clicked(self) -> None:
+        button = self.sender()
+        if isinstance(button, _Segment):
+            self._choose(button)
+
+
+@guarded
+class _Segment(QRadioButton):
+    """One segment; the one in force stands on a soft ground."""
+
+    def __init__(self, parent: Segments) -> None:
+        super().__init__(parent)
+        self.choice = Choice(None, "")
+        self._segments = parent
+        self._palette = LIGHT
+        self.setAutoExclusive(False)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+    def set_palette(self, palette: Palette) -> None:
+        """Take a theme's colours."""
+        self._palette = palette
+        self.update()
+
+    def set_choice(self, choice: Choice) -> None:
+        """Stand for another value."""
+        self.choice = choice
+        self.setText(choice.title)
+        self.setEnabled(choice.usable)
+        self.setToolTip(plain_tip(choice.reason or choice.description))
+        self.setAccessibleName(choice.title)
+        self.setAccessibleDescription(choice.reason or choice.description)
+        self.updateGeometry()
+        self.update()
+
+    def wanted(self, tight: bool) -> QSize:
+        """Return the size of this segment with as much room as it likes, or with little."""
+        face, margins = (font("caption"), px(8)) if tight else (font("strong"), px(16))
+        return QSize(round(text_width(self.choice.title, face)) + margins, px(28))
+
+    def sizeHint(self) -> QSize:
+        return self.wanted(self._segments.tight)
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def hitButton(self, pos: QPoint) -> bool:
+        return self.rect().contains(pos)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        step = _STEPS.get(Qt.Key(event.key()))
+        if step is None:
+            super().keyPressEvent(event)
+        else:
+            self._segments.step(step)
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        self.update()
+        super().enterEvent(event)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self.update()
+        super().leaveEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        p, live, on = self._palette, self.isEnabled(), self.isChecked()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if on or (live and self.underMouse()):
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(mixed(p.control, p.ink, 0.03) if on else p.control))
+            painter.drawRoundedRect(QRectF(self.rect()), px(6), px(6))
+        face = font("caption" if self._segments.tight else "strong" if on else "text")
+        painter.setPen(QColor(disabled_ink(p) if not live else p.ink if on else p.muted))
+        title = self.choice.title
+        draw_text(painter, (self.width() - text_width(title, face)) / 2, self.height() / 2, title, face)
+        if self.hasFocus():
+            draw_focus_ring(painter, QRectF(self.rect()), p, px(6))
+        painter.end()

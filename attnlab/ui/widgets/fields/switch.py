@@ -1,0 +1,64 @@
+"""A switch: a labelled pill with a track that is accent coloured when on."""
+
+from PySide6.QtCore import QPoint, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QCheckBox, QSizePolicy, QWidget
+
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import disabled_ink, draw_focus_ring, font, mixed, px
+from attnlab.ui.widgets.subscripts import draw_text, text_width
+
+
+@guarded
+class Switch(QCheckBox):
+    """Looks like a switch and is a check box: ``clicked`` says a person turned it, ``setChecked`` shows the truth."""
+
+    def __init__(self, label: str, parent: QWidget | None = None) -> None:
+        super().__init__(label.replace("&", "&&"), parent)
+        self._label = label
+        self._palette = LIGHT
+        self.setAccessibleName(label)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+    def set_palette(self, palette: Palette) -> None:
+        """Take a theme's colours."""
+        self._palette = palette
+        self.update()
+
+    def _track(self) -> QRectF:
+        width, height = px(28), px(16)
+        return QRectF(self.width() - px(10) - width, (self.height() - height) / 2, width, height)
+
+    def sizeHint(self) -> QSize:
+        label = text_width(self._label, font("strong"))
+        return QSize(px(10) + round(label) + px(8) + px(28) + px(10), px(32))
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def hitButton(self, pos: QPoint) -> bool:
+        return self.rect().contains(pos)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        p, live = self._palette, self.isEnabled()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(mixed(p.control, p.ink, 0.06) if live and self.underMouse() else p.control))
+        painter.drawRoundedRect(QRectF(self.rect()), px(8), px(8))
+        on = QColor(p.accent if live else mixed(p.accent, p.control, 0.6))
+        track = self._track()
+        painter.setBrush(on if self.isChecked() else QColor(mixed(p.muted, p.control, 0.25 if live else 0.6)))
+        painter.drawRoundedRect(track, track.height() / 2, track.height() / 2)
+        thumb = track.height() - 4
+        left = track.right() - thumb - 2 if self.isChecked() else track.left() + 2
+        painter.setBrush(QColor("#FFFFFF" if live else p.surface))
+        painter.drawEllipse(QRectF(left, track.top() + 2, thumb, thumb))
+        painter.setPen(QColor(p.ink if live else disabled_ink(p)))
+        draw_text(painter, px(10), self.height() / 2, self._label, font("strong"))
+        if self.hasFocus():
+            draw_focus_ring(painter, QRectF(self.rect()), p, px(8))
+        painter.end()

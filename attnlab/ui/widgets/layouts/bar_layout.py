@@ -1,0 +1,67 @@
+"""A layout of a bar: a part at each end and one between them, which has the line below where it has no room there."""
+
+from PySide6.QtCore import QMargins, QRect, QSize, Qt
+from PySide6.QtWidgets import QLayout, QWidget
+
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.widgets.layouts.items_layout import ItemsLayout
+
+
+@guarded
+class BarLayout(ItemsLayout):
+    """Takes three items: left, middle, right. Where they lie follows from the width alone, so it is never behind."""
+
+    def __init__(self, parent: QWidget, margins: QMargins, gap: int = 8) -> None:
+        super().__init__(parent, margins, gap)
+
+    def add_part(self, part: QWidget | QLayout) -> None:
+        """Add the next of the three parts."""
+        if isinstance(part, QLayout):
+            self.addChildLayout(part)
+            self.addItem(part)
+        else:
+            self.addWidget(part)
+
+    def _places(self, width: int) -> list[QRect]:
+        """Return where the three lie in a bar of a width."""
+        margins = self.contentsMargins()
+        inside = width - margins.left() - margins.right()
+        left, middle, right = (item.sizeHint() for item in self._items)
+        tall, gap, top = max(left.height(), right.height()), self._gap, margins.top()
+        room = inside - left.width() - right.width() - 2 * gap
+        beside = middle.width() <= room
+        if beside:
+            tall = max(tall, middle.height())
+
+        def centred(x: int, size: QSize) -> QRect:
+            return QRect(margins.left() + x, top + (tall - size.height()) // 2, size.width(), size.height())
+
+        between = centred(left.width() + gap, QSize(room, middle.height()))
+        if not beside:
+            item = self._items[1]
+            high = item.heightForWidth(inside) if item.hasHeightForWidth() else middle.height()
+            between = QRect(margins.left(), top + tall + gap, inside, high)
+        return [centred(0, left), between, centred(max(inside - right.width(), left.width() + gap), right)]
+
+    def expandingDirections(self) -> Qt.Orientation:
+        return Qt.Orientation.Horizontal
+
+    def heightForWidth(self, width: int) -> int:
+        return max(place.bottom() + 1 for place in self._places(width)) + self.contentsMargins().bottom()
+
+    def sizeHint(self) -> QSize:
+        margins = self.contentsMargins()
+        wide = sum(item.sizeHint().width() for item in self._items) + 2 * self._gap + margins.left() + margins.right()
+        return QSize(wide, self.heightForWidth(wide))
+
+    def minimumSize(self) -> QSize:
+        margins = self.contentsMargins()
+        left, middle, right = (item.minimumSize() for item in self._items)
+        wide = max(left.width() + self._gap + right.width(), middle.width()) + margins.left() + margins.right()
+        tall = max(left.height(), middle.height(), right.height()) + margins.top() + margins.bottom()
+        return QSize(wide, tall)
+
+    def setGeometry(self, rect: QRect) -> None:
+        super().setGeometry(rect)
+        for item, place in zip(self._items, self._places(rect.width()), strict=True):
+            item.setGeometry(place.translated(rect.topLeft()))

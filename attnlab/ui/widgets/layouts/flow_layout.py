@@ -1,0 +1,76 @@
+"""A layout that puts its items in rows, left to right, and begins a new row when one is full."""
+
+from collections.abc import Iterable
+
+from PySide6.QtCore import QMargins, QPoint, QRect, QSize, Qt
+from PySide6.QtWidgets import QLayoutItem, QWidget
+
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.widgets.layouts.items_layout import ItemsLayout
+
+
+def flow(sizes: Iterable[tuple[int, int]], width: int, gap: int) -> list[QRect]:
+    """Return where boxes of these sizes lie in rows of a width, each in the middle of its row's height.
+
+    A box wider than a row is cut to it.
+    """
+    places: list[QRect] = []
+    row: list[QRect] = []
+    x = y = tall = 0
+    for wide, high in sizes:
+        wide = min(wide, max(width, 1))
+        if row and x + wide > width:
+            places += _centred(row, tall)
+            row, x, y, tall = [], 0, y + tall + gap, 0
+        row.append(QRect(x, y, wide, high))
+        x, tall = x + wide + gap, max(tall, high)
+    return places + _centred(row, tall)
+
+
+def _centred(row: list[QRect], tall: int) -> list[QRect]:
+    return [place.translated(0, (tall - place.height()) // 2) for place in row]
+
+
+@guarded
+class FlowLayout(ItemsLayout):
+    """Rows of widgets, each in its preferred size, ``gap`` pixels apart both ways."""
+
+    def __init__(self, parent: QWidget | None = None, gap: int = 8) -> None:
+        super().__init__(parent, QMargins(), gap)
+
+    def _places(self, width: int) -> list[tuple[QLayoutItem, QRect]]:
+        shown = [item for item in self._items if not item.isEmpty()]
+        inside = width - self.contentsMargins().left() - self.contentsMargins().right()
+        sizes = [item.sizeHint().toTuple() for item in shown]
+        for i, item in enumerate(shown):
+            if sizes[i][0] > inside and item.hasHeightForWidth():  # it has rows of its own
+                sizes[i] = inside, item.heightForWidth(inside)
+        return list(zip(shown, flow(sizes, inside, self._gap), strict=True))
+
+    def expandingDirections(self) -> Qt.Orientation:
+        return Qt.Orientation(0)
+
+    def heightForWidth(self, width: int) -> int:
+        margins = self.contentsMargins()
+        lowest = max((place.y() + place.height() for _, place in self._places(width)), default=0)
+        return lowest + margins.top() + margins.bottom()
+
+    def sizeHint(self) -> QSize:
+        margins = self.contentsMargins()
+        items = [item.sizeHint() for item in self._items if not item.isEmpty()]
+        wide = sum(size.width() for size in items) + self._gap * max(len(items) - 1, 0)
+        tall = max((size.height() for size in items), default=0)
+        return QSize(wide + margins.left() + margins.right(), tall + margins.top() + margins.bottom())
+
+    def minimumSize(self) -> QSize:
+        margins = self.contentsMargins()
+        items = [item.minimumSize() for item in self._items if not item.isEmpty()]
+        wide = max((size.width() for size in items), default=0)
+        tall = max((size.height() for size in items), default=0)
+        return QSize(wide + margins.left() + margins.right(), tall + margins.top() + margins.bottom())
+
+    def setGeometry(self, rect: QRect) -> None:
+        super().setGeometry(rect)
+        corner = rect.topLeft() + QPoint(self.contentsMargins().left(), self.contentsMargins().top())
+        for item, place in self._places(rect.width()):
+            item.setGeometry(place.translated(corner))

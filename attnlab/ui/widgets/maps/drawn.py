@@ -1,0 +1,52 @@
+"""What every widget that paints data by itself has: colours, a picture of what stays, and a tool tip at each point."""
+
+from PySide6.QtCore import QEvent, QPointF
+from PySide6.QtGui import QColor, QHelpEvent, QPixmap, QResizeEvent
+from PySide6.QtWidgets import QToolTip, QWidget
+
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import plain_tip
+
+
+@guarded
+class Drawn(QWidget):
+    """Is arranged anew whenever its colours, its size or the screen's resolution change."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._palette = LIGHT
+        self._still: QPixmap | None = None
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours, and the present size of type."""
+        self._palette = palette
+        self._arrange()
+
+    def tool_tip(self, at: QPointF) -> str:
+        """Return what the tool tip says at a point, "" for nothing."""
+        raise NotImplementedError
+
+    def _arrange(self) -> None:
+        """Forget the picture of what stays; a widget that lays things out does so before."""
+        self._still = None
+        self.update()
+
+    def _blank(self, colour: str) -> QPixmap:
+        """Return a picture of one colour, as large and as fine as the widget is on its screen."""
+        ratio = self.devicePixelRatioF()
+        picture = QPixmap(self.size() * ratio)
+        picture.setDevicePixelRatio(ratio)
+        picture.fill(QColor(colour))
+        return picture
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            QToolTip.showText(event.globalPos(), plain_tip(self.tool_tip(QPointF(event.pos()))), self)
+            return True
+        if event.type() == QEvent.Type.DevicePixelRatioChange:
+            self._arrange()
+        return super().event(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._arrange()

@@ -1,0 +1,165 @@
+"""Maps on a sheet of their own, with labels and a colour bar; says which cell is pointed at and which map clicked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent, QPainter, QPaintEvent, QPixmap
+from PySide6.QtWidgets import QWidget
+
+from attnlab.figures.layout import Grid
+from attnlab.figures.map_painter import (
+    MapData,
+    Outline,
+    draw_cells,
+    draw_colour_bar,
+    draw_labels,
+    draw_numbers,
+    draw_outlines,
+    draw_titles,
+)  # fmt: skip
+from attnlab.figures.text import Pen
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import scale
+from attnlab.ui.playground.card_layout import LABEL_SIZE, Room, fit
+from attnlab.ui.playground.still import face
+from attnlab.ui.widgets.maps.map_widget import MapCell, MapWidget, cell_told, longest
+
+MARGIN = 20
+ENLARGED = 2.0
+"""How much larger than on a card the cells of these maps may become."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lattice:
+    """Names of the lines and of the columns that many maps stand in, as layers and heads do."""
+
+    lines: tuple[str, ...]
+    columns: tuple[str, ...]
+
+
+@guarded
+class MapSheet(MapWidget):
+    """Shows maps [n, rows, columns]; a cell is (map, row, column)."""
+
+    map_clicked = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._lattice: Lattice | None = None
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setProperty("ground", "surface")
+
+    @property
+    def grid(self) -> Grid | None:
+        """Where their cells lie."""
+        return self._grid
+
+    def show_maps(self, data: MapData, lattice: Lattice | None = None) -> None:
+        """Show other maps, in lines and columns as the lattice says, or as they fit best."""
+        self._data, self._lattice, self._pointed = data, lattice, None
+        self._arrange()
+
+    def cell_rect(self, index: int, row: int, column: int) -> QRectF:
+        """Return where a cell lies, in pixels."""
+        assert self._grid is not None
+        return QRectF(*self._grid.rect(index, row, column))
+
+    def cell_text(self, cell: MapCell) -> str:
+        """Return the names of a cell's row and column and its number with all its digits."""
+        assert self._data is not None
+        return cell_told(self._data, cell)
+
+    def _arrange(self) -> None:
+        if self._data is not None and not self.size().isEmpty():
+            area = self._area()
+            grid = self._fitted(area) if self._lattice is None else self._in_lattice(area, self._lattice)
+            lefts = grid.x - grid.label_width + max(area.right() - grid.x - grid.width, 0) / 2
+            self._grid = replace(grid, x=float(round(lefts + grid.label_width)))
+        super()._arrange()
+
+    def _area(self) -> QRectF:
+        z = scale()
+        return QRectF(self.rect()).adjusted(MARGIN * z, (MARGIN - 4) * z, -MARGIN * z, -(MARGIN + 28) * z)
+
+    def _fitted(self, area: QRectF) -> Grid:
+        assert self._data is not None
+        rect = (area.x(), area.y(), area.width(), area.height())
+        room = Room(rect, scale(), ENLARGED * scale(), self.devicePixelRatioF(), True, True)
+        count, rows, columns = self._data.values.shape
+        return fit((count, rows, columns), longest(self._data.row_labels), longest(self._data.column_labels), room)
+
+    def _in_lattice(self, area: QRectF, lattice: Lattice) -> Grid:
+        """Place one line of maps for each name of a line; tokens have no room beside so many."""
+        assert self._data is not None
+        _, rows, columns = self._data.values.shape
+        lines, per_row = len(lattice.lines), len(lattice.columns)
+        metrics = QFontMetricsF(face("caption", scale() * LABEL_SIZE))
+        left, top = max(map(metrics.horizontalAdvance, lattice.lines)) + 8, 16 * scale()
+        gap = max(2, round(rows / 8)), max(2, round(columns / 8))
+        width = (area.width() - left) / (per_row * (columns + gap[1]) - gap[1])
+        height = (area.height() - top) / (lines * (rows + gap[0]) - gap[0])
+        width, height = min(width, height * 1.6, 30 * scale()), min(height, width * 1.25, 30 * scale())
+        if min(width, height) >= 3:
+            width, height = float(int(width)), float(int(height))
+        x, y = round(area.x() + left), round(area.y() + top)
+        return Grid(x, y, width, height, rows, columns, lines * per_row, per_row, gap, left, top, top)
+
+    def _drawn(self, data: MapData, grid: Grid) -> QPixmap:
+        """Return what does not change while one points: thousands of cells are not to be drawn for every move."""
+        z, picture = scale(), self._blank(self._palette.surface)
+        painter = QPainter(picture)
+        draw_cells(painter, grid, data, self._palette)
+        draw_numbers(painter, grid, data, self._palette, *(face(role, z) for role in ("number", "cell", "tiny")))
+        if self._lattice is None:
+            draw_titles(painter, grid, data, self._palette, face("tiny", z))
+        else:
+            draw_outlines(painter, grid, [Outline(None, None, None, self._palette.hairline, 1.0)])
+            self._draw_names(painter, grid, self._lattice)
+        width = min(max(grid.width, 120 * z), self.width() - grid.x - MARGIN * z)
+        bar = QRectF(grid.x, min(grid.y + grid.height + 16 * z, self.height() - 28 * z), width, 16 * z)
+        draw_colour_bar(painter, bar, data, self._palette, face("caption", z * LABEL_SIZE))
+        painter.end()
+        return picture
+
+    def _draw_names(self, painter: QPainter, grid: Grid, lattice: Lattice) -> None:
+        pen = Pen(painter, face("caption", scale() * LABEL_SIZE))
+        painter.setPen(QColor(self._palette.muted))
+        down, across = (grid.rows + grid.gap[0]) * grid.cell_height, (grid.columns + grid.gap[1]) * grid.cell_width
+        for line in _apart(len(lattice.lines), down, 12 * scale()):
+            _, y = grid.origin(line * grid.per_row)
+            pen.draw(grid.x - 8, y + grid.rows * grid.cell_height / 2, lattice.lines[line], 1.0)
+        names: Sequence[str] = lattice.columns
+        if max(map(pen.width, names)) > across:
+            names = [name.split(" ")[-1] for name in names]  # "head 12" as 12
+        for place in _apart(len(names), across, max(map(pen.width, names)) + 4):
+            x, _ = grid.origin(place)
+            pen.draw(x + grid.columns * grid.cell_width / 2, grid.y - 4, names[place], 0.5, 1.0)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        cell = self.cell_at(event.position())
+        if cell is not None and event.button() == Qt.MouseButton.LeftButton:
+            self.map_clicked.emit(cell[0])
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        data, grid = self._data, self._grid
+        if data is None or grid is None:
+            painter.fillRect(self.rect(), QColor(self._palette.surface))
+            return
+        if self._still is None:
+            self._still = self._drawn(data, grid)
+        painter.drawPixmap(0, 0, self._still)
+        strong = self._pointed[1:] if self._pointed is not None else (None, None)
+        if self._lattice is None:
+            draw_labels(painter, grid, data, self._palette, face("caption", scale() * LABEL_SIZE), strong)
+        if self._pointed is not None:
+            draw_outlines(painter, grid, [Outline(*self._pointed, self._palette.ink, 1.5)])
+        painter.end()
+
+
+def _apart(count: int, step: float, least: float) -> range:
+    """Return which of ``count`` names to draw, ``step`` px apart, so that they stand ``least`` px apart."""
+    return range(0, count, max(1, int(np.ceil(least / step))))

@@ -1,0 +1,1 @@
+"""The editable table of a matrix."""

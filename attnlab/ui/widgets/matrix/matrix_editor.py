@@ -1,0 +1,155 @@
+"""The line edit that opens in a cell of a matrix table."""
+
+import numpy as np
+from PySide6.QtCore import QEvent, QRect, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence, QPalette, QRegion
+from PySide6.QtWidgets import QLineEdit, QWidget
+
+from attnlab.base.number_text import NumberError, parse_number
+from attnlab.figures.palette import Palette
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.widgets.matrix.matrix_keys import STEP, pace, tab_direction
+from attnlab.ui.widgets.numbers.number_format import format_exact, shifted
+
+_Key = Qt.Key
+_Redo = QKeySequence.StandardKey.Redo
+_Undo = QKeySequence.StandardKey.Undo
+MARGIN_PX = 2
+"""Left free inside the cell, so that its ring shows around the editor."""
+
+
+@guarded
+class CellEditor(QLineEdit):
+    """Text of one number; the table decides whether it is taken."""
+
+    committed = Signal(int, int)  # rows, columns to move afterwards
+    cancelled = Signal()
+    left = Signal()  # the focus went elsewhere
+    refused = Signal(object)  # the NumberError that kept a step from happening
+
+    def __init__(self, parent: QWidget, palette: Palette) -> None:
+        super().__init__(parent)
+        self.cell = (0, 0)
+        self._original = ""
+        self._palette = palette
+        self._space = QRect()
+        self.setFrame(False)
+        self.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self.setTextMargins(2, 0, 2, 0)
+        self.textChanged.connect(self._on_text_changed)
+        self.hide()
+
+    def open(self, cell: tuple[int, int], exact: str, typed: str) -> None:
+        """Show a cell's exact value, selected; a typed character replaces it, and undoing brings it back."""
+        self.cell = cell
+        self._original = exact
+        self.setText(exact)
+        self.selectAll()
+        if typed:
+            self.insert(typed)
+        self.mark(bad=False)
+        self.show()
+        self.setFocus()
+
+    def refresh(self, exact: str) -> None:
+        """Follow the cell's new value unless the person has begun to type another."""
+        if not self.is_changed() and exact != self._original:
+            self._original = exact
+            self.setText(exact)
+            self.selectAll()
+
+    def is_changed(self) -> bool:
+        """Tell whether the text is not the cell's value any more."""
+        return self.text() != self._original
+
+    def value(self) -> float:
+        """Return the number typed; raises NumberError."""
+        return parse_number(self.text())
+
+    def mark(self, *, bad: bool) -> None:
+        """Colour the text as refused or as ordinary."""
+        colours = self.palette()
+        colours.setColor(QPalette.ColorRole.Base, self._palette.surface)
+        colours.setColor(QPalette.ColorRole.Text, self._palette.bad if bad else self._palette.ink)
+        self.setPalette(colours)
+
+    def set_palette(self, palette: Palette) -> None:
+        """Take a theme's colours."""
+        self._palette = palette
+        self.mark(bad=False)
+
+    def place(self, cell: QRect, body: QRect) -> None:
+        """Lie on the cell, as wide as the text needs and the table's body allows."""
+        self._space = body
+        wanted = self.fontMetrics().horizontalAdvance(self.text()) + 16
+        inner = cell.adjusted(MARGIN_PX, MARGIN_PX, -MARGIN_PX, -MARGIN_PX)
+        width = min(max(wanted, inner.width()), max(body.right() - inner.left() - 1, inner.width()))
+        self.setGeometry(inner.left(), inner.top(), width, inner.height())
+        self._show_within(body)
+
+    def _show_within(self, body: QRect) -> None:
+        """Stay under the table's headers when scrolled there, with the focus and the text kept."""
+        shown = self.geometry().intersected(body)
+        if shown.isEmpty():
+            self.move(-self.width(), -self.height())
+        elif shown == self.geometry():
+            self.clearMask()
+        else:
+            self.setMask(QRegion(shown.translated(-self.pos())))
+
+    def _on_text_changed(self) -> None:
+        inner = self.geometry()
+        wanted = self.fontMetrics().horizontalAdvance(self.text()) + 16
+        if wanted > inner.width():
+            self.resize(min(wanted, max(self._space.right() - inner.left() - 1, inner.width())), inner.height())
+            self._show_within(self._space)
+
+    def _step(self, event: QKeyEvent) -> None:
+        """Add a step to the number in the text; it is not the cell's value before it is committed."""
+        amount = STEP * pace(event.modifiers()) * (1 if event.key() == _Key.Key_Up else -1)
+        try:
+            stepped = shifted(np.array([self.value()]), amount)[0]
+        except NumberError as error:
+            self.refused.emit(error)
+            return
+        self.selectAll()
+        self.insert(format_exact(stepped))
+
+    def _belongs_to_document(self, event: QKeyEvent) -> bool:
+        """Tell whether undo or redo has nothing to do here: then it is the document's."""
+        if event.matches(_Undo):
+            return not self.isUndoAvailable()
+        return event.matches(_Redo) and not (self.isRedoAvailable() or self.is_changed())
+
+    def event(self, event: QEvent) -> bool:
+        """Keep the keys that commit, cancel and step from shortcuts; leave idle undo to them."""
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
+            if self._belongs_to_document(event):
+                event.ignore()
+                return False
+            if event.key() in (_Key.Key_Up, _Key.Key_Down, _Key.Key_Return, _Key.Key_Enter, _Key.Key_Escape):
+                event.accept()
+                return True
+        if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent) and tab_direction(event):
+            self.committed.emit(0, tab_direction(event))
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Commit on Enter, cancel on Esc, step on Up and Down."""
+        if event.key() in (_Key.Key_Return, _Key.Key_Enter):
+            self.committed.emit(1, 0)
+        elif event.key() == _Key.Key_Escape:
+            self.cancelled.emit()
+        elif event.key() in (_Key.Key_Up, _Key.Key_Down):
+            self._step(event)
+        elif self._belongs_to_document(event):
+            event.ignore()
+        else:
+            super().keyPressEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Tell the table, unless the focus only visits a menu or another window."""
+        super().focusOutEvent(event)
+        if event.reason() not in (Qt.FocusReason.PopupFocusReason, Qt.FocusReason.ActiveWindowFocusReason):
+            self.left.emit()

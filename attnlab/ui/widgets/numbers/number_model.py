@@ -1,0 +1,176 @@
+"""What a table of numbers shows: its columns, the order of its rows, and in how many lines each row is laid."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QWidget
+
+from attnlab.figures.palette import LIGHT
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import mixed, plain_tip
+
+Index = QModelIndex | QPersistentModelIndex
+_NO_INDEX = QModelIndex()
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_STRONGEST_TINT = 0.55
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Column:
+    """One column: texts, or numbers [rows] that ``write`` puts in words; ``tints`` [rows], 0 to 1, colour its cells."""
+
+    title: str
+    values: Sequence[str] | NDArray[Any]
+    write: Callable[[float], str] = str
+    about: str = ""
+    tints: NDArray[np.float64] | None = None
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the cells are texts, which stand at the left."""
+        return not isinstance(self.values, np.ndarray)
+
+    def text(self, row: int) -> str:
+        """Return what is shown of a cell."""
+        return self.write(float(self.values[row])) if isinstance(self.values, np.ndarray) else self.values[row]
+
+    def exact(self, row: int) -> str:
+        """Return what is copied of a cell: a text on one line, a number with every digit."""
+        return str(self.values[row]) if isinstance(self.values, np.ndarray) else " ".join(self.values[row].split())
+
+    def order(self, descending: bool) -> NDArray[np.intp]:
+        """Return the rows in the order of this column; equal ones keep theirs, NaN comes last."""
+        if not isinstance(self.values, np.ndarray):
+            keys = [value.casefold() for value in self.values]
+            return np.array(sorted(range(len(keys)), key=keys.__getitem__, reverse=descending), dtype=np.intp)
+        values = self.values.astype(np.float64)
+        return np.argsort(-values if descending else values, kind="stable")
+
+
+@guarded
+class NumberModel(QAbstractTableModel):
+    """Holds the columns and the order of the rows; one change replaces all, and there is nothing for each cell.
+
+    A row is laid in ``lines``: with two, the first half of the columns stands above the second. What Qt calls a column
+    is then a section, with as many of ours below one another.
+    """
+
+    sorted = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.columns: tuple[Column, ...] = ()
+        self.palette = LIGHT
+        self.order: NDArray[np.intp] = np.arange(0)
+        self.lines = 1
+        self._by: tuple[int, bool] = (-1, False)
+
+    def set_columns(self, columns: tuple[Column, ...]) -> None:
+        """Show other columns in the order chosen before; titles that changed are sorted by no longer."""
+        same = [c.title for c in columns] == [c.title for c in self.columns]
+        resized = not same or len(columns[0].values) != len(self.order)
+        if resized:
+            self.beginResetModel()
+        self.columns = columns
+        if not same:
+            self._by = (-1, False)
+        self._arrange()
+        if resized:
+            self.endResetModel()
+        else:
+            self.refresh()
+
+    def fold(self, lines: int) -> None:
+        """Lay every row in so many lines."""
+        self.beginResetModel()
+        self.lines = lines
+        self.endResetModel()
+
+    def stacked(self, section: int) -> list[Column]:
+        """Return the columns that stand below one another in a section."""
+        return list(self.columns[section :: self.columnCount()])
+
+    def refresh(self) -> None:
+        """Have every cell painted anew."""
+        if len(self.order):
+            self.dataChanged.emit(self.index(0, 0), self.index(len(self.order) - 1, self.columnCount() - 1))
+
+    def turn(self, column: int) -> None:
+        """Sort by a column, turn the order if it is sorted by that already, and the third time undo it."""
+        by, descending = self._by
+        self.sort_by(*((column, False) if by != column else (-1, False) if descending else (column, True)))
+
+    def sort_by(self, column: int, descending: bool) -> None:
+        """Sort the rows by a column, −1 for as they were given."""
+        self._by = (column, descending)
+        self._arrange()
+        self.refresh()
+        self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, self.columnCount() - 1)
+        self.sorted.emit()
+
+    def is_ascending(self, column: int) -> bool:
+        """Return whether the rows ascend by a column."""
+        return self._by == (column, False)
+
+    def tint(self, column: Column, row: int) -> QColor | None:
+        """Return the colour of a cell, None for that of the table."""
+        if column.tints is None or column.tints[row] <= 0:
+            return None
+        share = min(float(column.tints[row]), 1.0) * _STRONGEST_TINT
+        return QColor(mixed(self.palette.surface, self.palette.diverging[2], share))
+
+    def _arrange(self) -> None:
+        column, descending = self._by
+        if 0 <= column < len(self.columns):
+            self.order = self.columns[column].order(descending)
+        else:
+            self.order = np.arange(len(self.columns[0].values) if self.columns else 0)
+
+    def _title(self, column: Column) -> str:
+        by, descending = self._by
+        return column.title + (" ↓" if descending else " ↑") * (by >= 0 and column is self.columns[by])
+
+    def _alignment(self, section: int) -> Qt.AlignmentFlag:
+        """Return where a section's cells stand: a number never left, next to the end of another."""
+        stacked = self.stacked(section)
+        return _LEFT if all(c.is_text for c in stacked[: 1 if section == 0 else None]) else _RIGHT
+
+    def rowCount(self, parent: Index = _NO_INDEX) -> int:
+        return 0 if parent.isValid() else len(self.order)
+
+    def columnCount(self, parent: Index = _NO_INDEX) -> int:
+        return 0 if parent.isValid() else -(-len(self.columns) // self.lines)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        stacked, row = self.stacked(index.column()), int(self.order[index.row()])
+        if role == Qt.ItemDataRole.DisplayRole:
+            return "\n".join(column.text(row) for column in stacked)
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return self._alignment(index.column())
+        if role == Qt.ItemDataRole.ToolTipRole and any(column.is_text for column in stacked):
+            return plain_tip("\n".join(column.text(row) for column in stacked if column.is_text))
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return ", ".join(f"{column.title}: {column.text(row)}" for column in stacked)
+        return None
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if orientation != Qt.Orientation.Horizontal or section >= self.columnCount():
+            return None
+        stacked = self.stacked(section)
+        if role == Qt.ItemDataRole.DisplayRole:
+            titles = [self._title(column) for column in stacked]
+            return "\n".join(titles + [""] * (self.lines - len(titles)))
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return self._alignment(section)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            about = [column.about or column.title for column in stacked]
+            if len(about) > 1:
+                about = [f"{c.title}: {c.about}" if c.about else c.title for c in stacked]
+            return plain_tip("\n".join(about) + ".\nClick to sort, again to turn, a third time to undo.")
+        return None

@@ -1,0 +1,146 @@
+"""A calm table of numbers: sorted by a click on a header, copied with every digit, activated row by row."""
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, Signal, Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.theme import font
+from attnlab.ui.widgets.elided_label import ElidedLabel
+from attnlab.ui.widgets.numbers.number_model import Column, NumberModel
+from attnlab.ui.widgets.numbers.number_view import NumberView
+
+
+class NumberTable(QWidget):
+    """A heading with a Copy button above a table; ``row_activated`` has the row's index in the columns given.
+
+    Rows are known by their keys: what is selected stays so when the numbers change and when they are sorted.
+    """
+
+    row_activated = Signal(int)
+
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._model = NumberModel(self)
+        self._keys: tuple[Hashable, ...] = ()
+        self._selected: tuple[set[Hashable], Hashable, int] = (set(), None, 0)
+        self.title = ElidedLabel()
+        self.title.setText(title)
+        self.title.setProperty("role", "section")
+        self._copy = QPushButton("Copy")
+        self._copy.setAccessibleName(f"Copy {title}")
+        self._copy.setToolTip("Copy the rows that are selected, or all, with every digit, for a spreadsheet (Ctrl+C)")
+        self._copy.clicked.connect(self.copy)
+        self.view = NumberView(self._model, self)
+        self.view.setAccessibleName(title)
+        self.view.copy_asked.connect(self.copy)
+        self.view.folded.connect(self._on_folded)
+        self.view.activated.connect(self._on_activated)
+        self.view.selectionModel().selectionChanged.connect(self._on_selection_changed)
+        self.view.selectionModel().currentChanged.connect(self._on_selection_changed)
+        self._model.sorted.connect(self._on_sorted)
+        self.setFocusProxy(self.view)
+        head = QHBoxLayout()
+        head.addWidget(self.title, 1)
+        head.addWidget(self._copy)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        column.addLayout(head)
+        column.addWidget(self.view, 1)
+        self.set_palette(LIGHT)
+
+    def set_columns(self, columns: Sequence[Column], keys: Sequence[Hashable] | None = None) -> None:
+        """Show columns of equal length; ``keys`` name the rows, by default by their index."""
+        columns = tuple(columns)
+        count = len(columns[0].values) if columns else 0
+        before = len(self._model.columns)
+        place = self.view.verticalScrollBar().value()
+        selected = self._selected
+        self._keys = tuple(range(count)) if keys is None else tuple(keys)
+        self._model.set_columns(columns)
+        self.view.fit_columns(afresh=len(columns) != before)
+        self._select(selected)
+        self.view.verticalScrollBar().setValue(place)
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours, and the present size of type, from now on."""
+        self._model.palette = palette
+        self.title.setFont(font("section"))
+        self.view.set_palette(palette)
+
+    def selected_rows(self) -> list[int]:
+        """Return the rows that are selected, as indices in the columns given, from top to bottom."""
+        chosen = self.view.selectionModel().selection()
+        blocks = [chosen.at(i) for i in range(chosen.count())]
+        places = sorted({place for block in blocks for place in range(block.top(), block.bottom() + 1)})
+        return [int(row) for row in self._model.order[places]] if places else []
+
+    def shown_rows(self) -> list[int]:
+        """Return all rows, as indices in the columns given, from top to bottom."""
+        rows: list[int] = self._model.order.tolist()
+        return rows
+
+    def text(self) -> str:
+        """Return the rows that are selected, or all, under their headers, separated by tabs, with every digit."""
+        rows = self.selected_rows() or self.shown_rows()
+        lines = [[column.title for column in self._model.columns]]
+        lines += [[column.exact(row) for column in self._model.columns] for row in rows]
+        return "\n".join("\t".join(line) for line in lines) + "\n"
+
+    @Slot()
+    def copy(self) -> None:
+        """Put :meth:`text` on the clipboard."""
+        QGuiApplication.clipboard().setText(self.text())
+
+    def _select(self, selected: tuple[set[Hashable], Hashable, int]) -> None:
+        """Select rows by their keys, as few ranges as there are."""
+        keys, current, column = selected
+        shown = [self._keys[row] for row in self.shown_rows()] if keys or current is not None else []
+        places = [place for place, key in enumerate(shown) if key in keys]
+        ranges, last = QItemSelection(), self._model.columnCount() - 1
+        for first, end in _runs(places):
+            ranges.select(self._model.index(first, 0), self._model.index(end, last))
+        model = self.view.selectionModel()
+        model.blockSignals(True)
+        model.select(ranges, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+        if current is not None and current in shown:
+            index = self._model.index(shown.index(current), min(column, last))
+            model.setCurrentIndex(index, QItemSelectionModel.SelectionFlag.NoUpdate)
+        model.blockSignals(False)
+        self._remember()
+        self.view.viewport().update()
+
+    def _remember(self) -> None:
+        current = self.view.currentIndex()
+        key = self._keys[self._model.order[current.row()]] if current.isValid() else None
+        self._selected = ({self._keys[row] for row in self.selected_rows()}, key, max(current.column(), 0))
+
+    @Slot()
+    def _on_sorted(self) -> None:
+        self.view.fit_columns(afresh=False)
+        self._select(self._selected)
+
+    @Slot()
+    def _on_folded(self) -> None:
+        self._select(self._selected)
+
+    @Slot()
+    def _on_selection_changed(self) -> None:
+        self._remember()
+
+    @Slot(QModelIndex)
+    def _on_activated(self, index: QModelIndex) -> None:
+        self.row_activated.emit(int(self._model.order[index.row()]))
+
+
+def _runs(places: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the first and last of each run of neighbours in ascending places."""
+    if not places:
+        return []
+    array = np.array(places)
+    breaks = np.flatnonzero(np.diff(array) != 1)
+    return list(zip(array[np.r_[0, breaks + 1]].tolist(), array[np.r_[breaks, -1]].tolist(), strict=True))

@@ -1,0 +1,292 @@
+"""The cells and headers of a table of numbers, in as many lines a row as it takes for all columns to be seen."""
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, Qt, Signal, Slot
+from PySide6.QtGui import (
+    QColor,
+    QContextMenuEvent,
+    QFontMetrics,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QPainter,
+    QResizeEvent,
+    QShowEvent,
+)
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QMenu,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+    QWidget,
+)
+
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import font, mixed, px, restyle, text_on
+from attnlab.ui.widgets.numbers.number_model import Column, NumberModel
+
+_WIDEST_PX, _NARROWEST_TEXT_PX = 220, 64
+_BORDER_PX, _BETWEEN_PX = 2, 8
+"""Room at either side of a text."""
+_MEASURED = 64
+"""So many rows from the first in sight decide how wide a column is: there may be thousands."""
+
+
+@guarded
+class _Cells(QStyledItemDelegate):
+    """Paints cells flat: under a style sheet of its own a table forgets the colours its model gives."""
+
+    def __init__(self, model: NumberModel, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._model = model
+        self.palette = LIGHT
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        rect: QRect = option.rect
+        selected = bool(option.state & QStyle.StateFlag.State_Selected)
+        model, row = self._model, int(self._model.order[index.row()])
+        aligned = index.data(Qt.ItemDataRole.TextAlignmentRole)
+        above, high = _row_margin(model.lines), (rect.height() - 2 * _row_margin(model.lines)) // model.lines
+        painter.setFont(font("number"))
+        if selected:
+            painter.fillRect(rect, QColor(mixed(self.palette.surface, self.palette.accent, 0.18)))
+        for line, column in enumerate(model.stacked(index.column())):
+            place = QRect(rect.x(), rect.y() + above + line * high, rect.width(), high)
+            self._paint_line(painter, place, column.text(row), model.tint(column, row), selected, aligned)
+        if model.lines > 1:
+            painter.fillRect(rect.x(), rect.bottom(), rect.width(), 1, QColor(self.palette.hairline))
+
+    def _paint_line(
+        self,
+        painter: QPainter,
+        place: QRect,
+        text: str,
+        tint: QColor | None,
+        selected: bool,
+        aligned: Qt.AlignmentFlag,
+    ) -> None:
+        ground = self.palette.surface
+        if tint is not None:
+            ground = mixed(tint.name(), self.palette.accent, 0.18) if selected else tint.name()
+            painter.fillRect(place, QColor(ground))
+        painter.setPen(QColor(text_on(ground) if tint is not None else self.palette.ink))
+        room = place.adjusted(px(_BETWEEN_PX), 0, -px(_BETWEEN_PX), 0)
+        cut = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room.width())
+        painter.drawText(room, aligned, cut)
+
+
+@guarded
+class _Header(QHeaderView):
+    """The titles of the columns, in as many lines as the rows have; says which column is clicked."""
+
+    column_clicked = Signal(int)
+
+    def __init__(self, model: NumberModel, parent: QWidget) -> None:
+        super().__init__(Qt.Orientation.Horizontal, parent)
+        self._model = model
+        self._line = 0
+        self.setSectionsClickable(True)
+        self.setHighlightSections(False)
+        self.sectionClicked.connect(self._on_section_clicked)
+
+    @Slot(int)
+    def _on_section_clicked(self, section: int) -> None:
+        column = section + self._line * self._model.columnCount()
+        if column < len(self._model.columns):
+            self.column_clicked.emit(column)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        inside = (event.position().y() - px(4)) / max(self.height() - 2 * px(4), 1)
+        self._line = min(max(int(inside * self._model.lines), 0), self._model.lines - 1)
+        super().mouseReleaseEvent(event)
+
+
+@guarded
+class NumberView(QTableView):
+    """The table itself: rows are selected, a header or the menu sorts, Tab leaves."""
+
+    copy_asked = Signal()
+    folded = Signal()
+    """Rows have another number of lines now, and nothing is selected."""
+
+    def __init__(self, model: NumberModel, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._resetting = False
+        self._wanted: list[int] = []
+        self._given: list[int] = []
+        self._header = _Header(model, self)
+        self._header.column_clicked.connect(model.turn)
+        self.setHorizontalHeader(self._header)
+        self.setModel(model)
+        model.modelAboutToBeReset.connect(self._on_reset_begun)
+        model.modelReset.connect(self._on_reset_done)
+        self._cells = _Cells(model, self)
+        self.setItemDelegate(self._cells)
+        self.setShowGrid(False)
+        self.setTabKeyNavigation(False)
+        self.setWordWrap(False)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
+        self.verticalHeader().hide()
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.setSortingEnabled(True)  # or a click on a header would select; the model sorts by columns, not by sections
+        self._header.setSortIndicatorShown(False)
+
+    def set_palette(self, palette: Palette) -> None:
+        """Take colours, and the fonts of the present size of type."""
+        self.setFont(font("number"))
+        self._header.setFont(font("caption_strong"))
+        self._cells.palette = palette
+        restyle(
+            self,
+            f"""QTableView {{ background: {palette.surface}; color: {palette.ink}; border: 2px solid transparent;
+                border-radius: 6px; }}
+            QTableView:focus {{ border-color: {palette.accent}; }}
+            QHeaderView {{ background: {palette.surface}; border: 0; }}
+            QHeaderView::up-arrow, QHeaderView::down-arrow {{ image: none; width: 0; }}
+            QHeaderView::section {{ background: {palette.surface}; color: {palette.muted}; border: 0;
+                border-bottom: 1px solid {palette.hairline}; padding: {px(4)}px {px(_BETWEEN_PX)}px; }}
+            QHeaderView::section:hover {{ color: {palette.ink}; background: {palette.control}; }}""",
+        )
+        self.setMinimumHeight(px(96))
+        self.fit_columns(afresh=True)
+
+    def fit_columns(self, afresh: bool) -> None:
+        """Give every column the width of what is in sight; unless ``afresh``, none becomes narrower."""
+        wanted = [self._wanted_width(column) for column in self._model.columns]
+        self._wanted = wanted if afresh else [max(pair) for pair in zip(wanted, self._wanted, strict=True)]
+        self._fit()
+
+    def _wanted_width(self, column: Column) -> int:
+        first = max(self.rowAt(0), 0)
+        rows = self._model.order[first : first + _MEASURED].tolist()
+        metrics = QFontMetrics(font("number"))
+        widths = [metrics.horizontalAdvance(column.text(row)) + 2 for row in rows]  # + what it rounds off
+        return min(max([_head_width(column), *(width + 2 * px(_BETWEEN_PX) for width in widths)]), px(_WIDEST_PX))
+
+    def _fit(self) -> None:
+        """Lay rows in as few lines as let all columns be seen; a width given by hand stays until these change."""
+        if self.isVisible() and not self._resetting:
+            lines, widths = _folded(self._model.columns, self._wanted, self._room, self._most_lines())
+            self.verticalHeader().setDefaultSectionSize(_row_height(lines))
+            if lines != self._model.lines:
+                self._given = []
+                self._model.fold(lines)
+                self.folded.emit()
+            if widths != self._given:
+                self._given = widths
+                for section, width in enumerate(widths):
+                    self._header.resizeSection(section, width)
+
+    def _room(self, lines: int) -> int:
+        """Return the width for the cells, in pixels, with a given number of lines per row.
+
+        It follows from the size of the table alone: asked whether its scroll bar is there now, a table whose bar comes
+        with one number of lines and goes with another would fold for ever.
+        """
+        titles = lines * QFontMetrics(font("caption_strong")).lineSpacing() + 2 * px(4) + 5
+        needed = titles + len(self._model.order) * _row_height(lines)
+        bar = self.verticalScrollBar().sizeHint().width() if needed > self.height() - 2 * _BORDER_PX - px(2) else 0
+        return self.maximumViewportSize().width() - bar
+
+    def _most_lines(self) -> int:
+        """Return in how many lines the titles leave a whole row in sight; two are always bearable."""
+        one = px(20) + QFontMetrics(font("caption_strong")).lineSpacing()
+        return max((self.height() - 4 * px(4)) // one, 2)
+
+    @Slot()
+    def _on_scrolled(self) -> None:
+        if not self._resetting:
+            self.fit_columns(afresh=False)
+
+    @Slot()
+    def _on_reset_begun(self) -> None:
+        self._resetting = True  # a view that resets is resized, and knows no columns to fit
+
+    @Slot()
+    def _on_reset_done(self) -> None:
+        self._resetting = False
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        copy = menu.addAction("Copy")
+        copy.triggered.connect(self.copy_asked)
+        menu.addSeparator()
+        for place, column in enumerate(self._model.columns):
+            action = menu.addAction(f"Sort by {column.title}")
+            action.triggered.connect(lambda _=False, place=place: self._sort_by(place))
+        menu.popup(event.globalPos())
+
+    def _sort_by(self, column: int) -> None:
+        self._model.sort_by(column, self._model.is_ascending(column))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy_asked.emit()
+            event.accept()
+            return
+        super().keyPressEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._fit()
+
+
+def _row_height(lines: int) -> int:
+    """Return the height of a row with a given number of lines."""
+    return px(24) if lines == 1 else lines * px(20) + 2 * _row_margin(lines)
+
+
+def _row_margin(lines: int) -> int:
+    """Return the room above and below the lines of a row, which tell it from its neighbours."""
+    return px(4) if lines > 1 else 0
+
+
+def _head_width(column: Column) -> int:
+    """Return the width of a title with its arrow, so that sorting widens nothing."""
+    return QFontMetrics(font("caption_strong")).horizontalAdvance(f"{column.title} ↓") + 2 * px(_BETWEEN_PX)
+
+
+def _folded(
+    columns: Sequence[Column], wanted: Sequence[int], room: Callable[[int], int], most: int
+) -> tuple[int, list[int]]:
+    """Return in how few lines, ``most`` at most, columns of these widths fit a room, and their sections' widths in px.
+
+    ``room`` says how wide it is with so many lines a row. Texts are shortened before numbers go to another line;
+    numbers never are.
+    """
+    least = [
+        max(_head_width(column), min(width, px(_NARROWEST_TEXT_PX))) if column.is_text else width
+        for column, width in zip(columns, wanted, strict=True)
+    ]
+    for lines in range(1, most + 1):
+        sections = max(-(-len(columns) // lines), 1)
+        narrow, wide = ([max(each[s::sections], default=0) for s in range(sections)] for each in (least, wanted))
+        if sum(narrow) <= room(lines):
+            break
+    return lines, _shared(narrow, wide, room(lines))
+
+
+def _shared(narrow: Sequence[int], wide: Sequence[int], room: int) -> list[int]:
+    """Return the wide widths, of which each gives what it can while there is too little room."""
+    over, widths = sum(wide) - room, []
+    for least, most in zip(narrow, wide, strict=True):
+        widths.append(max(least, most - max(over, 0)))
+        over -= most - widths[-1]
+    return widths

@@ -1,0 +1,355 @@
+"""Draws the program as it looks: both themes, three sizes, several presets and states, into a folder of pictures."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEventLoop, QTimer
+from PySide6.QtWidgets import QApplication, QWidget
+
+from attnlab.cli.command_line import Parser
+from attnlab.cli.console import TO_MEND, guarded
+from attnlab.document.settings import Settings
+from attnlab.files.source import Source
+from attnlab.ui.app.application import make_application
+from attnlab.ui.app.main_window import MainWindow
+from tools import gallery_lessons, gallery_train, gallery_weights
+
+if TYPE_CHECKING:
+    from attnlab.ui.playground.workspace import Playground
+
+THEMES = ("light", "dark")
+SIZES = {"small": (960, 620), "usual": (1440, 900), "large": (1920, 1200)}
+SIZED = ("journey", "the-cat-sat", "causal-5x8", "multi-head-8", "head-average")
+"""Presets that are drawn in every size."""
+PATIENCE_MS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """One picture: what is open, how the window looks, and what is done before; returns what is grabbed."""
+
+    name: str
+    preset: str
+    size: tuple[int, int]
+    prepare: Callable[["Playground", MainWindow], QWidget | None]
+
+
+def _pin(stage: str, row: int, column: int) -> Callable[["Playground", MainWindow], None]:
+    def prepare(playground: "Playground", window: MainWindow) -> None:
+        from attnlab.attention.stages.explain import Cell
+        from attnlab.attention.stages.table import BY_NAME
+
+        head = 0 if BY_NAME[stage].has_heads else None
+        playground.document.select(Cell(stage, row, column, head), pin=True)
+
+    return prepare
+
+
+def _causal(playground: "Playground", window: MainWindow) -> None:
+    playground.toggle_causal()
+    _pin("weights", 2, 1)(playground, window)
+
+
+def _alone(playground: "Playground", window: MainWindow) -> None:
+    playground.document.show(alone="weights")
+
+
+def _step(playground: "Playground", window: MainWindow) -> None:
+    playground.document.show(step=5)
+
+
+def _gallery(playground: "Playground", window: MainWindow) -> QWidget:
+    playground.open_gallery()
+    return playground.gallery
+
+
+def _history(playground: "Playground", window: MainWindow) -> QWidget:
+    playground.toggle_causal()
+    playground.toggle_output()
+    playground.document.undo()
+    playground.open_history()
+    return playground.history
+
+
+def _commands(playground: "Playground", window: MainWindow) -> None:
+    window.show_palette()
+
+
+def _large_type(playground: "Playground", window: MainWindow) -> None:
+    window.change_settings(type_size=150)
+
+
+def _scripts(playground: "Playground", window: MainWindow) -> None:
+    from attnlab.attention.edits.token_edits import set_tokens
+
+    tokens = ("שלום", "عالم", "注意力", "🙂", "Donaudampfschifffahrtsgesellschaft", "the", "the", "")
+    playground.document.edit("Many scripts", lambda e: set_tokens(e, tokens))
+
+
+def _long(playground: "Playground", window: MainWindow) -> None:
+    from attnlab.attention.edits.token_edits import resize_tokens
+
+    playground.document.edit("T = 512", lambda e: resize_tokens(e, 512))
+    _pin("weights", 100, 40)(playground, window)
+
+
+def _lens(name: str) -> Callable[["Playground", MainWindow], None]:
+    def prepare(playground: "Playground", window: MainWindow) -> None:
+        playground.lenses.open_lens(name)
+
+    return prepare
+
+
+def _page(name: str) -> Callable[["Playground", MainWindow], None]:
+    """Open a page of the positions explorer."""
+
+    def prepare(playground: "Playground", window: MainWindow) -> None:
+        playground.lenses.open_lens(f"positions/{name}")
+
+    return prepare
+
+
+def _look(look: str) -> Callable[["Playground", MainWindow], None]:
+    """Pin the state, switch the causal mask on, and look at the pinned one, the present one or the difference."""
+
+    def prepare(playground: "Playground", window: MainWindow) -> None:
+        playground.toggle_pin()
+        playground.toggle_causal()
+        playground.look(look)
+        playground.toggle_strips()
+        _pin("weights", 2, 1)(playground, window)
+
+    return prepare
+
+
+def _opened(playground: "Playground", window: MainWindow) -> None:
+    """Hold a weight of the third query, or of the last there is, as somebody does who has just opened a preset."""
+    e = playground.document.experiment
+    _pin("weights", min(2, e.T_q - 1), min(1, e.T_k - 1))(playground, window)
+
+
+def _batch(playground: "Playground", window: MainWindow) -> None:
+    from attnlab.attention.edits.batches import select
+
+    playground.document.edit("Sequence 3", lambda e: select(e, 2))
+    _pin("weights", 1, 1)(playground, window)
+
+
+def _second_sequence(playground: "Playground", window: MainWindow) -> None:
+    from attnlab.attention.edits.second_sequence import toggle_memory
+    from attnlab.attention.edits.token_edits import set_tokens
+
+    playground.document.edit("Second sequence on", lambda e: toggle_memory(e, True))
+    playground.document.edit("Second sentence", lambda e: set_tokens(e, ("one", "small", "step"), "memory"))
+    _pin("weights", 3, 1)(playground, window)
+
+
+def _painting(playground: "Playground", window: MainWindow) -> None:
+    from attnlab.attention.edits import paint_mask
+
+    playground.toggle_painting()
+    for query, key in ((0, 5), (1, 4), (2, 3), (3, 2), *((4, key) for key in range(6))):
+        hide = partial(paint_mask, query=query, key=key, allowed=False)
+        playground.document.edit("Mask by brush", hide, ("brush", 1))
+    playground.toggle_strips()
+    _pin("weights", 4, 2)(playground, window)
+
+
+def _ablated(playground: "Playground", window: MainWindow) -> None:
+    playground.canvas.head_ablated.emit(1)
+    playground.look("difference")
+    _pin("output", 2, 1)(playground, window)
+
+
+def _token_masked(playground: "Playground", window: MainWindow) -> None:
+    playground.inputs.tokens.obey("mask")
+    playground.look("difference")
+    _pin("weights", 2, 1)(playground, window)
+
+
+def _everything(playground: "Playground", window: MainWindow) -> None:
+    """Switch on one of each: as many stages as there can be."""
+    from attnlab.attention.edits import with_setting
+
+    playground.document.edit(
+        "Everything",
+        lambda e: with_setting(
+            e, n_kv_heads=2, qk_norm="rms", positions="rope", masks={"window": 3}, soft_cap=5.0, sink=True,
+            dropout=0.2, temperature=0.7, ablated=(1,),
+        ),
+    )  # fmt: skip
+    playground.toggle_strips()
+    _pin("weights", 3, 2)(playground, window)
+
+
+def _options(name: str) -> Callable[["Playground", MainWindow], QWidget | None]:
+    def prepare(playground: "Playground", window: MainWindow) -> QWidget | None:
+        pill = playground.top_bar.switches.pills[name]
+        pill.open()
+        return pill.popup()
+
+    return prepare
+
+
+def _masks(playground: "Playground", window: MainWindow) -> QWidget | None:
+    playground.top_bar.switches.masks.open()
+    return playground.top_bar.switches.masks.popup()
+
+
+def _head_options(playground: "Playground", window: MainWindow) -> QWidget | None:
+    playground.top_bar.switches.heads.open()
+    return playground.top_bar.switches.heads.popup()
+
+
+def shots() -> Iterator[Shot]:
+    """Yield every picture of the gallery, for one theme."""
+    for preset in SIZED:
+        for size in SIZES.values():
+            yield Shot(f"{preset}-{size[0]}x{size[1]}", preset, size, _pin("weights", 2, 1))
+    usual = SIZES["usual"]
+    states: tuple[tuple[str, str, Callable[[Playground, MainWindow], QWidget | None]], ...] = (
+        ("state-causal", "journey", _causal),
+        ("state-query", "journey", _pin("queries", 1, 0)),
+        ("state-context", "multi-head-causal", _pin("context", 2, 1)),
+        ("state-output", "multi-head-causal", _pin("output", 2, 1)),
+        ("state-alone", "multi-head-8", _alone),
+        ("state-alone-one", "journey", _alone),
+        ("state-step", "causal-5x8", _step),
+        ("popup-presets", "journey", _gallery),
+        ("popup-history", "journey", _history),
+        ("state-commands", "journey", _commands),
+        ("state-large-type", "journey", _large_type),
+        ("state-scripts", "journey", _scripts),
+        ("state-512", "multi-head-8", _long),
+        ("state-difference", "journey", _look("difference")),
+        ("state-pinned", "journey", _look("pinned")),
+        ("state-pinned-present", "journey", _look("present")),
+        ("state-batch", "padding-batch", _batch),
+        ("state-second-sequence", "journey", _second_sequence),
+        ("state-painting", "journey", _painting),
+        ("state-head-off", "multi-head-8", _ablated),
+        ("state-token-masked", "journey", _token_masked),
+        ("state-everything", "multi-head-8", _everything),
+        ("popup-weights", "dropout", _options("normalizer")),
+        ("popup-score", "journey", _options("score")),
+        ("popup-positions", "t5-bias", _options("positions")),
+        ("popup-masks", "journey", _masks),
+        ("popup-heads", "multi-head-8", _head_options),
+        ("lens-statistics", "multi-head-8", _lens("statistics")),
+        ("lens-positions", "journey", _lens("positions")),
+        ("lens-positions-rotation", "journey", _page("rotation")),
+        ("lens-positions-order", "order-aware", _page("order")),
+        ("lens-saturation", "journey", _lens("saturation")),
+        ("lens-precision", "multi-head-8", _lens("precision")),
+        ("lens-cost", "journey", _lens("cost")),
+    )
+    for name, preset, prepare in states:
+        yield Shot(name, preset, usual, prepare)
+    for name, size, prepare in gallery_lessons.states((1000, 640), usual):
+        yield Shot(name, "journey", size, prepare)
+    for name, size, prepare in gallery_train.states((720, 480), usual):
+        yield Shot(name, "journey", size, prepare)
+    for name, prepare in gallery_weights.states():
+        yield Shot(name, "the-cat-sat", usual, prepare)
+    for name in _systems():
+        yield Shot(f"preset-{name}", name, usual, _opened)
+
+
+def _systems() -> list[str]:
+    """Return the names of all presets; torch is loaded for them."""
+    from attnlab.attention.examples.presets import PRESETS
+
+    return list(PRESETS)
+
+
+def _wait(signal: object, start: Callable[[], None]) -> bool:
+    """Start something and wait for its signal; False when it never came."""
+    loop = QEventLoop()
+    came: list[bool] = []
+
+    def on_signal(*_: object) -> None:
+        came.append(True)
+        loop.quit()
+
+    signal.connect(on_signal)  # type: ignore[attr-defined]
+    QTimer.singleShot(PATIENCE_MS, loop.quit)
+    start()
+    if not came:
+        loop.exec()
+    signal.disconnect(on_signal)  # type: ignore[attr-defined]
+    return bool(came)
+
+
+def _settle(playground: "Playground") -> None:
+    """Wait until what was asked for last is shown, pictures of presets included."""
+    while playground.reply is None or playground.reply.request.experiment is not playground.document.experiment:
+        if not _wait(playground.computed, lambda: None):
+            return
+    until = time.monotonic() + PATIENCE_MS / 1000
+    while playground.lane.busy and time.monotonic() < until:
+        QApplication.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 20)
+    QApplication.processEvents()
+
+
+def draw(shot: Shot, theme: str, folder: Path) -> Path:
+    """Draw one picture and return where it lies."""
+    window = MainWindow(replace(Settings(), theme=theme), Source(preset=shot.preset), remember=False)
+    window.resize(*shot.size)
+    window.show()
+    _wait(window.ready, window.load)
+    assert window.playground is not None
+    widget = shot.prepare(window.playground, window) or window
+    _settle(window.playground)
+    path = folder / f"{shot.name}-{theme}.png"
+    widget.grab().save(str(path))
+    widget.hide()
+    window.close()
+    window.deleteLater()
+    return path
+
+
+def _parser() -> Parser:
+    parser = Parser(prog="python -m tools.gallery", description="Draw pictures of the window, light and dark.")
+    parser.add_argument("folder", nargs="?", type=Path, default=Path("gallery"), help="folder (default: gallery)")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="draw only pictures whose names contain one of these")
+    return parser
+
+
+def main(arguments: list[str]) -> int:
+    """Draw the gallery into a folder; with ``names``, only pictures whose names contain one of them."""
+    options = _parser().parse_args(arguments)
+    make_application()
+    folder: Path = options.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    wanted = options.names or [""]
+    chosen = [(shot, theme) for theme in THEMES for shot in shots() if _is_wanted(f"{shot.name}-{theme}", wanted)]
+    steps = [name for name, _, _ in gallery_lessons.step_names()]
+    wanted_steps = {t: {name for name in steps if _is_wanted(f"{name}-{t}", wanted)} for t in THEMES}
+    if not chosen and not any(wanted_steps.values()):
+        names = ", ".join([*(shot.name for shot in shots()), *steps])
+        print(f"No picture's name contains {' or '.join(wanted)}; there are, each light and dark: {names}.")
+        return TO_MEND
+    for shot, theme in chosen:
+        print(draw(shot, theme, folder))
+    for theme, names_of in wanted_steps.items():
+        for path in gallery_lessons.draw_steps(theme, names_of, folder, _open, _settle) if names_of else ():
+            print(path)
+    return 0
+
+
+def _open(window: MainWindow) -> None:
+    window.show()
+    _wait(window.ready, window.load)
+
+
+def _is_wanted(name: str, wanted: list[str]) -> bool:
+    return any(text in name for text in wanted)
+
+
+if __name__ == "__main__":
+    sys.exit(guarded(lambda: main(sys.argv[1:])))

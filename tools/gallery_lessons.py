@@ -1,0 +1,139 @@
+"""Draws lessons for the gallery: the shelf, a walk, the recorder, presenting in every theme, every step that ships."""
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEventLoop, QSize
+from PySide6.QtWidgets import QWidget
+
+from attnlab.document.settings import Settings
+from attnlab.figures.palette import PALETTES
+from attnlab.files.source import Source
+from attnlab.lessons.library import find, shipped
+from attnlab.ui.app.main_window import MainWindow
+
+if TYPE_CHECKING:
+    from attnlab.ui.lessons.desk import LessonDesk
+    from attnlab.ui.playground.workspace import Playground
+    from attnlab.ui.present import PresentWindow
+
+Prepare = Callable[["Playground", MainWindow], QWidget | None]
+HALL = QSize(1440, 900)
+
+
+def _desk(window: MainWindow) -> "LessonDesk":
+    desk = window.lessons()
+    assert desk is not None
+    return desk
+
+
+def _hall(desk: "LessonDesk") -> "PresentWindow":
+    """Return the window that presents what is open, as large as a picture."""
+    if desk.presentation is None:
+        desk.present()
+    hall = desk.presentation
+    assert hall is not None
+    hall.showNormal()
+    hall.resize(HALL)
+    return hall
+
+
+def _shelf(playground: "Playground", window: MainWindow) -> None:
+    window.show_workspace(1)
+
+
+def _page(playground: "Playground", window: MainWindow) -> None:
+    _desk(window).open("causal-masks", 2)
+    window.show_workspace(1)
+
+
+def _walk(playground: "Playground", window: MainWindow) -> None:
+    desk = _desk(window)
+    desk.open("causal-masks", 2)
+    for _ in range(3):
+        desk.player.next()
+
+
+def _recorder(playground: "Playground", window: MainWindow) -> None:
+    """Record three steps, the last of which has a text with a number that there is and one that there is not."""
+    from attnlab.attention.stages.explain import Cell
+
+    desk = _desk(window)
+    desk.add_step()
+    playground.toggle_causal()
+    desk.add_step()
+    playground.document.select(Cell("weights", 2, 1, 0), pin=True)
+    desk.add_step()
+    desk.show_draft()
+    if desk.draft is not None:
+        desk.draft.edit_step("Text", text="It gives **{{weights[2, 1]:.2f}}**, and not {{weights[2, 9]}}.")
+
+
+def _exercise(playground: "Playground", window: MainWindow) -> QWidget | None:
+    desk = _desk(window)
+    desk.make_exercise()
+    assert desk.exercise is not None
+    shown = QEventLoop()
+    desk.exercise.previewed.connect(shown.quit)
+    shown.exec()
+    return desk.exercise
+
+
+def _present(theme: str, playground: "Playground", window: MainWindow) -> QWidget | None:
+    """Present a step half way through its rows, as a hall sees it."""
+    desk = _desk(window)
+    desk.open("causal-masks", 2)
+    for _ in range(3):
+        desk.player.next()
+    hall = _hall(desk)
+    hall.set_palette(PALETTES[theme])
+    return hall
+
+
+def states(small: tuple[int, int], usual: tuple[int, int]) -> Iterator[tuple[str, tuple[int, int], Prepare]]:
+    """Yield name, size and preparation of each picture of lessons."""
+    sized = {"shelf": _shelf, "page": _page, "walk": _walk, "recorder": _recorder}
+    for name, prepare in sized.items():
+        yield f"lessons-{name}", usual, prepare
+        yield f"lessons-{name}-small", small, prepare
+    yield "lessons-exercise", usual, _exercise
+    for theme in PALETTES:
+        yield f"present-{theme}", usual, partial(_present, theme)
+
+
+def step_names() -> Iterator[tuple[str, str, int]]:
+    """Yield the picture's name, the lesson and the step, from 0, of every step of every lesson that ships."""
+    for name in shipped():
+        for step in range(len(find(name).steps)):
+            yield f"lesson-{name}-{step + 1:02}", name, step
+
+
+def draw_steps(
+    theme: str, names: Collection[str], folder: Path, open_window: Callable[[MainWindow], None],
+    settle: Callable[["Playground"], None],
+) -> Iterator[Path]:  # fmt: skip
+    """Draw steps as a hall sees them, all of each known; one window presents them all."""
+    settings = replace(Settings(), theme=theme, reduced_motion=True)
+    window = MainWindow(settings, Source(preset="journey"), remember=False)
+    open_window(window)
+    assert window.playground is not None
+    desk = _desk(window)
+    for picture, name, step in step_names():
+        if picture not in names:
+            continue
+        lesson = desk.player.lesson
+        if lesson is None or lesson.name != name:
+            desk.player.open(find(name), step)
+        desk.player.go(step)
+        while desk.player.frame_index < len(desk.player.frames) - 1:
+            desk.player.next()
+        hall = _hall(desk)
+        settle(window.playground)
+        path = folder / f"{picture}-{theme}.png"
+        hall.grab().save(str(path))
+        yield path
+    window.close()
+    window.deleteLater()

@@ -1,0 +1,98 @@
+"""Draws the workspace that trains for the gallery: before and after a run, back in time, one map, small windows."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEventLoop, QTimer
+from PySide6.QtWidgets import QWidget
+
+from attnlab.ui.app.main_window import TRAIN, MainWindow
+
+if TYPE_CHECKING:
+    from attnlab.ui.playground.workspace import Playground
+    from attnlab.ui.train.workspace import TrainWorkspace
+
+Prepare = Callable[["Playground", MainWindow], QWidget | None]
+PATIENCE_S = 120.0
+STEPS = 400
+"""What reverse is trained for: enough to see its maps."""
+
+
+def states(small: tuple[int, int], usual: tuple[int, int]) -> Iterator[tuple[str, tuple[int, int], Prepare]]:
+    """Yield the name, the size and the making of every picture."""
+    yield "train-new", usual, _new
+    yield "train", usual, _trained
+    yield "train-1280", (1280, 800), _trained
+    yield "train-small", small, _trained
+    yield "train-large-type", (1280, 800), _large_type
+    yield "train-back", usual, _back
+    yield "train-one-map", usual, _one_map
+    yield "train-gradients", usual, _gradients
+
+
+def _new(playground: "Playground", window: MainWindow) -> None:
+    _open(window)
+
+
+def _trained(playground: "Playground", window: MainWindow) -> None:
+    _train(_open(window))
+
+
+def _large_type(playground: "Playground", window: MainWindow) -> None:
+    window.change_settings(type_size=150)
+    _train(_open(window))
+
+
+def _back(playground: "Playground", window: MainWindow) -> None:
+    workspace = _open(window)
+    _train(workspace)
+    moments = workspace.footer.line.steps
+    workspace.footer.moment_chosen.emit(len(moments) // 2)
+    workspace.footer.show_current(len(moments) // 2)
+    _wait(lambda: workspace.session.looking.seen is not None
+          and workspace.session.looking.seen.look.step == workspace.session.shown)  # fmt: skip
+
+
+def _one_map(playground: "Playground", window: MainWindow) -> None:
+    workspace = _open(window)
+    _train(workspace)
+    workspace.maps.open_map(len(workspace.maps.view.data) - 1)
+
+
+def _gradients(playground: "Playground", window: MainWindow) -> None:
+    workspace = _open(window)
+    _train(workspace)
+    workspace.maps.gradients.click()
+    _wait(lambda: workspace.maps.view.data[0].kind == "signed")
+
+
+def _open(window: MainWindow) -> "TrainWorkspace":
+    """Show the workspace, once its first maps are there."""
+    window.show_workspace(TRAIN)
+    workspace = window.trainer
+    assert workspace is not None
+    _wait(lambda: workspace.session.can_start and bool(workspace.maps.view.data))
+    return workspace
+
+
+def _train(workspace: "TrainWorkspace") -> None:
+    """Train to the end and wait for what is looked at then."""
+    spec = workspace.session.spec
+    spec = replace(spec, train=replace(spec.train, steps=STEPS))
+    workspace.session.set_spec(spec)
+    workspace.settings.show_spec(spec)
+    _wait(lambda: workspace.session.can_start)
+    workspace.start()
+    _wait(lambda: not workspace.session.alive)
+    _wait(lambda: workspace.maps.step.text() == f"step {STEPS:,}" and len(workspace.written.rows) > 0)
+
+
+def _wait(condition: Callable[[], bool]) -> None:
+    """Let the window work until something is so, for a while at most."""
+    late = time.monotonic() + PATIENCE_S
+    while not condition() and time.monotonic() < late:
+        loop = QEventLoop()
+        QTimer.singleShot(50, loop.quit)
+        loop.exec()

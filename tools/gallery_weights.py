@@ -1,0 +1,67 @@
+"""Draws the dialog of weights for the gallery: its mapping, what that would give, and what it says of a misfit."""
+
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEventLoop
+from PySide6.QtWidgets import QWidget
+
+from attnlab.ui.app.main_window import MainWindow
+
+if TYPE_CHECKING:
+    from attnlab.ui.playground.workspace import Playground
+    from attnlab.ui.weights.dialog import WeightsDialog
+
+Prepare = Callable[["Playground", MainWindow], QWidget | None]
+_LAYERS, _HEADS = 12, 4
+
+
+def _file(folder: Path) -> Path:
+    """Write an encoder of torch whose numbers are the same each time."""
+    import torch
+
+    torch.manual_seed(0)
+    layer = torch.nn.TransformerEncoderLayer(32, _HEADS, 64, batch_first=True)
+    path = folder / "encoder.pt"
+    torch.save(torch.nn.TransformerEncoder(layer, _LAYERS).state_dict(), path)
+    return path
+
+
+def _wait(dialog: "WeightsDialog", start: Callable[[], object] = lambda: None) -> None:
+    loop = QEventLoop()
+    dialog.previewed.connect(loop.quit)
+    start()
+    loop.exec()
+    dialog.previewed.disconnect(loop.quit)
+
+
+def _opened(
+    size: tuple[int, int], side: str, fitting: bool, playground: "Playground", window: MainWindow
+) -> QWidget | None:
+    """Open the dialog, choose the heads, and where it is to fit let embeddings be drawn; numbers are read by then."""
+    from attnlab.ui.weights.dialog import open_weights_dialog
+
+    with tempfile.TemporaryDirectory() as folder:
+        dialog = open_weights_dialog(window, [_file(Path(folder))])
+        assert dialog is not None
+        dialog.resize(*size)
+        _wait(dialog)
+        dialog.form.n_heads.choose(_HEADS)
+        _wait(dialog, lambda: dialog.form.n_heads.activated.emit(dialog.form.n_heads.currentIndex()))
+        if fitting:
+            _wait(dialog, dialog.draw_button.click)
+    dialog.show_side(side)
+    return dialog
+
+
+def states() -> Iterator[tuple[str, Prepare]]:
+    """Yield name and preparation of each picture."""
+    large, small = (1000, 680), (560, 420)
+    yield "weights-dialog", partial(_opened, large, "preview", True)
+    yield "weights-dialog-misfit", partial(_opened, large, "preview", False)
+    yield "weights-dialog-arrays", partial(_opened, large, "arrays", True)
+    yield "weights-dialog-small", partial(_opened, small, "mapping", True)
+    yield "weights-dialog-small-preview", partial(_opened, small, "preview", True)
