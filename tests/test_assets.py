@@ -63,7 +63,7 @@ def test_a_wheel_carries_the_resources(tmp_path: Path) -> None:
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")
     zipfile.ZipFile(wheel).extractall(tmp_path / "site")
-    code = "from attnlab import assets; print(assets.path('icons/attnlab.svg')); print(len(assets.names('fonts')))"
+    code = "from attnlab.base import assets; print(assets.path('icons/attnlab.svg')); print(len(assets.names('fonts')))"
     environ = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
     command = [sys.executable, "-P", "-c", code]
     answer = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=True)

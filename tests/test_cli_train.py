@@ -210,7 +210,7 @@ def test_a_disk_that_fills_up_is_told_once_while_the_training_goes_on(
 def test_ctrl_c_keeps_the_run_and_it_goes_on(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     program = (
-        "import sys; from attnlab import cli_train_run as r; r.QUIET_S, r.STOP_S = 0.0, 60.0; "
+        "import sys; from attnlab.cli import train_progress as r; r.QUIET_S, r.STOP_S = 0.0, 60.0; "
         "from attnlab.cli.main import main; "
         f"sys.exit(main(['train', 'copy', '--steps', '1000000', '-o', {str(folder)!r}, *{SMALL!r}]))"
     )

@@ -27,8 +27,8 @@ def test_there_are_many_faults_in_all_rooms_and_each_has_a_name(tool: ModuleType
     faults = tool.faults()
     assert len(faults) >= 100
     assert max(Counter((fault.room, fault.name) for fault in faults).values()) == 1
-    rooms = {fault.file.split("/")[1] if fault.file.count("/") > 1 else "top" for fault in faults}
-    assert rooms >= {"attention", "compute", "document", "figures", "files", "lessons", "training", "ui", "top"}
+    rooms = {fault.file.split("/")[1] for fault in faults}
+    assert rooms >= {"attention", "compute", "document", "figures", "files", "lessons", "training", "ui", "base", "cli"}
     of_ui = {fault.file.split("/")[2] for fault in faults if fault.file.startswith("attnlab/ui/")}
     assert of_ui >= {"export", "lessons", "playground", "predict", "present", "train", "weights", "widgets"}
 

@@ -14,6 +14,7 @@ from attnlab.figures.palette import PALETTES
 from attnlab.files.source import Source
 from attnlab.lessons.library import find, shipped
 from attnlab.ui.app.main_window import MainWindow
+from attnlab.ui.lessons.entry import LESSONS
 
 if TYPE_CHECKING:
     from attnlab.ui.lessons.desk import LessonDesk
@@ -25,7 +26,7 @@ HALL = QSize(1440, 900)
 
 
 def _desk(window: MainWindow) -> "LessonDesk":
-    desk = window.lessons()
+    desk = window.workspace(LESSONS)
     assert desk is not None
     return desk
 
@@ -42,12 +43,12 @@ def _hall(desk: "LessonDesk") -> "PresentWindow":
 
 
 def _shelf(playground: "Playground", window: MainWindow) -> None:
-    window.show_workspace(1)
+    window.show_workspace("lessons")
 
 
 def _page(playground: "Playground", window: MainWindow) -> None:
     _desk(window).open("causal-masks", 2)
-    window.show_workspace(1)
+    window.show_workspace("lessons")
 
 
 def _walk(playground: "Playground", window: MainWindow) -> None:

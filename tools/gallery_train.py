@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QWidget
 
-from attnlab.ui.app.main_window import TRAIN, MainWindow
+from attnlab.ui.app.main_window import MainWindow
 
 if TYPE_CHECKING:
     from attnlab.ui.playground.workspace import Playground
@@ -70,7 +70,7 @@ def _gradients(playground: "Playground", window: MainWindow) -> None:
 
 def _open(window: MainWindow) -> "TrainWorkspace":
     """Show the workspace, once its first maps are there."""
-    window.show_workspace(TRAIN)
+    window.show_workspace("train")
     workspace = window.trainer
     assert workspace is not None
     _wait(lambda: workspace.session.can_start and bool(workspace.maps.view.data))

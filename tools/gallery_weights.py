@@ -45,7 +45,7 @@ def _opened(
     from attnlab.ui.weights.dialog import open_weights_dialog
 
     with tempfile.TemporaryDirectory() as folder:
-        dialog = open_weights_dialog(window, [_file(Path(folder))])
+        dialog = open_weights_dialog(playground, window, [_file(Path(folder))])
         assert dialog is not None
         dialog.resize(*size)
         _wait(dialog)

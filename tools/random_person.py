@@ -242,7 +242,7 @@ class RandomPerson:
     def _edit(self) -> None:
         """Type a number into a cell of the playground's table."""
         playground = self.window.playground
-        if playground is None or self._room() is not self.window or self.window.rail.place != 0:
+        if playground is None or self._room() is not self.window or self.window.current != "playground":
             return self._press()
         table = playground.inputs.table
         at = self._point(table.viewport())
@@ -256,7 +256,7 @@ class RandomPerson:
         return None
 
     def _visit(self) -> None:
-        place = self.r.choice((0, 0, 0, 1, 2))
+        place = self.r.choice(("playground", "playground", "playground", "lessons", "train"))
         self._note(f"workspace {place}")
         self.window.show_workspace(place)
 

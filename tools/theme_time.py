@@ -25,7 +25,8 @@ from attnlab.document.settings import Settings
 from attnlab.files.source import Source
 from attnlab.lessons.library import shipped
 from attnlab.ui.app.application import make_application
-from attnlab.ui.app.main_window import LESSONS, PLAYGROUND, TRAIN, MainWindow
+from attnlab.ui.app.main_window import MainWindow
+from attnlab.ui.lessons.entry import LESSONS
 from attnlab.ui.playground.lens_area import CANVAS, LENSES
 
 
@@ -39,10 +40,10 @@ def open_everything(app: QApplication) -> MainWindow:
     window.show()
     window.load()
     loop.exec()
-    for place in (LESSONS, TRAIN, PLAYGROUND):
+    for place in ("lessons", "train", "playground"):
         window.show_workspace(place)
         settle(app)
-    playground, desk = window.playground, window.lessons()
+    playground, desk = window.playground, window.workspace(LESSONS)
     assert playground is not None
     assert desk is not None
     desk.open(shipped()[0])
@@ -113,11 +114,11 @@ def save_pictures(window: MainWindow, app: QApplication, folder: Path) -> None:
         window.set_theme(theme)
         for size in (150, 80, 100):
             window.change_settings(type_size=size)
-            for place, name in ((PLAYGROUND, "playground"), (LESSONS, "lessons"), (TRAIN, "train")):
-                window.show_workspace(place)
+            for name in ("playground", "lessons", "train"):
+                window.show_workspace(name)
                 settle(app)
                 window.grab().save(str(folder / f"{name}-{theme}-{size}.png"))
-    window.show_workspace(PLAYGROUND)
+    window.show_workspace("playground")
 
 
 if __name__ == "__main__":

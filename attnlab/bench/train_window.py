@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QApplication
 from attnlab.bench.measure import Case, case, garbage_as_in_the_program, in_turns, percentile
 from attnlab.bench.train import ENDLESS, LATE_MS, PICTURES, STOP_MS, STOPS, TASK, TURN_S, TURNS, Bare, task
 from attnlab.bench.window import Driver, wait_until, window
-from attnlab.ui.app.main_window import TRAIN
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.train.entry import TRAIN
 from attnlab.ui.train.workspace import TrainWorkspace
 
 TICK_MS = 5
@@ -56,7 +56,7 @@ class Watched(QObject):
         super().__init__(driver)
         self.pictures_per_s: list[float] = []
         self.late_ms: list[float] = []
-        driver.window.show_workspace(TRAIN)
+        driver.window.show_workspace(TRAIN.name)
         assert driver.window.trainer is not None
         self.workspace: TrainWorkspace = driver.window.trainer
         self.session, self._view = self.workspace.session, self.workspace.maps.view

@@ -16,8 +16,8 @@ from attnlab.document.settings import Settings
 from attnlab.files.source import Source
 from attnlab.ui.app.main_window import MainWindow
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.playground.card_layout import fit
 from attnlab.ui.playground.workspace import Playground
+from attnlab.ui.widgets.maps.map_layout import fit
 
 SIZE = (1440, 900)
 PATIENCE_S = 300.0

@@ -109,6 +109,16 @@ class Document(QObject):
         self._in_files.add(entry.opening)
         self.history_changed.emit()
 
+    @property
+    def undo_label(self) -> str | None:
+        """The label of the edit that would be undone; None if there is none."""
+        return self.history.undo_label
+
+    @property
+    def redo_label(self) -> str | None:
+        """The label of the edit that would be redone; None if there is none."""
+        return self.history.redo_label
+
     def undo(self) -> None:
         """Go back one entry."""
         self.jump(self._history.index - 1)

@@ -44,7 +44,7 @@ JUSTIFIED = {
     "files/sessions/session_archive.py: zipfile.ZipFile": "of a buffer, or of what open_file gave",
     "files/weights/numpy_in.py: zipfile.ZipFile": "of what open_file gave",
     "files/weights/state_dict_in.py: zipfile.ZipFile": "of what open_file gave",
-    "files/weights/state_dict_in.py: torch.load": "it maps a file by its path, which _is_zip opened by open_file just before",
+    "files/weights/state_dict_in.py: torch.load": "it maps a file by its path, which _is_zip has just opened",
     "files/weights/arrays_in.py: safe_open": "it maps a file by its path, which open_file opened just before",
     "files/weights/text_in.py: np.loadtxt": "of lines, not of a file",
     "base/assets.py: .read_bytes": "attnlab's own resources",

@@ -15,10 +15,13 @@ from shiboken6 import isValid
 from attnlab.figures.palette import DARK
 from attnlab.ui.app.command_list import search
 from attnlab.ui.app.command_palette import CommandPalette
-from attnlab.ui.base.actions import Action, ActionList
+from attnlab.ui.base.actions import Action, ActionList, Context
 from attnlab.ui.base.fuzzy import close, match
 
 Key, Button = Qt.Key, Qt.MouseButton
+
+
+NOTHING = Context.of(None)
 
 
 class Program:
@@ -34,21 +37,29 @@ class Program:
         self.field.setGeometry(10, 500, 200, 30)
         self.button = QPushButton("Press", self.window)
         self.button.setGeometry(10, 550, 100, 30)
+        me, did = Context.of(self), self._did
         self.actions = ActionList(
             [
-                Action("undo", lambda: "Undo drag W_q", "Edit", self._do("undo"), ("Ctrl+Z",), lambda: self.can_undo),
-                Action("open", "Open a file…", "File", self._do("open"), ("Ctrl+O",)),
                 Action(
-                    "export", "Export a picture…", "File", self._do("export"), ("Ctrl+E",), hint="Save what you see"
+                    "undo",
+                    "Undo",
+                    "Edit",
+                    me,
+                    did("undo"),
+                    ("Ctrl+Z",),
+                    lambda p: p.can_undo,
+                    title_now=lambda _: "Undo drag W_q",
                 ),
-                Action("causal", "Causal mask", "Layer", self._flip, checked=lambda: self.causal),
-                Action("mask", "Mask…", "Layer", self._do("mask"), parts=lambda: ("Window", "Masked scores (fill)")),
-                Action("present", "Present", "View", self._do("present"), ("F5",)),
-                Action("r&d", "Rock & roll", "View", self._do("roll")),
-                Action("secret", "Secret", "View", self._do("secret"), in_palette=False),
+                Action("open", "Open a file…", "File", me, did("open"), ("Ctrl+O",)),
+                Action("export", "Export a picture…", "File", me, did("export"), ("Ctrl+E",), hint="Save what you see"),
+                Action("causal", "Causal mask", "Layer", me, Program.flip, checked=lambda p: p.causal),
+                Action("mask", "Mask…", "Layer", me, did("mask"), parts=lambda _: ("Window", "Masked scores (fill)")),
+                Action("present", "Present", "View", me, did("present"), ("F5",)),
+                Action("r&d", "Rock & roll", "View", me, did("roll")),
+                Action("secret", "Secret", "View", me, did("secret"), in_palette=False),
             ],
             self.window,
-        )
+        )  # fmt: skip
         self.palette = CommandPalette(self.actions, self.window)
         self.palette.set_palette(DARK)
         qtbot.addWidget(self.window)
@@ -57,10 +68,10 @@ class Program:
         qtbot.waitUntil(self.window.isActiveWindow)
         self.field.setFocus()
 
-    def _do(self, what: str) -> Callable[[], None]:
-        return lambda: self.did.append(what)
+    def _did(self, what: str) -> Callable[["Program"], None]:
+        return lambda program: program.did.append(what)
 
-    def _flip(self) -> None:
+    def flip(self) -> None:
         self.causal = not self.causal
 
     def search_field(self) -> QLineEdit:
@@ -121,9 +132,9 @@ def test_menus_and_tips_are_made_of_the_same_list(program: Program) -> None:
 @pytest.mark.parametrize(
     ("extra", "complaint"),
     [
-        (Action("open", "Again", "File", print), "id 'open'"),
-        (Action("other", "Other", "File", print, ("Ctrl+O",)), "other and open share the shortcut Ctrl\\+O"),
-        (Action("other", "Other", "File", print, ("Ctrl+Nonsense",)), "no shortcut"),
+        (Action("open", "Again", "File", NOTHING, print), "id 'open'"),
+        (Action("other", "Other", "File", NOTHING, print, ("Ctrl+O",)), "other and open share the shortcut Ctrl\\+O"),
+        (Action("other", "Other", "File", NOTHING, print, ("Ctrl+Nonsense",)), "no shortcut"),
     ],
 )
 def test_a_clash_is_refused_when_the_list_is_made(program: Program, extra: Action, complaint: str) -> None:
@@ -217,7 +228,7 @@ def move_mouse(view: QWidget, at: QPoint) -> None:
 
 def test_a_mouse_that_rests_on_the_list_leaves_it_to_the_keys(program: Program) -> None:
     for number in range(30):
-        program.actions.add(Action(f"line{number}", f"Line {number}", "Lines", print))
+        program.actions.add(Action(f"line{number}", f"Line {number}", "Lines", NOTHING, print))
     program.palette.open("line")
     view = program.palette.findChildren(QListView)[0]
     third = view.visualRect(view.model().index(2, 0)).center()
@@ -271,7 +282,7 @@ def test_a_section_can_be_typed_too(program: Program) -> None:
 
 
 def test_what_only_holds_the_letters_here_and_there_is_not_found(program: Program) -> None:
-    program.actions.add(Action("latex", "Copy matrix as LaTeX", "File", print))
+    program.actions.add(Action("latex", "Copy matrix as LaTeX", "File", NOTHING, print))
     assert found(program, "fill") == ["Mask: Masked scores (fill)"]
     assert "Copy matrix as LaTeX" not in found(program, "otri")
     assert found(program, "matlat") == ["Copy matrix as LaTeX"]

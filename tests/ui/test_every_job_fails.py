@@ -16,6 +16,7 @@ from attnlab.base import fault_log
 from attnlab.lessons.lesson import Lesson
 from attnlab.lessons.library import find
 from attnlab.ui.app.main_window import MainWindow
+from attnlab.ui.lessons.entry import LESSONS
 from tests.ui import failing_jobs_of_playground, failing_jobs_of_train  # noqa: F401  # their cases
 from tests.ui.conftest import Person
 from tests.ui.failing_jobs import CASES, Case, Desk, case
@@ -45,7 +46,7 @@ def read_weights(desk: Desk) -> None:
 
     person = desk.person()
     desk.plant("attnlab.ui.weights.dialog.text_source")
-    dialog = open_weights_dialog(person.window, text="1 2\n3 4")
+    dialog = open_weights_dialog(person.playground, person.window, text="1 2\n3 4")
     assert dialog is not None
     with desk.qtbot.waitSignal(dialog.read):
         pass
@@ -59,7 +60,7 @@ def try_weights(desk: Desk) -> None:
 
     person = desk.person()
     desk.plant("attnlab.ui.weights.dialog.tried")
-    dialog = open_weights_dialog(person.window, text="1 2\n3 4\n5 6")
+    dialog = open_weights_dialog(person.playground, person.window, text="1 2\n3 4\n5 6")
     assert dialog is not None
     with desk.qtbot.waitSignal(dialog.previewed):
         pass
@@ -149,8 +150,8 @@ case("predict/exercise_dialog.py ExerciseDialog.grade_file", "grading the answer
 @case("lessons/workspace.py LessonsWorkspace._on_check_requested", "computing the steps of the lesson")
 def check_lesson(desk: Desk) -> None:
     person = desk.person()
-    person.window.show_workspace(1)
-    lessons = person.window.lessons()
+    person.window.show_workspace("lessons")
+    lessons = person.window.workspace(LESSONS)
     assert lessons is not None
     lessons.workspace._show(find("causal-masks"))
     desk.plant("attnlab.lessons.slides.check")
@@ -163,8 +164,8 @@ def printing(target: str) -> Case:
         from attnlab.ui.lessons.printing import Printing
 
         person = desk.person()
-        person.window.show_workspace(1)
-        lessons = person.window.lessons()
+        person.window.show_workspace("lessons")
+        lessons = person.window.workspace(LESSONS)
         assert lessons is not None
         desk.plant(target)
         Printing(lessons, find("causal-masks"), desk.folder / "a.pdf")

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from attnlab.ui.base.actions import Action
+from attnlab.ui.lessons.entry import LESSONS
 from attnlab.ui.widgets.fields.undo_fields import NumberBox
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def test_the_palette_finds_a_setting_and_opens_the_switch_that_holds_it(person: 
         ("sparsemax", "Weights: sparsemax", switches.pills["normalizer"]),
         ("softcap", "Heads: Soft cap", switches.heads),
     ):
-        person.window.show_workspace(1)
+        person.window.show_workspace("lessons")
         person.key(Key.Key_K, CTRL)
         person.type(query)
         assert palette_titles(person)[0] == title
@@ -168,7 +169,7 @@ def test_the_palette_steps_presents_and_changes_the_theme(person: "Person") -> N
 
 def test_f5_presents_a_tour_of_what_is_open_and_leads_back(person: "Person") -> None:
     person.key(Key.Key_F5)
-    desk = person.window.lessons()
+    desk = person.window.workspace(LESSONS)
     assert desk is not None
     assert desk.presentation is not None
     assert desk.presentation.isVisible()
@@ -196,9 +197,9 @@ def test_everything_in_the_palette_can_be_done(section: str, sit_down: Callable[
     for action in offered:
         if action.section == section and action.id != "quit":
             if not action.current_title():  # where the last one led, another has its place
-                person.window.show_workspace(0)
+                person.window.show_workspace("playground")
             do_by_palette(person, action)
-    person.window.show_workspace(0)
+    person.window.show_workspace("playground")
     if person.window.isFullScreen():
         person.window.toggle_full_screen()
     person.document.show(step=None)

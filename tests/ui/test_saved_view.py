@@ -17,6 +17,7 @@ from attnlab.files.sessions.session_file import Session, load_session, save_sess
 from attnlab.files.source import Source
 from attnlab.ui.app.open_file import open_paths
 from attnlab.ui.lessons.differences import same
+from attnlab.ui.lessons.entry import LESSONS
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QImage
@@ -302,14 +303,20 @@ def test_a_pin_of_another_device_is_computed_here(sit_down: Callable[..., "Perso
     assert person.document.view == View(head=person.document.view.head)
 
 
+def walk(person: "Person", lesson: str, step: int = 0) -> None:
+    desk = person.window.workspace(LESSONS)
+    assert desk is not None
+    assert desk.open(lesson, step)
+
+
 def test_a_lesson_that_ships_is_found_by_its_name(sit_down: Callable[..., "Person"], tmp_path: Path) -> None:
     person = sit_down()
-    person.window.teach("open", "heads", 1)()
+    walk(person, "heads", 1)
     person.settle()
     saved(person, tmp_path / "heads.attnlab")
     assert load_session(tmp_path / "heads.attnlab").view[KEY]["lesson"]["lesson"] == "heads"
     again = sit_down()
-    again.window.teach("open", "cost")()
+    walk(again, "cost")
     again.settle()
     assert open_and_settle(again, tmp_path / "heads.attnlab")
     assert again.window.desk is not None

@@ -149,7 +149,7 @@ def test_moments_that_go_while_they_are_played_stop_the_playing(bar: TimeBar, qt
 
 
 def test_a_run_without_moments_has_no_first_one_to_go_to(person: "Person") -> None:
-    person.window.show_workspace(2)
+    person.window.show_workspace("train")
     trainer = person.window.trainer
     assert trainer is not None
     person.wait_for(lambda: not trainer.busy)

@@ -28,7 +28,7 @@ from PySide6.QtWidgets import QApplication, QLabel
 from attnlab.ui.app.application import run
 
 def on_window(window):
-    wanted = {"torch", "attnlab.attention.stages.table", "attnlab.lessons", "attnlab.ui.lessons", "yaml"}
+    wanted = {"torch", "attnlab.attention.stages.table", "attnlab.lessons", "attnlab.ui.lessons.desk", "yaml"}
     slow_to_load = {"email", "importlib.metadata", "secrets", "subprocess"}  # torch brings them later
     def report(*_):
         print(sorted(wanted & set(sys.modules)), flush=True)
@@ -156,7 +156,7 @@ def test_while_it_loads_it_says_so_and_keys_do_nothing_bad(
         if action.id not in ("quit", "palette", "full-screen"):
             window.actions_list.run(action.id)
     window.escape()
-    window.show_workspace(1)
+    window.show_workspace("lessons")
     assert window.desk is None
     window.change_settings(type_size=100, theme="light")
     with qtbot.waitSignal(window.ready):

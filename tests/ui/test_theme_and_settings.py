@@ -193,8 +193,8 @@ def test_a_lens_that_is_hidden_wears_the_theme_when_it_is_shown_again(person: "P
 
 def test_changing_theme_and_size_of_type_leaves_nothing_behind(person: "Person") -> None:
     window = person.window
-    for place in range(3):
-        window.show_workspace(place)
+    for kind in window.kinds:
+        window.show_workspace(kind.name)
         person.settle()
     person.key(Key.Key_K, CTRL)
     person.key(Key.Key_Escape)

@@ -12,6 +12,7 @@ from PySide6.QtTest import QTest
 from attnlab.attention.examples.presets import PRESETS
 from attnlab.attention.stages.explain import Cell
 from attnlab.attention.stages.walk import Place
+from attnlab.ui.lessons.entry import LESSONS
 from attnlab.ui.widgets.fields.undo_fields import NumberBox
 
 if TYPE_CHECKING:
@@ -187,7 +188,7 @@ def switch_a_head_off(person: "Person", chance: random.Random) -> None:
 def walk_a_lesson(person: "Person", chance: random.Random) -> None:
     from attnlab.lessons.library import find
 
-    desk = person.window.lessons()
+    desk = person.window.workspace(LESSONS)
     assert desk is not None
     player = desk.player
     if player.lesson is None:

@@ -23,6 +23,7 @@ from attnlab.ui.app.main_window import MainWindow
 from attnlab.ui.app.open_file import open_path
 from attnlab.ui.base import faults, jobs
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.lessons.entry import LESSONS
 
 DEFAULT = Source(preset="journey")
 WAIT_MS, MOST_ROUNDS = 20, 6000
@@ -120,7 +121,7 @@ def run(
     for problem in problems:
         window.ready.connect(lambda text=problem: window.say(text))
     if lesson is not None:
-        window.ready.connect(window.teach("open", lesson[0], lesson[1] - 1))
+        window.ready.connect(partial(_open_lesson, window, *lesson))
     try:
         code = app.exec()
     finally:
@@ -132,6 +133,13 @@ def run(
     if shot is not None and shot.problem:
         raise AttnlabError(shot.problem)
     return code
+
+
+def _open_lesson(window: MainWindow, name: str, step: int) -> None:
+    """Open a lesson at a step, counted from 1."""
+    if (desk := window.workspace(LESSONS)) is not None:
+        desk.open(name, step - 1)
+        window.refresh_actions()
 
 
 def end(code: int) -> int:
@@ -197,7 +205,7 @@ class Screenshot(QObject):
 
     def _busy(self) -> bool:
         playground, trainer = self._window.playground, self._window.trainer
-        if trainer is not None and trainer.shown:
+        if trainer is not None and trainer.is_shown:
             return trainer.busy
         return playground is not None and (playground.files.opening or playground.lane.busy)
 

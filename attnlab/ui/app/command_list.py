@@ -1,6 +1,7 @@
 """The list of the command palette: which actions fit a query, and how a line of it is drawn."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
@@ -41,12 +42,12 @@ def search(actions: ActionList, query: str) -> list[Found]:
     return [found for *_, found in sorted(ranked, key=lambda entry: entry[:3])]
 
 
-def _fit(action: Action, query: str) -> tuple[str, Match] | None:
+def _fit(action: Action[Any], query: str) -> tuple[str, Match] | None:
     """Return as what an action fits a query: by its title, by what stands in what it opens, or by its section."""
     title = action.current_title()
     if (hit := close(query, title)) is not None:
         return title, hit
-    inside = [f"{title.rstrip('…')}: {part}" for part in (action.parts() if action.parts is not None else ())]
+    inside = [f"{title.rstrip('…')}: {part}" for part in action.current_parts()]
     hits = [(each, hit) for each in inside if (hit := close(query, each)) is not None]
     if hits:
         return max(hits, key=lambda each: each[1].score)

@@ -1,122 +1,103 @@
-"""The actions of the File section: sessions, weights that come in, figures, films and code that go out."""
+"""The actions of the File section that the workspaces share: opening, saving, importing weights, and exporting."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from attnlab.ui.app.unsaved_actions import unsaved_work
-from attnlab.ui.base.actions import Action
-from attnlab.ui.train.actions import FILM
+from attnlab.ui.base.actions import Action, Context
+from attnlab.ui.base.workspace import on
+from attnlab.ui.playground.entry import PLAYGROUND
+from attnlab.ui.train.entry import TRAIN
+from attnlab.ui.train.train_actions import FILM
 
 if TYPE_CHECKING:
     from attnlab.ui.app.main_window import MainWindow
+    from attnlab.ui.playground.workspace import Playground
+    from attnlab.ui.train.tools import TrainTools
 
 
-def file_actions(w: "MainWindow") -> list[Action]:
-    """Return what opens, saves, brings in and takes out."""
-
-    def loaded() -> bool:
-        return w.playground is not None
-
-    def save() -> None:
-        w.teach("save_draft")() if w.desk is not None and w.desk.editing is not None else w.do("files.save")()
-
-    def training() -> bool:
-        return w.trainer is not None and w.trainer.shown
-
-    def export() -> None:
-        w.train("tools.export_figure")() if training() else w.do("files.ask_export")()
-
-    def film() -> None:
-        from attnlab.ui.export.sweep_dialog import open_sweep_dialog
-
-        w.train("tools.export_film")() if training() else open_sweep_dialog(w)
-
-    def filmed() -> str:
-        return FILM if training() else "Export a film of a sweep…"
-
-    def copy(canvas: bool) -> Callable[[], None]:
-        def call() -> None:
-            from attnlab.ui.export.copying import copy_looked_at
-
-            if training() and not canvas:
-                w.train("tools.copy_picture")()
-            else:
-                copy_looked_at(w, canvas)
-
-        return call
-
-    def copied() -> str:
-        return "Copy picture of the maps" if training() else "Copy picture of the stage"
-
-    def drawable() -> bool:
-        p = w.playground
-        return p is not None and p.code.ready and (p.pinned is None or p.document.view.look != "difference")
-
-    def bring_in() -> None:
-        from attnlab.ui.weights.doors import bring_in
-
-        bring_in(w)
-
-    def paste() -> None:
-        from attnlab.ui.weights.doors import paste
-
-        paste(w)
-
+def file_actions(w: "MainWindow") -> list[Action[Any]]:
+    """Return the actions that open, save, import and export."""
+    play, loaded = on(w, PLAYGROUND), w.once_loaded
+    beside: Context[Playground] = Context(play.find, play.find, play.ready)
     drawn = "As pixels and as SVG, drawn as the last figure was"
     return [
-        Action("presets", "Open a preset…", "File", w.do("open_gallery"), ("Ctrl+P",), loaded),
-        Action("open", "Open a file…", "File", w.do("files.ask_open"), ("Ctrl+O",), loaded),
-        Action(
-            "bring-back",
-            "Bring back the last unsaved work",
-            "File",
-            w.bring_back,
-            (),
-            lambda: bool(unsaved_work(w)),
-        ),
-        Action("weights-in", "Bring in weights…", "File", bring_in, ("Ctrl+I",), loaded),
-        Action("paste-weights", "Paste weights", "File", paste, ("Ctrl+V",), lambda: loaded() and w.rail.place == 0),
-        Action("save", "Save", "File", save, ("Ctrl+S",), loaded),
-        Action("save-as", "Save as…", "File", w.do("files.ask_save"), ("Ctrl+Shift+S",), loaded),
-        Action(
-            "export",
-            "Export a picture or a table…",
-            "File",
-            export,
-            ("Ctrl+E",),
-            loaded,
-            hint="In the training, the maps that are shown",
-        ),
-        Action("copy-picture", copied, "File", copy(canvas=False), (), lambda: training() or drawable(), hint=drawn),
-        Action("copy-canvas", "Copy picture of the whole canvas", "File", copy(canvas=True), (), drawable, hint=drawn),
-        Action("film", filmed, "File", film, ("Ctrl+Shift+E",), loaded),
-        *code_actions(w),
-    ]
-
-
-def code_actions(w: "MainWindow") -> list[Action]:
-    """Return what takes code and matrices out, to the clipboard and into files."""
-
-    def do(method: str, *arguments: str) -> Callable[[], None]:
-        def call() -> None:
-            if w.playground is not None:
-                w.show_workspace(0)  # the playground, whose bar says what was copied
-                getattr(w.playground.code, method)(*arguments)
-
-        return call
-
-    def ready() -> bool:
-        return w.playground is not None and w.playground.code.ready
-
-    script = "Plain PyTorch that computes every stage of the present state"
-    matrix = "The table in which the keyboard is, else the stage that is held or looked at"
-    return [
-        Action("copy-script", "Copy as PyTorch script", "File", do("copy_script"), (), ready, hint=script),
-        Action("save-script", "Save as PyTorch script…", "File", do("ask_code", ".py"), (), ready, hint=script),
-        Action("save-notebook", "Save as Jupyter notebook…", "File", do("ask_code", ".ipynb"), (), ready, hint=script),
-        *(
-            Action(f"copy-{name.lower()}", f"Copy matrix as {name}", "File", do("copy_matrix", name.lower()), (), ready,
-                   hint=matrix)
-            for name in ("LaTeX", "NumPy", "Markdown", "CSV")
-        ),
+        Action("presets", "Open a preset…", "File", play, lambda p: p.open_gallery(), ("Ctrl+P",)),
+        Action("open", "Open a file…", "File", play, lambda p: p.files.ask_open(), ("Ctrl+O",)),
+        Action("bring-back", "Bring back the last unsaved work", "File", Context.of(w), lambda w: w.bring_back(),
+               enabled=lambda w: bool(unsaved_work(w))),
+        Action("weights-in", "Bring in weights…", "File", beside, lambda p: _import_weights(w, p), ("Ctrl+I",)),
+        Action("paste-weights", "Paste weights", "File", beside, lambda p: _paste_weights(w, p), ("Ctrl+V",),
+               enabled=lambda _: w.current == PLAYGROUND.name),
+        Action("save", "Save", "File", loaded, _save, ("Ctrl+S",)),
+        Action("save-as", "Save as…", "File", play, lambda p: p.files.ask_save(), ("Ctrl+Shift+S",)),
+        Action("export", "Export a picture or a table…", "File", loaded, _export, ("Ctrl+E",),
+               hint="In the training, the maps that are shown"),
+        Action("copy-picture", "Copy picture of the stage", "File", loaded, _copy_picture,
+               enabled=lambda w: _training(w) is not None or _drawable(w),
+               title_now=lambda w: "Copy picture of the stage" if _training(w) is None else "Copy picture of the maps",
+               hint=drawn),
+        Action("copy-canvas", "Copy picture of the whole canvas", "File", loaded, _copy_canvas, enabled=_drawable,
+               hint=drawn),
+        Action("film", "Export a film of a sweep…", "File", loaded, _film, ("Ctrl+Shift+E",),
+               title_now=lambda w: "Export a film of a sweep…" if _training(w) is None else FILM),
     ]  # fmt: skip
+
+
+def _training(w: "MainWindow") -> "TrainTools | None":
+    """Return the tools of the training while it is shown."""
+    trainer = w.workspace(TRAIN, make=False)
+    return trainer.tools if trainer is not None and w.current == TRAIN.name else None
+
+
+def _drawable(w: "MainWindow") -> bool:
+    p = w.playground
+    return p is not None and p.code.ready and (p.pinned is None or p.document.view.look != "difference")
+
+
+def _save(w: "MainWindow") -> None:
+    if w.desk is not None and w.desk.editing is not None:
+        w.desk.save_draft()
+    elif (playground := on(w, PLAYGROUND).enter()) is not None:
+        playground.files.save()
+
+
+def _export(w: "MainWindow") -> None:
+    if (training := _training(w)) is not None:
+        training.export_figure()
+    elif (playground := on(w, PLAYGROUND).enter()) is not None:
+        playground.files.ask_export()
+
+
+def _film(w: "MainWindow") -> None:
+    from attnlab.ui.export.sweep_dialog import open_sweep_dialog
+
+    if (training := _training(w)) is not None:
+        training.export_film()
+    elif (playground := on(w, PLAYGROUND).enter()) is not None:
+        open_sweep_dialog(playground, w)
+
+
+def _copy_picture(w: "MainWindow") -> None:
+    if (training := _training(w)) is not None:
+        training.copy_picture()
+    elif (playground := w.playground) is not None and playground.reply is not None:
+        playground.code.copy_picture(playground.current_stage, playground.document.view.head)
+
+
+def _copy_canvas(w: "MainWindow") -> None:
+    from attnlab.ui.export.copying import copy_canvas
+
+    if w.playground is not None:
+        copy_canvas(w.playground, w.settings.figure)
+
+
+def _import_weights(w: "MainWindow", playground: "Playground") -> None:
+    from attnlab.ui.weights.import_weights import import_weights
+
+    import_weights(playground, w)
+
+
+def _paste_weights(w: "MainWindow", playground: "Playground") -> None:
+    from attnlab.ui.weights.import_weights import paste_weights
+
+    paste_weights(playground, w)

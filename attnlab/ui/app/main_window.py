@@ -1,9 +1,8 @@
 """The window: rail, workspace, bars, menus and keys. It is on screen before torch is loaded."""
 
-from collections.abc import Callable
-from operator import attrgetter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent, QResizeEvent
@@ -12,47 +11,55 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QWidget
 from attnlab.base.printable import printable
 from attnlab.document.settings import Settings
 from attnlab.files.source import Source
+from attnlab.ui.app import workspaces
 from attnlab.ui.app.command_palette import CommandPalette
-from attnlab.ui.app.dressed_window import Dressed, DressedWindow
 from attnlab.ui.app.open_file import open_paths
 from attnlab.ui.app.rail import Rail
 from attnlab.ui.app.window_actions import SECTIONS, window_actions
-from attnlab.ui.app.window_keys import take_key
 from attnlab.ui.app.window_place import keep_place, restore_place
 from attnlab.ui.app.window_start import WindowStart
-from attnlab.ui.base.actions import ActionList
+from attnlab.ui.base.actions import ActionList, Context
 from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.themed_window import Themed
+from attnlab.ui.base.workspace import Host, W, Workspace, WorkspaceKind
+from attnlab.ui.lessons.entry import LESSONS
+from attnlab.ui.playground.entry import PLAYGROUND
+from attnlab.ui.train.entry import TRAIN
 
 if TYPE_CHECKING:
     from attnlab.compute.service import ComputeService
     from attnlab.document.first import First
     from attnlab.document.scene import Scene
     from attnlab.ui.lessons.desk import LessonDesk
+    from attnlab.ui.lessons.draft import Draft
     from attnlab.ui.playground.recovery import Recovery
     from attnlab.ui.playground.workspace import Playground
     from attnlab.ui.train.workspace import TrainWorkspace
 
-WORKSPACES = (("Play", "play-grid"), ("Lessons", "book"), ("Train", "train"))
-PLAYGROUND, LESSONS, TRAIN = range(len(WORKSPACES))
+PLACES = ((0, 0, 1, 2), (1, 1, 1, 1), (2, 0, 1, 2))
+"""Where the pages of a workspace lie in the grid of the window: row, column, rows, columns."""
 
 
 @guarded
-class MainWindow(DressedWindow):
-    """Owns the worker and the workspaces."""
+class MainWindow(Host):
+    """Owns the compute thread and the workspaces."""
 
     first_painted = Signal()
     ready = Signal()
-    """The playground is there and its first numbers are shown."""
+    """The playground exists and its first numbers are shown."""
     failed = Signal(str)
     """There will be no first numbers, for this reason: nothing could be loaded, or the first scene not computed."""
 
     def __init__(self, settings: Settings, source: "Source | Scene", *, remember: bool = True) -> None:
         super().__init__(settings, remember=remember)
         self._walkable: tuple[bool, bool] | None = None
+        self.kinds: tuple[WorkspaceKind[Any], ...] = workspaces.WORKSPACES
+        self._workspaces: dict[str, Workspace] = {}
+        self._pages: dict[str, tuple[QWidget, QWidget, QWidget]] = {}
+        self._current = self.kinds[0].name
         self.playground: Playground | None = None
         self.recovery: Recovery | None = None
-        self.desk: LessonDesk | None = None
-        self.trainer: TrainWorkspace | None = None
+        self.once_loaded: Context[MainWindow] = Context(lambda: self, lambda: self, lambda: self.loaded)
         self._service: ComputeService | None = None
         self.starting = WindowStart(self, source)
         self.setWindowTitle("attnlab")
@@ -64,8 +71,8 @@ class MainWindow(DressedWindow):
         for section in SECTIONS:
             self.actions_list.menu(menu.addMenu(section), section)
         menu.aboutToShow.connect(self.actions_list.refresh)
-        self.rail = Rail(WORKSPACES, menu)
-        self.rail.workspace_chosen.connect(self.show_workspace)
+        self.rail = Rail([(kind.title, kind.icon) for kind in self.kinds], menu)
+        self.rail.workspace_chosen.connect(lambda place: self.show_workspace(self.kinds[place].name))
         self._build()
         self.apply_theme()
         restore_place(self, remember)
@@ -99,11 +106,9 @@ class MainWindow(DressedWindow):
         prepare()  # of the threads, this one is not told by the loader's
         self._service = ComputeService(self)
         self.playground = Playground(first.scene, first.label, self._service, self, self._page)
-        self._grid.addWidget(self.playground.top_bar, 0, 0, 1, 2)
-        self._grid.addWidget(self.playground.body, 1, 1)
-        self._grid.addWidget(self.playground.step_bar, 2, 0, 1, 2)
-        self.playground.arrange(self.width() - self.rail.sizeHint().width())
-        self.playground.set_palette(self._palette)
+        self.playground.files.lessons = lambda make: self.workspace(LESSONS, make=make)
+        self._workspaces[PLAYGROUND.name] = self.playground
+        self._place(PLAYGROUND.name, self.playground)
         self.playground.title_changed.connect(self._on_title_changed)
         self.playground.top_bar.export_requested.connect(self.playground.files.ask_export)
         self.playground.files.opened.connect(self.remember_file)
@@ -112,13 +117,13 @@ class MainWindow(DressedWindow):
         self._on_title_changed(self.playground.title())
         if self._remember:
             self.recovery = Recovery(self.playground)
-            self.actions_list.refresh()
+            self.refresh_actions()
         return self.playground
 
     def bring_back(self, path: Path | None = None) -> None:
         """Open the unsaved work at a path, or the newest, if there is any."""
         if self.recovery is not None:
-            self.show_workspace(PLAYGROUND)
+            self.show_workspace(PLAYGROUND.name)
             self.recovery.bring_back(path)
 
     @Slot(str)
@@ -129,7 +134,7 @@ class MainWindow(DressedWindow):
         walkable = (history.undo_label is None, history.redo_label is None) if history is not None else None
         if walkable != self._walkable:  # for the keys; the menu and the palette ask for all the rest when they open
             self._walkable = walkable
-            self.actions_list.refresh()
+            self.refresh_actions()
 
     @Slot(int)
     def _on_history_budget_chosen(self, mib: int) -> None:
@@ -137,107 +142,93 @@ class MainWindow(DressedWindow):
         if self.playground is not None:
             self.playground.document.set_history_budget(mib << 20)
 
-    def parts(self) -> "list[Dressed]":
-        made = (self.rail, self.command_palette, self.playground, self.desk, self.trainer)
-        return [part for part in made if part is not None]
+    def parts(self) -> list[Themed]:
+        return [self.rail, self.command_palette, *self._workspaces.values()]
 
     def say(self, sentence: str) -> None:
-        if self.playground is not None:
-            self.playground.step_bar.show_message(sentence)
-        if self.desk is not None:
-            self.desk.show_message(sentence)
-        if self.trainer is not None:
-            self.trainer.footer.show_message(sentence)
-
-    def do(self, path: str) -> Callable[[], None]:
-        """Return what shows the playground and calls a method of it ("files.save"); nothing while it is loading."""
-
-        def call() -> None:
-            if self.playground is not None:
-                if self.rail.place != PLAYGROUND:
-                    self.show_workspace(PLAYGROUND)
-                attrgetter(path)(self.playground)()
-
-        return call
+        for workspace in self._workspaces.values():
+            workspace.say(sentence)
 
     def show_palette(self) -> None:
         """Open or close the command palette."""
-        self.actions_list.refresh()
+        self.refresh_actions()
         self.command_palette.open()
 
     def toggle_full_screen(self) -> None:
         """Fill the screen, or leave it."""
         self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
 
-    def lessons(self) -> "LessonDesk | None":
-        """Return what lessons need, made when it is first asked for; None while the playground is loading."""
-        if self.desk is None and self.playground is not None:
-            from attnlab.ui.lessons.desk import LessonDesk
+    # Workspaces
 
-            self.desk = LessonDesk(self.playground, self)
-            self.desk.set_palette(self._palette)
-        return self.desk
+    @property
+    def loaded(self) -> bool:
+        return self.playground is not None
 
-    def teach(self, path: str, *arguments: object) -> Callable[[], None]:
-        """Return what calls a method of the lessons' desk ("player.next"), for an action; nothing while loading."""
+    @property
+    def current(self) -> str:
+        return self._current
 
-        def call() -> None:
-            desk = self.lessons()
-            if desk is not None:
-                attrgetter(path)(desk)(*arguments)
-                self.actions_list.refresh()
+    @property
+    def desk(self) -> "LessonDesk | None":
+        """What lessons need, if it is made."""
+        return self.workspace(LESSONS, make=False)
 
-        return call
+    @property
+    def trainer(self) -> "TrainWorkspace | None":
+        """The workspace that trains, if it is made."""
+        return self.workspace(TRAIN, make=False)
 
-    def training(self) -> "TrainWorkspace | None":
-        """Return the workspace that trains, made when it is first asked for; None while the playground is loading."""
-        if self.trainer is None and self.playground is not None:
-            from attnlab.ui.train.workspace import first_workspace
+    @property
+    def editing(self) -> "Draft | None":
+        """The lesson that is being written, while its editor is shown."""
+        return self.desk.editing if self.desk is not None else None
 
-            self.trainer = first_workspace(self, self._grid)
-            self.trainer.set_palette(self._palette)
-        return self.trainer
+    def workspace(self, kind: WorkspaceKind[W], *, make: bool = True) -> W | None:
+        found: Any = self._workspaces.get(kind.name)
+        if found is None and make and self.loaded:
+            found = self._workspaces[kind.name] = kind.make(self)
+            found.set_palette(self._palette)
+        return found  # type: ignore[no-any-return]
 
-    def train(self, path: str) -> Callable[[], None]:
-        """Return what shows the training and calls a method of its workspace; nothing while loading."""
-
-        def call() -> None:
-            if self.playground is not None:
-                self.show_workspace(TRAIN)
-                attrgetter(path)(self.trainer)()
-                self.actions_list.refresh()
-
-        return call
-
-    @Slot(int)
-    def show_workspace(self, place: int) -> None:
-        """Show the playground, the lessons or the training."""
-        desk = self.lessons() if place == LESSONS else self.desk
-        trainer = self.training() if place == TRAIN else self.trainer
-        if self.playground is None:
-            place = PLAYGROUND
-        self.rail.show_place(place)
-        if self.playground is None:
+    def show_workspace(self, name: str) -> None:
+        kind = next(kind for kind in self.kinds if kind.name == name) if self.loaded else self.kinds[0]
+        self.rail.show_place(self.kinds.index(kind))
+        if (workspace := self.workspace(kind)) is None:
             return
-        for widget in (self.playground.top_bar, self.playground.body, self.playground.step_bar):
-            widget.setVisible(place == PLAYGROUND)
-        if desk is not None:
-            desk.show_page(place == LESSONS, self._grid)
-        if trainer is not None:
-            trainer.show_all(place == TRAIN)
-        self.actions_list.refresh()
+        before, self._current = self._current, kind.name
+        if kind.name not in self._pages:
+            self._place(kind.name, workspace)
+        for other, pages in self._pages.items():
+            for page in pages:
+                page.setVisible(other == kind.name)
+        if before != kind.name:
+            self._workspaces[before].hidden()
+        workspace.shown()
+        self.refresh_actions()
+
+    def _place(self, name: str, workspace: Workspace) -> None:
+        """Put the pages of a workspace into the window."""
+        self._pages[name] = workspace.pages()
+        for page, place in zip(self._pages[name], PLACES, strict=True):
+            self._grid.addWidget(page, *place)
+        workspace.arrange(self._width())
+        workspace.set_palette(self._palette)  # being given a parent resets fonts
+
+    def _width(self) -> int:
+        """Return the width that workspaces have in pixels."""
+        return self.width() - self.rail.sizeHint().width()
 
     def escape(self) -> None:
-        """Let go of the card that fills the canvas, then of the cell; the arrows walk the steps again."""
-        if self.playground is not None and self.rail.place == PLAYGROUND:
-            self.playground.let_go()
-            self.playground.canvas.setFocus()
-        elif self.trainer is not None and self.rail.place == TRAIN:
-            self.trainer.maps.close_map()
+        """Leave what is open in the workspace that is shown."""
+        if self._current in self._workspaces:
+            self._workspaces[self._current].escape()
 
     def open_path(self, path: Path) -> None:
         """Open a file by its ending: a session, a lesson, weights."""
-        open_paths(self, [path])
+        self.open_paths([path])
+
+    def open_paths(self, paths: Sequence[Path]) -> None:
+        open_paths(self, paths)
 
     @Slot(object)
     def remember_file(self, path: Path) -> None:
@@ -249,10 +240,8 @@ class MainWindow(DressedWindow):
         self.starting.stop()
         if self.recovery is not None:
             self.recovery.stop()
-        if self.playground is not None:
-            self.playground.stop()
-        if self.trainer is not None:
-            self.trainer.close()
+        for workspace in self._workspaces.values():
+            workspace.stop()
         if self._service is not None:
             self._service.stop()
 
@@ -262,29 +251,34 @@ class MainWindow(DressedWindow):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        for part in (self.playground, self.trainer):
-            if part is not None:
-                part.arrange(self.width() - self.rail.sizeHint().width())
+        for workspace in self._workspaces.values():
+            workspace.arrange(self._width())
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if self.recovery is not None and not self.starting.stopped and not self.recovery.may_close():
             event.ignore()
             return
-        if self.desk is not None:
-            self.desk.stop()
         if self._remember:
             keep_place(self)
         self.stop()
         super().closeEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if not take_key(self, Qt.Key(event.key())):
+        if not self._take_key(Qt.Key(event.key())):
             super().keyPressEvent(event)
+
+    def _take_key(self, key: Qt.Key) -> bool:
+        """Offer a key to the workspaces, the playground last: a lesson walks the steps by the same keys."""
+        if any(workspace.take_key(key) for workspace in reversed(self._workspaces.values())):
+            return True
+        if key == Qt.Key.Key_Escape:
+            self.escape()
+        return key == Qt.Key.Key_Escape
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if any(url.isLocalFile() for url in event.mimeData().urls()):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        open_paths(self, [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()])
+        self.open_paths([Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()])
         event.acceptProposedAction()

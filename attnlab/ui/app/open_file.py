@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 
 from attnlab.files.atomic import shown
 from attnlab.files.source import run_folder
+from attnlab.ui.lessons.entry import LESSONS
+from attnlab.ui.playground.entry import PLAYGROUND
+from attnlab.ui.train.entry import TRAIN
 
 if TYPE_CHECKING:
     from attnlab.ui.app.main_window import MainWindow
 
-LESSONS = (".md", ".markdown")
+MARKDOWN = (".md", ".markdown")
 WEIGHTS = (".csv", ".tsv", ".txt", ".npy", ".npz", ".safetensors", ".pt", ".pth", ".bin")
 
 
@@ -45,24 +48,23 @@ def open_paths(window: "MainWindow", paths: Sequence[Path]) -> None:
 def _open_one(window: "MainWindow", path: Path, then: Callable[[bool], None]) -> None:
     """Open a lesson, a run, or a session: what is none of them is refused in its own words. ``then`` is told whether
     it was opened, which for a session is known later."""
-    if path.suffix.lower() in LESSONS:
-        desk = window.lessons()
+    if path.suffix.lower() in MARKDOWN:
+        desk = window.workspace(LESSONS)
         then(desk is not None and desk.open(path))
     elif (folder := run_folder(path)) is not None:
         then(_open_run(window, folder))
     elif window.playground is not None:
-        window.show_workspace(0)
+        window.show_workspace(PLAYGROUND.name)
         window.playground.files.open(path, then)
 
 
 def _open_run(window: "MainWindow", folder: Path) -> bool:
     """Show a run of a training where it was trained."""
-    from attnlab.ui.app.main_window import TRAIN
-
-    window.show_workspace(TRAIN)
-    if window.trainer is None or window.trainer.tools is None:
+    window.show_workspace(TRAIN.name)
+    trainer = window.workspace(TRAIN)
+    if trainer is None or trainer.tools is None:
         return False
-    window.trainer.tools.open_run(folder)
+    trainer.tools.open_run(folder)
     return True
 
 
@@ -70,4 +72,5 @@ def _open_weights(window: "MainWindow", paths: Sequence[Path]) -> None:
     """Ask how arrays of files map onto the weights."""
     from attnlab.ui.weights.dialog import open_weights_dialog
 
-    open_weights_dialog(window, list(paths))
+    if window.playground is not None:
+        open_weights_dialog(window.playground, window, list(paths))

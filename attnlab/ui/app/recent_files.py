@@ -2,12 +2,12 @@
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from attnlab.document.settings import RECENT_LIMIT
 from attnlab.files.atomic import shown
 from attnlab.ui.app.open_file import open_path
-from attnlab.ui.base.actions import Action
+from attnlab.ui.base.actions import Action, Context
 
 if TYPE_CHECKING:
     from attnlab.ui.app.main_window import MainWindow
@@ -17,23 +17,21 @@ _LONGEST = 48
 """So many letters of a folder are shown, the last ones."""
 
 
-def recent_actions(w: "MainWindow") -> list[Action]:
+def recent_actions(w: "MainWindow") -> list[Action[Any]]:
     """Return an action for each place of the list; a place without a file has no title, and is not shown."""
 
-    def nothing() -> str:
-        return "" if w.settings.recent else "No file was opened yet"
-
-    none = Action("recent-none", nothing, SECTION, lambda: None, enabled=lambda: False, in_palette=False)
+    none = Action(
+        "recent-none", "", SECTION, Context.of(w), lambda _: None, enabled=lambda _: False, in_palette=False,
+        title_now=lambda w: "" if w.settings.recent else "No file was opened yet",
+    )  # fmt: skip
     return [none, *(_action(w, index) for index in range(RECENT_LIMIT))]
 
 
-def _action(w: "MainWindow", index: int) -> Action:
-    def title() -> str:
-        return titled(Path(w.settings.recent[index])) if index < len(w.settings.recent) else ""
+def _action(w: "MainWindow", index: int) -> Action[Any]:
+    def title(window: "MainWindow") -> str:
+        return titled(Path(window.settings.recent[index])) if index < len(window.settings.recent) else ""
 
-    return Action(
-        f"recent-{index + 1}", title, SECTION, partial(_open, w, index), enabled=lambda: w.playground is not None
-    )
+    return Action(f"recent-{index + 1}", "", SECTION, w.once_loaded, partial(_open, index), title_now=title)
 
 
 def titled(path: Path) -> str:
@@ -43,7 +41,7 @@ def titled(path: Path) -> str:
     return f"{shown(path.name)} — {shown(where if len(where) <= _LONGEST else f'…{where[-_LONGEST:]}')}"
 
 
-def _open(w: "MainWindow", index: int) -> None:
+def _open(index: int, w: "MainWindow") -> None:
     """Open a file of the list; one that is gone leaves it."""
     if index >= len(w.settings.recent):
         return

@@ -1,9 +1,9 @@
 """The actions of the section Unsaved work: one for each unsaved session, the newest first."""
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from attnlab.ui.base.actions import Action
+from attnlab.ui.base.actions import Action, Context
 
 if TYPE_CHECKING:
     from attnlab.files.sessions.unsaved import Unsaved
@@ -18,25 +18,25 @@ def unsaved_work(w: "MainWindow") -> "tuple[Unsaved, ...]":
     return w.recovery.kept() if w.recovery is not None else ()
 
 
-def unsaved_actions(w: "MainWindow") -> list[Action]:
+def unsaved_actions(w: "MainWindow") -> list[Action[Any]]:
     """Return an action for each entry of the list; an empty entry has no title and is not shown."""
 
-    def nothing() -> str:
-        return "" if unsaved_work(w) else "No unsaved work"
-
-    none = Action("unsaved-none", nothing, SECTION, lambda: None, enabled=lambda: False, in_palette=False)
+    none = Action(
+        "unsaved-none", "", SECTION, Context.of(w), lambda _: None, enabled=lambda _: False, in_palette=False,
+        title_now=lambda w: "" if unsaved_work(w) else "No unsaved work",
+    )  # fmt: skip
     return [none, *(_action(w, index) for index in range(PLACES))]
 
 
-def _action(w: "MainWindow", index: int) -> Action:
-    def title() -> str:
-        kept = unsaved_work(w)
+def _action(w: "MainWindow", index: int) -> Action[Any]:
+    def title(window: "MainWindow") -> str:
+        kept = unsaved_work(window)
         return f"Bring back {kept[index].described()}" if index < len(kept) else ""
 
-    return Action(f"unsaved-{index + 1}", title, SECTION, partial(_bring_back, w, index))
+    return Action(f"unsaved-{index + 1}", "", SECTION, Context.of(w), partial(_bring_back, index), title_now=title)
 
 
-def _bring_back(w: "MainWindow", index: int) -> None:
+def _bring_back(index: int, w: "MainWindow") -> None:
     kept = unsaved_work(w)
     if index < len(kept):
         w.bring_back(kept[index].path)

@@ -3,57 +3,110 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QWidget
 
+C = TypeVar("C")
+P = TypeVar("P")
+
 
 @dataclass(frozen=True, slots=True)
-class Action:
-    """One thing a person can do. ``title`` may be a function, for "Undo drag W_q"; ``checked`` makes it a switch.
+class Context(Generic[C]):
+    """What actions act on, such as the playground of a window, which may not exist yet.
 
-    An action whose title is "" just now is not shown, neither in a menu nor in the palette. ``parts`` names what stands
-    in what it opens, so that the palette finds it by that too.
+    ``find`` returns it if it exists. ``enter`` makes it if need be, and shows it, before an action runs. ``ready``
+    tells whether ``enter`` would return it.
+    """
+
+    find: Callable[[], C | None]
+    enter: Callable[[], C | None]
+    ready: Callable[[], bool]
+
+    @classmethod
+    def of(cls, thing: C) -> "Context[C]":
+        """Return the context of something that always exists."""
+        return cls(lambda: thing, lambda: thing, lambda: True)
+
+    def part(self, get: "Callable[[C], P | None]") -> "Context[P]":
+        """Return the context of a part of this one."""
+
+        def of(whole: C | None) -> P | None:
+            return get(whole) if whole is not None else None
+
+        return Context(lambda: of(self.find()), lambda: of(self.enter()), self.ready)
+
+
+@dataclass(frozen=True, slots=True)
+class Action(Generic[C]):
+    """One thing a person can do with ``on``, by calling ``run`` with it.
+
+    It is enabled if its context is ready and, with ``enabled``, if that holds of what the context finds. ``title_now``
+    replaces the title if the context finds something, for "Undo drag W_q"; an action whose title is "" is shown neither
+    in a menu nor in the palette. ``checked`` makes it a switch. ``parts`` names what it opens; the palette finds it by
+    these names too.
 
     ``shortcuts`` are written portably ("Ctrl+Shift+Z"; Ctrl is Command on a Mac), the one to show first.
     """
 
     id: str
-    title: str | Callable[[], str]
+    title: str
     section: str
-    callback: Callable[[], Any]
+    on: Context[C]
+    run: Callable[[C], Any]
     shortcuts: tuple[str, ...] = ()
-    enabled: Callable[[], bool] | None = None
-    checked: Callable[[], bool] | None = None
+    enabled: Callable[[C], bool] | None = None
+    checked: Callable[[C], bool] | None = None
+    title_now: Callable[[C], str] | None = None
     hint: str = ""
     in_palette: bool = True
-    parts: Callable[[], Iterable[str]] | None = None
+    parts: Callable[[C], Iterable[str]] | None = None
 
     def current_title(self) -> str:
-        """Return the title as it reads just now."""
-        return self.title() if callable(self.title) else self.title
+        """Return the current title."""
+        found = self.on.find() if self.title_now is not None else None
+        return self.title_now(found) if self.title_now is not None and found is not None else self.title
 
     def is_enabled(self) -> bool:
-        """Tell whether it can be done just now."""
-        return self.enabled is None or self.enabled()
+        """Return whether it can be done now."""
+        return self.on.ready() and (self.enabled is None or self._holds(self.enabled))
+
+    def is_checked(self) -> bool:
+        """Return whether a switch is on."""
+        return self.checked is not None and self._holds(self.checked)
+
+    def current_parts(self) -> list[str]:
+        """Return the names of what it opens."""
+        found = self.on.find() if self.parts is not None else None
+        return list(self.parts(found)) if self.parts is not None and found is not None else []
+
+    def call(self) -> None:
+        """Do it."""
+        found = self.on.enter()
+        if found is not None:
+            self.run(found)
+
+    def _holds(self, condition: Callable[[C], bool]) -> bool:
+        found = self.on.find()
+        return found is not None and condition(found)
 
 
 class ActionList(QObject):
     """The actions of one window. The owner calls ``refresh`` when what the predicates look at has changed."""
 
-    def __init__(self, actions: Iterable[Action], window: QWidget) -> None:
+    def __init__(self, actions: Iterable[Action[Any]], window: QWidget) -> None:
         """Make the QActions and give their shortcuts to the window; raises ValueError if two share an id or a key."""
         super().__init__(window)
         self._window = window
-        self._actions: dict[str, Action] = {}
+        self._actions: dict[str, Action[Any]] = {}
         self._qt: dict[str, QAction] = {}
         self._keys: dict[str, str] = {}
         for action in actions:
             self.add(action)
 
-    def add(self, action: Action) -> QAction:
+    def add(self, action: Action[Any]) -> QAction:
         """Add one more action, to the window's shortcuts too."""
         if action.id in self._actions:
             raise ValueError(f"two actions have the id {action.id!r}")
@@ -71,16 +124,16 @@ class ActionList(QObject):
         return made
 
     def refresh(self) -> None:
-        """Ask every action for its title, whether it can be done and whether it is on."""
+        """Update the title, state and check mark of every action."""
         for action in self._actions.values():
             self._refresh(action)
 
     def run(self, action_id: str) -> bool:
-        """Do an action if it can be done just now; False if it cannot. Raises KeyError for an unknown id."""
+        """Do an action if it can be done now, and return whether it could. Raises KeyError for an unknown id."""
         action = self._actions[action_id]
         if not action.is_enabled():
             return False
-        action.callback()
+        action.call()
         self.refresh()
         return True
 
@@ -99,7 +152,7 @@ class ActionList(QObject):
     def __getitem__(self, action_id: str) -> QAction:
         return self._qt[action_id]
 
-    def __iter__(self) -> Iterator[Action]:
+    def __iter__(self) -> Iterator[Action[Any]]:
         return iter(self._actions.values())
 
     def __len__(self) -> int:
@@ -114,7 +167,7 @@ class ActionList(QObject):
             raise ValueError(f"{action_id} and {self._keys[name]} share the shortcut {name}")
         self._keys[name] = action_id
 
-    def _refresh(self, action: Action) -> None:
+    def _refresh(self, action: Action[Any]) -> None:
         made, title = self._qt[action.id], action.current_title()
         made.setVisible(bool(title))
         if made.text() != title.replace("&", "&&") or not made.toolTip():
@@ -123,7 +176,7 @@ class ActionList(QObject):
             made.setToolTip(f"{action.hint or title}  ({key})" if key else action.hint or title)
         made.setEnabled(action.is_enabled())
         if action.checked is not None:
-            made.setChecked(action.checked())
+            made.setChecked(action.is_checked())
 
     def _on_triggered(self, action_id: str, _checked: bool = False) -> None:
         self.run(action_id)

@@ -1,5 +1,6 @@
 """Figures on the clipboard: as pixels for letters, as SVG for drawings."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from attnlab.ui.base.clipboard import copy_data
 from attnlab.ui.export.remembered import recalled
 
 if TYPE_CHECKING:
-    from attnlab.ui.app.main_window import MainWindow
+    from attnlab.ui.playground.workspace import Playground
 
 
 def copy_figure(source: Source, spec: FigureSpec) -> QImage:
@@ -32,15 +33,11 @@ def copy_figure(source: Source, spec: FigureSpec) -> QImage:
     return image
 
 
-def copy_looked_at(window: "MainWindow", canvas: bool) -> None:
-    """Copy the stage that is looked at, or the whole canvas, drawn as figures were last; say what was copied."""
-    playground = window.playground
-    if playground is None or playground.reply is None or playground.reply.trace is None:
+def copy_canvas(playground: "Playground", choices: Sequence[str]) -> None:
+    """Copy the whole canvas as a figure, drawn as ``choices`` of the settings say; show what was copied."""
+    if playground.reply is None or playground.reply.trace is None:
         return
-    if not canvas:
-        playground.code.copy_picture(playground.current_stage, playground.document.view.head)
-        return
-    spec = replace(recalled(window.settings.figure)[0], stages=(), canvas=True, head=playground.document.view.head)
+    spec = replace(recalled(choices)[0], stages=(), canvas=True, head=playground.document.view.head)
     pinned = playground.pinned if playground.document.view.look == "pinned" else None
     try:
         image = copy_figure(pinned or playground.reply.trace, spec)

@@ -1,21 +1,18 @@
 """What was last chosen in a dialog of films: fields as words for the settings, and back."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QCheckBox, QComboBox, QWidget
 
+from attnlab.ui.base.themed_window import ThemedWindow
 from attnlab.ui.export.remembered import others
 from attnlab.ui.widgets.fields.undo_fields import NumberBox
-
-if TYPE_CHECKING:
-    from attnlab.ui.app.main_window import MainWindow
 
 Fields = Mapping[str, QWidget]
 """The fields whose choices are habits, by a word for each; one that others depend on stands before these."""
 
 
-def keep(window: "MainWindow", kind: str, fields: Fields) -> None:
+def keep(window: ThemedWindow, kind: str, fields: Fields) -> None:
     """Put what fields say into the settings; ``kind`` tells it from what others remember."""
     mine = tuple(f"{kind}.{name}={_text(field)}" for name, field in fields.items())
     window.change_settings(figure=(*others(window.settings.figure, kind), *mine))

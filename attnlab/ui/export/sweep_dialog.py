@@ -9,13 +9,13 @@ from attnlab.figures.films.film_file import check_film
 from attnlab.figures.films.film_frame import Film, Survey
 from attnlab.ui.base.jobs import Lane
 from attnlab.ui.base.slices import Call
+from attnlab.ui.base.workspace import Host
 from attnlab.ui.export.film_window import FilmWindow
 from attnlab.ui.export.filming import Scenario, surveyed
 from attnlab.ui.export.habits import keep, recall
 from attnlab.ui.export.sweep_form import SweepForm
 
 if TYPE_CHECKING:
-    from attnlab.ui.app.main_window import MainWindow
     from attnlab.ui.playground.workspace import Playground
 
 KIND = "sweep"
@@ -24,7 +24,7 @@ KIND = "sweep"
 class SweepDialog(FilmWindow):
     """Films of the playground of a window, which stays usable beside it."""
 
-    def __init__(self, playground: "Playground", window: "MainWindow") -> None:
+    def __init__(self, playground: "Playground", window: Host) -> None:
         form = SweepForm()
         super().__init__("Export a film of a sweep", form, window)
         self.form, self._playground = form, playground
@@ -69,13 +69,10 @@ class SweepDialog(FilmWindow):
             self._on_computed()
 
 
-def open_sweep_dialog(window: "MainWindow") -> None:
-    """Let a person make films of what is open in a window, which stays usable beside."""
-    if window.playground is None:
-        return
+def open_sweep_dialog(playground: "Playground", window: Host) -> None:
+    """Open the dialog beside the playground, which stays usable."""
     dialog = window.findChild(SweepDialog)
     if dialog is None:
-        window.show_workspace(0)
-        dialog = SweepDialog(window.playground, window)
+        dialog = SweepDialog(playground, window)
     dialog.show()
     dialog.activateWindow()

@@ -4,31 +4,33 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Slot
-from PySide6.QtWidgets import QFileDialog, QGridLayout
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from attnlab.base.errors import AttnlabError
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.lessons.lesson import Lesson
+from attnlab.ui.base.workspace import Host
 from attnlab.ui.lessons.draft import Draft
 from attnlab.ui.lessons.panel import LessonPanel
 from attnlab.ui.lessons.player import LessonPlayer
+from attnlab.ui.playground.entry import PLAYGROUND
 
 if TYPE_CHECKING:
     from attnlab.lessons.slides import Slide
-    from attnlab.ui.app.main_window import MainWindow
     from attnlab.ui.lessons.workspace import LessonsWorkspace
     from attnlab.ui.playground.workspace import Playground
     from attnlab.ui.predict.exercise_dialog import ExerciseDialog
     from attnlab.ui.present import PresentWindow
 
 FILTER = "Lessons (*.md)"
+LESSONS = "lessons"
 CANVAS = "canvas"
 
 
 class LessonDesk(QObject):
     """Owns the player, the panel beside the playground, the lessons' workspace, the draft, and the presentation."""
 
-    def __init__(self, playground: "Playground", window: "MainWindow") -> None:
+    def __init__(self, playground: "Playground", window: Host) -> None:
         super().__init__(window)
         self._playground, self._window = playground, window
         self._palette = LIGHT
@@ -52,25 +54,25 @@ class LessonDesk(QObject):
         try:
             lesson = find(str(name))
         except AttnlabError as error:
-            self.say(str(error))
+            self.refuse(str(error))
             return False
         return self.walk(lesson, step)
 
     def walk(self, lesson: Lesson, step: int = 0) -> bool:
         """Walk a lesson beside the playground, from one of its steps; False when it has none."""
         if not lesson.steps:
-            self.say(f"{lesson.title or lesson.name} has no steps yet.")
+            self.refuse(f"{lesson.title or lesson.name} has no steps yet.")
             self.show_lesson(lesson)
             return False
         self.player.open(lesson, step)
-        self._window.show_workspace(0)
+        self._window.show_workspace(PLAYGROUND.name)
         if self._playground.canvas.isVisible() or self.panel is None:
             self._playground.canvas.setFocus()
         else:
             self.panel.focus()
         if lesson.problems:
             first, more = lesson.problems[0], len(lesson.problems) - 1
-            self.say(f"Line {first.line}: {first.reason}" + (f" And {more} more; see Lessons." if more else ""))
+            self.refuse(f"Line {first.line}: {first.reason}" + (f" And {more} more; see Lessons." if more else ""))
         return True
 
     def close(self) -> None:
@@ -84,9 +86,9 @@ class LessonDesk(QObject):
         dialog.fileSelected.connect(self._on_open_selected)
         dialog.open()
 
-    def take_key(self, key: int) -> bool:
+    def take_key(self, key: Qt.Key) -> bool:
         """Walk the open lesson by the keys of a clicker; False when the key is not the lesson's."""
-        if self.player.slide is None or self._window.rail.place != 0:
+        if self.player.slide is None or self._window.current != PLAYGROUND.name:
             return False
         if key == Qt.Key.Key_PageDown:
             self.player.next()
@@ -94,27 +96,37 @@ class LessonDesk(QObject):
             self.player.back()
         else:
             return False
-        self._window.actions_list.refresh()
+        self._window.refresh_actions()
         return True
 
     # The workspace
 
-    def show_page(self, shown: bool, grid: QGridLayout) -> None:
-        """Show the lessons in the place of the playground, or no longer; they are read when they are first shown."""
-        if shown and self.workspace is None:
-            from attnlab.ui.lessons.workspace import LessonsWorkspace
+    def pages(self) -> tuple[QWidget, QWidget, QWidget]:
+        """Return the bar of the lessons, the shelf with a page, and the line for messages; reads all lessons."""
+        from attnlab.ui.lessons.workspace import LessonsWorkspace
 
-            self.workspace = LessonsWorkspace(self)
-            grid.addWidget(self.workspace.header, 0, 0, 1, 2)
-            grid.addWidget(self.workspace.body, 1, 1)
-            grid.addWidget(self.workspace.footer, 2, 0, 1, 2)
-            self.workspace.set_palette(self._palette)  # once it has its place: being given one resets fonts
+        self.workspace = LessonsWorkspace(self)
+        return self.workspace.header, self.workspace.body, self.workspace.footer
+
+    def shown(self) -> None:
+        """Show where the lesson that is walked stands."""
         if self.workspace is not None:
-            self.workspace.show_all(shown)
+            self.workspace.shown()
+
+    def hidden(self) -> None:
+        """Clear the message."""
+        if self.workspace is not None:
+            self.workspace.hidden()
+
+    def arrange(self, width: int) -> None:
+        """Leave the layout to the splitter."""
+
+    def escape(self) -> None:
+        """Nothing here is open that Escape would close."""
 
     def show_lesson(self, lesson: Lesson) -> None:
         """Show a lesson's page in the workspace."""
-        self._window.show_workspace(1)
+        self._window.show_workspace(LESSONS)
         if self.workspace is not None:
             self.workspace.show_lesson(lesson)
 
@@ -142,10 +154,10 @@ class LessonDesk(QObject):
 
     def show_draft(self) -> None:
         """Show the recorded lesson in the editor."""
-        self._window.show_workspace(1)
+        self._window.show_workspace(LESSONS)
         if self.workspace is not None and self.draft is not None:
             self.workspace.show_draft(self.draft)
-        self._window.actions_list.refresh()  # whose keys undo and save the draft from now on
+        self._window.refresh_actions()  # whose keys undo and save the draft from now on
 
     def add_step(self) -> None:
         """Record what the playground shows as a step of the draft, which is begun when there is none."""
@@ -156,7 +168,7 @@ class LessonDesk(QObject):
         try:
             lesson = recorded(draft.lesson, Shown.of(self._playground))
         except AttnlabError as error:
-            self.say(str(error))
+            self.refuse(str(error))
             return
         draft.edit("Add a step", lesson)
         draft.choose(len(lesson.steps) - 1)
@@ -187,7 +199,7 @@ class LessonDesk(QObject):
             try:
                 self.note(f"Unsaved changes of “{self.draft.lesson.title}” are kept as {keep(self.draft.lesson)}")
             except AttnlabError as error:
-                self.say(str(error))
+                self.refuse(str(error))
 
     # Presenting
 
@@ -225,7 +237,7 @@ class LessonDesk(QObject):
             self._touring = False
             self.player.close()
         self._window.activateWindow()
-        self._window.actions_list.refresh()
+        self._window.refresh_actions()
 
     # Exercises and solutions
 
@@ -238,7 +250,7 @@ class LessonDesk(QObject):
             self.exercise.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             self.exercise.set_palette(self._palette)
             self.exercise.finished.connect(self._on_exercise_closed)
-        self._window.show_workspace(0)
+        self._window.show_workspace(PLAYGROUND.name)
         self.exercise.show()
         self.exercise.activateWindow()
 
@@ -262,13 +274,14 @@ class LessonDesk(QObject):
         return self._playground
 
     @property
-    def window(self) -> "MainWindow":
+    def window(self) -> Host:
         """The window all of it belongs to."""
         return self._window
 
     def say(self, sentence: str) -> None:
-        """Show one sentence about something refused, wherever the person looks."""
-        self._window.say(sentence)
+        """Show a sentence in the line for messages."""
+        if self.workspace is not None:
+            self.workspace.show_message(sentence)
 
     def note(self, sentence: str) -> None:
         """Show one sentence about something done."""
@@ -276,10 +289,9 @@ class LessonDesk(QObject):
         if self.workspace is not None:
             self.workspace.show_note(sentence)
 
-    def show_message(self, sentence: str) -> None:
-        """Show a sentence of the window's in the workspace too."""
-        if self.workspace is not None:
-            self.workspace.show_message(sentence)
+    def refuse(self, sentence: str) -> None:
+        """Show one sentence about something refused, in every workspace."""
+        self._window.say(sentence)
 
     def set_palette(self, palette: Palette) -> None:
         """Paint in other colours from now on."""
@@ -320,7 +332,7 @@ class LessonDesk(QObject):
             self._show_panel(slide)
         if self.workspace is not None:
             self.workspace.show_progress()
-        self._window.actions_list.refresh()
+        self._window.refresh_actions()
 
     @Slot(object)
     def _on_frame_changed(self, _: object) -> None:
@@ -351,7 +363,7 @@ class LessonDesk(QObject):
         walkable = (bool(draft.undo_label), bool(draft.redo_label)) if draft is not None else None
         if walkable != self._walkable:
             self._walkable = walkable
-            self._window.actions_list.refresh()
+            self._window.refresh_actions()
 
     @Slot()
     def _on_exercise_closed(self) -> None:

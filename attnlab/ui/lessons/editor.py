@@ -261,7 +261,7 @@ class Editor(QWidget):
         try:
             getattr(draft, name)()
         except AttnlabError as error:
-            self._desk.say(str(error))
+            self._desk.refuse(str(error))
 
     @Slot(int)
     def _on_step_chosen(self, row: int) -> None:
@@ -275,7 +275,7 @@ class Editor(QWidget):
         try:
             self._draft.move(source, target)
         except AttnlabError as error:
-            self._desk.say(str(error))
+            self._desk.refuse(str(error))
         self._refresh()
 
     @Slot(str)
@@ -320,13 +320,13 @@ class Editor(QWidget):
         try:
             draft.edit("Record again", rerecorded(draft.lesson, draft.chosen, Shown.of(self._desk.playground)))
         except AttnlabError as error:
-            self._desk.say(str(error))
+            self._desk.refuse(str(error))
 
     @Slot()
     def _on_insert_clicked(self) -> None:
         cell = self._desk.playground.document.view.cell
         if cell is None:
-            self._desk.say("No cell is selected in the playground; click one there first.")
+            self._desk.refuse("No cell is selected in the playground; click one there first.")
             return
         head = "" if cell.head is None else f"{cell.head}, "
         self.text.insertPlainText(f"{{{{{cell.stage}[{head}{cell.row}, {cell.column}]}}}}")

@@ -61,5 +61,5 @@ class Printing(QObject):
         self.deleteLater()
 
     def _on_failed(self, sentence: str) -> None:
-        self._desk.say(sentence)
+        self._desk.refuse(sentence)
         self.deleteLater()

@@ -27,10 +27,10 @@ def save(desk: "LessonDesk", draft: Draft, told: Told) -> bool:
             path = free_path(folder, draft.lesson.title or draft.lesson.name)
         draft.save(path)
     except AttnlabError as error:
-        desk.say(str(error))
+        desk.refuse(str(error))
         return False
     except OSError as error:
-        desk.say(f"The folder for lessons cannot be made: {error.strerror}.")
+        desk.refuse(f"The folder for lessons cannot be made: {error.strerror}.")
         return False
     told(path)
     return True
@@ -48,7 +48,7 @@ def _save_to(desk: "LessonDesk", draft: Draft, told: Told, name: str) -> None:
     try:
         draft.save(Path(name))
     except AttnlabError as error:
-        desk.say(str(error))
+        desk.refuse(str(error))
         return
     told(Path(name))
 

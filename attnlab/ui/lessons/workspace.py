@@ -180,14 +180,13 @@ class LessonsWorkspace(QObject):
             return None
         return player.slide.index
 
-    def show_all(self, shown: bool) -> None:
-        """Show or hide the whole workspace."""
-        for widget in (self.header, self.body, self.footer):
-            widget.setVisible(shown)
-        if not shown:
-            self._note_timer.stop()
-            self._message.setText("")
-            return
+    def hidden(self) -> None:
+        """Clear the message."""
+        self._note_timer.stop()
+        self._message.setText("")
+
+    def shown(self) -> None:
+        """Show where the lesson that is walked stands."""
         self.header.setMinimumHeight(px(50))
         self.footer.setMinimumHeight(self._desk.playground.step_bar.sizeHint().height())
         if self.stack.currentWidget() is self.editor:
@@ -305,7 +304,7 @@ class LessonsWorkspace(QObject):
         self.reload()
         self.show_progress()
         self.shelf.setFocus()
-        self._desk.window.actions_list.refresh()
+        self._desk.window.refresh_actions()
 
     @Slot(object)
     def _on_saved(self, path: Path) -> None:

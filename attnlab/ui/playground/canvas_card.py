@@ -11,8 +11,9 @@ from attnlab.figures.layout import Grid
 from attnlab.figures.map_painter import MapData
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.text import Pen
+from attnlab.ui.base.fonts import face
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.playground.still import Kept, Still, face
+from attnlab.ui.playground.paint_cache import Kept, Still
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace

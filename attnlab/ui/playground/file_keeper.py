@@ -16,13 +16,13 @@ from attnlab.document.saved_view import sentence
 from attnlab.files.atomic import shown
 from attnlab.files.sessions.session_file import Session
 from attnlab.ui.base.theme import worn
+from attnlab.ui.base.themed_window import ThemedWindow
 from attnlab.ui.playground.export import export_stage
 from attnlab.ui.playground.reader import Opening, Reader
 from attnlab.ui.playground.saver import Saver, Saving
-from attnlab.ui.playground.session_state import SessionState, find_lesson
+from attnlab.ui.playground.session_state import LessonWalk, SessionState, find_lesson
 
 if TYPE_CHECKING:
-    from attnlab.ui.lessons.desk import LessonDesk
     from attnlab.ui.playground.workspace import Playground
 
 FILTER = "attnlab sessions (*.attnlab)"
@@ -44,6 +44,8 @@ class FileKeeper(QObject):
         super().__init__(playground)
         self._playground = playground
         self._window = window
+        self.lessons: Callable[[bool], LessonWalk | None] = lambda _make: None
+        """Finds what walks lessons beside the playground, and with True makes it if need be."""
         self._state = SessionState(playground)
         self._unfinished: Opened | None = None
         self._unsaid = (0, "")
@@ -97,8 +99,8 @@ class FileKeeper(QObject):
         opening.then(opened is not None)
 
     def _show(self, opening: Opening, opened: Opened) -> None:
-        if opened.saved is not None and (desk := self._desk()) is not None:
-            desk.close()
+        if opened.saved is not None and (lessons := self.lessons(False)) is not None:
+            lessons.close()
         path = opening.path if opening.saved else opened.file
         view = opened.saved.view if opened.saved is not None else None
         self._playground.document.open(opening.label, opened.scene, path, view, saved=opening.saved)
@@ -118,11 +120,11 @@ class FileKeeper(QObject):
         """Be at the place in the lesson again; return what is to be said of all that could not be brought back."""
         place, gone = opened.saved.lesson if opened.saved is not None else None, ""
         if place is not None:
-            lesson, desk = find_lesson(place.lesson, opened.folder), self._desk(made=True)
-            if lesson is None or desk is None:
+            lesson, lessons = find_lesson(place.lesson, opened.folder), self.lessons(True)
+            if lesson is None or lessons is None:
                 gone = f"The lesson {shown(Path(place.lesson).name)} is no longer there; the rest is as it was saved."
             else:
-                desk.player.resume(lesson, place.step, place.frame)
+                lessons.player.resume(lesson, place.step, place.frame)
         return f"{sentence(opened.dropped)} {gone}".strip()
 
     @Slot()
@@ -145,13 +147,6 @@ class FileKeeper(QObject):
             self._say(text)
         else:
             self._unsaid = playground.document.history.current.opening, f"{self._unsaid[1]} {text}".strip()
-
-    def _desk(self, *, made: bool = False) -> "LessonDesk | None":
-        from attnlab.ui.app.main_window import MainWindow
-
-        if not isinstance(self._window, MainWindow):
-            return None
-        return self._window.lessons() if made else self._window.desk
 
     @Slot()
     def save(self) -> None:
@@ -195,7 +190,7 @@ class FileKeeper(QObject):
 
     def session(self, folder: Path) -> Session:
         """Return what is open and how it is looked at, for a file in a folder."""
-        return self._state.session(self._desk(), folder.absolute())
+        return self._state.session(self.lessons(False), folder.absolute())
 
     def export_to(self, path: Path) -> bool:
         """Write the stage that is looked at to a picture or a table, by the file's ending."""
@@ -229,13 +224,12 @@ class FileKeeper(QObject):
     @Slot()
     def ask_export(self) -> None:
         """Ask what to export, and how, beside a preview of it."""
-        from attnlab.ui.app.main_window import MainWindow
         from attnlab.ui.export.dialog import ExportDialog
 
         reply, head = self._playground.reply, self._playground.current_head
         if reply is None or reply.trace is None:
             return
-        choices = self._window.settings.figure if isinstance(self._window, MainWindow) else ()
+        choices = self._window.settings.figure if isinstance(self._window, ThemedWindow) else ()
         held = head != self._playground.document.view.head
         dialog = ExportDialog(reply.trace, self._playground.current_stage, head, choices, self._window, held=held)
         dialog.set_palette(worn())
@@ -274,9 +268,7 @@ class FileKeeper(QObject):
 
     @Slot(object)
     def _on_figure_remembered(self, choices: object) -> None:
-        from attnlab.ui.app.main_window import MainWindow
-
-        if isinstance(self._window, MainWindow):
+        if isinstance(self._window, ThemedWindow):
             self._window.change_settings(figure=choices)
 
     def _say(self, sentence: str) -> None:

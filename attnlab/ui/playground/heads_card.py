@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QToolTip, QWidget
 from attnlab.figures.layout import Grid, Limits, arrange
 from attnlab.figures.map_painter import MapData, Outline, draw_cells, draw_outlines, draw_titles
 from attnlab.figures.text import Pen
+from attnlab.ui.base.fonts import face
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
 from attnlab.ui.playground.canvas_card import CanvasCard
 from attnlab.ui.playground.looks import heads_at_a_glance
-from attnlab.ui.playground.still import face
 from attnlab.ui.widgets.tokens.token_chips import draw_eye
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from attnlab.attention.stages.walk import fitted, unknown
 from attnlab.figures.map_painter import MapData
 from attnlab.figures.raster import limit_of
 from attnlab.figures.text import Pen
-from attnlab.ui.playground.card_layout import head_titles
+from attnlab.ui.playground.head_titles import head_titles
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace

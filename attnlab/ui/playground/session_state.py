@@ -3,7 +3,7 @@
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject
 
@@ -18,10 +18,40 @@ from attnlab.ui.base.jobs import Job, run
 
 if TYPE_CHECKING:
     from attnlab.lessons.lesson import Lesson
-    from attnlab.ui.lessons.desk import LessonDesk
+    from attnlab.lessons.slides import Slide
     from attnlab.ui.playground.workspace import Playground
 
 _LESSON_ENDINGS = (".md", ".markdown")
+
+
+class Player(Protocol):
+    """Walks a lesson: the open lesson, its slide and frame."""
+
+    @property
+    def lesson(self) -> "Lesson | None":
+        """The open lesson."""
+
+    @property
+    def slide(self) -> "Slide | None":
+        """The slide that is shown; None without a lesson."""
+
+    @property
+    def frame_index(self) -> int:
+        """How many parts of the slide are revealed."""
+
+    def resume(self, lesson: "Lesson", step: int, frame: int) -> None:
+        """Open a lesson where a session left it."""
+
+
+class LessonWalk(Protocol):
+    """What walks lessons beside the playground."""
+
+    @property
+    def player(self) -> Player:
+        """Walks the open lesson."""
+
+    def close(self) -> None:
+        """Close the open lesson."""
 
 
 class SessionState(QObject):
@@ -33,10 +63,10 @@ class SessionState(QObject):
         self._awaited: tuple[Experiment, SavedView] | None = None
         self._computing: Job | None = None
 
-    def session(self, desk: "LessonDesk | None", folder: Path) -> Session:
+    def session(self, lessons: LessonWalk | None, folder: Path) -> Session:
         """Return what is open and how it is looked at, for a file in a folder."""
         scene, trace = self._playground.document.scene, self._playground.pinned
-        saved = self._saved(desk, folder)
+        saved = self._saved(lessons, folder)
         pins: tuple[Experiment, ...] = ()
         if trace is not None:
             dtype = str(trace.dtype).removeprefix("torch.")
@@ -48,9 +78,9 @@ class SessionState(QObject):
         said = {"title": scene.title, "preset": scene.preset, "device": scene.device, "dtype": scene.dtype}
         return Session(scene.experiment, {**said, KEY: to_plain(saved)}, pins)
 
-    def _saved(self, desk: "LessonDesk | None", folder: Path) -> SavedView:
+    def _saved(self, lessons: LessonWalk | None, folder: Path) -> SavedView:
         playground = self._playground
-        lesson = _lesson_place(desk, folder) if desk is not None else None
+        lesson = _lesson_place(lessons, folder) if lessons is not None else None
         return SavedView(playground.document.view, playground.lenses.place, playground.inputs.name, lesson=lesson)
 
     def bring_back(self, opened: Opened) -> None:
@@ -93,10 +123,10 @@ class SessionState(QObject):
             self._playground.look(saved.view.look)
 
 
-def _lesson_place(desk: "LessonDesk", folder: Path) -> LessonPlace | None:
+def _lesson_place(lessons: LessonWalk, folder: Path) -> LessonPlace | None:
     from attnlab.lessons.library import located, user_folder
 
-    lesson, slide = desk.player.lesson, desk.player.slide
+    lesson, slide = lessons.player.lesson, lessons.player.slide
     if lesson is None or slide is None:
         return None
     name, path = lesson.name, lesson.path
@@ -106,7 +136,7 @@ def _lesson_place(desk: "LessonDesk", folder: Path) -> LessonPlace | None:
         located(name)  # a tour through what is open has no name
     except AttnlabError:
         return None
-    return LessonPlace(name, slide.index, desk.player.frame_index)
+    return LessonPlace(name, slide.index, lessons.player.frame_index)
 
 
 def find_lesson(name: str, folder: Path) -> "Lesson | None":

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, QPoint, Signal, Slot
+from PySide6.QtCore import QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from attnlab.attention import edits
@@ -218,6 +218,37 @@ class Playground(QObject):
     @Slot(object)
     def _on_depth_requested(self, depth: object) -> None:
         self.document.show(depth=depth)
+
+    def pages(self) -> tuple[QWidget, QWidget, QWidget]:
+        """Return the bar of switches, the columns, and the bar of steps."""
+        return self.top_bar, self.body, self.step_bar
+
+    def shown(self) -> None:
+        """Nothing changes while another workspace is shown."""
+
+    def hidden(self) -> None:
+        """Go on: a training may send weights, a lesson its states."""
+
+    def say(self, sentence: str) -> None:
+        """Show a sentence in the bar of steps."""
+        self.step_bar.show_message(sentence)
+
+    def take_key(self, key: Qt.Key) -> bool:
+        """Walk the steps by keys that no field took."""
+        step = {
+            Qt.Key.Key_Left: self.step_bar.step_back, Qt.Key.Key_PageUp: self.step_bar.step_back,
+            Qt.Key.Key_Right: self.step_bar.step_next, Qt.Key.Key_PageDown: self.step_bar.step_next,
+            Qt.Key.Key_Home: self.step_bar.step_first, Qt.Key.Key_End: self.step_bar.step_last,
+        }.get(key)  # fmt: skip
+        if step is None or not self.step_bar.isVisible():
+            return False
+        step()
+        return True
+
+    def escape(self) -> None:
+        """Let go of what is held, then of the card that fills the canvas; the arrows walk the steps again."""
+        self.let_go()
+        self.canvas.setFocus()
 
     def arrange(self, width: int) -> None:
         """Divide a width in pixels among the columns."""

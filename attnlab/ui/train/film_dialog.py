@@ -1,7 +1,6 @@
 """The dialog of a training's film: which of its recorded moments at the left, any frame at the right."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QFileDialog
@@ -10,6 +9,7 @@ from attnlab.base.errors import AttnlabError
 from attnlab.figures.films.film_file import check_film
 from attnlab.figures.films.film_frame import Film
 from attnlab.training.run import Run
+from attnlab.ui.base.themed_window import ThemedWindow
 from attnlab.ui.export.file_name import slug
 from attnlab.ui.export.film_saver import Job
 from attnlab.ui.export.film_window import FilmWindow
@@ -19,16 +19,13 @@ from attnlab.ui.train.eyes import Seen, spread
 from attnlab.ui.train.film import Choice, Pictures, RunFilm
 from attnlab.ui.train.film_form import FOLDER, FilmForm
 
-if TYPE_CHECKING:
-    from attnlab.ui.app.main_window import MainWindow
-
 KIND = "film"
 
 
 class FilmDialog(FilmWindow):
     """Makes a film of a run's moments, for the probe that is seen."""
 
-    def __init__(self, run: Run, seen: Seen, title: str, window: "MainWindow") -> None:
+    def __init__(self, run: Run, seen: Seen, title: str, window: ThemedWindow) -> None:
         maps = [
             (f"{each.layer} · head {head}", Choice(each.layer, head))
             for each in seen.look.maps

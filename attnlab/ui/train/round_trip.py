@@ -12,6 +12,8 @@ from attnlab.training.marks import Mark
 from attnlab.training.messages import Arrays
 from attnlab.training.recorder import Moment
 from attnlab.training.run import Run
+from attnlab.ui.base.workspace import Host
+from attnlab.ui.playground.entry import PLAYGROUND
 from attnlab.ui.train.eyes import Eyes
 from attnlab.ui.train.run_words import EDITED
 from attnlab.ui.train.sent import Opened, Origin, Sent, longer, opened, sent
@@ -19,18 +21,19 @@ from attnlab.ui.train.sent_strip import SentStrip
 from attnlab.ui.train.worker import Worker
 
 if TYPE_CHECKING:
-    from attnlab.ui.app.main_window import MainWindow
+    from attnlab.ui.playground.workspace import Playground
     from attnlab.ui.train.workspace import TrainWorkspace
 
+TRAIN = "train"
 KINDS = {"open": "opening a layer in the playground", "send": "sending a layer back"}
 
 
 class RoundTrip(QObject):
     """Opens the moment that is shown in the playground; opening pauses the training, sending back goes on."""
 
-    def __init__(self, workspace: "TrainWorkspace", window: "MainWindow") -> None:
+    def __init__(self, workspace: "TrainWorkspace", window: Host, playground: "Playground") -> None:
         super().__init__(workspace)
-        self._workspace, self._window = workspace, window
+        self._workspace, self._window, self._playground = workspace, window, playground
         self._session = workspace.session
         self._origins: dict[int, Origin] = {}
         self._wanted: tuple[str, int] | None = None
@@ -44,7 +47,7 @@ class RoundTrip(QObject):
         workspace.maps.view.map_opened.connect(self._on_map_opened)
 
     def _place(self) -> None:
-        maps, playground = self._workspace.maps, self._window.playground
+        maps, playground = self._workspace.maps, self._playground
         about = "The training pauses; what is opened has its real inputs, weights and tokens, and can be sent back"
         for button in (self.open_button, self.choose_button, self.large_button):
             button.setToolTip(about)
@@ -69,7 +72,6 @@ class RoundTrip(QObject):
         for view in (maps.view, maps.sheet):
             view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
             view.customContextMenuRequested.connect(partial(self._on_menu_wanted, view))
-        assert playground is not None  # there is no training before
         cast(QVBoxLayout, playground.lenses.layout()).insertWidget(0, self.strip)
         self.strip.send_requested.connect(self.send_back)
         self.strip.leave_requested.connect(self._on_leave)
@@ -94,8 +96,7 @@ class RoundTrip(QObject):
     @property
     def origin(self) -> Origin | None:
         """Where what is open in the playground comes from; None when from nowhere in a training."""
-        playground = self._window.playground
-        return self._origins.get(playground.document.history.current.opening) if playground is not None else None
+        return self._origins.get(self._playground.document.history.current.opening)
 
     # There
 
@@ -146,15 +147,13 @@ class RoundTrip(QObject):
     def _take(self, found: Opened) -> None:
         from attnlab.document.document import View
         from attnlab.document.scene import Scene
-        from attnlab.ui.app.main_window import PLAYGROUND
 
-        assert self._window.playground is not None
-        document = self._window.playground.document
+        document = self._playground.document
         origin, experiment = found.origin, found.experiment
         head = "all" if origin.head < 0 and experiment.n_heads > 1 else max(origin.head, 0)
         document.open(f"Open {origin.title}", Scene(experiment, origin.title), view=View(head=head))
         self._origins[document.history.current.opening] = origin
-        self._window.show_workspace(PLAYGROUND)
+        self._window.show_workspace(PLAYGROUND.name)
         self._show_strip()
 
     # And back
@@ -162,9 +161,9 @@ class RoundTrip(QObject):
     @Slot()
     def send_back(self) -> None:
         """Have the training go on with the weights as they are in the playground now."""
-        origin, playground = self.origin, self._window.playground
-        if origin is not None and playground is not None:
-            job = partial(sent, origin, playground.document.experiment, self._stands(origin))
+        origin = self.origin
+        if origin is not None:
+            job = partial(sent, origin, self._playground.document.experiment, self._stands(origin))
             self._worker.ask("send", job, self._go_on, self._refuse)
             self.strip.show_sending(True)
 
@@ -174,8 +173,6 @@ class RoundTrip(QObject):
         return run is not None and run is session.run and session.state == "paused" and run.step == origin.step
 
     def _go_on(self, found: Sent) -> None:
-        from attnlab.ui.app.main_window import TRAIN
-
         self.strip.show_sending(False)
         origin, weights, checkpoint = found.origin, found.weights, found.checkpoint
         session = self._session
@@ -213,8 +210,7 @@ class RoundTrip(QObject):
 
     def _refuse(self, sentence: str) -> None:
         self.strip.show_sending(False)
-        assert self._window.playground is not None
-        self._window.playground.step_bar.show_message(sentence)
+        self._playground.step_bar.show_message(sentence)
 
     @Slot()
     def _show_strip(self) -> None:
@@ -261,6 +257,4 @@ class RoundTrip(QObject):
 
     @Slot()
     def _on_leave(self) -> None:
-        from attnlab.ui.app.main_window import TRAIN
-
         self._window.show_workspace(TRAIN)

@@ -158,7 +158,7 @@ class RunsPanel(QWidget):
     def _on_progressed(self) -> None:
         run = self._session.run
         row = self.rows.get(None)
-        if row is not None and run is not None and self._workspace.shown:
+        if row is not None and run is not None and self._workspace.is_shown:
             row.show_loss(loss_of(run))
         told = (run, self._session.kept)
         if told != self._told:

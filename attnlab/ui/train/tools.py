@@ -11,6 +11,7 @@ from attnlab.base.errors import AttnlabError
 from attnlab.figures.palette import Palette
 from attnlab.figures.panels.figure_source import Sheets
 from attnlab.ui.base.theme import worn
+from attnlab.ui.base.workspace import Host
 from attnlab.ui.export.remembered import recalled
 from attnlab.ui.train.comparing import Comparing
 from attnlab.ui.train.round_trip import RoundTrip
@@ -19,7 +20,7 @@ from attnlab.ui.train.runs_panel import RunsPanel
 from attnlab.ui.train.shown_maps import looked_at, sheets
 
 if TYPE_CHECKING:
-    from attnlab.ui.app.main_window import MainWindow
+    from attnlab.ui.playground.workspace import Playground
     from attnlab.ui.train.workspace import TrainWorkspace
 
 NO_MAPS = "There is no map to export yet; a model with attention has some."
@@ -28,10 +29,10 @@ NO_MAPS = "There is no map to export yet; a model with attention has some."
 class TrainTools(QObject):
     """Owns the tools of one workspace, and puts them where they are found in it."""
 
-    def __init__(self, workspace: "TrainWorkspace", window: "MainWindow") -> None:
+    def __init__(self, workspace: "TrainWorkspace", window: Host, playground: "Playground") -> None:
         super().__init__(workspace)
         self._workspace, self._window = workspace, window
-        self.round_trip = RoundTrip(workspace, window)
+        self.round_trip = RoundTrip(workspace, window, playground)
         self.keeper = RunKeeper(workspace.session, keeps=window.remembers)
         self.runs = RunsPanel(workspace, self.keeper)
         self.comparing = Comparing(workspace, self.keeper)
@@ -122,7 +123,7 @@ class TrainTools(QObject):
         self.runs.set_palette(palette)
         self.comparing.set_palette(palette)
 
-    def close(self) -> None:
+    def stop(self) -> None:
         """End the threads; may be called twice."""
         self.round_trip.close()
         self.keeper.close()

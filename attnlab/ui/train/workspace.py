@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Slot
-from PySide6.QtWidgets import QGridLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from attnlab.figures.palette import Palette
 from attnlab.training.run import Run
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 CURVES_EVERY, TEXT_EVERY = 3, 24
 """Frames between two drawings of the curves, and between two texts."""
-FIRST = "reverse"
 KEYS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
 
@@ -112,23 +111,31 @@ class TrainWorkspace(QObject):
         self.session.open_run(run)
         self.settings.show_spec(run.spec)
 
-    def take_key(self, key: int) -> bool:
+    def take_key(self, key: Qt.Key) -> bool:
         """Walk the moments by the keys of the time line, wherever the keyboard is; False when the key is not one."""
         if not self._shown or key not in KEYS or not len(self.footer.line.steps):
             return False
-        self.footer.line.take_key(Qt.Key(key))
+        self.footer.line.take_key(key)
         return True
 
-    def close(self) -> None:
+    def stop(self) -> None:
         """End process, worker and timers; may be called twice."""
         self.footer.stop()
         self.session.close()
         if self.tools is not None:
-            self.tools.close()
+            self.tools.stop()
+
+    def escape(self) -> None:
+        """Close the map that is shown alone."""
+        self.maps.close_map()
+
+    def say(self, sentence: str) -> None:
+        """Show a sentence below the time line."""
+        self.footer.show_message(sentence)
 
     @property
-    def shown(self) -> bool:
-        """Whether the workspace is the one that is seen."""
+    def is_shown(self) -> bool:
+        """Whether this workspace is the visible one."""
         return self._shown
 
     @property
@@ -136,16 +143,22 @@ class TrainWorkspace(QObject):
         """Whether something that is to be seen at once is still to come: a run, its first maps."""
         return self.session.looking.busy or (self.tools is not None and self.tools.keeper.busy)
 
-    def show_all(self, shown: bool) -> None:
-        """Show or hide the whole workspace; hidden it goes on training, and draws nothing."""
-        self._shown = shown
-        for widget in (self.header, self.body, self.footer):
-            widget.setVisible(shown)
-        self.session.watch(shown)
-        if shown:
-            self.maps.view.setFocus()
-            self.views.show()
-            self._show_state()
+    def pages(self) -> tuple[QWidget, QWidget, QWidget]:
+        """Return the bar of controls, the panels, and the time line."""
+        return self.header, self.body, self.footer
+
+    def shown(self) -> None:
+        """Draw again."""
+        self._shown = True
+        self.session.watch(True)
+        self.maps.view.setFocus()
+        self.views.show()
+        self._show_state()
+
+    def hidden(self) -> None:
+        """Go on training, and draw nothing."""
+        self._shown = False
+        self.session.watch(False)
 
     def set_palette(self, palette: Palette) -> None:
         """Paint in other colours, and the present size of type."""
@@ -268,19 +281,3 @@ class TrainWorkspace(QObject):
     def _show_state(self) -> None:
         self.settings.set_locked(self.session.alive)
         self.header.show_session(self.session, self.session.can_start and not self._broken)
-
-
-def first_workspace(parent: QWidget, grid: QGridLayout) -> TrainWorkspace:
-    """Return the workspace as it opens, in its place in the window: hidden, with the task that is quickest to see."""
-    from attnlab.training.tasks import task_spec
-    from attnlab.ui.app.main_window import MainWindow
-    from attnlab.ui.train.tools import TrainTools
-
-    made = TrainWorkspace(task_spec(FIRST), parent)
-    for widget, place in ((made.header, (0, 0, 1, 2)), (made.body, (1, 1, 1, 1)), (made.footer, (2, 0, 1, 2))):
-        widget.hide()
-        grid.addWidget(widget, *place)
-    if isinstance(parent, MainWindow):
-        made.tools = TrainTools(made, parent)
-    made.arrange(parent.width())
-    return made

@@ -17,11 +17,12 @@ from attnlab.files.weights.weights_source import CLIPBOARD, WeightsSource, files
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.jobs import Job, Lane, Progress, run
 from attnlab.ui.base.theme import worn
+from attnlab.ui.base.workspace import Host
+from attnlab.ui.playground.entry import PLAYGROUND
 from attnlab.ui.weights.frame import MAPPING, WeightsFrame
 from attnlab.ui.weights.trial import Trial, tried
 
 if TYPE_CHECKING:
-    from attnlab.ui.app.main_window import MainWindow
     from attnlab.ui.playground.workspace import Playground
 
 _SOON_MS = 40
@@ -251,14 +252,14 @@ def dropped(data: QMimeData) -> list[Path]:
     return [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
 
 
-def open_weights_dialog(window: "MainWindow", paths: Sequence[Path] = (), text: str = "") -> WeightsDialog | None:
-    """Let a person say what in files, or in a text, is which weight; None while the window is still loading."""
-    if window.playground is None:
-        return None
-    window.show_workspace(0)
+def open_weights_dialog(
+    playground: "Playground", window: Host, paths: Sequence[Path] = (), text: str = ""
+) -> WeightsDialog:
+    """Ask which arrays of files, or which numbers of a text, are which weights."""
+    window.show_workspace(PLAYGROUND.name)
     dialog = next((each for each in window.findChildren(WeightsDialog) if each.isVisible()), None)
     if dialog is None:
-        dialog = WeightsDialog(window.playground, window)
+        dialog = WeightsDialog(playground, window)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.set_palette(worn())
     if paths:

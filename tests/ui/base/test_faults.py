@@ -131,7 +131,7 @@ CHILD = """
     import sys, threading
     from PySide6.QtCore import QTimer
     from PySide6.QtWidgets import QApplication
-    from attnlab import fault_log
+    from attnlab.base import fault_log
     from attnlab.ui.base import faults
 
     class Unclean:
@@ -187,7 +187,7 @@ def test_a_crash_leaves_its_stacks_in_the_log(config_dir: Path) -> None:
 
 def test_a_script_keeps_its_own_errors(config_dir: Path) -> None:
     ended = child("""
-        from attnlab import fault_log
+        from attnlab.base import fault_log
         from attnlab.ui.base import faults
         import atexit
         atexit.register(lambda: print(fault_log.take()))

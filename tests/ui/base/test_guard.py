@@ -91,7 +91,7 @@ CHILD = """
     from PySide6.QtCore import QObject, QSize, QTimer
     from PySide6.QtWidgets import QApplication, QWidget, QVBoxLayout
     from shiboken6 import delete
-    from attnlab import fault_log
+    from attnlab.base import fault_log
     from attnlab.ui.base.guard import guarded
 
     def gone():

@@ -33,7 +33,7 @@ PROGRAM = """
 import sys, threading
 from pathlib import Path
 from attnlab.files.source import Source
-from attnlab.ui import app
+from attnlab.ui.app import application as app
 from attnlab.ui.base import jobs
 from attnlab.ui.playground import saver
 

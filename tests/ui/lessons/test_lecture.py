@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication
 from attnlab.lessons.exercise import answers, variant
 from attnlab.lessons.library import find, user_folder
 from attnlab.lessons.slides import check
+from attnlab.ui.lessons.entry import LESSONS
 
 if TYPE_CHECKING:
     from attnlab.ui.lessons.desk import LessonDesk
@@ -20,7 +21,7 @@ CTRL, SHIFT = Mod.ControlModifier, Mod.ShiftModifier
 
 
 def desk_of(person: "Person") -> "LessonDesk":
-    desk = person.window.lessons()
+    desk = person.window.workspace(LESSONS)
     assert desk is not None
     return desk
 

@@ -16,6 +16,7 @@ from attnlab.attention.stages.explanation import Cell
 from attnlab.attention.stages.walk import Place
 from attnlab.compute.engine import compute
 from attnlab.lessons.lesson import Lesson
+from attnlab.ui.lessons.entry import LESSONS
 from attnlab.ui.lessons.printing import Printing
 from attnlab.ui.present import ahead
 from tests.patience import PATIENCE_S
@@ -31,7 +32,7 @@ CTRL, SHIFT = Mod.ControlModifier, Mod.ShiftModifier
 
 
 def desk_of(person: "Person") -> "LessonDesk":
-    desk = person.window.lessons()
+    desk = person.window.workspace(LESSONS)
     assert desk is not None
     return desk
 
@@ -99,7 +100,7 @@ def test_the_shelf_holds_what_ships_in_order_and_leads_to_a_lesson(person: "Pers
     assert lesson is not None
     assert lesson.title == titles[2]
     person.key(Key.Key_1, CTRL)
-    assert person.window.rail.place == 0
+    assert person.window.current == "playground"
 
 
 def test_a_lesson_opens_at_the_step_that_is_chosen_and_the_page_marks_it(person: "Person", lesson_file: Path) -> None:
@@ -268,7 +269,7 @@ import sys
 from functools import partial
 from PySide6.QtCore import QTimer
 from attnlab.cli.main import main
-from attnlab.ui import app
+from attnlab.ui.app import application as app
 
 def on_window(window):
     def report():

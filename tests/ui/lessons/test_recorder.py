@@ -20,6 +20,7 @@ from attnlab.lessons.parse import parse, read
 from attnlab.lessons.slides import check, slides
 from attnlab.lessons.write import write
 from attnlab.ui.lessons.differences import same
+from attnlab.ui.lessons.entry import LESSONS
 from attnlab.ui.lessons.recording import Shown, fresh, keep, rearranged, recorded
 from tests.ui.lessons.conftest import MASKS
 
@@ -34,7 +35,7 @@ CTRL, SHIFT, ALT = Mod.ControlModifier, Mod.ShiftModifier, Mod.AltModifier
 
 
 def desk_of(person: "Person") -> "LessonDesk":
-    desk = person.window.lessons()
+    desk = person.window.workspace(LESSONS)
     assert desk is not None
     return desk
 

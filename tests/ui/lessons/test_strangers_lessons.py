@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage, QTextDocument
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
+from attnlab.ui.lessons.entry import LESSONS
 from attnlab.ui.lessons.markdown import MarkdownLabel
 from attnlab.ui.lessons.row_list import RowList
 
@@ -90,7 +91,7 @@ def test_a_text_reaches_for_nothing(qapp: QApplication, picture: str, markdown: 
 def test_nothing_of_a_strangers_lesson_is_markup(person: "Person", picture: str, tmp_path: Path) -> None:
     path = tmp_path / "strange.md"
     path.write_text(LESSON.replace("IMAGE", picture), encoding="utf-8")
-    desk = person.window.lessons()
+    desk = person.window.workspace(LESSONS)
     assert desk is not None
     assert desk.open(path)
     person.settle()

@@ -7,7 +7,6 @@ from pathlib import Path
 from attnlab.training.run import Run
 from attnlab.training.specs import RunSpec, TrainSpec
 from attnlab.training.tasks import task_spec
-from attnlab.ui.app.main_window import PLAYGROUND, TRAIN
 from attnlab.ui.train.tools import TrainTools
 from attnlab.ui.train.workspace import TrainWorkspace
 from tests.ui.conftest import Person
@@ -44,7 +43,7 @@ class Pupil(Person):
         return seen.look.step if seen is not None else -1
 
     def begin(self, spec: RunSpec) -> None:
-        self.window.show_workspace(TRAIN)
+        self.window.show_workspace("train")
         self.trainer.settings.show_spec(spec)
         with self.qtbot.waitSignal(self.trainer.session.checked):
             self.trainer.settings.spec_changed.emit(spec)
@@ -57,7 +56,7 @@ class Pupil(Person):
         self.qtbot.waitUntil(condition)
 
     def wait_for_playground(self) -> None:
-        self.wait_for(lambda: self.window.rail.place == PLAYGROUND)
+        self.wait_for(lambda: self.window.current == "playground")
         self.settle()
 
     def train_to_the_end(self) -> None:

@@ -14,15 +14,14 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from PySide6.QtCore import QTimer
-from attnlab import fault_log
+from attnlab.base import fault_log
 from attnlab.files.source import Source
-from attnlab.ui import app
-from attnlab.ui.app.main_window import TRAIN
+from attnlab.ui.app import application as app
 
 first, *others = map(Path, sys.argv[1:])
 
 def steps(window):
-    window.show_workspace(TRAIN)
+    window.show_workspace("train")
     tools, looking = window.trainer.tools, window.trainer.session.looking
     tools.open_run(first)
     yield lambda: looking.seen is not None

@@ -5,7 +5,6 @@ import pytest
 from PySide6.QtWidgets import QLabel, QPushButton, QToolButton
 
 from attnlab.attention import edits
-from attnlab.ui.app.main_window import TRAIN
 from tests.ui.conftest import Person
 from tests.ui.train.pupil import Pupil, tiny
 
@@ -42,7 +41,7 @@ def test_a_head_goes_to_the_playground_loses_a_weight_and_goes_on_training(pupil
     pupil.type_number(0, 0, "0")
     pupil.settle()
     pupil.click(pupil.find(QPushButton, "Send back"))
-    pupil.wait_for(lambda: pupil.window.rail.place == TRAIN)
+    pupil.wait_for(lambda: pupil.window.current == "train")
     pupil.wait_for_step(origin.step + 30)
     run = trainer.session.run
     assert run is not None
@@ -99,7 +98,7 @@ def test_other_sizes_are_refused_in_a_sentence(pupil: Pupil) -> None:
     pupil.settle()
     pupil.click(pupil.find(QPushButton, "Send back"))
     pupil.wait_for(lambda: "causal" in pupil.playground.step_bar.message)
-    assert pupil.window.rail.place == 0
+    assert pupil.window.current == "playground"
     assert not pupil.trainer.session.alive
     pupil.undo()
     pupil.undo()

@@ -13,7 +13,6 @@ from pytestqt.qtbot import QtBot
 
 from attnlab.training import store
 from attnlab.training.store import Summary
-from attnlab.ui.app.main_window import TRAIN
 from attnlab.ui.train.run_views import _memory
 from attnlab.ui.train.run_words import loss_of, title
 from attnlab.ui.train.runs_dialog import RunsDialog
@@ -97,7 +96,7 @@ def test_the_dialog_and_the_list_say_how_far_a_run_came_and_how_it_ended(pupil: 
     for name, status, steps in (("crashed", "running", 2000), ("broken", "failed", 2000), ("whole", "ended", 2)):
         spec = replace(run.spec, train=replace(run.spec.train, steps=steps))
         store.save(replace(run.state(), name=name, spec=spec, status=status), store.runs_folder() / name)
-    pupil.window.show_workspace(TRAIN)
+    pupil.window.show_workspace("train")
     pupil.tools.keeper.refresh()
     pupil.wait_for(lambda: len(pupil.tools.runs.rows) == 3)
     rows = {folder.name: row for folder, row in pupil.tools.runs.rows.items() if folder is not None}

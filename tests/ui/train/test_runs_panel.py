@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
 
 from attnlab.training import store
-from attnlab.ui.app.main_window import PLAYGROUND, TRAIN, MainWindow
+from attnlab.ui.app.main_window import MainWindow
 from attnlab.ui.app.open_file import open_path
 from tests.training.runs import made_up_run
 from tests.ui.conftest import Person
@@ -71,9 +71,9 @@ def test_a_folder_that_is_handed_to_the_window_opens_as_a_run(pupil: Pupil, tmp_
     other = replace(store.load(store.list_runs()[0].folder), name="from elsewhere")
     store.save(other, tmp_path / "elsewhere")
     for path in (tmp_path / "elsewhere", tmp_path / "elsewhere" / "run.json"):
-        pupil.window.show_workspace(PLAYGROUND)
+        pupil.window.show_workspace("playground")
         open_path(pupil.window, path)
-        assert pupil.window.rail.place == TRAIN
+        assert pupil.window.current == "train"
         pupil.wait_for(lambda: pupil.run.name == "from elsewhere")
     store.save(run.state(), tmp_path / "broken")
     for part in (tmp_path / "broken").glob("curve*"):

@@ -125,7 +125,7 @@ def test_maps_follow_the_training_while_one_looks_and_only_then(student: "Studen
     session.looking.looked.connect(lambda _: steps.add(ws.maps.step.text()))
     student.wait_for(lambda: len(steps) > 4)
     QTest.keySequence(student.window, QKeySequence("Ctrl+1"))
-    assert student.window.rail.place == 0
+    assert student.window.current == "playground"
     assert not ws.body.isVisible()
     assert session.run is not None
     seen, step, run = ws.maps.step.text(), session.run.step, session.run

@@ -12,7 +12,6 @@ from PySide6.QtTest import QTest
 
 from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.training.tasks import task_spec
-from attnlab.ui.app.main_window import PLAYGROUND
 from attnlab.ui.export.dialog import ExportDialog
 from attnlab.ui.export.remembered import recalled, words
 from attnlab.ui.train.eyes import Eyes, Seen
@@ -133,7 +132,7 @@ def test_what_there_is_to_export_stands_in_the_menu_of_the_button(pupil: Pupil) 
     ]
     titles = [each.current_title() for each in pupil.window.actions_list]
     assert titles.count("Export a film of the training…") == 1
-    pupil.window.show_workspace(0)
+    pupil.window.show_workspace("playground")
     assert "Export a film of a sweep…" in [each.current_title() for each in pupil.window.actions_list]
 
 
@@ -150,7 +149,7 @@ def test_a_model_without_attention_has_no_maps_to_export(pupil: Pupil) -> None:
 
 def test_maps_that_came_behind_the_playground_are_not_mixed_with_those_drawn(pupil: Pupil) -> None:
     other = tiny("reverse")
-    pupil.window.show_workspace(PLAYGROUND)
+    pupil.window.show_workspace("playground")
     pupil.trainer.session.looking.look((other, 0, Eyes().first(other)))
     pupil.wait_for(lambda: seen(pupil).spec == other)
     assert pupil.window.actions_list.run("train-figure")

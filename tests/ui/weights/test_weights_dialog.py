@@ -374,7 +374,7 @@ def test_a_dialog_that_is_closed_while_it_reads_changes_nothing(person: "Person"
     from attnlab.ui.weights.dialog import open_weights_dialog
 
     before = person.document.scene
-    dialog = open_weights_dialog(person.window, [write(module().state_dict(), tmp_path / "a.pt")])
+    dialog = open_weights_dialog(person.playground, person.window, [write(module().state_dict(), tmp_path / "a.pt")])
     assert dialog is not None
     desk = Desk(person, dialog)
     assert "Reading a.pt…" in desk.texts()

@@ -68,7 +68,7 @@ class Desk:
 
 def sit(person: "Person", paths: Sequence[Path] = (), text: str = "") -> Desk:
     """Open the dialog and wait until its first guess has been tried."""
-    dialog = open_weights_dialog(person.window, paths, text)
+    dialog = open_weights_dialog(person.playground, person.window, paths, text)
     assert dialog is not None
     with person.qtbot.waitSignal(dialog.previewed):
         pass
@@ -77,7 +77,7 @@ def sit(person: "Person", paths: Sequence[Path] = (), text: str = "") -> Desk:
 
 def refused(person: "Person", path: Path) -> str:
     """Open the dialog on a file that cannot be read, read what it says, and close it."""
-    dialog = open_weights_dialog(person.window, [path])
+    dialog = open_weights_dialog(person.playground, person.window, [path])
     assert dialog is not None
     with person.qtbot.waitSignal(dialog.read):
         pass

@@ -15,9 +15,9 @@ from attnlab.attention.registries.positions import sinusoidal
 from attnlab.attention.stages.arithmetic import number
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.text import Pen
+from attnlab.ui.base.fonts import face
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px, scale
-from attnlab.ui.playground.still import face
 
 LENGTH = 100
 """The error is the largest over positions 0 to this one."""

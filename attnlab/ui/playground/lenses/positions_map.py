@@ -20,10 +20,10 @@ from attnlab.figures.map_painter import (
 )
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.text import Pen
+from attnlab.ui.base.fonts import face
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px, scale
-from attnlab.ui.playground.card_layout import LABEL_SIZE, Room, fit
-from attnlab.ui.playground.still import face
+from attnlab.ui.widgets.maps.map_layout import LABEL_SIZE, Room, fit
 from attnlab.ui.widgets.maps.map_widget import MapWidget, longest
 
 BAR = 32

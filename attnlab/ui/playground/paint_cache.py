@@ -1,15 +1,11 @@
-"""What on a card stays as it is while its numbers change: kept as a picture, so that an edit repaints numbers only."""
+"""Cache of a card's static parts as pictures, so that an edit repaints only the numbers."""
 
 from collections import deque
 from collections.abc import Callable
-from functools import lru_cache
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPixmap
+from PySide6.QtGui import QColor, QPainter, QPixmap
 from PySide6.QtWidgets import QWidget
-
-from attnlab.figures.text import Face
-from attnlab.ui.base.theme import font, scale
 
 LARGEST_PX = 4_000_000
 """Pictures of more pixels are not kept but drawn each time: of a card zoomed far in, most cannot be seen."""
@@ -111,13 +107,3 @@ def _draw_ends(painter: QPainter, ground: QPixmap, place: QRect) -> None:
     for part in (whole.adjusted(0, 0, 0, ROUND - place.height()), below) if ratio.is_integer() else (whole,):
         source = QRect((part.topLeft() + place.topLeft()) * ratio, part.size() * ratio)
         painter.drawPixmap(QRectF(part), ground, QRectF(source))
-
-
-@lru_cache(maxsize=256)
-def _made(role: str, zoom: float, application_px: int) -> Face:
-    return Face(font(role, zoom / scale()))
-
-
-def face(role: str, zoom: float) -> Face:
-    """Return a font at a zoom that already holds the program's size of type; to be read, not changed."""
-    return _made(role, zoom, QGuiApplication.font().pixelSize())  # nothing else of the application's font ever changes

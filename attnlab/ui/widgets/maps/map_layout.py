@@ -1,19 +1,14 @@
-"""Where the maps of a card lie: as large as the card allows, with labels and numbers where these can be read; and
-what heads are called."""
+"""The layout of maps in a card: as large as the card allows, with labels and numbers where these can be read."""
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QFont, QFontMetricsF
 
 from attnlab.figures.layout import Grid, Limits, arrange
 from attnlab.figures.map_painter import BAR_HEIGHT
 from attnlab.figures.text import key_of
-from attnlab.ui.playground.still import face
-
-if TYPE_CHECKING:
-    from attnlab.attention.experiment import Experiment
+from attnlab.ui.base.fonts import face
 
 FOOT, STRIP, STRIP_MIDDLE = 22.0, 14.0, 10.0
 """At zoom 1 the heights of the colour bar with its ends and of the line of figures below it, and how far above the
@@ -122,19 +117,3 @@ def kept_free(grid: Grid, right: float) -> dict[int, float]:
     """
     ends = range(grid.per_row - 1, grid.count, grid.per_row)
     return dict.fromkeys(ends, grid.x + grid.width - right or -1e-9)  # 0 would be nothing said
-
-
-def head_titles(e: "Experiment", axes: tuple[str, ...] = ("", ""), columns: int = 0) -> tuple[str, ...]:
-    """Return the titles of all heads; of what has d_k or d_v ``columns`` a head, with those that are its own of all.
-
-    Heads that share their keys and values have the same columns.
-    """
-    shared = e.n_heads // (e.config.n_kv_heads or e.n_heads) if axes[-2] == "key" else 1
-    return _titles(e.n_heads, shared, columns if axes[-1] in ("d_k", "d_v") else 0)
-
-
-@lru_cache(maxsize=32)
-def _titles(heads: int, shared: int, columns: int) -> tuple[str, ...]:
-    firsts = [head // shared * columns for head in range(heads)]
-    spans = [f" · column {first}" if columns == 1 else f" · columns {first}–{first + columns - 1}" for first in firsts]
-    return tuple(f"head {head}{spans[head] if columns else ''}" for head in range(heads))

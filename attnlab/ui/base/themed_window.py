@@ -1,4 +1,4 @@
-"""A window that wears its settings: theme and size of type, changed while it is open, kept, and shown everywhere."""
+"""A window with settings: theme and size of type, changed while it is open, saved, and shown everywhere."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -15,18 +15,18 @@ from attnlab.ui.base.motion import set_reduced_motion
 from attnlab.ui.base.theme import CHOICES, TYPE_SIZES, apply_theme
 
 UNSEEN = {"recent", "figure", "history_mib"}
-"""Settings that nothing on screen follows."""
+"""Settings that change nothing on screen."""
 
 
-class Dressed(Protocol):
-    """A part of a window that is painted in its colours."""
+class Themed(Protocol):
+    """A part of a window that is painted in the colours of the theme."""
 
     def set_palette(self, palette: Palette) -> None:
         """Paint in other colours."""
 
 
-class DressedWindow(QMainWindow):
-    """Owns the settings; its heir says which parts wear them, and where a sentence is shown."""
+class ThemedWindow(QMainWindow):
+    """Owns the settings. A subclass lists the parts that follow the theme, and shows sentences."""
 
     def __init__(self, settings: Settings, *, remember: bool) -> None:
         super().__init__()
@@ -38,19 +38,19 @@ class DressedWindow(QMainWindow):
 
     @property
     def remembers(self) -> bool:
-        """Whether settings, unsaved work and runs are kept in the person's folder."""
+        """Whether settings, unsaved work and runs are kept in the user's folder."""
         return self._remember
 
-    def parts(self) -> Iterable[Dressed]:
-        """Return what is painted in the colours of the theme, as far as it is made."""
+    def parts(self) -> Iterable[Themed]:
+        """Return the parts that exist by now."""
         raise NotImplementedError
 
     def say(self, sentence: str) -> None:
-        """Show one sentence where messages stand."""
+        """Show one sentence in the line for messages."""
         raise NotImplementedError
 
     def apply_theme(self) -> None:
-        """Dress everything in the theme and the size of type of the settings."""
+        """Apply the theme and the size of type of the settings to everything."""
         app = QApplication.instance()
         assert isinstance(app, QApplication)
         set_reduced_motion(self.settings.reduced_motion)
@@ -59,7 +59,7 @@ class DressedWindow(QMainWindow):
             part.set_palette(self._palette)
 
     def change_settings(self, **changes: object) -> None:
-        """Change settings, keep them, and show them."""
+        """Change settings, save them, and show them."""
         self.settings = replace(self.settings, **changes)  # type: ignore[arg-type]
         if self._remember:
             try:
@@ -70,12 +70,12 @@ class DressedWindow(QMainWindow):
             self.apply_theme()
 
     def set_theme(self, theme: str) -> None:
-        """Follow the system, or be light or dark."""
+        """Change the theme: a name of :data:`attnlab.ui.base.theme.CHOICES`."""
         assert theme in CHOICES
         self.change_settings(theme=theme)
 
     def step_type_size(self, step: int) -> None:
-        """Make type larger or smaller by 10 %, or with 0 as it was."""
+        """Make type larger or smaller by 10 %, or reset it with 0."""
         size = 100 if step == 0 else self.settings.type_size + 10 * step
         self.change_settings(type_size=min(max(size, TYPE_SIZES[0]), TYPE_SIZES[1]))
 

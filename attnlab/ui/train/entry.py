@@ -1,0 +1,27 @@
+"""The training's entry in the list of workspaces."""
+
+from typing import TYPE_CHECKING
+
+from attnlab.ui.base.workspace import Host, WorkspaceKind
+from attnlab.ui.playground.entry import PLAYGROUND
+
+if TYPE_CHECKING:
+    from attnlab.ui.train.workspace import TrainWorkspace
+
+FIRST = "reverse"
+"""The task that it opens with: its pattern is seen after the fewest steps."""
+
+
+def _make(host: Host) -> "TrainWorkspace":
+    from attnlab.training.tasks import task_spec
+    from attnlab.ui.train.tools import TrainTools
+    from attnlab.ui.train.workspace import TrainWorkspace
+
+    playground = host.workspace(PLAYGROUND)
+    assert playground is not None
+    workspace = TrainWorkspace(task_spec(FIRST), host)
+    workspace.tools = TrainTools(workspace, host, playground)
+    return workspace
+
+
+TRAIN: "WorkspaceKind[TrainWorkspace]" = WorkspaceKind("train", "Train", "train", _make)
