@@ -15,7 +15,7 @@ from attnlab.ui.app import workspaces
 from attnlab.ui.app.command_palette import CommandPalette
 from attnlab.ui.app.open_file import open_paths
 from attnlab.ui.app.rail import Rail
-from attnlab.ui.app.window_actions import SECTIONS, window_actions
+from attnlab.ui.app.window_actions import window_actions
 from attnlab.ui.app.window_place import keep_place, restore_place
 from attnlab.ui.app.window_start import WindowStart
 from attnlab.ui.base.actions import ActionList, Context
@@ -68,7 +68,7 @@ class MainWindow(Host):
         self.actions_list = ActionList(window_actions(self), self)
         self.command_palette = CommandPalette(self.actions_list, self)
         menu = QMenu(self)
-        for section in SECTIONS:
+        for section in dict.fromkeys(action.section for action in self.actions_list):
             self.actions_list.menu(menu.addMenu(section), section)
         menu.aboutToShow.connect(self.actions_list.refresh)
         self.rail = Rail([(kind.title, kind.icon) for kind in self.kinds], menu)

@@ -9,25 +9,18 @@ from attnlab.ui.app.unsaved_actions import unsaved_actions
 from attnlab.ui.base.actions import Action, Context
 from attnlab.ui.base.theme import CHOICES
 from attnlab.ui.base.workspace import on
-from attnlab.ui.lessons.entry import LESSONS
-from attnlab.ui.lessons.lesson_actions import lesson_actions
 from attnlab.ui.playground.entry import PLAYGROUND
-from attnlab.ui.playground.play_actions import code_actions, play_actions
-from attnlab.ui.train.entry import TRAIN
-from attnlab.ui.train.train_actions import train_actions
+from attnlab.ui.playground.play_actions import code_actions
 
 if TYPE_CHECKING:
     from attnlab.ui.app.main_window import MainWindow
 
-SECTIONS = ("File", "Recent", "Unsaved work", "Edit", "Layer", "View", "Compare", "Steps", "Lessons", "Train", "Window")
-
 
 def window_actions(w: "MainWindow") -> list[Action[Any]]:
     """Return the actions of a window."""
-    play, lessons, train = on(w, PLAYGROUND), on(w, LESSONS, show=False), on(w, TRAIN)
-    files = [*file_actions(w), *code_actions(play), *recent_actions(w), *unsaved_actions(w)]
-    layer = [*_edit(w), *play_actions(play), *_view(w)]
-    return [*files, *layer, *lesson_actions(lessons), *train_actions(train), *_window(w)]
+    files = [*file_actions(w), *code_actions(on(w, PLAYGROUND)), *recent_actions(w), *unsaved_actions(w)]
+    workspaces = [action for kind in w.kinds for action in kind.actions(w)]
+    return [*files, *_edit(w), *workspaces, *_view(w), *_window(w)]
 
 
 class Undoable(Protocol):

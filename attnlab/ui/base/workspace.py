@@ -3,13 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from attnlab.figures.palette import Palette
-from attnlab.ui.base.actions import ActionList, Context
+from attnlab.ui.base.actions import Action, ActionList, Context
 from attnlab.ui.base.themed_window import ThemedWindow
 
 
@@ -84,12 +84,14 @@ class WorkspaceKind(Generic[W]):
     """An entry of the list of workspaces, which the rail, the keys Ctrl+1, … and the command palette read.
 
     ``make`` is called once torch is loaded and may take time; the module of an entry must be quick to import.
+    ``actions`` returns the actions that the workspace adds to the window, most of them in the context :func:`on`.
     """
 
     name: str
     title: str
     icon: str
     make: Callable[[Host], W]
+    actions: Callable[[Host], list[Action[Any]]] = lambda _: []
 
 
 def on(host: Host, kind: WorkspaceKind[W], *, show: bool = True) -> Context[W]:

@@ -1,8 +1,10 @@
 """The lessons' entry in the list of workspaces."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from attnlab.ui.base.workspace import Host, WorkspaceKind
+from attnlab.ui.base.actions import Action
+from attnlab.ui.base.workspace import Host, WorkspaceKind, on
+from attnlab.ui.lessons.lesson_actions import lesson_actions
 from attnlab.ui.playground.entry import PLAYGROUND
 
 if TYPE_CHECKING:
@@ -17,4 +19,8 @@ def _make(host: Host) -> "LessonDesk":
     return LessonDesk(playground, host)
 
 
-LESSONS: "WorkspaceKind[LessonDesk]" = WorkspaceKind("lessons", "Lessons", "book", _make)
+def _actions(host: Host) -> list[Action[Any]]:
+    return lesson_actions(on(host, LESSONS, show=False))  # a lesson is walked beside the playground
+
+
+LESSONS: "WorkspaceKind[LessonDesk]" = WorkspaceKind("lessons", "Lessons", "book", _make, _actions)

@@ -1,8 +1,10 @@
 """The playground's entry in the list of workspaces."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from attnlab.ui.base.workspace import Host, WorkspaceKind
+from attnlab.ui.base.actions import Action
+from attnlab.ui.base.workspace import Host, WorkspaceKind, on
+from attnlab.ui.playground.play_actions import play_actions
 
 if TYPE_CHECKING:
     from attnlab.ui.playground.workspace import Playground
@@ -12,4 +14,8 @@ def _make(host: Host) -> "Playground":
     raise AssertionError(f"{host} makes the playground itself, with what it opens first")
 
 
-PLAYGROUND: "WorkspaceKind[Playground]" = WorkspaceKind("playground", "Play", "play-grid", _make)
+def _actions(host: Host) -> list[Action[Any]]:
+    return play_actions(on(host, PLAYGROUND))
+
+
+PLAYGROUND: "WorkspaceKind[Playground]" = WorkspaceKind("playground", "Play", "play-grid", _make, _actions)

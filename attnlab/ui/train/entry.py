@@ -1,9 +1,11 @@
 """The training's entry in the list of workspaces."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from attnlab.ui.base.workspace import Host, WorkspaceKind
+from attnlab.ui.base.actions import Action
+from attnlab.ui.base.workspace import Host, WorkspaceKind, on
 from attnlab.ui.playground.entry import PLAYGROUND
+from attnlab.ui.train.train_actions import train_actions
 
 if TYPE_CHECKING:
     from attnlab.ui.train.workspace import TrainWorkspace
@@ -24,4 +26,8 @@ def _make(host: Host) -> "TrainWorkspace":
     return workspace
 
 
-TRAIN: "WorkspaceKind[TrainWorkspace]" = WorkspaceKind("train", "Train", "train", _make)
+def _actions(host: Host) -> list[Action[Any]]:
+    return train_actions(on(host, TRAIN))
+
+
+TRAIN: "WorkspaceKind[TrainWorkspace]" = WorkspaceKind("train", "Train", "train", _make, _actions)
