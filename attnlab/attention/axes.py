@@ -1,10 +1,8 @@
 """The sizes of a layer by the names of its axes, and what the places along an axis are called."""
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from attnlab.attention.experiment import Experiment
+from attnlab.attention.layer import Layer
 
 SIZES = (
     "token", "query", "key", "position", "head", "d_model", "d_memory", "d_k", "two_d_k", "d_v", "d_out", "merged",
@@ -12,7 +10,7 @@ SIZES = (
 TOKENS = ("token", "query", "key")
 
 
-def size(e: "Experiment", axis: str) -> int:
+def size(e: Layer, axis: str) -> int:
     """Return how many places an axis has; KeyError for one that is no size of the layer.
 
     ``position`` are as many as the longer sequence needs, ``merged`` are the columns of the heads side by side.
@@ -43,7 +41,7 @@ def size(e: "Experiment", axis: str) -> int:
     raise KeyError(axis)
 
 
-def labels(e: "Experiment", axis: str, count: int) -> tuple[str, ...]:
+def labels(e: Layer, axis: str, count: int) -> tuple[str, ...]:
     """Return what the places along an axis are called; tokens without a copy, as they are asked for with each edit."""
     if axis in ("token", "query"):
         return e.tokens
@@ -55,7 +53,7 @@ def _numbers(count: int) -> tuple[str, ...]:
     return tuple(map(str, range(count)))
 
 
-def label(e: "Experiment", axis: str, index: int) -> str:
+def label(e: Layer, axis: str, index: int) -> str:
     """Return the token at ``index`` of a token axis, or the number of a column."""
     if axis in ("query", "token"):
         return e.tokens[index]

@@ -6,12 +6,10 @@ import reprlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from attnlab.attention.layer import Layer
 from attnlab.base.errors import ExperimentError
-
-if TYPE_CHECKING:
-    from attnlab.attention.experiment import Experiment
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +95,7 @@ class Table:
     free: tuple[tuple[str, str], ...] = ()
 
 
-def fits(e: "Experiment") -> str:
+def fits(e: Layer) -> str:
     """Return "": most entries fit every experiment."""
     return ""
 
@@ -113,4 +111,4 @@ class Entry:
     about: str
     tables: tuple[Table, ...] = ()
     options: tuple[Option, ...] = ()
-    check: Callable[["Experiment"], str] = fits
+    check: Callable[[Layer], str] = fits

@@ -2,13 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from attnlab.attention.layer import Layer, LayerConfig
 from attnlab.attention.registries.entries import Entry, Option, Table
 from attnlab.attention.registries.normalizers import NORMALIZERS
-
-if TYPE_CHECKING:
-    from attnlab.attention.experiment import AttentionConfig, Experiment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,7 +13,7 @@ class Feature(Entry):
     """One feature; ``group`` is the switch it belongs to: normalizer, masks, heads. ``on(config)`` says if it acts."""
 
     group: str
-    on: Callable[["AttentionConfig"], bool]
+    on: Callable[[LayerConfig], bool]
 
 
 FILLS = (
@@ -45,7 +42,7 @@ FILLS = (
 )
 
 
-def _sink_check(e: "Experiment") -> str:
+def _sink_check(e: Layer) -> str:
     normalizer = NORMALIZERS[e.config.normalizer]
     if normalizer.competes:
         return ""

@@ -3,15 +3,13 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from attnlab.attention.layer import Layer
 from attnlab.attention.registries.entries import Entry, Option
-
-if TYPE_CHECKING:
-    from attnlab.attention.experiment import Experiment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +23,7 @@ class Mask(Entry):
     """
 
     hides: Callable[[Tensor, Tensor, int], Tensor]
-    why: Callable[["Experiment", int, int, int], str]
+    why: Callable[[Layer, int, int, int], str]
     code: str
     formula: str
     opens: Callable[[Tensor, Tensor, int], Tensor] | None = None
@@ -39,26 +37,26 @@ class Hidden(NamedTuple):
     has_empty_rows: bool
 
 
-def _why_causal(e: "Experiment", query: int, key: int, n: int) -> str:
+def _why_causal(e: Layer, query: int, key: int, n: int) -> str:
     return f"“{e.key_tokens[key]}” comes after “{e.tokens[query]}”: the future is masked"
 
 
-def _why_padding(e: "Experiment", query: int, key: int, n: int) -> str:
+def _why_padding(e: Layer, query: int, key: int, n: int) -> str:
     valid = "the first token counts" if n == 1 else f"the first {n} tokens count"
     return f"“{e.key_tokens[key]}” is padding: only {valid}"
 
 
-def _why_window(e: "Experiment", query: int, key: int, n: int) -> str:
+def _why_window(e: Layer, query: int, key: int, n: int) -> str:
     far = abs(query - key)
     return f"“{e.key_tokens[key]}” is {far} token{'s' * (far > 1)} away: the window reaches {n - 1}"
 
 
-def _why_prefix(e: "Experiment", query: int, key: int, n: int) -> str:
+def _why_prefix(e: Layer, query: int, key: int, n: int) -> str:
     whole = "the first token" if n == 1 else f"the first {n} tokens"
     return f"“{e.key_tokens[key]}” comes after “{e.tokens[query]}”: only {whole} may be seen ahead"
 
 
-def _why_block(e: "Experiment", query: int, key: int, n: int) -> str:
+def _why_block(e: Layer, query: int, key: int, n: int) -> str:
     return f"“{e.key_tokens[key]}” is in block {key // n}, “{e.tokens[query]}” in block {query // n}, of {n} each"
 
 
@@ -160,7 +158,7 @@ def _hides(name: str, n: int, on: tuple[tuple[str, int], ...], i: Tensor, j: Ten
     return cells
 
 
-def reasons(e: "Experiment", query: int, key: int) -> str:
+def reasons(e: Layer, query: int, key: int) -> str:
     """Return why a query may not attend to a key, each reason in words, or ""."""
     i, j = torch.tensor([[query]], device="cpu"), torch.tensor([[key]], device="cpu")
     on = active(e.config.causal, e.config.masks)
@@ -170,7 +168,7 @@ def reasons(e: "Experiment", query: int, key: int) -> str:
     return " and ".join(found)
 
 
-def code(e: "Experiment") -> str:
+def code(e: Layer) -> str:
     """Return what may be attended to as an expression of PyTorch, with ``i`` and ``j`` in scope."""
     on = active(e.config.causal, e.config.masks)
     opened = "".join(f" | {MASKS[name].opens_code.format(n=n)}" for name, n in on if MASKS[name].opens is not None)
@@ -182,7 +180,7 @@ def code(e: "Experiment") -> str:
     return " & ".join([*distinct, *(["mask"] if e.config.mask is not None else [])])
 
 
-def formula(e: "Experiment") -> str:
+def formula(e: Layer) -> str:
     """Return what is masked, for a header: the names of the masks that are on."""
     names = [MASKS[name].formula.format(n=n) for name, n in active(e.config.causal, e.config.masks)]
     return ", ".join([*names, *([r"\mathrm{mask}"] if e.config.mask is not None else [])])

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from torch import Tensor
 
+from attnlab.attention.layer import Layer
 from attnlab.attention.registries.entries import Entry, Option, Table
 from attnlab.attention.registries.position_functions import (
     Parameters,
@@ -18,9 +18,6 @@ from attnlab.attention.registries.position_functions import (
     t5,
 )
 from attnlab.attention.stages.arithmetic import Floats, Line
-
-if TYPE_CHECKING:
-    from attnlab.attention.experiment import Experiment
 
 __all__ = ["POSITIONS", "Parameters", "Position", "sinusoidal"]
 
@@ -50,7 +47,7 @@ class Position(Entry):
     explain_bias: Callable[[int, int, int, int, Parameters], tuple[Line, ...]] | None = None
 
 
-def _learned_check(e: "Experiment") -> str:
+def _learned_check(e: Layer) -> str:
     width = e.memory.shape[1]
     if width == e.d_model:
         return ""
@@ -60,14 +57,14 @@ def _learned_check(e: "Experiment") -> str:
     )
 
 
-def _rope_check(e: "Experiment") -> str:
+def _rope_check(e: Layer) -> str:
     if e.d_k % 2 == 0:
         return ""
     fitting = "2" if e.d_k == 1 else f"{e.d_k - 1} or {e.d_k + 1}"
     return f"positions 'rope' turns columns in pairs, and d_k is {e.d_k}; an even d_k such as {fitting} would do."
 
 
-def _t5_check(e: "Experiment") -> str:
+def _t5_check(e: Layer) -> str:
     count, farthest = e.config.option("t5_buckets"), e.config.option("t5_distance")
     if count % 2:
         return (

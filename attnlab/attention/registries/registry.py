@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from attnlab.attention.axes import SIZES
+from attnlab.attention.layer import LayerConfig
 from attnlab.attention.registries.entries import Entry, Option, Table
 from attnlab.attention.registries.features import FEATURES
 from attnlab.attention.registries.masks import MASKS
@@ -14,9 +15,6 @@ from attnlab.attention.registries.normalizers import NORMALIZERS
 from attnlab.attention.registries.norms import NORMS
 from attnlab.attention.registries.positions import POSITIONS
 from attnlab.attention.registries.scores import SCORES
-
-if TYPE_CHECKING:
-    from attnlab.attention.experiment import AttentionConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +39,13 @@ CHOICES = (
 )
 
 
-def chosen(config: "AttentionConfig") -> tuple[Entry, ...]:
+def chosen(config: LayerConfig) -> tuple[Entry, ...]:
     """Return the entries that a configuration uses: one of each switch, and the features that are on."""
     entries = [choice.entries[getattr(config, choice.field)] for choice in CHOICES]
     return (*entries, *(feature for feature in FEATURES.values() if feature.on(config)))
 
 
-def tables(config: "AttentionConfig") -> dict[str, Table]:
+def tables(config: LayerConfig) -> dict[str, Table]:
     """Return the tables that a configuration needs besides the projections, by name."""
     return {table.name: table for entry in chosen(config) for table in entry.tables}
 

@@ -5,7 +5,6 @@ Every function takes a batch as well, whose axis stands first: [B, T, d] and [B,
 """
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -15,17 +14,15 @@ from attnlab.attention.registries.normalizers import NORMALIZERS
 from attnlab.attention.registries.norms import NORMS
 from attnlab.attention.registries.positions import POSITIONS
 from attnlab.attention.registries.scores import SCORES
-
-if TYPE_CHECKING:
-    from attnlab.attention.stages.trace import Trace
+from attnlab.attention.stages.computed import Computed
 
 
-def _before(t: "Trace", name: str, place: int = 0) -> Tensor:
+def _before(t: Computed, name: str, place: int = 0) -> Tensor:
     """Return what a stage is computed from."""
     return t[t.sources(name)[place]]
 
 
-def _positioned(t: "Trace", embeddings: Tensor) -> Tensor:
+def _positioned(t: Computed, embeddings: Tensor) -> Tensor:
     """Return embeddings [T, d] with positions added, a tensor that the experiment does not hold."""
     position = POSITIONS[t.experiment.config.positions]
     x = t.take(embeddings)
@@ -34,17 +31,17 @@ def _positioned(t: "Trace", embeddings: Tensor) -> Tensor:
     return x.clone() if x.data_ptr() == embeddings.data_ptr() else x  # results are the caller's to change
 
 
-def inputs(t: "Trace") -> Tensor:
+def inputs(t: Computed) -> Tensor:
     """Return the embeddings with positions added, [T_q, d_model]."""
     return _positioned(t, t.experiment.embeddings)
 
 
-def memory(t: "Trace") -> Tensor:
+def memory(t: Computed) -> Tensor:
     """Return the second sequence with positions added, [T_k, d_memory]."""
     return _positioned(t, t.experiment.memory)
 
 
-def _project(t: "Trace", x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
+def _project(t: Computed, x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
     if weight is None:
         return x if bias is None else x + t.take(bias)
     return affine(x, t.take(weight), None if bias is None else t.take(bias))
@@ -61,66 +58,66 @@ def _of_heads(x: Tensor) -> Tensor:
     return x if x.ndim == 3 else x.flatten(0, -3)  # [B, h, T, d] -> [B·h, T, d], as registry entries take heads
 
 
-def _for_every_head(t: "Trace", x: Tensor) -> Tensor:
+def _for_every_head(t: Computed, x: Tensor) -> Tensor:
     e = t.experiment
     if e.n_kv_heads == e.n_heads:
         return _split(x, e.n_heads)
     return _split(x, e.n_kv_heads).repeat_interleave(e.n_heads // e.n_kv_heads, -3)  # [h_kv, T, d] -> [h, T, d]
 
 
-def queries(t: "Trace") -> Tensor:
+def queries(t: Computed) -> Tensor:
     """Return X W_q + b_q, split into heads [h, T_q, d_k]."""
     w = t.experiment.weights
     return _split(_project(t, t["inputs"], w.W_q, w.b_q), t.experiment.n_heads)
 
 
-def keys(t: "Trace") -> Tensor:
+def keys(t: Computed) -> Tensor:
     """Return X W_k + b_k, split into heads and repeated for each query head, [h, T_k, d_k]."""
     w = t.experiment.weights
     return _for_every_head(t, _project(t, _before(t, "keys"), w.W_k, w.b_k))
 
 
-def values(t: "Trace") -> Tensor:
+def values(t: Computed) -> Tensor:
     """Return X W_v + b_v, split into heads and repeated for each query head, [h, T_k, d_v]."""
     w = t.experiment.weights
     return _for_every_head(t, _project(t, _before(t, "values"), w.W_v, w.b_v))
 
 
-def _normed(t: "Trace", name: str, place: int) -> Tensor:
+def _normed(t: Computed, name: str, place: int) -> Tensor:
     norm = NORMS[t.experiment.config.qk_norm]
     assert norm.apply is not None
     x = norm.apply(_before(t, name), t.parameters(norm))
     return x * t.take(t.experiment.weights.extra[norm.tables[place].name]) if norm.tables else x
 
 
-def normed_queries(t: "Trace") -> Tensor:
+def normed_queries(t: Computed) -> Tensor:
     """Return the queries normalised, [h, T_q, d_k]."""
     return _normed(t, "normed_queries", 0)
 
 
-def normed_keys(t: "Trace") -> Tensor:
+def normed_keys(t: Computed) -> Tensor:
     """Return the keys normalised, [h, T_k, d_k]."""
     return _normed(t, "normed_keys", 1)
 
 
-def _rotated(t: "Trace", name: str) -> Tensor:
+def _rotated(t: Computed, name: str) -> Tensor:
     position = POSITIONS[t.experiment.config.positions]
     assert position.rotate is not None
     x = _before(t, name)
     return position.rotate(_of_heads(x), t.parameters(position)).view(x.shape)
 
 
-def rotated_queries(t: "Trace") -> Tensor:
+def rotated_queries(t: Computed) -> Tensor:
     """Return the queries turned by their positions, [h, T_q, d_k]."""
     return _rotated(t, "rotated_queries")
 
 
-def rotated_keys(t: "Trace") -> Tensor:
+def rotated_keys(t: Computed) -> Tensor:
     """Return the keys turned by their positions, [h, T_k, d_k]."""
     return _rotated(t, "rotated_keys")
 
 
-def scores(t: "Trace") -> Tensor:
+def scores(t: Computed) -> Tensor:
     """Return how well each query fits each key, [h, T_q, T_k]."""
     score = SCORES[t.experiment.config.score]
     queries, keys = _before(t, "scores"), _before(t, "scores", 1)
@@ -129,7 +126,7 @@ def scores(t: "Trace") -> Tensor:
     return score.apply(_of_heads(queries), _of_heads(keys), t.parameters(score)).view(*queries.shape[:-1], -1)
 
 
-def scaled(t: "Trace") -> Tensor:
+def scaled(t: Computed) -> Tensor:
     """Return the scores divided."""
     divisor = t.experiment.divisor
     if divisor is None:
@@ -145,7 +142,7 @@ def _scalar(value: float, dtype: torch.dtype, device: torch.device) -> Tensor:
         return torch.tensor(value, dtype=dtype, device=device)
 
 
-def biased(t: "Trace") -> Tensor:
+def biased(t: Computed) -> Tensor:
     """Return the scores with what their positions add."""
     e = t.experiment
     position = POSITIONS[e.config.positions]
@@ -153,13 +150,13 @@ def biased(t: "Trace") -> Tensor:
     return _before(t, "biased") + t.take(position.bias(e.n_heads, e.T_q, e.T_k, t.parameters(position)))
 
 
-def capped(t: "Trace") -> Tensor:
+def capped(t: Computed) -> Tensor:
     """Return the scores squeezed into −c to c."""
     cap: float = t.experiment.config.option("soft_cap")
     return cap * torch.tanh(_before(t, "capped") / cap)
 
 
-def masked(t: "Trace") -> Tensor:
+def masked(t: Computed) -> Tensor:
     """Return the scores with those of masked pairs filled."""
     hidden = t.hidden
     before = _before(t, "masked")
@@ -170,7 +167,7 @@ def masked(t: "Trace") -> Tensor:
     return torch.where(hidden, value, before)  # half the time of masked_fill
 
 
-def weights(t: "Trace") -> Tensor:
+def weights(t: Computed) -> Tensor:
     """Return the scores normalised: each row the shares of one whole; rows with nothing left are 0."""
     config = t.experiment.config
     made = _normalized(t, _before(t, "weights"))
@@ -179,7 +176,7 @@ def weights(t: "Trace") -> Tensor:
     return made.masked_fill(t.hidden.all(-1, keepdim=True), 0)
 
 
-def _normalized(t: "Trace", logits: Tensor) -> Tensor:
+def _normalized(t: Computed, logits: Tensor) -> Tensor:
     config = t.experiment.config
     normalizer = NORMALIZERS[config.normalizer]
     p = t.parameters(normalizer)
@@ -191,13 +188,13 @@ def _normalized(t: "Trace", logits: Tensor) -> Tensor:
     return normalizer.apply(torch.cat([logits, sinks], -1), p)[..., :-1]
 
 
-def zeroed(t: "Trace") -> Tensor:
+def zeroed(t: Computed) -> Tensor:
     """Return the weights with those of masked pairs set to 0, whose rows no longer sum to 1."""
     hidden = t.hidden
     return t["weights"] if hidden is None else t["weights"].masked_fill(hidden, 0)
 
 
-def dropped(t: "Trace") -> Tensor:
+def dropped(t: Computed) -> Tensor:
     """Return the weights after dropout: some 0, the others divided by what is left on average."""
     e = t.experiment
     share = e.config.option("dropout")
@@ -212,7 +209,7 @@ def _kept(h: int, t_q: int, t_k: int, share: float, seed: int) -> Tensor:
         return torch.rand(h, t_q, t_k, generator=g, dtype=torch.float32, device="cpu") >= share
 
 
-def context(t: "Trace") -> Tensor:
+def context(t: Computed) -> Tensor:
     """Return the values mixed by the weights, [h, T_q, d_v]; of heads that are switched off 0."""
     weights, values = _before(t, "context"), t["values"]
     mixed = bmm(weights, values) if weights.ndim == 3 else matmul(weights, values)
@@ -221,12 +218,12 @@ def context(t: "Trace") -> Tensor:
     return mixed
 
 
-def merged(t: "Trace") -> Tensor:
+def merged(t: Computed) -> Tensor:
     """Return the heads side by side, [T_q, h·d_v]."""
     return t["context"].transpose(-3, -2).flatten(-2)
 
 
-def output(t: "Trace") -> Tensor:
+def output(t: Computed) -> Tensor:
     """Return the heads side by side, mixed by W_o, [T_q, d_out]."""
     w = t.experiment.weights
     return _project(t, t["merged"] if "merged" in t else merged(t), w.W_o, w.b_o)

@@ -1,7 +1,6 @@
 """Cells from the scores to the output as arithmetic, with the numbers put in."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -11,18 +10,16 @@ from attnlab.attention.registries.normalizers import NORMALIZERS
 from attnlab.attention.registries.positions import POSITIONS
 from attnlab.attention.registries.scores import SCORES
 from attnlab.attention.stages.arithmetic import Line, Span, line, number, products, short, signed
+from attnlab.attention.stages.computed import Computed
 from attnlab.attention.stages.explanation import Cell, Explanation, made, number_of, numbers_of, value_of
 from attnlab.attention.stages.presence import source
-
-if TYPE_CHECKING:
-    from attnlab.attention.stages.trace import Trace
 
 
 def _strong(value: float) -> Span:
     return Span(number(value), style="strong")
 
 
-def _score_lines(trace: "Trace", cell: Cell, limit: int | None) -> tuple[Line, ...]:
+def _score_lines(trace: Computed, cell: Cell, limit: int | None) -> tuple[Line, ...]:
     """Return the score of the cell's query and key, written out."""
     e, head = trace.experiment, cell.head or 0
     query = trace.array(source(e, "scores"))[head, cell.row]
@@ -31,13 +28,13 @@ def _score_lines(trace: "Trace", cell: Cell, limit: int | None) -> tuple[Line, .
     return score.explain(query, key, trace.plain_parameters(score), limit)
 
 
-def scores(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
+def scores(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a score: one query and one key."""
     lines = _score_lines(trace, cell, limit)
     return made(trace, cell, *lines, line("= ", _strong(value_of(trace, cell))))
 
 
-def _scaled_lines(trace: "Trace", cell: Cell) -> tuple[Line, ...]:
+def _scaled_lines(trace: Computed, cell: Cell) -> tuple[Line, ...]:
     e = trace.experiment
     before, after = value_of(trace, cell, "scores"), value_of(trace, cell, "scaled")
     sizes = {"sqrt_d_k": f"√{e.d_k}", "sqrt_d_model": f"√{e.d_model}"}
@@ -45,7 +42,7 @@ def _scaled_lines(trace: "Trace", cell: Cell) -> tuple[Line, ...]:
     return (line("scaled ", _strong(after), f" = {number(before)} ÷ {divisor}"),)
 
 
-def _biased_lines(trace: "Trace", cell: Cell) -> tuple[Line, ...]:
+def _biased_lines(trace: Computed, cell: Cell) -> tuple[Line, ...]:
     e = trace.experiment
     position = POSITIONS[e.config.positions]
     before, after = value_of(trace, cell, source(e, "biased")), value_of(trace, cell, "biased")
@@ -54,19 +51,19 @@ def _biased_lines(trace: "Trace", cell: Cell) -> tuple[Line, ...]:
     return (line("biased ", _strong(after), f" = {number(before)} + {signed(after - before)}"), *why)
 
 
-def _capped_lines(trace: "Trace", cell: Cell) -> tuple[Line, ...]:
+def _capped_lines(trace: Computed, cell: Cell) -> tuple[Line, ...]:
     e = trace.experiment
     cap = short(e.config.option("soft_cap"))
     before, after = value_of(trace, cell, source(e, "capped")), value_of(trace, cell, "capped")
     return (line("capped ", _strong(after), f" = {cap} · tanh({number(before)} ÷ {cap})"),)
 
 
-_STEPS: dict[str, Callable[["Trace", Cell], tuple[Line, ...]]] = {
+_STEPS: dict[str, Callable[[Computed, Cell], tuple[Line, ...]]] = {
     "scaled": _scaled_lines, "biased": _biased_lines, "capped": _capped_lines,
 }  # fmt: skip
 
 
-def _chain(trace: "Trace", cell: Cell, limit: int | None, name: str) -> tuple[Line, ...]:
+def _chain(trace: Computed, cell: Cell, limit: int | None, name: str) -> tuple[Line, ...]:
     """Return what led to a stage of this cell, one line a stage, nearest first; the score last."""
     lines: list[Line] = []
     while name != "scores":
@@ -77,17 +74,17 @@ def _chain(trace: "Trace", cell: Cell, limit: int | None, name: str) -> tuple[Li
     return (*lines, line("score ", first), *rest, line(f"= {number(value_of(trace, cell, 'scores'))}"))
 
 
-def scaled(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
+def scaled(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a scaled score: the score divided."""
     return made(trace, cell, *_chain(trace, cell, limit, "scaled"))
 
 
-def biased(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
+def biased(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a score with what its positions add."""
     return made(trace, cell, *_chain(trace, cell, limit, "biased"))
 
 
-def capped(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
+def capped(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a squeezed score."""
     return made(trace, cell, *_chain(trace, cell, limit, "capped"))
 
@@ -95,7 +92,7 @@ def capped(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
 _FILLED = {"-inf": "−∞", "-1e9": "−1e9", "0": "0"}
 
 
-def masked(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
+def masked(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a masked score: why it is hidden, or that it stays."""
     e = trace.experiment
     reason = masks.reasons(e, cell.row, cell.column)
@@ -109,7 +106,7 @@ def masked(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
     return made(trace, cell, stays, *_chain(trace, cell, limit, "masked"))
 
 
-def weights(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
+def weights(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a weight: its score's share of the row."""
     e = trace.experiment
     hidden = trace.hidden if "masked" in trace else None
@@ -129,7 +126,7 @@ def weights(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
     return made(trace, cell, line(reason), *lines)
 
 
-def _normalizer_lines(trace: "Trace", cell: Cell, limit: int | None) -> tuple[Line, ...]:
+def _normalizer_lines(trace: Computed, cell: Cell, limit: int | None) -> tuple[Line, ...]:
     e = trace.experiment
     normalizer = NORMALIZERS[e.config.normalizer]
     logits = trace[source(e, "weights")][cell.head or 0, cell.row]
@@ -146,7 +143,7 @@ def _normalizer_lines(trace: "Trace", cell: Cell, limit: int | None) -> tuple[Li
     return (*lines, *normalizer.explain(row, cell.column, p, limit))
 
 
-def zeroed(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
+def zeroed(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a weight that is masked after softmax, or stays and lacks its share of what was taken away."""
     reason = masks.reasons(trace.experiment, cell.row, cell.column)
     before = value_of(trace, cell, "weights")
@@ -162,7 +159,7 @@ def zeroed(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
     return made(trace, cell, line("weight ", _strong(before), " stays"), line(f"the row sums to {number(total)}"))
 
 
-def dropped(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
+def dropped(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a weight after dropout."""
     e = trace.experiment
     share = e.config.option("dropout")
@@ -177,7 +174,7 @@ def dropped(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
     return made(trace, cell, first, line(f"the row sums to {number(total)}"))
 
 
-def context(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
+def context(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a context number: a column of the values, mixed by a row of weights."""
     e, head = trace.experiment, cell.head or 0
     if head in e.config.ablated:
@@ -192,14 +189,14 @@ def context(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
     )  # fmt: skip
 
 
-def merged(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
+def merged(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a number of the merged heads: whose it is."""
     head, column = divmod(cell.column, trace.experiment.d_v)
     whose = line(f"head {head}, column {column} of the context")
     return made(trace, cell, whose, line("= ", _strong(value_of(trace, cell))))
 
 
-def output(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
+def output(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain an output number: the heads side by side, times a column of W_o."""
     e = trace.experiment
     side_by_side = trace.array("context")[:, cell.row].reshape(-1)

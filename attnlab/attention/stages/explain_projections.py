@@ -7,6 +7,7 @@ import torch
 from attnlab.attention.registries.norms import NORMS
 from attnlab.attention.registries.positions import POSITIONS
 from attnlab.attention.stages.arithmetic import Line, Span, line, number, products, short, signed
+from attnlab.attention.stages.computed import Computed
 from attnlab.attention.stages.explanation import Cell, Explanation, made, number_of, numbers_of, value_of
 from attnlab.attention.stages.presence import source
 from attnlab.base.counted import numbered
@@ -14,20 +15,18 @@ from attnlab.base.counted import numbered
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from attnlab.attention.stages.trace import Trace
 
-
-def inputs(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
+def inputs(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain an input: the number given, and what its position adds."""
     return made(trace, cell, *_given_lines(trace, cell, trace.experiment.embeddings))
 
 
-def memory(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
+def memory(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a number of the second sequence: the number given, and what its position adds."""
     return made(trace, cell, *_given_lines(trace, cell, trace.experiment.memory))
 
 
-def _given_lines(trace: "Trace", cell: Cell, embeddings: "Tensor") -> tuple[Line, ...]:
+def _given_lines(trace: Computed, cell: Cell, embeddings: "Tensor") -> tuple[Line, ...]:
     given = number_of(trace, embeddings[cell.row, cell.column])
     position = POSITIONS[trace.experiment.config.positions]
     if position.encode is None:
@@ -40,7 +39,7 @@ def _given_lines(trace: "Trace", cell: Cell, embeddings: "Tensor") -> tuple[Line
     )
 
 
-def _projection(trace: "Trace", cell: Cell, limit: int | None, symbol: str, role: str, n_heads: int) -> Explanation:
+def _projection(trace: Computed, cell: Cell, limit: int | None, symbol: str, role: str, n_heads: int) -> Explanation:
     """Explain a cell of X W + b; ``symbol`` is the small letter of queries, keys or values."""
     e = trace.experiment
     weight: Tensor | None = getattr(e.weights, f"W_{symbol}")
@@ -68,22 +67,22 @@ def _projection(trace: "Trace", cell: Cell, limit: int | None, symbol: str, role
     return made(trace, cell, *lines)
 
 
-def queries(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
+def queries(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a query: its token's inputs times a column of W_q."""
     return _projection(trace, cell, limit, "q", "query", trace.experiment.n_heads)
 
 
-def keys(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
+def keys(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a key: its token's inputs times a column of W_k."""
     return _projection(trace, cell, limit, "k", "key", trace.experiment.n_kv_heads)
 
 
-def values(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
+def values(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a value: its token's inputs times a column of W_v."""
     return _projection(trace, cell, limit, "v", "value", trace.experiment.n_kv_heads)
 
 
-def _normed(trace: "Trace", cell: Cell, place: int) -> Explanation:
+def _normed(trace: Computed, cell: Cell, place: int) -> Explanation:
     e = trace.experiment
     norm, before = NORMS[e.config.qk_norm], trace.array(source(e, cell.stage))
     row = before[cell.head or 0, cell.row]
@@ -99,17 +98,17 @@ def _normed(trace: "Trace", cell: Cell, place: int) -> Explanation:
     return made(trace, cell, *lines)
 
 
-def normed_queries(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
+def normed_queries(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a number of a normalised query."""
     return _normed(trace, cell, 0)
 
 
-def normed_keys(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
+def normed_keys(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a number of a normalised key."""
     return _normed(trace, cell, 1)
 
 
-def _rotated(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
+def _rotated(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     e = trace.experiment
     position = POSITIONS[e.config.positions]
     assert position.explain_rotated is not None
@@ -118,11 +117,11 @@ def _rotated(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
     return made(trace, cell, *lines, line("= ", Span(number(value_of(trace, cell)), style="strong")))
 
 
-def rotated_queries(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
+def rotated_queries(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a number of a turned query."""
     return _rotated(trace, cell, limit)
 
 
-def rotated_keys(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
+def rotated_keys(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a number of a turned key."""
     return _rotated(trace, cell, limit)

@@ -7,12 +7,12 @@ import torch
 
 from attnlab.attention.axes import label
 from attnlab.attention.stages.arithmetic import Floats, Line
+from attnlab.attention.stages.computed import Computed
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from attnlab.attention.experiment import Experiment
-    from attnlab.attention.stages.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,34 +42,34 @@ def labels(e: "Experiment", axes: tuple[str, ...], row: int, column: int) -> tup
     return label(e, axes[-2], row), label(e, axes[-1], column)
 
 
-def value_of(trace: "Trace", cell: Cell, stage: str | None = None) -> float:
+def value_of(trace: Computed, cell: Cell, stage: str | None = None) -> float:
     """Return the number in a cell, or in the same place of another stage; without a head that of the first."""
     name = stage or cell.stage
     array = trace.array(name)
     return float(array[cell.head or 0, cell.row, cell.column] if array.ndim == 3 else array[cell.row, cell.column])
 
 
-def shown_value(trace: "Trace", cell: Cell) -> float:
+def shown_value(trace: Computed, cell: Cell) -> float:
     """Return the number in a cell as it is shown: where the stage has heads and the cell none, their mean."""
     if cell.head is None and trace.stage(cell.stage).has_heads:
         return float(trace.mean(cell.stage)[cell.row, cell.column])
     return value_of(trace, cell)
 
 
-def made(trace: "Trace", cell: Cell, *lines: Line) -> Explanation:
+def made(trace: Computed, cell: Cell, *lines: Line) -> Explanation:
     """Return the explanation of a cell by these lines."""
     stage = trace.stage(cell.stage)
     names = labels(trace.experiment, stage.axes, cell.row, cell.column)
     return Explanation(cell, stage.title, stage.role, names, value_of(trace, cell), lines)
 
 
-def numbers_of(trace: "Trace", tensor: "Tensor") -> Floats:
+def numbers_of(trace: Computed, tensor: "Tensor") -> Floats:
     """Return numbers as they are computed with, rounded to the trace's dtype."""
     here = tensor.detach().cpu()  # and rounded here: what the experiment holds need not travel to the device and back
     rounded: Floats = here.to(trace.dtype).to(torch.float64).numpy()
     return rounded
 
 
-def number_of(trace: "Trace", tensor: "Tensor") -> float:
+def number_of(trace: Computed, tensor: "Tensor") -> float:
     """Return one number as it is computed with."""
     return float(numbers_of(trace, tensor))

@@ -9,11 +9,11 @@ from torch import Tensor
 
 from attnlab.attention.registries.normalizers import NORMALIZERS
 from attnlab.attention.stages import evaluate, explain_maps, explain_projections, presence, spelling
+from attnlab.attention.stages.computed import Computed
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import AttentionConfig, Experiment
     from attnlab.attention.stages.explanation import Cell, Explanation
-    from attnlab.attention.stages.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,8 @@ class Stage:
     kind: str
     about: str
     formula: Callable[["Experiment"], str]
-    compute: Callable[["Trace"], Tensor]
-    explain: Callable[["Trace", "Cell", int | None], "Explanation"]
+    compute: Callable[[Computed], Tensor]
+    explain: Callable[[Computed, "Cell", int | None], "Explanation"]
     code: Callable[["Experiment"], str]
     beside: bool = False
     """Shown like any other, but not among the names that a trace lists as ``stages``, which scripts rely on."""
