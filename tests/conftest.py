@@ -12,6 +12,7 @@ import functools
 import gc
 import itertools
 import sys
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -82,6 +83,8 @@ def pytest_configure() -> None:
 
     And let no thread but this one collect garbage: a widget that dies in a worker takes all along.
     """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in a shell's background; programs started here inherit it
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     _remember_starts(threading.Thread, "start")
     if not WITHOUT_QT:
         gc.set_threshold(0)  # Python itself never collects any more, and what asks whether it may is still told so

@@ -2,29 +2,27 @@
 
 from typing import TYPE_CHECKING, Any
 
-from attnlab.ui.app.unsaved_actions import unsaved_work
 from attnlab.ui.base.actions import Action, Context
-from attnlab.ui.base.workspace import on
+from attnlab.ui.base.workspace import Host, on, once_loaded
+from attnlab.ui.lessons.entry import LESSONS
 from attnlab.ui.playground.entry import PLAYGROUND
 from attnlab.ui.train.entry import TRAIN
 from attnlab.ui.train.train_actions import FILM
 
 if TYPE_CHECKING:
-    from attnlab.ui.app.main_window import MainWindow
     from attnlab.ui.playground.workspace import Playground
     from attnlab.ui.train.tools import TrainTools
 
 
-def file_actions(w: "MainWindow") -> list[Action[Any]]:
+def file_actions(w: Host, bring_back: Action[Any]) -> list[Action[Any]]:
     """Return the actions that open, save, import and export."""
-    play, loaded = on(w, PLAYGROUND), w.once_loaded
+    play, loaded = on(w, PLAYGROUND), once_loaded(w)
     beside: Context[Playground] = Context(play.find, play.find, play.ready)
     drawn = "As pixels and as SVG, drawn as the last figure was"
     return [
         Action("presets", "Open a preset…", "File", play, lambda p: p.open_gallery(), ("Ctrl+P",)),
         Action("open", "Open a file…", "File", play, lambda p: p.files.ask_open(), ("Ctrl+O",)),
-        Action("bring-back", "Bring back the last unsaved work", "File", Context.of(w), lambda w: w.bring_back(),
-               enabled=lambda w: bool(unsaved_work(w))),
+        bring_back,
         Action("weights-in", "Bring in weights…", "File", beside, lambda p: _import_weights(w, p), ("Ctrl+I",)),
         Action("paste-weights", "Paste weights", "File", beside, lambda p: _paste_weights(w, p), ("Ctrl+V",),
                enabled=lambda _: w.current == PLAYGROUND.name),
@@ -36,39 +34,42 @@ def file_actions(w: "MainWindow") -> list[Action[Any]]:
                enabled=lambda w: _training(w) is not None or _drawable(w),
                title_now=lambda w: "Copy picture of the stage" if _training(w) is None else "Copy picture of the maps",
                hint=drawn),
-        Action("copy-canvas", "Copy picture of the whole canvas", "File", loaded, _copy_canvas, enabled=_drawable,
-               hint=drawn),
+        Action("copy-canvas", "Copy picture of the whole canvas", "File", beside, lambda p: p.code.copy_canvas(),
+               enabled=lambda _: _drawable(w), hint=drawn),
         Action("film", "Export a film of a sweep…", "File", loaded, _film, ("Ctrl+Shift+E",),
                title_now=lambda w: "Export a film of a sweep…" if _training(w) is None else FILM),
     ]  # fmt: skip
 
 
-def _training(w: "MainWindow") -> "TrainTools | None":
+def _training(w: Host) -> "TrainTools | None":
     """Return the tools of the training while it is shown."""
-    trainer = w.workspace(TRAIN, make=False)
-    return trainer.tools if trainer is not None and w.current == TRAIN.name else None
+    from attnlab.ui.train.tools import tools_of
+
+    trainer = w.workspace(TRAIN, make=False) if w.current == TRAIN.name else None
+    return tools_of(trainer) if trainer is not None else None
 
 
-def _drawable(w: "MainWindow") -> bool:
-    p = w.playground
+def _drawable(w: Host) -> bool:
+    p = w.workspace(PLAYGROUND)
     return p is not None and p.code.ready and (p.pinned is None or p.document.view.look != "difference")
 
 
-def _save(w: "MainWindow") -> None:
-    if w.desk is not None and w.desk.editing is not None:
-        w.desk.save_draft()
+def _save(w: Host) -> None:
+    desk = w.workspace(LESSONS, make=False)
+    if desk is not None and desk.editing is not None:
+        desk.save_draft()
     elif (playground := on(w, PLAYGROUND).enter()) is not None:
         playground.files.save()
 
 
-def _export(w: "MainWindow") -> None:
+def _export(w: Host) -> None:
     if (training := _training(w)) is not None:
         training.export_figure()
     elif (playground := on(w, PLAYGROUND).enter()) is not None:
         playground.files.ask_export()
 
 
-def _film(w: "MainWindow") -> None:
+def _film(w: Host) -> None:
     from attnlab.ui.export.sweep_dialog import open_sweep_dialog
 
     if (training := _training(w)) is not None:
@@ -77,27 +78,20 @@ def _film(w: "MainWindow") -> None:
         open_sweep_dialog(playground, w)
 
 
-def _copy_picture(w: "MainWindow") -> None:
+def _copy_picture(w: Host) -> None:
     if (training := _training(w)) is not None:
         training.copy_picture()
-    elif (playground := w.playground) is not None and playground.reply is not None:
+    elif (playground := w.workspace(PLAYGROUND)) is not None:
         playground.code.copy_picture(playground.current_stage, playground.document.view.head)
 
 
-def _copy_canvas(w: "MainWindow") -> None:
-    from attnlab.ui.export.copying import copy_canvas
-
-    if w.playground is not None:
-        copy_canvas(w.playground, w.settings.figure)
-
-
-def _import_weights(w: "MainWindow", playground: "Playground") -> None:
+def _import_weights(w: Host, playground: "Playground") -> None:
     from attnlab.ui.weights.import_weights import import_weights
 
     import_weights(playground, w)
 
 
-def _paste_weights(w: "MainWindow", playground: "Playground") -> None:
+def _paste_weights(w: Host, playground: "Playground") -> None:
     from attnlab.ui.weights.import_weights import paste_weights
 
     paste_weights(playground, w)

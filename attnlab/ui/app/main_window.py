@@ -45,8 +45,6 @@ class MainWindow(Host):
     """Owns the compute thread and the workspaces."""
 
     first_painted = Signal()
-    ready = Signal()
-    """The playground exists and its first numbers are shown."""
     failed = Signal(str)
     """There will be no first numbers, for this reason: nothing could be loaded, or the first scene not computed."""
 
@@ -59,7 +57,6 @@ class MainWindow(Host):
         self._current = self.kinds[0].name
         self.playground: Playground | None = None
         self.recovery: Recovery | None = None
-        self.once_loaded: Context[MainWindow] = Context(lambda: self, lambda: self, lambda: self.loaded)
         self._service: ComputeService | None = None
         self.starting = WindowStart(self, source)
         self.setWindowTitle("attnlab")
@@ -120,11 +117,16 @@ class MainWindow(Host):
             self.refresh_actions()
         return self.playground
 
-    def bring_back(self, path: Path | None = None) -> None:
-        """Open the unsaved work at a path, or the newest, if there is any."""
-        if self.recovery is not None:
-            self.show_workspace(PLAYGROUND.name)
-            self.recovery.bring_back(path)
+    @property
+    def unsaved(self) -> "Context[Recovery]":
+        """The context of actions on unsaved work; they show the playground."""
+
+        def enter() -> "Recovery | None":
+            if self.recovery is not None:
+                self.show_workspace(PLAYGROUND.name)
+            return self.recovery
+
+        return Context(lambda: self.recovery, enter, lambda: self.recovery is not None)
 
     @Slot(str)
     def _on_title_changed(self, title: str) -> None:

@@ -3,34 +3,32 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from attnlab.files.atomic import shown
 from attnlab.files.source import run_folder
+from attnlab.ui.base.workspace import Host
 from attnlab.ui.lessons.entry import LESSONS
 from attnlab.ui.playground.entry import PLAYGROUND
 from attnlab.ui.train.entry import TRAIN
-
-if TYPE_CHECKING:
-    from attnlab.ui.app.main_window import MainWindow
 
 MARKDOWN = (".md", ".markdown")
 WEIGHTS = (".csv", ".tsv", ".txt", ".npy", ".npz", ".safetensors", ".pt", ".pth", ".bin")
 
 
-def open_path(window: "MainWindow", path: Path) -> None:
+def open_path(window: Host, path: Path) -> None:
     """Open one file."""
     open_paths(window, [path])
 
 
-def open_paths(window: "MainWindow", paths: Sequence[Path]) -> None:
+def open_paths(window: Host, paths: Sequence[Path]) -> None:
     """Open files that came together: one session or lesson, the first, and all weights; once the window has loaded."""
-    if window.playground is None:
+    playground = window.workspace(PLAYGROUND)
+    if playground is None:
         window.ready.connect(partial(open_paths, window, list(paths)))  # which is announced once
         return
     weights = [path for path in paths if path.suffix.lower() in WEIGHTS]
     others = [path for path in paths if path not in weights]
-    files = window.playground.files
+    files = playground.files
 
     def then(opened: bool) -> None:
         if opened and len(others) > 1:
@@ -45,7 +43,7 @@ def open_paths(window: "MainWindow", paths: Sequence[Path]) -> None:
         then(False)
 
 
-def _open_one(window: "MainWindow", path: Path, then: Callable[[bool], None]) -> None:
+def _open_one(window: Host, path: Path, then: Callable[[bool], None]) -> None:
     """Open a lesson, a run, or a session: what is none of them is refused in its own words. ``then`` is told whether
     it was opened, which for a session is known later."""
     if path.suffix.lower() in MARKDOWN:
@@ -53,24 +51,28 @@ def _open_one(window: "MainWindow", path: Path, then: Callable[[bool], None]) ->
         then(desk is not None and desk.open(path))
     elif (folder := run_folder(path)) is not None:
         then(_open_run(window, folder))
-    elif window.playground is not None:
+    elif (playground := window.workspace(PLAYGROUND)) is not None:
         window.show_workspace(PLAYGROUND.name)
-        window.playground.files.open(path, then)
+        playground.files.open(path, then)
 
 
-def _open_run(window: "MainWindow", folder: Path) -> bool:
+def _open_run(window: Host, folder: Path) -> bool:
     """Show a run of a training where it was trained."""
     window.show_workspace(TRAIN.name)
+    from attnlab.ui.train.tools import tools_of
+
     trainer = window.workspace(TRAIN)
-    if trainer is None or trainer.tools is None:
+    tools = tools_of(trainer) if trainer is not None else None
+    if tools is None:
         return False
-    trainer.tools.open_run(folder)
+    tools.open_run(folder)
     return True
 
 
-def _open_weights(window: "MainWindow", paths: Sequence[Path]) -> None:
+def _open_weights(window: Host, paths: Sequence[Path]) -> None:
     """Ask how arrays of files map onto the weights."""
     from attnlab.ui.weights.dialog import open_weights_dialog
 
-    if window.playground is not None:
-        open_weights_dialog(window.playground, window, list(paths))
+    playground = window.workspace(PLAYGROUND)
+    if playground is not None:
+        open_weights_dialog(playground, window, list(paths))

@@ -2,22 +2,20 @@
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from attnlab.document.settings import RECENT_LIMIT
 from attnlab.files.atomic import shown
 from attnlab.ui.app.open_file import open_path
 from attnlab.ui.base.actions import Action, Context
-
-if TYPE_CHECKING:
-    from attnlab.ui.app.main_window import MainWindow
+from attnlab.ui.base.workspace import Host, once_loaded
 
 SECTION = "Recent"
 _LONGEST = 48
 """So many letters of a folder are shown, the last ones."""
 
 
-def recent_actions(w: "MainWindow") -> list[Action[Any]]:
+def recent_actions(w: Host) -> list[Action[Any]]:
     """Return an action for each place of the list; a place without a file has no title, and is not shown."""
 
     none = Action(
@@ -27,11 +25,11 @@ def recent_actions(w: "MainWindow") -> list[Action[Any]]:
     return [none, *(_action(w, index) for index in range(RECENT_LIMIT))]
 
 
-def _action(w: "MainWindow", index: int) -> Action[Any]:
-    def title(window: "MainWindow") -> str:
+def _action(w: Host, index: int) -> Action[Any]:
+    def title(window: Host) -> str:
         return titled(Path(window.settings.recent[index])) if index < len(window.settings.recent) else ""
 
-    return Action(f"recent-{index + 1}", "", SECTION, w.once_loaded, partial(_open, index), title_now=title)
+    return Action(f"recent-{index + 1}", "", SECTION, once_loaded(w), partial(_open, index), title_now=title)
 
 
 def titled(path: Path) -> str:
@@ -41,7 +39,7 @@ def titled(path: Path) -> str:
     return f"{shown(path.name)} — {shown(where if len(where) <= _LONGEST else f'…{where[-_LONGEST:]}')}"
 
 
-def _open(index: int, w: "MainWindow") -> None:
+def _open(index: int, w: Host) -> None:
     """Open a file of the list; one that is gone leaves it."""
     if index >= len(w.settings.recent):
         return

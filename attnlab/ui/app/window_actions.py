@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from attnlab.ui.app.file_actions import file_actions
 from attnlab.ui.app.recent_files import recent_actions
-from attnlab.ui.app.unsaved_actions import unsaved_actions
+from attnlab.ui.app.unsaved_actions import last_unsaved_action, unsaved_actions
 from attnlab.ui.base.actions import Action, Context
 from attnlab.ui.base.theme import CHOICES
-from attnlab.ui.base.workspace import on
+from attnlab.ui.base.workspace import on, once_loaded
 from attnlab.ui.playground.entry import PLAYGROUND
 from attnlab.ui.playground.play_actions import code_actions
 
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 def window_actions(w: "MainWindow") -> list[Action[Any]]:
     """Return the actions of a window."""
-    files = [*file_actions(w), *code_actions(on(w, PLAYGROUND)), *recent_actions(w), *unsaved_actions(w)]
+    play, unsaved = on(w, PLAYGROUND), w.unsaved
+    files = [*file_actions(w, last_unsaved_action(unsaved)), *code_actions(play)]
+    files += [*recent_actions(w), *unsaved_actions(unsaved)]
     workspaces = [action for kind in w.kinds for action in kind.actions(w)]
     return [*files, *_edit(w), *workspaces, *_view(w), *_window(w)]
 
@@ -81,7 +83,7 @@ def _window(w: "MainWindow") -> list[Action[Any]]:
     def show(name: str, window: "MainWindow") -> None:
         window.show_workspace(name)
 
-    window, loaded = Context.of(w), w.once_loaded
+    window, loaded = Context.of(w), once_loaded(w)
     return [
         *(
             Action(f"workspace-{number}", kind.name.capitalize(), "Window", window if number == 1 else loaded,

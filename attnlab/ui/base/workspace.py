@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from attnlab.figures.palette import Palette
@@ -50,6 +50,9 @@ W = TypeVar("W", bound=Workspace)
 class Host(ThemedWindow):
     """The window as its workspaces see it."""
 
+    ready = Signal()
+    """The playground exists and its first numbers are shown."""
+
     actions_list: ActionList
 
     @property
@@ -79,6 +82,9 @@ class Host(ThemedWindow):
         self.actions_list.refresh()
 
 
+H = TypeVar("H", bound=Host)
+
+
 @dataclass(frozen=True, slots=True)
 class WorkspaceKind(Generic[W]):
     """An entry of the list of workspaces, which the rail, the keys Ctrl+1, … and the command palette read.
@@ -92,6 +98,11 @@ class WorkspaceKind(Generic[W]):
     icon: str
     make: Callable[[Host], W]
     actions: Callable[[Host], list[Action[Any]]] = lambda _: []
+
+
+def once_loaded(host: H) -> Context[H]:
+    """Return the context of actions on the window that need its workspaces."""
+    return Context(lambda: host, lambda: host, lambda: host.loaded)
 
 
 def on(host: Host, kind: WorkspaceKind[W], *, show: bool = True) -> Context[W]:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication
@@ -17,6 +17,7 @@ from attnlab.files.export.matrix_text import FORMATS, given_table
 from attnlab.files.export.script import script
 from attnlab.files.export.stage_tables import Table, table
 from attnlab.ui.base.jobs import run
+from attnlab.ui.base.themed_window import ThemedWindow
 from attnlab.ui.export.copying import copy_figure
 from attnlab.ui.export.remembered import recalled
 from attnlab.ui.playground import tables
@@ -160,16 +161,23 @@ class CodeKeeper(QObject):
     def copy_picture(self, stage: str, head: int | str) -> None:
         """Copy a stage as a figure, drawn as figures were last: as pixels for letters, as SVG for drawings."""
         trace = self._shown()
-        if trace is None:
-            return
-        settings = getattr(self._window, "settings", None)
-        spec, _ = recalled(settings.figure if settings is not None else ())
+        if trace is not None:
+            self._copy_figure(trace, _named(trace, stage, head), stages=(stage,), head=head)
+
+    def copy_canvas(self) -> None:
+        """Copy the whole canvas as a figure, drawn as figures were last."""
+        trace = self._shown()
+        if trace is not None:
+            self._copy_figure(trace, "the canvas", stages=(), canvas=True, head=self._playground.document.view.head)
+
+    def _copy_figure(self, trace: "Trace", name: str, **changes: Any) -> None:
+        choices = self._window.settings.figure if isinstance(self._window, ThemedWindow) else ()
         try:
-            image = copy_figure(trace, replace(spec, stages=(stage,), head=head))
+            image = copy_figure(trace, replace(recalled(choices)[0], **changes))
         except AttnlabError as error:
             self._say(str(error))
             return
-        self._note(f"Copied {_named(trace, stage, head)} as a picture, {image.width()} × {image.height()} pixels")
+        self._note(f"Copied {name} as a picture, {image.width()} × {image.height()} pixels")
 
     # The menu of a card
 

@@ -52,6 +52,11 @@ class TrainTools(QObject):
         menu.aboutToShow.connect(actions.refresh)
         return menu
 
+    @property
+    def busy(self) -> bool:
+        """Whether a run is being read or written."""
+        return self.keeper.busy
+
     def open_run(self, folder: Path) -> None:
         """Show a run of any folder."""
         self.runs.open(folder)
@@ -128,3 +133,8 @@ class TrainTools(QObject):
         self.round_trip.close()
         self.keeper.close()
         self.comparing.close()
+
+
+def tools_of(workspace: "TrainWorkspace") -> TrainTools | None:
+    """Return the tools of a workspace."""
+    return workspace.tools if isinstance(workspace.tools, TrainTools) else None

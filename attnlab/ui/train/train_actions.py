@@ -14,7 +14,7 @@ FILM = "Export a film of the training…"
 
 def train_actions(train: "Context[TrainWorkspace]") -> list[Action[Any]]:
     """Return the actions on a training; each shows the workspace first."""
-    tools: Context[TrainTools] = train.part(lambda t: t.tools)
+    tools: Context[TrainTools] = train.part(_tools)
     trip: Context[RoundTrip] = tools.part(lambda t: t.round_trip)
 
     def alive(trainer: "TrainWorkspace") -> bool:
@@ -52,9 +52,20 @@ def train_actions(train: "Context[TrainWorkspace]") -> list[Action[Any]]:
                enabled=lambda t: t.origin is not None),
         Action("train-figure", "Export the maps of the training…", "Train", tools, lambda t: t.export_figure(),
                hint="The maps that are shown as PNG, SVG, PDF or a table"),
-        Action("train-film", FILM, "Train", train, lambda t: t.tools and t.tools.export_film(), enabled=has_run,
+        Action("train-film", FILM, "Train", train, _export_film, enabled=has_run,
                title_now=lambda t: "" if t.is_shown else FILM,  # it is in File then, with a key
                hint="The maps of the recorded moments as GIF, APNG, MP4 or a folder of PNGs"),
         Action("train-runs", "All runs…", "Train", tools, lambda t: t.show_runs(),
                hint="Compare, open, rename and delete runs that are kept"),
     ]  # fmt: skip
+
+
+def _tools(workspace: "TrainWorkspace") -> "TrainTools | None":
+    from attnlab.ui.train.tools import tools_of
+
+    return tools_of(workspace)
+
+
+def _export_film(workspace: "TrainWorkspace") -> None:
+    if (tools := _tools(workspace)) is not None:
+        tools.export_film()

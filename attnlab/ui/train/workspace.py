@@ -1,6 +1,6 @@
 """The training's workspace: settings, maps and curves side by side, controls above, and the time line below."""
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from PySide6.QtCore import QObject, Qt, Slot
 from PySide6.QtWidgets import QWidget
@@ -21,12 +21,23 @@ from attnlab.ui.train.text_panel import LENGTH, TextPanel
 from attnlab.ui.train.time_bar import TimeBar
 from attnlab.ui.train.written_panel import WrittenPanel, WrittenRow
 
-if TYPE_CHECKING:
-    from attnlab.ui.train.tools import TrainTools
-
 CURVES_EVERY, TEXT_EVERY = 3, 24
 """Frames between two drawings of the curves, and between two texts."""
 KEYS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
+
+
+class Tools(Protocol):
+    """What is added to the workspace: runs on disk, the way to the playground; see :mod:`attnlab.ui.train.tools`."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether a run is being read or written."""
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours."""
+
+    def stop(self) -> None:
+        """End the threads; may be called twice."""
 
 
 class TrainWorkspace(QObject):
@@ -35,7 +46,7 @@ class TrainWorkspace(QObject):
     def __init__(self, spec: RunSpec, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._frames, self._broken, self._shown = 0, False, False
-        self.tools: TrainTools | None = None
+        self.tools: Tools | None = None
         self.session = TrainSession(spec, self)
         self.header, self.footer = ControlBar(), TimeBar()
         self.settings, self.maps = SettingsPanel(spec), MapsPanel()
@@ -141,7 +152,7 @@ class TrainWorkspace(QObject):
     @property
     def busy(self) -> bool:
         """Whether something that is to be seen at once is still to come: a run, its first maps."""
-        return self.session.looking.busy or (self.tools is not None and self.tools.keeper.busy)
+        return self.session.looking.busy or (self.tools is not None and self.tools.busy)
 
     def pages(self) -> tuple[QWidget, QWidget, QWidget]:
         """Return the bar of controls, the panels, and the time line."""

@@ -29,7 +29,7 @@ class Pupil(Person):
 
     @property
     def tools(self) -> TrainTools:
-        assert self.trainer.tools is not None
+        assert isinstance(self.trainer.tools, TrainTools)
         return self.trainer.tools
 
     @property
