@@ -11,8 +11,8 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch is loaded: s
 import functools
 import gc
 import itertools
-import sys
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator

@@ -195,7 +195,7 @@ def test_everything_that_is_used_has_a_name_and_a_tool_tip(student: "Student") -
 
 def test_what_was_asked_stands_beside_what_was_expected_and_above_where_it_is_narrow(student: "Student") -> None:
     written = student.ws.written
-    student.wait_for(lambda: len(written.rows) == 4)
+    student.wait_for(lambda: len(written.rows) == 4 and written.height() >= written.sizeHint().height())
     assert written.heads == ("asked", "expected", "predicted")
     row = written.rows[0]
     assert row.source == tuple(reversed(row.expected[:-1]))
