@@ -47,7 +47,7 @@ def test_a_range_of_one_is_named_by_its_number() -> None:
         (lambda: replace(ONE, config=AttentionConfig(ablated=(1,))), "ablated has head 1; the layer has only head 0."),
         (
             lambda: replace(ONE, others=(Sample(("b",), [[2.0]], length=2),)),
-            "others[0] has length 2; it needs 1, its keys being 1.",
+            "others[0] has length 2; it needs 1, the number of its keys.",
         ),
         (
             lambda: resize(Experiment(("a",), torch.zeros(1, 4096), config=AttentionConfig(n_heads=4096)), d_k=9),

@@ -1,1 +1,1 @@
-"""The mathematics of attention: torch and nothing else. Imports nobody but the errors."""
+"""The mathematics of attention. Imports only torch, NumPy and attnlab.base."""

@@ -1,4 +1,4 @@
-"""Takes arrays of any kind in: copied, checked to be finite numbers, owned from then on."""
+"""Convert arrays of any kind to owned tensors: copied once, and checked to be finite numbers."""
 
 from collections.abc import Sequence
 from typing import Any, TypeAlias, TypeGuard
@@ -11,20 +11,20 @@ from torch import Tensor
 from attnlab.base.errors import ExperimentError
 
 ArrayLike: TypeAlias = Tensor | NDArray[Any] | Sequence[Any]
-"""What a field may be given as: a tensor, a NumPy array or nested sequences of numbers."""
+"""Types accepted for a field: a tensor, a NumPy array or nested sequences of numbers."""
 
 _OWNED = "_attnlab_owned"
 _ALIGNMENT = 64  # bytes, as in torch's own allocations
 _AXES = {1: "[n]", 2: "[rows, columns]"}
 _KEPT = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
-_DEEPEST = 4  # sequences inside sequences that are looked into for tensors; an array has two
+_DEEPEST = 4  # levels of nested sequences that are searched for tensors; an array has two
 
 
 def own(tensor: Tensor) -> Tensor:
-    """Mark a tensor that nobody else holds, so that experiments share it instead of copying it; return it.
+    """Mark a tensor without other references as owned, so that experiments share it instead of copying it; return it.
 
-    The mark holds for this very tensor in its present state: a copy does not have it, and writing into it ends it.
-    A tensor that is not contiguous or not aligned as torch's own are is copied first, as a product's bits depend on it.
+    The mark is valid for this tensor object in its present state: copies do not have it, and a write invalidates it.
+    A tensor that is not contiguous, or not aligned to 64 bytes, is copied first: the bits of a product depend on both.
     """
     if tensor.data_ptr() % _ALIGNMENT or not tensor.is_contiguous():
         with torch.inference_mode(False):
@@ -35,13 +35,13 @@ def own(tensor: Tensor) -> Tensor:
 
 
 def is_owned(array: Any) -> TypeGuard[Tensor]:
-    """Whether ``array`` was checked already and has not been written into since."""
+    """Return whether ``array`` was already checked and has not been written to since."""
     mark = getattr(array, _OWNED, None) if isinstance(array, Tensor) else None
     return mark is not None and mark == (id(array), array._version)
 
 
 def is_written(tensor: Tensor) -> bool:
-    """Whether an owned tensor was written into; torch does not count writes through ``tensor.numpy()``."""
+    """Return whether an owned tensor was written to; torch does not count writes through ``tensor.numpy()``."""
     mark = getattr(tensor, _OWNED, None)
     return mark is not None and mark[1] != tensor._version and mark[0] == id(tensor)
 
@@ -60,7 +60,7 @@ def dtype_name(tensor: Tensor | torch.dtype) -> str:
 
 
 def widened(x: Tensor) -> Tensor:
-    """Return numbers in float32 or better: in half precision, squares of 256 and more are beyond what float16 holds."""
+    """Return numbers in float32 or better, because the square of 256 or more overflows in float16."""
     return x.float() if x.element_size() < 4 else x
 
 
@@ -107,12 +107,12 @@ def take_mask(array: Any) -> Tensor:
 
 
 def _plain(field: str, array: Any) -> Tensor:
-    """Return a dense, contiguous copy on the CPU that no caller holds, whatever its dtype."""
+    """Return a dense, contiguous copy on the CPU, in the same dtype, without references from outside."""
     with torch.inference_mode(False):  # a copy made in that mode could not be marked as owned
         if not isinstance(array, Tensor):
             return _from_numbers(field, array)
         if array.is_meta:
-            raise ExperimentError(f"{field} is a tensor on the meta device, which holds no numbers; it needs some.")
+            raise ExperimentError(f"{field} is a tensor on the meta device, which has no numbers; it needs numbers.")
         try:
             dense = array.dequantize() if array.is_quantized else array.to_dense()
             return dense.detach().as_subclass(Tensor).to("cpu").clone(memory_format=torch.contiguous_format)
@@ -121,14 +121,14 @@ def _plain(field: str, array: Any) -> Tensor:
 
 
 def _numbers(field: str, tensor: Tensor) -> Tensor:
-    """Return the tensor in a dtype that attention is computed in."""
+    """Return the tensor in a dtype that attention can be computed in."""
     if tensor.dtype in _KEPT:
         return tensor
     if tensor.dtype == torch.bool or tensor.is_complex():
         raise ExperimentError(f"{field} holds {dtype_name(tensor)} values; it needs real numbers.")
     try:
         return tensor.float() if tensor.is_floating_point() else tensor.double()
-    except RuntimeError:  # formats that are bits to torch, not numbers
+    except RuntimeError:  # formats that torch treats as bits, not as numbers
         raise ExperimentError(f"{field} holds {dtype_name(tensor)} values; it needs real numbers.") from None
 
 
@@ -148,14 +148,14 @@ def _from_numbers(field: str, array: Any) -> Tensor:
         held = "something that is not a number, or beyond 1.8e308" if kind == "O" else f"{numbers.dtype} values"
         raise ExperimentError(f"{field} holds {held}; it needs numbers only.")
     if kind in "iu" or (kind == "f" and (is_list or numbers.dtype.itemsize > 8)):
-        with np.errstate(over="ignore"):  # what is too large becomes ∞, and that is refused with its cell
+        with np.errstate(over="ignore"):  # a number that is too large becomes ∞, which take() rejects, naming its cell
             numbers = numbers.astype(np.float64)
     native = numbers.astype(numbers.dtype.newbyteorder("="), order="C", copy=False)
     return torch.from_numpy(native)
 
 
 def _untensored(array: Any, depth: int) -> Any:
-    """Return nested sequences with the tensors among them as lists, so that NumPy need not ask them."""
+    """Return nested sequences with the tensors in them converted to lists, which NumPy reads faster."""
     if isinstance(array, Tensor):
         return array.tolist()
     if depth and isinstance(array, list | tuple):

@@ -1,4 +1,4 @@
-"""The sizes of a layer by the names of its axes, and what the places along an axis are called."""
+"""The sizes of a layer by axis name, and the labels along an axis."""
 
 from functools import lru_cache
 
@@ -11,9 +11,9 @@ TOKENS = ("token", "query", "key")
 
 
 def size(e: Layer, axis: str) -> int:
-    """Return how many places an axis has; KeyError for one that is no size of the layer.
+    """Return the size of an axis; KeyError for an axis that is not one of the layer's.
 
-    ``position`` are as many as the longer sequence needs, ``merged`` are the columns of the heads side by side.
+    ``position`` is the length of the longer sequence, ``merged`` the number of columns of the concatenated heads.
     """
     match axis:
         case "token" | "query":
@@ -42,7 +42,7 @@ def size(e: Layer, axis: str) -> int:
 
 
 def labels(e: Layer, axis: str, count: int) -> tuple[str, ...]:
-    """Return what the places along an axis are called; tokens without a copy, as they are asked for with each edit."""
+    """Return the labels along an axis: its tokens, or numbers. Tokens are not copied, since each edit calls this."""
     if axis in ("token", "query"):
         return e.tokens
     return e.key_tokens if axis == "key" else _numbers(count)
@@ -54,7 +54,7 @@ def _numbers(count: int) -> tuple[str, ...]:
 
 
 def label(e: Layer, axis: str, index: int) -> str:
-    """Return the token at ``index`` of a token axis, or the number of a column."""
+    """Return the token at ``index`` of a token axis, or ``index`` as text for another axis."""
     if axis in ("query", "token"):
         return e.tokens[index]
     return e.key_tokens[index] if axis == "key" else str(index)

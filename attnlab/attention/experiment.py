@@ -1,4 +1,4 @@
-"""The state as a value: tokens, embeddings, weights and configuration. Validated here, once, when made."""
+"""The experiment as an immutable value: tokens, embeddings, weights and configuration, validated when created."""
 
 import math
 import reprlib
@@ -38,9 +38,9 @@ from attnlab.base.arguments import explain_calls
 from attnlab.base.counted import counted, divisors
 from attnlab.base.errors import ExperimentError
 
-# The classes write their own __init__, as a field is given as any kind of array and kept as a tensor. They are
-# compared by identity (eq=False): comparing two would compare every number, and the program asks only whether
-# an edit made another one.
+# The classes define __init__ because a field accepts any kind of array and stores a tensor. They are compared by
+# identity (eq=False): the program only needs to know whether an edit created another one, not whether all numbers are
+# equal.
 
 PROJECTIONS = ("W_q", "W_k", "W_v", "W_o", "b_q", "b_k", "b_v", "b_o")
 """The fields of :class:`Weights` besides the tables of registry entries."""
@@ -48,12 +48,12 @@ PROJECTIONS = ("W_q", "W_k", "W_v", "W_o", "b_q", "b_k", "b_v", "b_o")
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
 class Weights:
-    """The learned numbers, for right multiplication (Q = X @ W_q); None is the identity, or no bias.
+    """The learned weights, for right multiplication (Q = X @ W_q); None means the identity, or no bias.
 
     W_q [d_model, h·d_k], W_k [d_memory, h_kv·d_k], W_v [d_memory, h_kv·d_v], W_o [h·d_v, d_out], and a bias for the
-    columns of each. d_memory is d_model without a second sequence. Head i owns columns i·d_k to (i+1)·d_k.
-    ``extra`` are the tables of registry entries by name ("W_a" of the score "general"); those of entries that are not
-    in use are kept. Two are equal only when they are the same object.
+    columns of each. d_memory is d_model without a second sequence. Head i has columns i·d_k to (i+1)·d_k.
+    ``extra`` holds the tables of registry entries by name ("W_a" of the score "general"), also of entries that are not
+    in use. Two are equal only when they are the same object.
 
     Raises:
         ExperimentError: a field is not finite numbers of the right number of dimensions.
@@ -92,17 +92,17 @@ class Weights:
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, init=False)
 class AttentionConfig:
-    """How attention is computed; the names are those of the registries (:mod:`attnlab.attention.registries.registry`).
+    """How attention is computed; names are those in the registries (:mod:`attnlab.attention.registries.registry`).
 
     ``scale`` is ``"sqrt_d_k"``, ``"none"``, ``"sqrt_d_model"`` or a positive number by which scores are divided.
-    ``mask`` is boolean [T_q, T_k], True where a query may attend; with ``causal`` both must allow.
-    ``n_kv_heads`` None means ``n_heads``. ``masks`` are more masks, name to number ({"window": 3}). The heads in
-    ``ablated`` are computed but pass nothing on. ``options`` are settings of entries and features by name; they may be
-    given as arguments as well (``temperature=2.0``, ``dropout=0.1``), and those at their default are left out.
-    Numbers of NumPy become plain ones. Two are equal only when they are the same object.
+    ``mask`` is boolean [T_q, T_k], True where a query may attend; with ``causal`` both must allow a pair.
+    ``n_kv_heads`` None means ``n_heads``. ``masks`` are further masks, name to number ({"window": 3}). The heads in
+    ``ablated`` are computed, but their context is set to 0. ``options`` are settings of entries and features by name;
+    they can also be given as arguments (``temperature=2.0``, ``dropout=0.1``), and default values are left out.
+    NumPy numbers become Python numbers. Two are equal only when they are the same object.
 
     Raises:
-        ExperimentError: a value that does not exist or cannot be; the sentence names those that can.
+        ExperimentError: an unknown or invalid value; the sentence names the valid ones.
     """
 
     n_heads: int = 1
@@ -157,15 +157,15 @@ class AttentionConfig:
         put(self, "options", take_options(options, more))
 
     def option(self, name: str) -> Any:
-        """Return an option as it is set, or its default; KeyError for one that nothing has."""
+        """Return the value of an option, or its default; KeyError for an unknown option."""
         return self.options[name] if name in self.options else registry.default(name)
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
 class Sample:
-    """One sequence of a batch besides the one that is looked at: what differs from sequence to sequence.
+    """One sequence of a batch besides the present one: the fields that differ from sequence to sequence.
 
-    As in :class:`Experiment`; ``length`` says how many of its keys are real, None all.
+    Fields are as in :class:`Experiment`; ``length`` is the number of valid keys, None for all.
 
     Raises:
         ExperimentError: fields that are wrong or disagree.
@@ -193,14 +193,14 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
 class Experiment:
-    """One attention layer on one sentence, immutable; an edit makes another that shares what it did not touch.
+    """One attention layer on one sentence, immutable; an edit creates another one that shares all unchanged tensors.
 
     Its arrays are read-only: computing, saving or exporting it raises an error if one was changed in place.
 
-    embeddings [T_q, d_model], one row a token. With ``memory_tokens`` and ``memory_embeddings`` [T_k, d_memory], keys
+    embeddings [T_q, d_model], one row per token. With ``memory_tokens`` and ``memory_embeddings`` [T_k, d_memory], keys
     and values come from there (cross-attention). Arrays may be tensors, NumPy arrays or nested lists; they are copied.
-    In a batch, ``others`` are the sequences besides this one, which stands at place ``item`` among them; all have as
-    many tokens and share weights and configuration. Two are equal only when they are the same object.
+    In a batch, ``others`` are the sequences besides this one, whose index in the batch is ``item``; all have the same
+    number of tokens and share weights and configuration. Two are equal only when they are the same object.
 
     Raises:
         ExperimentError: fields that are wrong or disagree; the sentence names the field, what it got, what it needs.
@@ -245,7 +245,7 @@ class Experiment:
         check_others(self)
 
     def __repr__(self) -> str:
-        """Return one line without numbers of the matrices, which are thousands."""
+        """Return one line with the sizes; the matrices can hold thousands of numbers."""
         return f"<Experiment: {counted(self.n_heads, 'head')}, {self.T_q} × {self.T_k} tokens, d_model {self.d_model}>"
 
     def _repr_html_(self) -> str | None:
@@ -255,19 +255,19 @@ class Experiment:
         return attnlab.notebook_page(self)
 
     def _repr_png_(self) -> bytes | None:
-        """Return its weights as a picture for notebooks, None where none can be drawn; drawn only when asked for."""
+        """Return the weights as a picture for notebooks, drawn on request; None if it cannot be drawn."""
         import attnlab  # here, as it imports this module and loads Qt
 
         return attnlab.notebook_picture(self)
 
     @property
     def memory(self) -> Tensor:
-        """Where keys and values come from, [T_k, d_memory]: the second sequence, or the embeddings."""
+        """The vectors that give keys and values, [T_k, d_memory]: the second sequence, or the embeddings."""
         return self.embeddings if self.memory_embeddings is None else self.memory_embeddings
 
     @property
     def key_tokens(self) -> tuple[str, ...]:
-        """The tokens of the key side, T_k of them."""
+        """The T_k tokens of the key side."""
         return self.tokens if self.memory_tokens is None else self.memory_tokens
 
     @property
@@ -317,12 +317,12 @@ class Experiment:
 
     @property
     def n_items(self) -> int:
-        """How many sequences the batch has; 1 without a batch."""
+        """Number of sequences in the batch; 1 without a batch."""
         return len(self.others) + 1
 
     @property
     def divisor(self) -> float | None:
-        """The number by which scores are divided; None when they are not."""
+        """The number that scores are divided by; None if they are not scaled."""
         scale = self.config.scale
         if not isinstance(scale, str):
             return scale
@@ -336,17 +336,17 @@ class Experiment:
         return None if hidden is None else ~hidden
 
     def hidden(self) -> Tensor | None:
-        """Return what is masked, boolean [T_q, T_k], or None without a mask. To be read, never written into."""
+        """Return the masked cells, boolean [T_q, T_k], or None without a mask. Read-only: the tensor is shared."""
         hidden = self.hidden_cells()
         return None if hidden is None else hidden.cells
 
     def hidden_cells(self) -> masks.Hidden | None:
-        """Return what is masked, and whether a query has nothing left; None without a mask."""
+        """Return the masked cells and whether a query has no key left; None without a mask."""
         return masks.hidden(self.T_q, self.T_k, self.config.causal, self.config.masks, self.config.mask)
 
 
 def check_unwritten(e: Experiment) -> None:
-    """Check that no array of an experiment was changed in place since it was made.
+    """Check that no array of an experiment was changed in place since its creation.
 
     Raises:
         ExperimentError: one was; the sentence names it.
@@ -379,4 +379,4 @@ def _put_memory(holder: Experiment | Sample, tokens: Iterable[str] | None, embed
         have, lack = "memory_tokens", "memory_embeddings"
         if holder.memory_tokens is None:
             have, lack = lack, have
-        raise ExperimentError(f"{have} came without {lack}; cross-attention needs both, self-attention neither.")
+        raise ExperimentError(f"{have} was given without {lack}; cross-attention needs both, self-attention neither.")

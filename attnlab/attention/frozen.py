@@ -1,4 +1,4 @@
-"""A mapping that cannot be changed, but copied and sent to another process."""
+"""A read-only mapping that can be copied and pickled."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
@@ -7,7 +7,7 @@ T = TypeVar("T")
 
 
 class Frozen(Mapping[str, T]):
-    """Names to values, read only; two are equal when they hold the same."""
+    """A read-only mapping from names to values; two are equal when their items are."""
 
     __slots__ = ("_given",)
 

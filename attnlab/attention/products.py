@@ -35,7 +35,7 @@ def matmul(a: Tensor, b: Tensor) -> Tensor:
 
 
 def affine(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """Return x [..., n] times a weight [n, m], and a bias [m] if there is one."""
+    """Return x [..., n] times a weight [n, m], plus a bias [m] if there is one."""
     if x.ndim > 2:
         return in_one_thread(torch.nn.functional.linear, x, weight.mT, bias)
     return in_one_thread(torch.mm, x, weight) if bias is None else in_one_thread(torch.addmm, bias, x, weight)

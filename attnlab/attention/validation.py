@@ -1,4 +1,4 @@
-"""What the fields of an experiment may be: each is taken as a plain value or refused by a sentence that names it."""
+"""Check the fields of an experiment: convert each to a plain value or raise an error that names the field."""
 
 import math
 import operator
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 SCALES = ("sqrt_d_k", "none", "sqrt_d_model")
 MOST_HEADS = 4096
-"""The most heads a layer may have, far more than any model has: the window draws a map for each."""
+"""The maximum number of heads: far more than any model has, and the window draws a map for each."""
 MOST = 2**31 - 1
-"""The largest number that a count may be."""
+"""The maximum of a count."""
 
 
 def columns(weight: Tensor | None, rows: int) -> int:
-    """Return the number of columns of a weight [rows, columns]; None is the identity."""
+    """Return the number of columns of a weight [rows, columns]; None means the identity."""
     return rows if weight is None else weight.shape[1]
 
 
@@ -55,7 +55,7 @@ def take_scale(scale: Any) -> str | float:
 
 
 def take_name(field: str, name: Any, registry: Mapping[str, Any]) -> str:
-    """Return a name that the registry has."""
+    """Return a name that is in the registry."""
     if not isinstance(name, str) or name not in registry:
         raise ExperimentError(f"{field} is {reprlib.repr(name)}; it needs one of {', '.join(registry)}.")
     return name
@@ -64,7 +64,7 @@ def take_name(field: str, name: Any, registry: Mapping[str, Any]) -> str:
 def take_tokens(name: str, tokens: Any) -> tuple[str, ...]:
     """Return a sequence of strings as a tuple of plain ones."""
     if isinstance(tokens, str | Mapping | Set) or not hasattr(tokens, "__iter__"):
-        raise ExperimentError(f"{name} is {reprlib.repr(tokens)}; it needs a sequence of strings, one a token.")
+        raise ExperimentError(f"{name} is {reprlib.repr(tokens)}; it needs a sequence of strings, one per token.")
     try:
         taken = tuple(tokens)
     except TypeError:  # an array without axes
@@ -86,7 +86,7 @@ def match_tokens(name: str, tokens: tuple[str, ...], array_name: str, array: Ten
 
 
 def check_shapes(e: "Experiment") -> None:
-    """Check every weight and the mask against the rest, in the order in which they are used."""
+    """Check the shapes of all weights and of the mask, in the order in which they are used."""
     w, h, h_kv = e.weights, e.n_heads, e.n_kv_heads
     source, d_memory = ("embeddings", e.d_model) if e.memory_tokens is None else ("memory_embeddings", len(e.memory[0]))
     _check_rows("W_q", w.W_q, e.d_model, "embeddings have")
@@ -100,7 +100,7 @@ def check_shapes(e: "Experiment") -> None:
             f"W_k has {got} columns; it needs {need}: {h_kv} heads of d_k = {e.d_k}, which is W_q's columns ÷ n_heads."
         )
     _check_heads("W_v", columns(w.W_v, d_memory), heads, h_kv)
-    _check_rows("W_o", w.W_o, h * e.d_v, "the heads side by side have")
+    _check_rows("W_o", w.W_o, h * e.d_v, "the concatenated heads have")
     sizes = {"b_q": h * e.d_k, "b_k": h_kv * e.d_k, "b_v": h_kv * e.d_v, "b_o": e.d_out}
     for name, need in sizes.items():
         bias = getattr(w, name)

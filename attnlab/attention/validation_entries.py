@@ -1,4 +1,4 @@
-"""Options, masks, tables and batches of an experiment: taken as plain values or refused, and held against the rest."""
+"""Check the options, masks, tables and batch of an experiment, each alone and against the other fields."""
 
 import operator
 import reprlib
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 def take_options(given: Any, more: Mapping[str, Any] = NOTHING) -> Mapping[str, Any]:
-    """Return options by name as plain values, without those at their default; ``more`` stand above the others."""
+    """Return options by name as plain values, without defaults; ``more`` takes precedence over ``given``."""
     if not isinstance(given, Mapping):
         raise ExperimentError(f"options is {reprlib.repr(given)}; it needs names and values, {{'temperature': 2.0}}.")
     if not given and not more:
@@ -40,7 +40,7 @@ def take_options(given: Any, more: Mapping[str, Any] = NOTHING) -> Mapping[str, 
 
 
 def take_masks(given: Any) -> Mapping[str, int]:
-    """Return the masks besides the causal and the painted one, name to number, in the order of the registry."""
+    """Return the masks other than the causal and the painted one, name to number, in the order of the registry."""
     if not isinstance(given, Mapping):
         raise ExperimentError(f"masks is {reprlib.repr(given)}; it needs names and numbers, {{'window': 3}}.")
     if not given:
@@ -57,7 +57,7 @@ def take_masks(given: Any) -> Mapping[str, int]:
 
 
 def take_ablated(given: Any) -> tuple[int, ...]:
-    """Return the numbers of the heads that are switched off, each once, in order."""
+    """Return the indices of the heads that are switched off, sorted and without duplicates."""
     heads = _whole_numbers(given.tolist() if isinstance(given, np.ndarray | Tensor) else given)
     if heads is None:
         raise ExperimentError(f"ablated is {reprlib.repr(given)}; it needs numbers of heads, such as (0, 2).")
@@ -67,7 +67,7 @@ def take_ablated(given: Any) -> tuple[int, ...]:
 
 
 def _whole_numbers(given: Any) -> tuple[int, ...] | None:
-    """Return whole numbers, each once, in order; None for anything else: truth values are no numbers of heads."""
+    """Return sorted whole numbers without duplicates; None for anything else, including booleans."""
     if isinstance(given, Mapping) or not isinstance(given, Iterable):
         return None
     items = tuple(given)
@@ -91,7 +91,7 @@ def take_extra(given: Any) -> Mapping[str, Tensor]:
 
 
 def check_tables(e: "Experiment") -> None:
-    """Check that the tables of the entries in use are there and of the right sizes."""
+    """Check that the tables of the entries in use exist and have the right sizes."""
     free: dict[str, tuple[str, int]] = {}
     for entry in registry.chosen(e.config):
         for table in entry.tables:
@@ -115,7 +115,7 @@ def check_tables(e: "Experiment") -> None:
 
 
 def _needed(e: "Experiment", table: Table, axis: str, seen: tuple[str, int]) -> tuple[str, int]:
-    """Return the size that an axis needs: an option's, the layer's, or as a table before had it; first, why."""
+    """Return the reason as text, and the size that an axis needs: an option's, the layer's or an earlier table's."""
     option = dict(table.free).get(axis)
     if option is not None:
         return f", which is {option}", e.config.option(option)
@@ -123,7 +123,7 @@ def _needed(e: "Experiment", table: Table, axis: str, seen: tuple[str, int]) -> 
 
 
 def check_entries(e: "Experiment") -> None:
-    """Check that the entries chosen go with the rest."""
+    """Check that the chosen entries are compatible with the other fields."""
     for entry in registry.chosen(e.config):
         problem = entry.check(e)
         if problem:
@@ -138,7 +138,7 @@ def check_ablated(e: "Experiment") -> None:
 
 
 def take_item(item: Any, n_items: int) -> int:
-    """Return the place of the present sequence in its batch as a plain int."""
+    """Return the index of the present sequence in its batch as a plain int."""
     try:
         place = -1 if isinstance(item, bool) else operator.index(item)
     except TypeError:
@@ -150,7 +150,7 @@ def take_item(item: Any, n_items: int) -> int:
 
 
 def take_others(others: Any, kind: type[T]) -> tuple[T, ...]:
-    """Return the other sequences of a batch, each of which is of a kind."""
+    """Return the other sequences of a batch, all of type ``kind``."""
     if not isinstance(others, Iterable):
         raise ExperimentError(f"others is {reprlib.repr(others)}; it needs a sequence of attnlab.Sample.")
     taken = tuple(others)
@@ -170,7 +170,7 @@ def check_others(e: "Experiment") -> None:
                 "as every sequence of a batch."
             )
         if (other.memory_tokens is None) != (e.memory_tokens is None):
-            raise ExperimentError(f"others[{place}] and this sequence need a memory both, or neither.")
+            raise ExperimentError(f"others[{place}] and this sequence both need a memory, or neither.")
         memory = other.embeddings if other.memory_embeddings is None else other.memory_embeddings
         if memory.shape != e.memory.shape:
             raise ExperimentError(
@@ -180,5 +180,5 @@ def check_others(e: "Experiment") -> None:
         if other.length is not None and other.length > e.T_k:
             needs = from_to(1, e.T_k, "a whole number")
             raise ExperimentError(
-                f"others[{place}] has length {other.length}; it needs {needs}, its keys being {e.T_k}."
+                f"others[{place}] has length {other.length}; it needs {needs}, the number of its keys."
             )

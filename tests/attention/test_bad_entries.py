@@ -49,7 +49,7 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (batch([attnlab.Experiment(TOKENS, X)]), "others[0] is Experiment; it needs attnlab.Sample."),
     (
         batch([attnlab.Sample(TOKENS, X, length=9)]),
-        "others[0] has length 9; it needs a whole number from 1 to 4, its keys",
+        "others[0] has length 9; it needs a whole number from 1 to 4, the number of its keys",
     ),
     (batch([attnlab.Sample(TOKENS, X)], item="0"), "item is '0'; it needs a place from 0 to 1 in the batch."),
     (batch([attnlab.Sample(TOKENS, X)], item=True), "item is True; it needs a place from 0 to 1"),

@@ -1,4 +1,4 @@
-"""Edits: pure functions from one Experiment to the next, sharing every tensor they do not touch. Their one door."""
+"""Edits: pure functions from one Experiment to the next, which share all unchanged tensors. Import them from here."""
 
 from attnlab.attention.edits.assemble import free_sizes
 from attnlab.attention.edits.layer_edits import (

@@ -1,4 +1,4 @@
-"""Experiments whose entries have the tables they need: missing ones are made, those of another size fitted."""
+"""Build experiments with the tables that their registry entries need: create missing ones, resize the others."""
 
 import zlib
 from collections.abc import Mapping
@@ -17,10 +17,10 @@ from attnlab.attention.registries.entries import Entry, Table
 
 
 def assemble(e: Experiment, free: Mapping[str, int] = NOTHING, **changes: Any) -> Experiment:
-    """Return the experiment with fields changed, as ``dataclasses.replace``, and with the tables that it then needs.
+    """Return the experiment with fields changed, as ``dataclasses.replace`` does, and with the tables that it needs.
 
-    A table that was there keeps its numbers as far as they fit; what is new is filled as its entry says. ``free`` gives
-    sizes to axes that are no sizes of the layer, {"hidden": 64}.
+    An existing table keeps the numbers that fit; new cells are filled as the entry specifies. ``free`` gives the sizes
+    of axes that are not the layer's, {"hidden": 64}.
 
     Raises:
         ExperimentError: the fields disagree.
@@ -34,7 +34,7 @@ def assemble(e: Experiment, free: Mapping[str, int] = NOTHING, **changes: Any) -
 
 
 def _without_tables(config: AttentionConfig) -> AttentionConfig:
-    """Return the configuration with the first entry of each switch, none of which has tables, and features off."""
+    """Return the configuration with features off and with the first entry of each registry, which never has tables."""
     plain: dict[str, Any] = {choice.field: next(iter(choice.entries)) for choice in registry.CHOICES}
     needing = {option.name for entry in registry.chosen(config) if entry.tables for option in entry.options}
     options = {name: value for name, value in config.options.items() if name not in needing}
@@ -52,7 +52,7 @@ def _tables(e: Experiment, config: AttentionConfig, given: Mapping[str, int]) ->
 
 
 def _free_sizes(e: Experiment, config: AttentionConfig, entry: Entry) -> dict[str, int]:
-    """Return the sizes of the axes that are no sizes of the layer: an option's, as they were, or d_k."""
+    """Return the sizes of the axes that are not the layer's: the value of an option, the present size, or d_k."""
     found: dict[str, int] = {}
     for table in entry.tables:
         known = e.weights.extra.get(table.name)
@@ -81,7 +81,7 @@ def _fitted(e: Experiment, table: Table, sizes: list[int]) -> Tensor:
 
 
 def filled(table: Table, sizes: list[int]) -> Tensor:
-    """Return a table as it begins, float64: normal ones are seeded by its name and divided by √(last size)."""
+    """Return a new table, float64; normal numbers are seeded by the table's name and divided by √(last size)."""
     match table.fill:
         case "identity":
             return torch.eye(*sizes, dtype=torch.float64, device="cpu")
@@ -93,7 +93,7 @@ def filled(table: Table, sizes: list[int]) -> Tensor:
 
 
 def free_sizes(e: Experiment) -> dict[str, int]:
-    """Return the sizes of the axes that neither the layer nor an option gives a size: the hidden units of a score."""
+    """Return the sizes of the axes that neither the layer nor an option determines: the hidden units of a score."""
     return {
         axis: e.weights.extra[table.name].shape[place]
         for table in registry.tables(e.config).values()

@@ -1,4 +1,4 @@
-"""Batches: sequences that share weights and configuration, padded to one length; one of them is looked at."""
+"""Batches: sequences with shared weights and configuration, padded to one length; one of them is the present one."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,16 +19,16 @@ FIELDS: dict[Side, tuple[str, str]] = {
     "query": ("tokens", "embeddings"),
     "memory": ("memory_tokens", "memory_embeddings"),
 }
-"""The fields of either sequence; keys and values come from the memory where there is one, else from the query side."""
+"""The fields of each sequence; keys and values come from the memory if there is one, otherwise from the query side."""
 
 
 def key_side(e: Experiment | Sample) -> Side:
-    """Return the side that keys come from: the one of whose tokens only the valid length counts."""
+    """Return the side that keys come from, which is the side that the valid length applies to."""
     return "query" if e.memory_tokens is None else "memory"
 
 
 def sequence(e: Experiment | Sample, side: Side) -> tuple[tuple[str, ...], Tensor]:
-    """Return the tokens and the embeddings [T, columns] of one side; KeyError for a memory that is not there."""
+    """Return the tokens and the embeddings [T, columns] of one side; KeyError for a missing memory."""
     tokens, rows = (getattr(e, field) for field in FIELDS[side])
     if tokens is None:
         raise KeyError(side)
@@ -36,26 +36,26 @@ def sequence(e: Experiment | Sample, side: Side) -> tuple[tuple[str, ...], Tenso
 
 
 def fields(side: Side, tokens: Sequence[str], rows: Tensor | None = None) -> dict[str, Any]:
-    """Return the fields of one side with these tokens, and rows that nobody else holds, as ``replace`` takes them."""
+    """Return the fields of one side as keywords for ``replace``; ``rows`` become owned and must have no other user."""
     named, array = FIELDS[side]
     return {named: tuple(tokens)} | ({} if rows is None else {array: own(rows)})
 
 
 def items(e: Experiment) -> tuple[Sample, ...]:
-    """Return all sequences of the batch in order, the present one among them."""
+    """Return all sequences of the batch in order, including the present one."""
     length = e.config.masks.get("padding")
     present = Sample(e.tokens, e.embeddings, e.memory_tokens, e.memory_embeddings, length)
     return (*e.others[: e.item], present, *e.others[e.item :])
 
 
 def count(e: Experiment, side: Side = "query") -> int:
-    """Return how many tokens of the present sequence are no pads, which are "[pad]" beyond the valid length."""
+    """Return the number of tokens of the present sequence without its pads ("[pad]" beyond the valid length)."""
     tokens = sequence(e, side)[0]
     return _count(items(e)[e.item], side, e.n_items > 1) if tokens[-1] == PAD else len(tokens)
 
 
 def shown(e: Experiment, side: Side = "query") -> tuple[str, ...]:
-    """Return the tokens of the present sequence that are no pads."""
+    """Return the tokens of the present sequence without its pads."""
     return sequence(e, side)[0][: count(e, side)]
 
 
@@ -65,17 +65,17 @@ def _count(s: Sample, side: Side, batch: bool) -> int:
     if side == key_side(s) and s.length is not None:
         least = s.length
     elif side != key_side(s) and batch:
-        least = 1  # queries have no valid length: in a batch they are padded by name alone
+        least = 1  # queries have no valid length: in a batch only the name marks a pad
     while n > least and tokens[n - 1] == PAD:
         n -= 1
     return n
 
 
 def select(e: Experiment, item: int) -> Experiment:
-    """Return the experiment with the sequence at a place as the present one; that which was is now among the others.
+    """Return the experiment with the sequence at index ``item`` as the present one.
 
     Raises:
-        ExperimentError: there is no such place.
+        ExperimentError: there is no such sequence.
     """
     _check_place(e, item)
     return e if item == e.item else _joined(e, items(e), item, e.config)
@@ -92,10 +92,10 @@ def batched(
 ) -> Experiment:
     """Return a batch of sequences, the first one present; shorter ones are padded with "[pad]" and zeros, and masked.
 
-    Without a second sequence the tokens have a valid length, with one its tokens do.
+    The valid length applies to the tokens, or to the memory's tokens if the sequences have a memory.
 
     Raises:
-        ExperimentError: no sequence, or some that disagree in their columns or in having a memory.
+        ExperimentError: no sequence, different numbers of columns, or some sequences with and some without a memory.
     """
     if not samples:
         raise ExperimentError("The batch is empty; it needs at least one sequence.")
@@ -108,16 +108,16 @@ def batched(
 
 
 def add_item(e: Experiment) -> Experiment:
-    """Return the experiment with a copy of the present sequence behind it, which is then the present one."""
+    """Return the experiment with a copy of the present sequence inserted after it; the copy is then present."""
     present = items(e)[e.item]
     return replace(e, others=(*e.others[: e.item], present, *e.others[e.item :]), item=e.item + 1)
 
 
 def remove_item(e: Experiment, place: int) -> Experiment:
-    """Return the experiment without a sequence; where it was the present one, the next is then, or the new last.
+    """Return the experiment without a sequence; if it was the present one, the next (or else the last) is then present.
 
     Raises:
-        ExperimentError: it is the only one, or there is no such place.
+        ExperimentError: it is the only one, or there is no such sequence.
     """
     if e.n_items == 1:
         raise ExperimentError("This is the only sequence; a batch needs at least one.")
@@ -133,7 +133,7 @@ def remove_item(e: Experiment, place: int) -> Experiment:
 
 
 def set_length(e: Experiment, length: int) -> Experiment:
-    """Return the experiment with another valid length of the present sequence's keys; T_k counts all.
+    """Return the experiment with another valid length of the present sequence's keys; T_k means all of them.
 
     Raises:
         ExperimentError: fewer than 1 or more than T_k.
@@ -145,7 +145,7 @@ def set_length(e: Experiment, length: int) -> Experiment:
 
 
 def with_length(config: AttentionConfig, length: int | None, size: int) -> AttentionConfig:
-    """Return the configuration with only so many of ``size`` keys valid, or all; the same one if it is so already."""
+    """Return the configuration with the first ``length`` of ``size`` keys valid, None for all; itself if unchanged."""
     length = None if length is None or length >= size else length
     if config.masks.get("padding") == length:
         return config
@@ -161,11 +161,11 @@ def with_sequence(
     sources: Sequence[int | None],
     most: int | None = None,
 ) -> Experiment:
-    """Return the experiment with other tokens, no pads among them, and their rows [n, columns] on one side.
+    """Return the experiment with other tokens (without pads) and their rows [n, columns] on one side.
 
-    All sequences are then as long as the longest without its pads; one alone keeps the room that its pads take.
-    ``sources`` are where the tokens were, None for new ones: a mask drawn by hand follows them, but in a batch, which
-    shares it, it stays where it is. ``most`` cuts every sequence of the batch.
+    All sequences get the length of the longest without its pads; a single sequence keeps its padded length.
+    ``sources`` are the former indices of the tokens, None for new ones: a mask drawn by hand moves with its tokens,
+    except in a batch, whose sequences share it. ``most`` limits the length of every sequence of the batch.
     """
     samples, batch = list(items(e)), e.n_items > 1
     old, (was, _) = samples[e.item], sequence(e, side)
@@ -184,8 +184,8 @@ def with_sequence(
 
 
 def reordered(e: Experiment, side: Side, order: Sequence[int]) -> Experiment:
-    """Return the experiment with all tokens of a side in another order; a mask drawn by hand follows them, but in a
-    batch, which shares it.
+    """Return the experiment with all tokens of a side in another order; a mask drawn by hand moves with its tokens,
+    except in a batch, whose sequences share it.
     """
     if list(order) == list(range(len(order))):
         return e
@@ -196,9 +196,9 @@ def reordered(e: Experiment, side: Side, order: Sequence[int]) -> Experiment:
 
 
 def leveled(samples: Sequence[Sample], batch: bool = True, least: int = 0) -> tuple[Sample, ...]:
-    """Return the sequences cut or padded so that all are as long as the longest is without its pads.
+    """Return the sequences cut or padded to the length of the longest without its pads.
 
-    Keys get room for ``least`` tokens or more.
+    The key side has at least ``least`` tokens.
     """
     level = tuple(samples)
     for side in _sides(level[0]):
@@ -236,7 +236,7 @@ def _cut(s: Sample, side: Side, most: int) -> Sample:
 
 
 def _joined(e: Experiment, samples: Sequence[Sample], item: int, config: AttentionConfig) -> Experiment:
-    """Return the experiment with these sequences, one of them present."""
+    """Return the experiment with these sequences; the one at index ``item`` is the present one."""
     present = samples[item]
     keys = sequence(present, key_side(present))[0]
     return assemble(
@@ -254,7 +254,7 @@ def _joined(e: Experiment, samples: Sequence[Sample], item: int, config: Attenti
 def _mask_followed(
     e: Experiment, config: AttentionConfig, side: Side, sources: Sequence[int | None]
 ) -> AttentionConfig:
-    """Return the configuration with the mask drawn by hand for tokens that come from these places of a side."""
+    """Return the configuration with the mask drawn by hand rearranged for tokens from these indices of a side."""
     mask = config.mask
     if mask is None or list(sources) == list(range(len(sequence(e, side)[0]))):
         return config
@@ -266,7 +266,7 @@ def _mask_followed(
 
 
 def rearranged(mask: Tensor, sources: Sequence[int | None]) -> Tensor:
-    """Return the rows of a mask that come from these places; new ones, None, allow everything."""
+    """Return the rows of a mask at these indices; a new row, None, allows everything."""
     moved: Tensor = mask[[0 if source is None else source for source in sources]]
     new = [i for i, source in enumerate(sources) if source is None]
     moved[new] = True

@@ -1,4 +1,4 @@
-"""Edits of what a layer is: its configuration, its parts that come and go, its heads and its painted mask."""
+"""Edits of a layer's configuration, output projection, biases, heads and painted mask."""
 
 import math
 from dataclasses import replace
@@ -18,9 +18,9 @@ from attnlab.base.counted import divisors
 
 
 def configured(e: Experiment, **changes: Any) -> Experiment:
-    """Return the experiment with fields or options of its configuration changed; the same one if they are so already.
+    """Return the experiment with fields or options of its configuration changed; the same object if nothing changes.
 
-    The tables that an entry needs are made. A value None of ``masks`` {name: number} switches that mask off.
+    Tables that an entry needs are created. In ``masks`` {name: number}, None switches that mask off.
     """
     if "masks" in changes:
         masks = {**e.config.masks, **changes["masks"]}
@@ -30,9 +30,9 @@ def configured(e: Experiment, **changes: Any) -> Experiment:
 
 
 def with_setting(e: Experiment, **changes: Any) -> Experiment:
-    """Return the experiment with settings changed; another number of key heads changes W_k and W_v with it.
+    """Return the experiment with settings changed; another number of key heads also resizes W_k and W_v.
 
-    Fewer key heads keep the first of each group; more are copies of the one that they shared, so that nothing changes.
+    Fewer key heads keep the first of each group; more are copies of the head that they shared; results stay the same.
     """
     heads = changes.pop("n_kv_heads", None)
     e = configured(e, **changes)
@@ -48,7 +48,7 @@ def with_setting(e: Experiment, **changes: Any) -> Experiment:
 
 
 def _regrouped(matrix: Tensor, before: int, after: int, size: int) -> Tensor:
-    """Return a matrix [rows, before·size] for another number of heads: of each group the first, or copies of it."""
+    """Return a matrix [rows, before·size] for ``after`` heads: the first head of each group, or copies of it."""
     heads = matrix.reshape(matrix.shape[0], before, size)
     picked = [i * before // after for i in range(after)]
     return heads[:, picked].flatten(1).contiguous()
@@ -65,9 +65,9 @@ def _is(old: Any, new: Any) -> bool:
 
 
 def toggle_output(e: Experiment, on: bool) -> Experiment:
-    """Return the experiment with W_o, first the identity [h·d_v, d_model], or without it and its bias.
+    """Return the experiment with W_o, initially the identity [h·d_v, d_model], or without it and its bias.
 
-    Where the other projections have biases, so has it: zeros.
+    If the other projections have biases, W_o gets a bias of zeros.
     """
     w = e.weights
     if on == (w.W_o is not None):
@@ -84,7 +84,7 @@ def has_biases(e: Experiment) -> bool:
 
 
 def toggle_biases(e: Experiment, on: bool) -> Experiment:
-    """Return the experiment with a bias for each projection it has, zeros where there was none, or with no bias."""
+    """Return the experiment with a bias for each projection (missing ones are zeros), or without biases."""
     if not on:
         return with_weights(e, **dict.fromkeys(BIASES)) if has_biases(e) else e
     wanted = [name for name in BIASES if name != "b_o" or e.weights.W_o is not None]
@@ -93,7 +93,7 @@ def toggle_biases(e: Experiment, on: bool) -> Experiment:
 
 
 def fitting_heads(e: Experiment) -> tuple[int, ...]:
-    """Return the head counts that the tables' columns allow; with grouped keys only the present one does."""
+    """Return the head counts that divide the columns of the tables; with grouped keys only the present count."""
     if e.config.n_kv_heads is not None:
         return (e.n_heads,)
     width_q = columns(e.weights.W_q, e.d_model)
@@ -107,7 +107,7 @@ def toggle_head(e: Experiment, head: int) -> Experiment:
 
 
 def paint_mask(e: Experiment, query: int, key: int, allowed: bool) -> Experiment:
-    """Return the experiment with one pair of its painted mask hidden or shown; a mask that hides nothing is none."""
+    """Return the experiment with a cell of its painted mask hidden or allowed; a mask that hides nothing is removed."""
     mask = e.config.mask
     if (mask is None and allowed) or (mask is not None and bool(mask[query, key]) == allowed):
         return e

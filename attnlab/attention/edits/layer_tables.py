@@ -16,7 +16,7 @@ BIASES = ("b_q", "b_k", "b_v", "b_o")
 
 
 def shape(e: Experiment, name: str) -> tuple[int, int]:
-    """Return the rows and columns that a table has, a bias being one row; also when it is None."""
+    """Return the rows and columns of a table, also of one that is None; a bias is one row."""
     if name == "memory_embeddings":
         return e.T_k, e.memory.shape[1]
     if name in e.weights.extra:
@@ -33,9 +33,9 @@ def shape(e: Experiment, name: str) -> tuple[int, int]:
 
 
 def table(e: Experiment, name: str) -> Tensor:
-    """Return a table's numbers [rows, columns]; a weight that is None is shown as the identity, a bias as zeros.
+    """Return a table's numbers [rows, columns]; a weight that is None is the identity, a bias that is None zeros.
 
-    The tensor may be the experiment's own: it is to be read, not written into.
+    The tensor may be the experiment's own: do not write to it.
     """
     tensor: Tensor | None = _given(e, name)
     if tensor is not None:
@@ -52,7 +52,7 @@ def _given(e: Experiment, name: str) -> Tensor | None:
 
 
 def tables(e: Experiment) -> tuple[str, ...]:
-    """Return the names of the tables that there are to edit: embeddings, projections, biases, tables of entries."""
+    """Return the names of the tables that can be edited: embeddings, projections, biases, tables of entries."""
     given = [name for name in ("memory_embeddings", "W_o", *BIASES) if _given(e, name) is not None]
     memory = [name for name in given if name == "memory_embeddings"]
     rest = [name for name in given if name != "memory_embeddings"]
@@ -60,13 +60,13 @@ def tables(e: Experiment) -> tuple[str, ...]:
 
 
 def array(e: Experiment, name: str) -> np.ndarray[Any, np.dtype[np.floating]]:
-    """Return a table's numbers [rows, columns] in the dtype they have; bfloat16, which NumPy lacks, as float32."""
+    """Return a table's numbers [rows, columns] in their dtype; bfloat16, which NumPy lacks, as float32."""
     numbers = table(e, name)
     return (numbers.float() if numbers.dtype == torch.bfloat16 else numbers).numpy()
 
 
 def dtype(e: Experiment) -> torch.dtype:
-    """Return the dtype in which new numbers are made: that of the embeddings."""
+    """Return the dtype of new numbers: that of the embeddings."""
     return e.embeddings.dtype
 
 
@@ -81,7 +81,7 @@ def identity(e: Experiment, rows: int, cols: int) -> Tensor:
 
 
 def with_table(e: Experiment, name: str, numbers: Any) -> Experiment:
-    """Return the experiment with one table replaced; [1, n] for a bias; None for the identity or no bias.
+    """Return the experiment with one table replaced: [1, n] for a bias, None for the identity or for no bias.
 
     Raises:
         ExperimentError: a number that is not finite in the table's dtype, or a shape that does not fit.

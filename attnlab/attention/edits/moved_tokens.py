@@ -1,4 +1,4 @@
-"""Where the tokens of one experiment stand in another, so that a token that was moved is compared with itself."""
+"""Match the tokens of two experiments, so that a moved token is compared with itself."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound=np.generic)
 Places = tuple[int, ...] | None
-"""For each token its place in the other experiment; None where all stand where they stood, or are others."""
+"""The index of each token in the other experiment; None if no token moved or the tokens differ."""
 
 
 def places(now: "Experiment", then: "Experiment", axis: str) -> Places:
-    """Return where the tokens along an axis stand in another experiment, if it has the same ones in another order.
+    """Return the indices of the tokens of an axis in another experiment with the same tokens in another order.
 
-    Tokens are the same whose words and numbers are; of several that are, the first one stands for the first.
+    Tokens are the same if their words and numbers are; equal tokens are matched in order.
     """
     if axis not in TOKENS:
         return None
@@ -41,19 +41,19 @@ def _identities(e: "Experiment", axis: str) -> list[tuple[str, bytes]]:
 
 
 def followed(maps: NDArray[T], axes: Iterable[Places]) -> NDArray[T]:
-    """Return maps [..., rows, columns] of the other experiment with rows and columns in the order of this one."""
+    """Return maps [..., rows, columns] of the other experiment, rows and columns reordered as in this one."""
     for place, order in zip((-2, -1), axes, strict=True):
         maps = maps if order is None else np.take(maps, order, place)
     return maps
 
 
 def cell_before(cell: Cell, axes: Iterable[Places]) -> Cell:
-    """Return the cell of the other experiment that a cell of this one was."""
+    """Return the cell of the other experiment that corresponds to a cell of this one."""
     row, column = (at if order is None else order[at] for at, order in zip((cell.row, cell.column), axes, strict=True))
     return Cell(cell.stage, row, column, cell.head)
 
 
 def both(now: "Experiment", then: "Experiment", stage: "Stage") -> tuple[Places, Places]:
-    """Return where the rows and the columns of a stage stand in another experiment."""
+    """Return the places of a stage's rows and of its columns in another experiment."""
     rows, columns = (places(now, then, axis) for axis in stage.axes[-2:])
     return rows, columns

@@ -1,4 +1,4 @@
-"""A second sequence, from which keys and values come (cross-attention): put in and taken out."""
+"""Add or remove the second sequence, which gives keys and values in cross-attention."""
 
 from dataclasses import replace
 
@@ -10,11 +10,11 @@ from attnlab.base.errors import ExperimentError
 
 
 def toggle_memory(e: Experiment, on: bool) -> Experiment:
-    """Return the experiment with a second sequence, first a copy of the one it has, so that no number changes; or
-    without it, so that keys and values come from the queries' own sequence.
+    """Return the experiment with a second sequence, initially a copy of the first, so that no number changes; or
+    without it, so that keys and values come from the sequence of the queries.
 
     Raises:
-        ExperimentError: W_k and W_v take another number of columns than the embeddings have.
+        ExperimentError: W_k and W_v have another number of rows than the embeddings have columns.
     """
     if on == (e.memory_tokens is not None):
         return e
@@ -34,7 +34,7 @@ def toggle_memory(e: Experiment, on: bool) -> Experiment:
 
 
 def _without(s: Sample, length: int | None) -> Sample:
-    """Return a sequence without its memory; its own pads, if it has some, are what is not valid then."""
+    """Return a sequence without its memory; pads of the query side, if any, then determine the valid length."""
     if s.memory_tokens != s.tokens:
         pads = next((i for i, token in enumerate(reversed(s.tokens)) if token != PAD), len(s.tokens) - 1)
         length = len(s.tokens) - pads

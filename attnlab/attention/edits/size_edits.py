@@ -1,4 +1,4 @@
-"""Edits of a layer's sizes: numbers that remain keep their values, new ones are 0."""
+"""Edits of a layer's sizes: existing numbers are kept, new ones are 0."""
 
 from dataclasses import replace
 from typing import Any
@@ -13,11 +13,11 @@ from attnlab.base.counted import from_to
 from attnlab.base.errors import ExperimentError
 
 MAX_COLUMNS = 4096
-"""The widest table that sizes can be typed for: 4096 × 4096 numbers of float32 take 64 MiB."""
+"""The maximum width of a table: 4096 × 4096 numbers in float32 take 64 MiB."""
 
 
 def resize_free(e: Experiment, axis: str, size: int) -> Experiment:
-    """Return the experiment with another size of an axis of its entries' tables, such as the hidden units.
+    """Return the experiment with another size of a free axis of its entries' tables, such as the hidden units.
 
     Raises:
         ExperimentError: a size below 1 or above MAX_COLUMNS.
@@ -35,11 +35,11 @@ def resize(
     d_v: int | None = None,
     d_memory: int | None = None,
 ) -> Experiment:
-    """Return the experiment with other sizes; numbers that remain keep their values, new ones are 0.
+    """Return the experiment with other sizes; existing numbers are kept, new ones are 0.
 
-    An identity stays one where its shape can still be implied: where nothing of it changes, and where d_model of a
-    layer without any weights changes, whose heads then change with it. Elsewhere it becomes an explicit table.
-    All sequences of a batch change alike; d_memory, the columns of a second sequence, is d_model without one.
+    An implied identity (None) stays implied if its size does not change, or if d_model changes in a layer without any
+    weights, whose head size then changes too. Otherwise it becomes an explicit table. All sequences of a batch change
+    alike; d_memory is the number of columns of the second sequence, or d_model without one.
 
     Raises:
         ExperimentError: a size below 1, or one that makes a table wider than MAX_COLUMNS.
@@ -75,7 +75,7 @@ def resize(
 
 
 def _columns_resized(s: Experiment | Sample, d_model: int, d_memory: int) -> dict[str, Any]:
-    """Return the embeddings of a sequence with other numbers of columns, and those of its memory if it has one."""
+    """Return the resized embeddings of a sequence and of its memory, if it has one, as keywords for ``replace``."""
     resized = {"embeddings": grown(s.embeddings, len(s.tokens), d_model)}
     if s.memory_embeddings is not None:
         resized["memory_embeddings"] = grown(s.memory_embeddings, len(s.memory_embeddings), d_memory)
@@ -83,7 +83,7 @@ def _columns_resized(s: Experiment | Sample, d_model: int, d_memory: int) -> dic
 
 
 def _output_resized(e: Experiment, d_model: int, d_v: int) -> dict[str, Tensor | None]:
-    """Return W_o and b_o for other sizes; an output as wide as the embeddings stays so."""
+    """Return W_o and b_o for other sizes; if d_out equals d_model, it changes with it."""
     w, h = e.weights, e.n_heads
     if w.W_o is None:
         return {"b_o": bias_resized(w.b_o, h, d_v)}
@@ -93,7 +93,7 @@ def _output_resized(e: Experiment, d_model: int, d_v: int) -> dict[str, Tensor |
 
 
 def grown(matrix: Tensor, rows: int, cols: int) -> Tensor:
-    """Return a matrix cut or padded with zeros to [rows, cols]; the same one if it has that size."""
+    """Return a matrix cut or padded with zeros to [rows, cols]; the same object if it has that size."""
     if matrix.shape == (rows, cols):
         return matrix
     result = torch.zeros(rows, cols, dtype=matrix.dtype, device="cpu")

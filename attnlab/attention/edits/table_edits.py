@@ -1,4 +1,4 @@
-"""Edits of the numbers in a table: a block of it, a fill, a factor, rounding."""
+"""Edits of the numbers in a table: set a block, fill, scale, transpose, round."""
 
 from typing import Any
 
@@ -18,8 +18,8 @@ def set_block(e: Experiment, name: str, row: int, column: int, values: Any) -> E
     """Return the experiment with a block [r, c] of a table replaced, its top left at ``row``, ``column``.
 
     Raises:
-        ExperimentError: a number that is not finite or too large for the table's dtype (names its cell and what would
-            be right), or a block that does not lie inside the table.
+        ExperimentError: a number that is not finite or too large for the table's dtype (names its cell and the valid
+            range), or a block that does not lie inside the table.
     """
     old = table(e, name)
     block = _block(name, values)
@@ -38,14 +38,14 @@ def _block(name: str, values: Any) -> Tensor:
     try:
         block = values if isinstance(values, Tensor) else torch.from_numpy(np.array(values, dtype=np.float64))
     except (ValueError, TypeError, OverflowError):
-        raise ExperimentError(f"The block for {name} is not rows of numbers of one length, such as 0.25.") from None
+        raise ExperimentError(f"The block for {name} needs rows of numbers, such as 0.25, all of one length.") from None
     if block.ndim != 2:
         raise ExperimentError(f"The block for {name} has {block.ndim} dimensions; it needs 2, rows and columns.")
     return block.detach()
 
 
 def _fitted(name: str, numbers: Tensor, to: torch.dtype, at: tuple[int, int] = (0, 0)) -> Tensor:
-    """Return numbers [r, c] in a dtype, or say which does not fit; ``at`` is where they stand in the table."""
+    """Return numbers [r, c] in a dtype; raise an error if one does not fit. ``at`` is their place in the table."""
     fitted = numbers.to("cpu", to)
     bad = ~torch.isfinite(fitted)
     if bool(bad.any()):
@@ -64,7 +64,7 @@ def fill(
     """Return the experiment with a table, or its block (row, column, rows, columns), filled.
 
     ``kind`` is zeros, identity, normal (0, 1), uniform (−1, 1) or xavier (U(±√(6 / (rows + columns))), Glorot 2010).
-    The random ones are what ``torch.manual_seed(seed)`` and ``torch.randn`` or ``torch.rand`` give in float32.
+    Random numbers are those of ``torch.manual_seed(seed)`` and ``torch.randn`` or ``torch.rand`` in float32.
 
     Raises:
         ExperimentError: an unknown kind, or a block outside the table.
@@ -108,7 +108,7 @@ def transpose(e: Experiment, name: str) -> Experiment:
 
 
 def rounded(e: Experiment, name: str, decimals: int) -> Experiment:
-    """Return the experiment with a table rounded to so many decimals; numbers too large to have any stay."""
+    """Return the experiment with a table rounded to ``decimals``; numbers too large to have decimals stay."""
     old = table(e, name)
     numbers = torch.round(old.double(), decimals=decimals)
     return with_table(e, name, torch.where(torch.isfinite(numbers), numbers, old.double()).to(old.dtype))

@@ -1,6 +1,6 @@
-"""Edits of tokens: from a sentence to tokens and their vectors, and tokens added, removed, renamed, moved.
+"""Edits of tokens: split a sentence into tokens with vectors; add, remove, rename and move tokens.
 
-Each is for the queries' sequence or, with ``side="memory"``, for the second one, and leaves the pads of a batch alone.
+Each edits the queries' sequence or, with ``side="memory"``, the second one. The pads of a batch stay.
 """
 
 import re
@@ -22,31 +22,31 @@ from attnlab.base.errors import ExperimentError
 
 MAX_TOKENS = 512
 _CHARACTERS = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # written without spaces
-_MARKS = r"\u3099\u309a\ufe00-\ufe0f\U000e0100-\U000e01ef"  # belong to the character before them
+_MARKS = r"\u3099\u309a\ufe00-\ufe0f\U000e0100-\U000e01ef"  # modify the character before them
 _TOKEN = re.compile(rf"[{_CHARACTERS}][{_MARKS}]*|[^\s{_CHARACTERS}]+")
 
 
 def tokenize(sentence: str) -> tuple[str, ...]:
-    """Return the words between spaces; Chinese and Japanese characters one by one."""
+    """Return the words between spaces; each Chinese or Japanese character is a token."""
     return tuple(_TOKEN.findall(sentence))
 
 
 def sentence(tokens: Sequence[str]) -> str:
-    """Return the tokens with spaces between."""
+    """Return the tokens joined by spaces."""
     return " ".join(tokens)
 
 
 def word_vector(word: str, d_model: int) -> Tensor:
-    """Return the vector of a word that has none yet: standard normal, seeded by the word itself (CRC-32), [d_model]."""
+    """Return the vector [d_model] of a new word: standard normal, seeded by the word itself (CRC-32)."""
     g = torch.Generator(device="cpu").manual_seed(zlib.crc32(word.encode("utf-8", "surrogatepass")))
     return torch.randn(d_model, generator=g, dtype=torch.float64, device="cpu")
 
 
 def set_tokens(e: Experiment, tokens: Sequence[str], side: Side = "query") -> Experiment:
-    """Return the experiment with these tokens: those it had keep their vectors, new words get their own.
+    """Return the experiment with these tokens: existing ones keep their vectors, new words get their own.
 
-    Tokens that stay in order are the same tokens; others take what is left of their word, and a word that occurs more
-    often than before the vector of its first occurrence. A mask drawn by hand follows its tokens.
+    Tokens are first matched in order; the others take an unmatched vector of the same word, and if none is left, the
+    vector of the word's first occurrence. A mask drawn by hand moves with its tokens.
 
     Raises:
         ExperimentError: no token, or more than MAX_TOKENS.
@@ -55,8 +55,8 @@ def set_tokens(e: Experiment, tokens: Sequence[str], side: Side = "query") -> Ex
 
 
 def retype(e: Experiment, text: str, side: Side = "query") -> Experiment:
-    """Return the experiment with its sentence changed to a text: only what lies between what both begin and end with
-    is cut into tokens anew, so that a token with a space in it, or an empty one, stays when another word is typed.
+    """Return the experiment with its sentence changed to ``text``. Only the part that differs is tokenized again, so
+    that a token with a space in it, or an empty one, stays when another word is edited.
 
     Raises:
         ExperimentError: no token, or more than MAX_TOKENS.
@@ -69,12 +69,14 @@ def retype(e: Experiment, text: str, side: Side = "query") -> Experiment:
 
 
 def _in_common(one: str, other: str) -> int:
-    """Return with how many characters both texts begin."""
+    """Return the length of the common prefix of two texts."""
     return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def _retyped(e: Experiment, text: str, begin: int, end: int, side: Side) -> Experiment:
-    """Keep the tokens within the first ``begin`` and the last ``end`` characters that both texts have in common."""
+    """Return the experiment with the sentence ``text``, which keeps the tokens within its first ``begin`` and its last
+    ``end`` characters.
+    """
     were = shown(e, side)
     old = sentence(were)
     starts = list(accumulate((len(token) + 1 for token in were), initial=0))[:-1]
@@ -85,7 +87,7 @@ def _retyped(e: Experiment, text: str, begin: int, end: int, side: Side) -> Expe
         if stop > begin or not (stop == len(text) or text[stop].isspace()):
             break
         if stop == begin and not token and stop < len(old):
-            break  # the space after an empty token is what makes it one
+            break  # an empty token needs the space after it
         head, front = head + 1, stop
     tail, back = 0, len(text)
     for start, token in reversed(list(zip(starts[head:], were[head:], strict=True))):
@@ -100,7 +102,7 @@ def _retyped(e: Experiment, text: str, begin: int, end: int, side: Side) -> Expe
 
 
 def _replaced(e: Experiment, tokens: tuple[str, ...], head: int, tail: int, side: Side) -> Experiment:
-    """Return the experiment with these tokens, the first ``head`` and last ``tail`` of which are known to stay."""
+    """Return the experiment with these tokens; the first ``head`` and the last ``tail`` tokens stay."""
     if not tokens:
         raise ExperimentError("The sentence is empty; type at least one word.")
     _check_count(len(tokens))
@@ -168,7 +170,7 @@ def rename_token(e: Experiment, index: int, token: str, side: Side = "query") ->
 
 
 def append_token(e: Experiment, side: Side = "query") -> Experiment:
-    """Return the experiment with one more token at the end, called token7 or the next number that is free.
+    """Return the experiment with one more token at the end, named token7 or with the next free number.
 
     Raises:
         ExperimentError: there are MAX_TOKENS already.
@@ -177,7 +179,7 @@ def append_token(e: Experiment, side: Side = "query") -> Experiment:
 
 
 def resize_tokens(e: Experiment, size: int, side: Side = "query") -> Experiment:
-    """Return the experiment with so many tokens: cut at the end, or new ones called token7, token8, … (free names).
+    """Return the experiment with ``size`` tokens: cut at the end, or with new ones, token7, token8, … (free names).
 
     In a batch every sequence is cut, and the present one grows.
 
@@ -197,7 +199,7 @@ def resize_tokens(e: Experiment, size: int, side: Side = "query") -> Experiment:
 
 
 def _appended(e: Experiment, size: int, side: Side) -> Experiment:
-    """Return the experiment with new tokens up to ``size``."""
+    """Return the experiment with new tokens appended up to ``size``."""
     were = shown(e, side)
     free = (name for i in numbers_from(len(were) + 1) if (name := f"token{i}") not in were)
     new = tuple(islice(free, size - len(were)))
@@ -205,7 +207,7 @@ def _appended(e: Experiment, size: int, side: Side) -> Experiment:
 
 
 def pick(e: Experiment, order: Sequence[int], side: Side = "query") -> Experiment:
-    """Return the experiment with the tokens at these indices, in this order; in an order of all, pads are moved too."""
+    """Return the experiment with the tokens at these indices, in this order; an order of all tokens also moves pads."""
     tokens = sequence(e, side)[0]
     if sorted(order) == list(range(len(tokens))):
         return reordered(e, side, order)
@@ -219,9 +221,9 @@ def masked_keys(e: Experiment) -> frozenset[int]:
 
 
 def toggle_key(e: Experiment, index: int) -> Experiment:
-    """Return the experiment with a key hidden from every query by the mask drawn by hand, or shown to every one again.
+    """Return the experiment with a key hidden from every query in the mask drawn by hand, or visible to all again.
 
-    A mask that then allows everything is dropped.
+    A mask that allows everything is removed.
     """
     allowed = index in masked_keys(e)
     mask = torch.ones(e.T_q, e.T_k, dtype=torch.bool, device="cpu") if e.config.mask is None else e.config.mask.clone()
@@ -231,11 +233,11 @@ def toggle_key(e: Experiment, index: int) -> Experiment:
 
 def _check_count(n: int) -> None:
     if n > MAX_TOKENS:
-        raise ExperimentError(f"The sentence has {n} tokens; {MAX_TOKENS} is the most that fits.")
+        raise ExperimentError(f"The sentence has {n} tokens; the maximum is {MAX_TOKENS}.")
 
 
 def _arranged(e: Experiment, tokens: tuple[str, ...], sources: Sequence[int | None], side: Side) -> Experiment:
-    """Return the experiment with these tokens; each is the one at its source, None being new."""
+    """Return the experiment with these tokens; ``sources`` are their present indices, None for a new token."""
     _check_count(len(tokens))
     (were, numbers), n = sequence(e, side), count(e, side)
     if list(sources) == list(range(n)):

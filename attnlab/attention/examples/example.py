@@ -1,4 +1,4 @@
-"""What the worked examples are made with: their record, the words they use, and the numbers drawn for them."""
+"""Shared parts of the worked examples: the class Preset, the words, and reproducible random numbers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ WORDS = ("The", "cat", "sat", "on", "the", "mat", "in", "the", "warm", "sun")
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A worked example: a plain name, a title, one line on what to look for, and what makes it.
+    """A worked example: a name, a title, one line on what to look for, and the function that makes it.
 
-    ``group`` is its heading in the gallery, ``rows`` are the systems of the course that it shows ("A1" to "F1"), and
-    ``lens`` is the view that the window opens with it, "" for the canvas, or a page of it, "positions/order".
+    ``group`` is its heading in the gallery, ``rows`` are the systems of the course that it shows ("A1" to "F1").
+    ``lens`` is the view that the window opens with it: "" for the canvas, or a page of a lens, "positions/order".
     """
 
     name: str
@@ -31,7 +31,7 @@ class Preset:
 
 
 class Draws:
-    """Draws numbers as torch does after ``torch.manual_seed``, in float32 on the CPU whatever the caller's defaults."""
+    """Draws the numbers of torch after ``torch.manual_seed``, in float32 on the CPU, whatever torch's defaults."""
 
     def __init__(self, seed: int) -> None:
         self._g = torch.Generator(device="cpu").manual_seed(seed)
@@ -43,7 +43,7 @@ class Draws:
         return torch.rand(*shape, generator=self._g, dtype=torch.float32, device="cpu")
 
     def linear(self, d_in: int, d_out: int) -> Tensor:
-        """Return the first weight of torch.nn.Linear, drawn as [d_out, d_in] from U(±1/√d_in), as [d_in, d_out]."""
+        """Return the initial weight of torch.nn.Linear as [d_in, d_out], drawn as [d_out, d_in] from U(±1/√d_in)."""
         bound = d_in**-0.5
         empty = torch.empty(d_out, d_in, dtype=torch.float32, device="cpu")
         return empty.uniform_(-bound, bound, generator=self._g).T
@@ -57,7 +57,7 @@ class Draws:
         biases: bool = False,
         tables: Mapping[str, tuple[int, ...]] = NOTHING,
     ) -> Weights:
-        """Return W_q, W_k, W_v (W_o), then the biases, then tables of entries by shape: all randn ÷ √d_model."""
+        """Return W_q, W_k, W_v (W_o), then biases, then tables of entries (name to shape): all randn ÷ √d_model."""
         group = config.n_heads // (config.n_kv_heads or config.n_heads)
         widths = {"q": d_model, "k": d_model // group, "v": d_model // group} | ({"o": d_model} if output else {})
         drawn = {f"W_{letter}": self.normal(d_model, width) / d_model**0.5 for letter, width in widths.items()}
@@ -79,8 +79,8 @@ def drawn(
 ) -> Experiment:
     """Return an experiment drawn with seed 0: X, W_q, W_k, W_v (W_o) by randn in that order, then the biases.
 
-    X is [T, d_model], the weights [d_model, d_model] and divided by √d_model, as the biases are. The embeddings of
-    ``others`` in the batch and those of a ``memory`` are drawn after X, ``tables`` of entries after the biases.
+    X is [T, d_model]; the weights [d_model, d_model] and the biases are divided by √d_model. The embeddings of
+    ``others`` in the batch and of a ``memory`` are drawn after X, ``tables`` of entries after the biases.
     """
     draws = Draws(0)
     x = draws.normal(len(tokens), d_model)
@@ -91,7 +91,7 @@ def drawn(
 
 
 def words(count: int) -> tuple[str, ...]:
-    """Return the first words of a sentence of ten."""
+    """Return the first ``count`` words of a sentence of ten."""
     return WORDS[:count]
 
 

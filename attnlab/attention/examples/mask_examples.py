@@ -1,4 +1,4 @@
-"""The examples of masks: what they hide, what a fill value does to the weights, and the masks of a translator."""
+"""Examples of masks: the cells they hide, the effect of fill values on the weights, and the masks of a translator."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -11,7 +11,7 @@ from attnlab.attention.experiment import AttentionConfig, Experiment, Sample
 
 GROUP = "Masks"
 BLIND = 2
-"""The query that the mask of the fill examples leaves nothing."""
+"""The query that sees no key in the fill examples."""
 _LENGTHS = (("It", "rains", "again", "today"), ("The", "cat", "sat", "on", "the", "mat"), ("Dogs", "bark"))
 _ENGLISH = ("The cat sat on the warm mat", "She gave him the book that she had read twice")
 _FRENCH = ("Le chat s' est assis sur le tapis chaud", "Elle lui a donné le livre qu' elle avait lu deux fois")
@@ -26,7 +26,7 @@ def _filled(fill: str) -> Experiment:
 def _batch(
     d_model: int, sentences: Sequence[Sequence[str]], config: AttentionConfig, memories: Sequence[Sequence[str]] = ()
 ) -> Experiment:
-    """Return sentences of several lengths as one batch, padded with zeros; their X are drawn first, all of them."""
+    """Return sentences of several lengths as one batch, padded with zeros; the X of all sentences are drawn first."""
     draws = Draws(0)
     x = [draws.normal(len(tokens), d_model) for tokens in sentences]
     samples = [Sample(tokens, rows) for tokens, rows in zip(sentences, x, strict=True)]
@@ -52,62 +52,62 @@ _mask = partial(Preset, group=GROUP)
 
 MASKS = (
     _mask(
-        "causal-5x8", "Causal mask", "Five tokens that may look back only: the weights form a triangle.",
+        "causal-5x8", "Causal mask", "Five tokens that attend only to earlier ones and themselves: a triangle.",
         lambda: drawn(words(5), 8, AttentionConfig(causal=True)), rows=("B1",),
     ),
     _mask(
         "mask-fill-infinity", "Fill with −∞",
-        "Hidden weights are exactly 0. The third token may see nothing: its row is 0 and does not sum to 1.",
+        "Masked weights are exactly 0. The third token sees no key: its row is all 0 and does not sum to 1.",
         lambda: _filled("-inf"), rows=("B2",),
     ),
     _mask(
         "mask-fill-1e9", "Fill with −1e9",
-        "As good as −∞ until a row is hidden whole: the third token attends to all alike, the future too.",
+        "Same as −∞ unless a whole row is masked: the third token attends equally to all tokens, even future ones.",
         lambda: _filled("-1e9"), rows=("B2",),
     ),
     _mask(
         "mask-fill-zero", "Fill with 0: a mistake",
-        "e⁰ is 1: every hidden token gets a weight, and the rows that sum to 1 do not tell.",
+        "e⁰ is 1: every masked token gets a weight, and the rows still sum to 1, so nobody notices.",
         lambda: _filled("0"), rows=("B2",),
     ),
     _mask(
         "mask-after-softmax", "Mask after softmax: a mistake",
-        "Hidden weights are 0, but what they had is gone: only the last row still sums to 1.",
+        "Masked weights are 0, but the rows are not normalised again: only the last row still sums to 1.",
         lambda: _filled("after"), rows=("B2",),
     ),
     _mask(
         "padding-batch", "Padding",
-        "Four, six and two real tokens: columns of padding are 0 in each sequence, and rows still sum to 1.",
+        "Four, six and two real tokens: padded columns are 0 in each sequence, and rows still sum to 1.",
         lambda: _batch(8, _LENGTHS, ONE_HEAD), rows=("B3",),
     ),
     _mask(
         "masks-source", "Encoder: the source mask",
-        "Seven words padded to ten: every word sees every word, and nobody sees the padding.",
+        "Seven words padded to ten: every word sees every word, and none sees the padding.",
         _source, rows=("B4",),
     ),
     _mask(
         "masks-target", "Decoder: the target mask",
-        "Twelve tokens, nine of them real: no look ahead and no padding, a triangle cut off on the right.",
+        "Twelve tokens, nine of them real: causal and padding mask together, a triangle cut off on the right.",
         _target, rows=("B4",),
     ),
     _mask(
         "masks-source-for-target", "Decoder: source for target",
-        "Twelve target tokens look at ten source tokens: any word at any time, but not the padding.",
+        "Twelve target tokens attend to ten source tokens: to any word, but not to the padding.",
         _source_for_target, rows=("B4", "D5"),
     ),
     _mask(
         "sliding-window", "Sliding window",
-        "Each token sees itself and the two before it: a band, and from “on” on the first word is out of sight.",
+        "Each token sees itself and the two before it: a band. From “on” onwards, the first word is hidden.",
         lambda: drawn(words(10), 8, AttentionConfig(causal=True, masks={"window": 3})),
     ),
     _mask(
         "prefix-lm", "Prefix",
-        "The first four tokens see each other both ways, the rest look back only: a triangle with a square corner.",
+        "The first four tokens see each other, the others only earlier tokens: a triangle with a square corner.",
         lambda: drawn(words(10), 8, AttentionConfig(causal=True, masks={"prefix": 4})),
     ),
     _mask(
         "block-mask", "Blocks",
-        "Two blocks of five tokens that see nothing of each other: two squares, and half of the map for nothing.",
+        "Two blocks of five tokens that do not see each other: two squares, and half of the map is masked.",
         lambda: drawn(words(10), 8, AttentionConfig(masks={"block": 5})),
     ),
 )  # fmt: skip

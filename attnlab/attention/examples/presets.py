@@ -1,4 +1,4 @@
-"""Worked examples by name: each one line in a table, made with its own random generator."""
+"""The table of worked examples by name, each made with its own random generator."""
 
 from difflib import get_close_matches
 from itertools import chain
@@ -30,7 +30,7 @@ def presets() -> tuple[str, ...]:
 
 
 def named(name: str) -> Preset:
-    """Return the worked example of that name, which may be written in capitals.
+    """Return the worked example with that name, in upper or lower case.
 
     Raises:
         UnknownPresetError: there is none; the sentence names the nearest one and the command that lists all.
@@ -47,7 +47,7 @@ def named(name: str) -> Preset:
 
 @explain_calls
 def preset(name: str) -> Experiment:
-    """Return the preset of that name, which may be written in capitals.
+    """Return the preset with that name, in upper or lower case.
 
     Raises:
         UnknownPresetError: there is none; the sentence names the nearest one.

@@ -1,4 +1,4 @@
-"""The examples of sentences to think about: agreement at a distance, where a verb needs a word far back."""
+"""Examples of sentences with long-distance agreement, where a verb depends on a word far back."""
 
 from dataclasses import replace
 from functools import partial
@@ -13,7 +13,7 @@ _SEED_OF_PLURAL = 1
 
 
 def _agreement(tokens: tuple[str, ...]) -> Experiment:
-    """Return a causal layer on a sentence; a word that the singular lacks has numbers of its own, drawn with seed 1."""
+    """Return a causal layer on a sentence; words that differ from the singular get their own numbers, seed 1."""
     e = drawn(tokens, 16, AttentionConfig(causal=True))
     own, x = Draws(_SEED_OF_PLURAL), e.embeddings.clone()
     for row, (token, singular) in enumerate(zip(tokens, _CAT, strict=True)):
@@ -27,12 +27,12 @@ _sentence = partial(Preset, group=GROUP)
 SENTENCES = (
     _sentence(
         "agreement-cat", "The cat, which …, purrs",
-        "“purrs” must agree with “cat”, nine tokens back past “mat”: see how little weight random numbers give it.",
+        "“purrs” must agree with “cat”, nine tokens back and past “mat”: random weights give it little attention.",
         lambda: _agreement(_CAT),
     ),
     _sentence(
         "agreement-cats", "The cats, which …, purr",
-        "Only cats, were and purr have other numbers than in the singular: see whose rows and columns change.",
+        "Only “cats”, “were” and “purr” have other numbers than in the singular: see which rows and columns change.",
         lambda: _agreement(_CATS),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The examples of score functions and of second sequences: a decoder that looks at what an encoder has read."""
+"""Examples of score functions and of second sequences: a decoder that attends to the states of an encoder."""
 
 from functools import partial
 
@@ -22,7 +22,7 @@ _ANSWER = ("Comment", "s'", "est", "passée", "ta", "journée")
 
 
 def _recurrent(score: str) -> Experiment:
-    """Return one decoder state that looks at ten encoder states, in a batch of four: no projections, no scale.
+    """Return one decoder state that attends to ten encoder states, in a batch of four, without projections or scale.
 
     The decoder states are drawn first, then the encoder states, then the tables of the score function.
     """
@@ -36,7 +36,7 @@ def _recurrent(score: str) -> Experiment:
 
 
 def _translated(last_only: bool) -> Experiment:
-    """Return a decoder that looks at all states of an encoder, or at the last one alone."""
+    """Return a decoder that attends to all states of an encoder, or only to the last one."""
     allowed = torch.zeros(len(_ANSWER), len(_QUESTION), dtype=torch.bool, device="cpu")
     allowed[:, -1] = True
     config = AttentionConfig(mask=allowed if last_only else None)
@@ -53,42 +53,42 @@ _source = partial(Preset, group=GROUP)
 SOURCES = (
     _source(
         "additive", "Additive (Bahdanau)",
-        "vᵀ tanh(W_d s + W_e h): tanh holds every term within ±v, so ten states share the weight.",
+        "vᵀ tanh(W_d s + W_e h): tanh keeps every term within ±v, so ten states share the weight.",
         lambda: _recurrent("additive"), rows=("D1",),
     ),
     _source(
         "luong-dot", "Luong: dot",
-        "The same states, s·h: sums of 64 products without a scale, and one state takes nearly all.",
+        "The same states, s·h: sums of 64 products without a scale, so one state gets nearly all the weight.",
         lambda: _recurrent("dot"), rows=("D2",),
     ),
     _source(
         "luong-general", "Luong: general",
-        "The same states, sᵀ W h: what is like what is learned, and another state wins.",
+        "The same states, sᵀ W h: a learned matrix decides which states match, and another state wins.",
         lambda: _recurrent("general"), rows=("D3",),
     ),
     _source(
         "luong-concat", "Luong: concat",
-        "vᵀ tanh(W [s; h]): with W_d above W_e as W, these are the weights of the additive score, number by number.",
+        "vᵀ tanh(W [s; h]): if W is W_d stacked on W_e, the weights equal those of the additive score exactly.",
         lambda: _recurrent("concat"), rows=("D4",),
     ),
     _source(
         "cosine", "Cosine",
-        "The same states without their lengths: cosines within ±1 leave the weights nearly even.",
+        "The same states, but only their directions count: cosines within ±1 give nearly even weights.",
         lambda: _recurrent("cosine"),
     ),
     _source(
         "cross-attention", "Cross-attention",
-        "Four French queries on six English keys: rows and columns are two sentences, and Output has four rows.",
+        "Four French queries and six English keys: rows and columns are different sentences; Output has four rows.",
         _cross, rows=("D5",),
     ),
     _source(
         "bottleneck", "The bottleneck",
-        "“How was your day” as one fixed vector: whatever the decoder asks, all rows of the output are the same.",
+        "“How was your day” as one fixed vector: whatever the query, all rows of the output are the same.",
         lambda: _translated(True), rows=("D6",),
     ),
     _source(
         "bottleneck-attention", "Without the bottleneck",
-        "The same with attention: every step of the decoder mixes all four words its own way.",
+        "The same with attention: every step of the decoder has its own mix of all four words.",
         lambda: _translated(False), rows=("D6",),
     ),
 )  # fmt: skip

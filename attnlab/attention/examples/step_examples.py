@@ -1,4 +1,4 @@
-"""The examples that show attention step by step: from likeness and shares to queries, keys, values and W_o."""
+"""Examples that show attention step by step: from similarity and weights to queries, keys, values and W_o."""
 
 from functools import partial
 
@@ -32,7 +32,7 @@ def _linear() -> Experiment:
 
 
 def _overflowing() -> Experiment:
-    """Scores are products of two inputs, so that ten times the inputs make scores up to 149.5: e^88.7 is the limit."""
+    """Return inputs ten times larger, so scores a hundred times larger, up to 149.5: e^88.7 is the limit of float32."""
     return _journey(Weights(), AttentionConfig(scale="none", normalizer="softmax-unshifted"), times=10)
 
 
@@ -56,21 +56,21 @@ _step = partial(Preset, group=GROUP)
 
 STEPS = (
     _step(
-        "journey", "Your journey starts…", "Six words, 3 → 2 numbers each, with trainable W_q, W_k and W_v.",
+        "journey", "Your journey starts…", "Six words of 3 numbers; trainable W_q, W_k and W_v make 2 of them.",
         _trainable, rows=("A4",),
     ),
     _step(
-        "journey-untrained", "Untrained attention", "No weight matrices, no scaling: the words attend to their likes.",
+        "journey-untrained", "Untrained attention", "No weight matrices, no scaling: words attend to similar words.",
         lambda: _journey(Weights(), _UNTRAINED), rows=("A2",),
     ),
     _step(
         "journey-untrained-sum", "Divided by the sum",
-        "The same scores, divided by their sum: rows sum to 1, but nothing stands out as with softmax.",
+        "The same scores divided by their sum: rows sum to 1, but no weight stands out as it does with softmax.",
         lambda: _journey(Weights(), AttentionConfig(scale="none", normalizer="sum")), rows=("A2",),
     ),
     _step(
         "journey-linear", "Linear layers",
-        "nn.Linear draws within ±1/√d_in, both signs; the journey from 0 to 1. So scores stay small and weights even.",
+        "nn.Linear draws from ±1/√d_in instead of 0 to 1: with both signs, scores are small and weights even.",
         _linear, rows=("A5",),
     ),
     _step(
@@ -83,22 +83,22 @@ STEPS = (
     ),
     _step(
         "naive-softmax", "Naive softmax",
-        "e^x ÷ Σ e^x as it is first written: on small scores the weights are those of softmax.",
+        "e^x ÷ Σ e^x without subtracting the maximum: for small scores the weights equal those of softmax.",
         lambda: _trainable("softmax-unshifted"), rows=("A3",),
     ),
     _step(
         "naive-softmax-overflow", "Naive softmax overflows",
-        "Inputs ten times larger: beyond a score of 88.7, e^x is ∞ in float32 and rows turn to NaN.",
+        "Inputs ten times larger: above a score of 88.7, e^x is ∞ in float32 and the row becomes NaN.",
         _overflowing, rows=("A3",),
     ),
     _step(
         "batch-of-two", "A batch of two",
-        "Two sentences share all weights, W_o too: switch between them, and only the numbers from X on change.",
+        "Two sentences share all weights, including W_o: switch between them, and only X and the stages change.",
         _batch_of_two, rows=("A7",),
     ),
     _step(
         "loops", "Loops or one product",
-        "The same numbers by a double loop and by one matrix product: equal values, very different times.",
+        "The same numbers from a double loop and from one matrix product: equal values, very different times.",
         lambda: drawn(tuple(f"t{i}" for i in range(32)), 32, ONE_HEAD), rows=("A8",), lens="cost",
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The examples of what turns scores into weights: why scores are divided, and what else there is than softmax."""
+"""Examples of how scores become weights: why they are scaled, and the alternatives to softmax."""
 
 from functools import partial
 from typing import Any
@@ -23,35 +23,35 @@ _weight = partial(Preset, group=GROUP)
 WEIGHTS = (
     _weight(
         "saturated", "Saturated softmax",
-        "d_k = 256 and no scale: scores spread by 16, nearly every row is one 1 and zeros, and no gradient passes.",
+        "d_k = 256 and no scale: scores have standard deviation 16, rows are nearly one-hot, gradients vanish.",
         lambda: _saturated("none"), rows=("F1",), lens="saturation",
     ),
     _weight(
         "saturated-scaled", "Not saturated: scaled",
-        "The same numbers divided by √256 = 16: scores spread by 1, and softmax can still learn.",
+        "The same scores divided by √256 = 16: standard deviation 1, and softmax can still learn.",
         lambda: _saturated("sqrt_d_k"), rows=("F1",), lens="saturation",
     ),
     _weight(
         "temperature", "Temperature",
-        "Softmax at temperature 0.2: scores count five times, and the largest takes nearly all. Try 5.",
+        "Softmax at temperature 0.2: scores are five times as large, and the largest takes nearly all. Try 5.",
         lambda: _weighed(temperature=0.2),
     ),
     _weight(
-        "sparsemax", "Sparsemax", "Only what is above a threshold gets a weight: count the cells that are exactly 0.",
+        "sparsemax", "Sparsemax", "Only scores above a threshold get a weight: count the cells that are exactly 0.",
         lambda: _weighed(normalizer="sparsemax"),
     ),
     _weight(
-        "entmax", "Entmax 1.5", "Half way from softmax to sparsemax: weak keys get exactly 0, strong ones share.",
+        "entmax", "Entmax 1.5", "Halfway from softmax to sparsemax: weak keys get exactly 0, strong ones share.",
         lambda: _weighed(normalizer="entmax15"),
     ),
     _weight(
         "sigmoid", "Sigmoid",
-        "Each key on its own, no competition: rows sum to what they like, and unlike keys get a half.",
+        "Keys do not compete: rows need not sum to 1, and a key with score 0 gets 0.5.",
         lambda: _weighed(normalizer="sigmoid"),
     ),
     _weight(
         "dropout", "Dropout",
-        "A fifth of the weights is 0 at random and the rest is raised: rows no longer sum to 1. Training off ends it.",
+        "A fifth of the weights is set to 0 at random, the rest scaled up: rows no longer sum to 1. Try Training off.",
         lambda: _weighed(dropout=0.2),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Whether a layer sees the order of its tokens: shuffle them, and see whether the map follows."""
+"""Test whether a layer depends on the order of its tokens: shuffle them and compare the maps."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,16 +13,16 @@ from attnlab.base.counted import from_to
 from attnlab.base.errors import ExperimentError
 
 _APPLIED = ("dropped", "zeroed", "weights")
-"""Stages by whose numbers the values are mixed: the first that a configuration has."""
+"""Stages that hold the final weights; the first one that a configuration has is used."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OrderBlindness:
-    """What a layer makes of its tokens in both orders; token i of ``shuffled`` was token ``order[i]``.
+    """The weights and outputs of a layer for its tokens in two orders; token i of ``shuffled`` was token ``order[i]``.
 
-    ``weights`` [h, T_q, T_k], what the values are mixed by, and ``output`` [T_q, d_out] are of the tokens as they are,
-    ``shuffled_…`` of the shuffled ones, and ``restored_…`` the latter with their rows (in self-attention: and keys) put
-    back in order. ``stage`` names the stage that the weights are.
+    ``weights`` [h, T_q, T_k] and ``output`` [T_q, d_out] are for the original order, ``shuffled_…`` for the shuffled
+    one, and ``restored_…`` are the latter with their rows (in self-attention also the keys) back in the original order.
+    ``stage`` names the stage that the weights come from.
     """
 
     experiment: Experiment
@@ -37,35 +37,35 @@ class OrderBlindness:
 
     @property
     def difference(self) -> Tensor:
-        """How far the restored weights are from those as they are, [h, T_q, T_k]."""
+        """The restored weights minus the original ones, [h, T_q, T_k]."""
         return self.restored_weights - self.weights
 
     @property
     def largest(self) -> float:
-        """The largest difference between two weights."""
+        """The largest absolute difference between two weights."""
         return float(self.difference.abs().max())
 
     @property
     def largest_output(self) -> float:
-        """The largest difference between two numbers of the output."""
+        """The largest absolute difference between two numbers of the output."""
         return float((self.restored_output - self.output).abs().max())
 
     def restored(self, maps: Tensor) -> Tensor:
-        """Return maps [..., T_q, T_k] of the shuffled tokens in the order there was."""
+        """Return maps [..., T_q, T_k] of the shuffled tokens in the original order."""
         return _restored(self.experiment, maps, self.order)
 
 
 def random_order(count: int, seed: int) -> tuple[int, ...]:
-    """Return a permutation of ``count`` tokens that depends on the seed alone; never the identity from 2 on."""
+    """Return a permutation of ``count`` tokens that depends only on the seed; not the identity for 2 tokens or more."""
     g = torch.Generator(device="cpu").manual_seed(seed)
     order = tuple(torch.randperm(count, generator=g).tolist())
     return order if order != tuple(range(count)) else (*order[1:], *order[:1])
 
 
 def permuted(e: Experiment, order: Sequence[int]) -> Experiment:
-    """Return the experiment with its tokens in another order, token i being the one at ``order[i]``.
+    """Return the experiment with its tokens in another order: token i is the former token ``order[i]``.
 
-    A mask drawn by hand follows its tokens; a second sequence stays as it is.
+    A mask drawn by hand moves with its tokens; a second sequence stays unchanged.
 
     Raises:
         ExperimentError: the order does not hold each index once.
@@ -76,15 +76,15 @@ def permuted(e: Experiment, order: Sequence[int]) -> Experiment:
 
 
 def shuffled(e: Experiment, seed: int) -> Experiment:
-    """Return the experiment with its tokens in the random order of a seed."""
+    """Return the experiment with its tokens in a random order that depends on the seed."""
     return permuted(e, random_order(e.T_q, seed))
 
 
 def order_blindness(e: Experiment, order: Sequence[int], dtype: torch.dtype = torch.float64) -> OrderBlindness:
-    """Return what the layer makes of its tokens, and of the same tokens in another order, computed on the CPU.
+    """Return weights and outputs for the tokens and for the same tokens in another order, computed on the CPU.
 
     Without positions, and without a mask that depends on the order, attention is equivariant to permutations: the map
-    of the shuffled tokens is the shuffled map (Lee et al. 2019), and nothing is left of the difference but rounding.
+    of the shuffled tokens is the shuffled map (Lee et al. 2019), and the only difference is rounding.
 
     Raises:
         ExperimentError: the order does not hold each index once.
@@ -103,4 +103,4 @@ def _back(order: Sequence[int]) -> Tensor:
 
 def _restored(e: Experiment, maps: Tensor, order: Sequence[int]) -> Tensor:
     rows = maps[..., _back(order), :]
-    return rows if e.memory_embeddings is not None else rows[..., _back(order)]  # else the keys stood still
+    return rows if e.memory_embeddings is not None else rows[..., _back(order)]  # else keys did not move

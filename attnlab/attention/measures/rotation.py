@@ -1,4 +1,4 @@
-"""The rotation that takes a sinusoidal encoding from one position to another (Vaswani et al. 2017, section 3.5)."""
+"""The rotation from the sinusoidal encoding of one position to another's (Vaswani et al. 2017, section 3.5)."""
 
 import torch
 from torch import Tensor
@@ -16,11 +16,11 @@ def frequencies(d_model: int) -> Tensor:
 def rotation(d_model: int, offset: float, dtype: torch.dtype = torch.float64) -> Tensor:
     """Return the fixed matrix R with PE(t + offset) = PE(t) @ R for every position t, [2n, 2n] for n complete pairs.
 
-    Pair i is turned by ω_i · offset: its block on the diagonal is [[cos, −sin], [sin, cos]]. The last column of an odd
-    d_model is a sine without its cosine; no matrix moves it, and it has no row here.
+    Pair i is rotated by ω_i · offset: its block on the diagonal is [[cos, −sin], [sin, cos]]. The last column of an odd
+    d_model is a sine without its cosine; no matrix can shift it, so it has no row here.
 
     Raises:
-        ExperimentError: d_model is below 2, so that there is no pair.
+        ExperimentError: d_model is below 2, so there is no pair.
     """
     if d_model < 2:
         raise ExperimentError(f"d_model is {d_model}; a pair of sine and cosine needs 2 columns or more.")
@@ -33,7 +33,7 @@ def rotation(d_model: int, offset: float, dtype: torch.dtype = torch.float64) ->
 
 
 def rotation_error(d_model: int, length: int, offset: int, dtype: torch.dtype) -> float:
-    """Return the largest |PE(t) @ R − PE(t + offset)| over positions 0 … length, held and computed in a dtype.
+    """Return the largest |PE(t) @ R − PE(t + offset)| over positions 0 … length, stored and computed in ``dtype``.
 
     Raises:
         ExperimentError: d_model is below 2.

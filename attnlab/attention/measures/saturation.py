@@ -1,4 +1,4 @@
-"""Why scores are scaled: how their spread grows with d_k, and how softmax's gradient vanishes as it does."""
+"""Why scores are scaled: their standard deviation grows with d_k, and the gradient of softmax vanishes."""
 
 import math
 from dataclasses import dataclass
@@ -14,15 +14,15 @@ SIZES = tuple(2**i for i in range(10))
 """The d_k of the curves."""
 QUERIES = 64
 LEAST_KEYS = 64
-"""So many random keys are drawn at least, in as many sets as that takes: a few alone would say little."""
+"""The minimum number of random keys, drawn in several sets if needed, so that the averages are meaningful."""
 
 
 @dataclass(frozen=True, slots=True)
 class Saturation:
-    """What scores do to softmax.
+    """How saturated softmax is with given scores.
 
     ``spread`` is the scores' standard deviation, ``gradient`` the Frobenius norm of softmax's Jacobian
-    diag(p) − p pᵀ and ``largest`` the largest weight, both averaged over the rows. NaN without any row.
+    diag(p) − p pᵀ and ``largest`` the largest weight, both averaged over the rows. NaN if there is no row.
     """
 
     spread: float
@@ -32,7 +32,7 @@ class Saturation:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The same scores at one d_k, as they are and divided."""
+    """The saturation of the same scores at one d_k, unscaled and scaled."""
 
     d_k: int
     raw: Saturation
@@ -41,9 +41,9 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class TraceSaturation:
-    """The pair of each head of an experiment. ``divided`` says whether it divides its scores at all.
+    """The pair of each head of an experiment. ``divided`` is True if the experiment scales its scores.
 
-    ``divisor`` is its own, or √d_k where it has none.
+    ``divisor`` is the experiment's, or √d_k if it has none.
     """
 
     heads: tuple[Pair, ...]
@@ -52,7 +52,7 @@ class TraceSaturation:
 
     @property
     def mean(self) -> Pair:
-        """Averaged over the heads."""
+        """The average over the heads."""
         raw, scaled = [pair.raw for pair in self.heads], [pair.scaled for pair in self.heads]
         return Pair(self.heads[0].d_k, _mean(raw), _mean(scaled))
 
@@ -66,7 +66,7 @@ def _mean(of: list[Saturation]) -> Saturation:
 def jacobian_norms(weights: Tensor) -> Tensor:
     """Return the Frobenius norm of diag(p) − p pᵀ for each row p of weights [..., T_k], as [...].
 
-    The largest weight is taken apart and 1 minus it had from the others, so that nothing cancels where it is nearly 1.
+    1 minus the largest weight is computed as the sum of the others, which avoids cancellation if it is nearly 1.
     """
     top, rest = weights.max(-1).values, weights.clone()
     rest.scatter_(-1, weights.argmax(-1, keepdim=True), 0)
@@ -77,7 +77,7 @@ def jacobian_norms(weights: Tensor) -> Tensor:
 
 
 def measured(logits: Tensor, hidden: Tensor | None = None) -> Saturation:
-    """Return what logits [..., T_q, T_k] do; cells that are ``hidden`` [T_q, T_k] and rows of such do not count."""
+    """Return the saturation of logits [..., T_q, T_k] without the ``hidden`` cells [T_q, T_k] and fully hidden rows."""
     logits = logits.double()
     seen = torch.ones_like(logits, dtype=torch.bool) if hidden is None else (~hidden).expand_as(logits)
     weights = torch.softmax(logits.masked_fill(~seen, -torch.inf), -1)[seen.any(-1)]
@@ -88,9 +88,9 @@ def measured(logits: Tensor, hidden: Tensor | None = None) -> Saturation:
 
 
 def of_random(keys: int, seed: int) -> tuple[Pair, ...]:
-    """Return both, for each d_k of ``SIZES``, of 64 queries by so many keys whose numbers are standard normal.
+    """Return the pair for each d_k of ``SIZES``, from 64 standard normal queries and ``keys`` such keys.
 
-    Then a score is a sum of d_k products, of mean 0 and variance d_k (Vaswani et al. 2017, section 3.2.1).
+    A score is then a sum of d_k products with mean 0 and variance d_k (Vaswani et al. 2017, section 3.2.1).
     """
     g = torch.Generator(device="cpu").manual_seed(seed)
     sets = math.ceil(LEAST_KEYS / keys)
@@ -102,7 +102,7 @@ def of_random(keys: int, seed: int) -> tuple[Pair, ...]:
 
 
 def of_trace(trace: "Trace") -> TraceSaturation:
-    """Return both for each head of an experiment; what is masked does not count."""
+    """Return the pair of each head of an experiment; masked cells do not count."""
     e, scores = trace.experiment, trace["scores"].to("cpu", torch.float64)
     divisor = e.divisor
     used = math.sqrt(e.d_k) if divisor is None else divisor

@@ -1,4 +1,4 @@
-"""What weights and stages do in numbers: entropy, targets and distances of rows, ranges of stages, cards' lines."""
+"""Statistics of weights and stages: entropy, targets and distances of rows, ranges of stages, and cards' summaries."""
 
 import math
 from dataclasses import dataclass, fields
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
 
 _LEAST = 5e-324
-"""The least positive float64: 0 · log of it is 0, as the limit of w · log w is."""
+"""The smallest positive float64: 0 · log(_LEAST) is 0, the limit of w · log w."""
 
 
 @dataclass(frozen=True, slots=True)
 class RowStatistics:
-    """One row of weights: entropy in nats, ``most`` that of an even row, ``effective`` tokens exp(entropy).
+    """Statistics of one row: entropy in nats, ``most`` its maximum (even weights), ``effective`` tokens exp(entropy).
 
-    Entropy, effective tokens and distance are NaN where weights are negative, ∞ or NaN; ``strongest`` is None
-    without any. ``distance`` is how many tokens away the row attends on average, NaN where that is not known.
+    Entropy, effective tokens and distance are NaN if weights are negative, ∞ or NaN; ``strongest`` is None if there is
+    no target. ``distance`` is the average distance of the attended tokens, NaN if the query's position is unknown.
     """
 
     total: float
@@ -36,9 +36,9 @@ class RowStatistics:
 
 @dataclass(frozen=True, slots=True)
 class WeightsStatistics:
-    """Every row of a map of weights, arrays [h, T_q] (or [T_q]), as :class:`RowStatistics` has them for one.
+    """The fields of :class:`RowStatistics` for every row of a map of weights, arrays [h, T_q] (or [T_q]).
 
-    ``strongest`` is −1 for a row without a target; what is not defined is NaN.
+    ``strongest`` is −1 for a row without a target; undefined values are NaN.
     """
 
     total: NDArray[np.float64]
@@ -50,7 +50,7 @@ class WeightsStatistics:
     distance: NDArray[np.float64]
 
     def mean(self, name: str) -> NDArray[np.float64]:
-        """Return the mean of a statistic over the rows of each head, [h]: those with a target where it is defined."""
+        """Return the mean of a statistic over the rows of each head that have a target and a defined value, [h]."""
         values = getattr(self, name)
         counted = (self.strongest >= 0) & ~np.isnan(values)
         with np.errstate(invalid="ignore", divide="ignore"):  # a head without any such row has no mean: NaN
@@ -59,7 +59,7 @@ class WeightsStatistics:
 
 @dataclass(frozen=True, slots=True)
 class StageSummary:
-    """The range and the mean of a stage's finite numbers, NaN without any, and how many are NaN and ∞."""
+    """The range and mean of a stage's finite numbers (NaN if there are none), and the counts of NaN and ∞."""
 
     shape: tuple[int, ...]
     smallest: float
@@ -70,7 +70,7 @@ class StageSummary:
 
 
 def row_statistics(row: Floats, allowed: int, query: int | None = None) -> RowStatistics:
-    """Return the statistics of one row of weights [T_k], the row of ``query``; ``allowed`` keys may be attended to."""
+    """Return the statistics of one row of weights [T_k], the row of ``query``, which sees ``allowed`` keys."""
     weights = np.asarray(row, dtype=np.float64)
     away = np.full(len(weights), math.nan) if query is None else np.abs(np.arange(len(weights)) - float(query))
     s = _described(weights, away, np.asarray(allowed))
@@ -88,8 +88,8 @@ def row_statistics(row: Floats, allowed: int, query: int | None = None) -> RowSt
 def weights_statistics(weights: Floats, allowed: NDArray[np.bool_] | None = None) -> WeightsStatistics:
     """Return the statistics of every row of weights [h, T_q, T_k] or [T_q, T_k].
 
-    ``allowed`` [T_q, T_k] is True where a query may attend; None is everywhere. Entropy is that of the row's shares,
-    w ÷ Σ w, and the effective number of tokens its exponential, the perplexity. The distance is Σ w·|i − j| ÷ Σ w
+    ``allowed`` [T_q, T_k] is True where a query may attend; None means everywhere. The entropy is that of w ÷ Σ w,
+    and the effective number of tokens its exponential, the perplexity. The distance is Σ w·|i − j| ÷ Σ w
     over the indices i of the query and j of the key (Vig and Belinkov, 2019, arXiv:1906.04284).
     """
     queries, keys = weights.shape[-2:]
@@ -97,16 +97,16 @@ def weights_statistics(weights: Floats, allowed: NDArray[np.bool_] | None = None
     count = np.full(queries, keys) if allowed is None else allowed.sum(-1)
     if weights.ndim == 2:
         return _described(np.asarray(weights, dtype=np.float64), away, count)
-    # a head at a time stays in the processor's cache, which halves the time
+    # one head at a time fits the processor's cache, which halves the time
     heads = [_described(np.asarray(head, dtype=np.float64), away, count) for head in weights]
     return WeightsStatistics(*(np.stack([getattr(head, f.name) for head in heads]) for f in fields(WeightsStatistics)))
 
 
 def _described(w: NDArray[np.float64], away: NDArray[np.float64], allowed: NDArray[np.integer]) -> WeightsStatistics:
-    """Describe rows [..., T_k] that lie ``away`` [..., T_k] from their keys, of which so many are ``allowed``."""
-    with np.errstate(all="ignore"):  # what overflows or divides by nothing is NaN, and said to be
+    """Return the statistics of rows [..., T_k]: ``away`` are distances to the keys, ``allowed`` counts visible keys."""
+    with np.errstate(all="ignore"):  # overflow and division by 0 give NaN, as documented
         total, largest, least = w.sum(-1), w.max(-1), w.min(-1)
-        finite = np.isfinite(total)  # as a sum of finite weights is
+        finite = np.isfinite(total)  # False if a weight is ∞ or NaN
         has_target = finite & ((largest != 0) | (least != 0))
         shares = finite & (least >= 0)
         entropy = np.log(total) - _products(w, np.log(np.maximum(w, _LEAST))) / total
@@ -123,12 +123,12 @@ def _products(w: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.
 
 
 def is_weights(stage: "Stage") -> bool:
-    """Return whether a stage holds weights, a row for each query."""
+    """Return whether a stage holds weights, with a row for each query."""
     return stage.role == "attention" and stage.axes[-2:] == ("query", "key")
 
 
 def part(trace: "Trace", name: str, head: int | str) -> Floats:
-    """Return one head of a stage, the "mean" of its heads or "all"; a stage without heads as it is."""
+    """Return one head of a stage, the "mean" of its heads or "all"; a stage without heads is returned unchanged."""
     if head == "all" or not trace.stage(name).has_heads:
         return trace.array(name)
     return trace.mean(name) if isinstance(head, str) else trace.array(name)[head]
@@ -141,7 +141,7 @@ def statistics_of(trace: "Trace", name: str, head: int | str) -> WeightsStatisti
 
 
 def stage_summary(trace: "Trace", name: str, head: int | str) -> StageSummary:
-    """Return the range of a stage; the −∞ of what is masked is no ∞ and has no part in it.
+    """Return the summary of a stage; the −∞ of masked cells is ignored.
 
     Raises:
         KeyError: there is no such stage.
@@ -160,7 +160,7 @@ def stage_summary(trace: "Trace", name: str, head: int | str) -> StageSummary:
 
 
 def strip(trace: "Trace", name: str, head: int | str) -> str:
-    """Return one short line on a stage, for its card: what its rows do if it holds weights, else its range.
+    """Return one short line on a stage, for its card: statistics of its rows if it holds weights, otherwise its range.
 
     Raises:
         KeyError: there is no such stage.
@@ -198,7 +198,7 @@ def _range_line(summary: StageSummary) -> list[str]:
 
 
 def brief(value: float) -> str:
-    """Return a number with two decimals, with as many as it needs where that would be nothing."""
+    """Return a number with two decimals, or with as many as needed if it would be shown as 0."""
     if not math.isfinite(value) or 0 < abs(value) < 0.01:
         return number(value)
     return short(round(value, 2))
