@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from attnlab.cli.main import main
-from attnlab.lessons.fields import LENSES, PAGES
+from attnlab.lessons.lenses import LENSES
 from attnlab.lessons.library import find, shipped
-from attnlab.ui.playground import lens_area
+from attnlab.ui.playground import lenses
 from attnlab.ui.playground.lenses import positions_lens
 
 LESSON = """\
@@ -164,6 +164,7 @@ def test_opening_a_lesson_without_a_display_says_so_and_names_the_way_out(lesson
 
 
 def test_a_lesson_may_be_shown_through_every_lens_that_there_is() -> None:
-    assert tuple(entry[0] for entry in lens_area.LENSES) == LENSES
     pages = (positions_lens.EncodingPage, positions_lens.RotationPage, positions_lens.OrderPage)
-    assert {"positions": tuple(page.name for page in pages)} == PAGES
+    assert tuple(page.name for page in pages) == LENSES["positions"].pages
+    files = Path(lenses.__file__).parent.glob("*_lens.py")
+    assert {file.stem.removesuffix("_lens") for file in files} == LENSES.keys()

@@ -23,11 +23,12 @@ from PySide6.QtWidgets import QApplication
 
 from attnlab.document.settings import Settings
 from attnlab.files.source import Source
+from attnlab.lessons.lenses import LENSES
 from attnlab.lessons.library import shipped
 from attnlab.ui.app.application import make_application
 from attnlab.ui.app.main_window import MainWindow
 from attnlab.ui.lessons.entry import LESSONS
-from attnlab.ui.playground.lens_area import CANVAS, LENSES
+from attnlab.ui.playground.lens_area import CANVAS
 
 
 def open_everything(app: QApplication) -> MainWindow:
@@ -47,7 +48,7 @@ def open_everything(app: QApplication) -> MainWindow:
     assert playground is not None
     assert desk is not None
     desk.open(shipped()[0])
-    for name, *_ in LENSES:
+    for name in LENSES:
         playground.lenses.open_lens(name)
         settle(app)
     playground.lenses.open_lens(CANVAS)

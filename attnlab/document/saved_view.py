@@ -187,10 +187,10 @@ def _place(value: object, e: Experiment) -> Place:
 
 
 def _lens(value: object) -> str:
-    from attnlab.lessons.fields import LENSES, PAGES  # which few sessions need, and no window before it is painted
+    from attnlab.lessons.lenses import LENSES  # which few sessions need, and no window before it is painted
 
     name, _, page = _text(value).partition("/")
-    if name != "canvas" and (name not in LENSES or (page and page not in PAGES.get(name, ()))):
+    if name != "canvas" and (name not in LENSES or (page and page not in LENSES[name].pages)):
         raise _WrongError
     return name if name == "canvas" or not page else f"{name}/{page}"
 

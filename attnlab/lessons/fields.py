@@ -9,12 +9,9 @@ from attnlab.attention.examples.presets import PRESETS
 from attnlab.attention.stages.table import BY_NAME
 from attnlab.base.errors import AttnlabError
 from attnlab.lessons.cells import blanks_of
+from attnlab.lessons.lenses import LENSES
 from attnlab.lessons.lesson import DEPTHS, Blank, Edit, Problem
 from attnlab.lessons.yaml_block import Pair
-
-LENSES = ("statistics", "positions", "saturation", "precision", "cost")
-PAGES: Mapping[str, tuple[str, ...]] = {"positions": ("encoding", "rotation", "order")}
-"""The lenses of the playground that a step may be shown through; a page of one is written "positions/order"."""
 
 Take = Callable[[Pair], Any]
 
@@ -106,8 +103,9 @@ def _lens(pair: Pair) -> str:
     name, _, page = str(pair.value).partition("/")
     if name not in LENSES:
         raise AttnlabError(f"There is no lens {reprlib.repr(pair.value)}; {nearest(name, LENSES)}")
-    if page and page not in PAGES.get(name, ()):
-        there = nearest(page, PAGES[name]) if name in PAGES else f"{name} is all there is of it."
+    pages = LENSES[name].pages
+    if page and page not in pages:
+        there = nearest(page, pages) if pages else "it has no pages."
         raise AttnlabError(f"The lens {name} has no page {reprlib.repr(page)}; {there}")
     return name + f"/{page}" * bool(page)
 

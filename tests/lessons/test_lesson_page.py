@@ -8,7 +8,8 @@ import torch
 
 from attnlab.attention.stages.trace import Trace
 from attnlab.lessons.expressions import FUNCTIONS
-from attnlab.lessons.fields import FRONT, LENSES, QUESTION, STATE
+from attnlab.lessons.fields import FRONT, QUESTION, STATE
+from attnlab.lessons.lenses import LENSES
 from attnlab.lessons.lesson import DEPTHS, Lesson
 from attnlab.lessons.parse import parse
 from attnlab.lessons.slides import check, filled, slides

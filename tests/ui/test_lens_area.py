@@ -1,15 +1,17 @@
 """The middle of the window: each lens behind its tab, with real numbers, live while it is seen and idle while not."""
 
 import re
+import sys
 from collections.abc import Callable
 from itertools import combinations
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QLabel, QListWidget, QPushButton, QRadioButton
+from PySide6.QtWidgets import QAbstractButton, QLabel, QListWidget, QPushButton, QRadioButton, QWidget
 from pytestqt.qtbot import QtBot
 
 import attnlab
@@ -18,7 +20,9 @@ from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.explain import Cell
 from attnlab.compute import cost
 from attnlab.compute.precision import precision, summary
-from attnlab.ui.playground.lens_area import CANVAS, LENSES, LensArea
+from attnlab.lessons.lenses import LENSES, LensEntry
+from attnlab.lessons.parse import parse
+from attnlab.ui.playground.lens_area import CANVAS, LensArea
 from attnlab.ui.playground.lenses.cost_lens import CostLens
 from attnlab.ui.playground.lenses.lens import Lens
 from attnlab.ui.playground.lenses.positions_lens import PositionsLens
@@ -28,10 +32,13 @@ from attnlab.ui.playground.lenses.statistics_lens import StatisticsLens
 from attnlab.ui.widgets.numbers.number_table import NumberTable
 
 if TYPE_CHECKING:
+    from attnlab.attention.stages.trace import Trace
+    from attnlab.document.document import View
+    from attnlab.ui.playground.lenses.lens import Runner
     from tests.ui.conftest import Person, W
 
 Key = Qt.Key
-TITLES = {name: title for name, title, _, _ in LENSES}
+TITLES = {name: lens.title for name, lens in LENSES.items()}
 
 
 def open_tab(person: "Person", title: str) -> None:
@@ -385,3 +392,33 @@ def test_figures_and_looks_stay_with_the_canvas_while_a_lens_is_open(person: "Pe
     now, then = attnlab.compute(person.experiment), attnlab.compute(attnlab.preset("journey"))
     np.testing.assert_array_equal(person.painted("scores"), now.array("scores") - then.array("scores"))
     person.press("Present")
+
+
+class CountLens(Lens):
+    """Shows how many tokens there are."""
+
+    name = "count"
+
+    def __init__(self, run: "Runner", parent: QWidget | None = None) -> None:
+        super().__init__(run, parent)
+        self.told = QLabel(self)
+
+    def show_trace(self, trace: "Trace", view: "View") -> None:
+        self.told.setText(f"{trace.experiment.T_q} tokens")
+
+
+def test_a_new_lens_is_an_entry_and_a_class(sit_down: Callable[..., "Person"], monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("attnlab.ui.playground.lenses.count_lens")
+    monkeypatch.setattr(module, "CountLens", CountLens, raising=False)
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setitem(LENSES, "count", LensEntry("Count", "How many tokens there are"))
+    person = sit_down()
+    open_tab(person, "Count")
+    assert person.find(QLabel, "6 tokens").isVisible()
+    person.playground.lenses.open_lens("canvas")
+    person.window.show_palette()
+    person.type("lens count")
+    person.key(Key.Key_Return)
+    assert person.playground.lenses.current == "count"
+    lesson = parse("---\ntitle: Tokens\n---\n\n## Count\n\n```state\npreset: journey\nlens: count\n```\n", "tokens")
+    assert (lesson.problems, lesson.steps[0].lens) == ((), "count")

@@ -43,10 +43,12 @@ def file_actions(w: Host, bring_back: Action[Any]) -> list[Action[Any]]:
 
 def _training(w: Host) -> "TrainTools | None":
     """Return the tools of the training while it is shown."""
-    from attnlab.ui.train.tools import tools_of
-
     trainer = w.workspace(TRAIN, make=False) if w.current == TRAIN.name else None
-    return tools_of(trainer) if trainer is not None else None
+    if trainer is None:
+        return None
+    from attnlab.ui.train.tools import tools_of  # not before it is needed: this is asked before the first paint
+
+    return tools_of(trainer)
 
 
 def _drawable(w: Host) -> bool:

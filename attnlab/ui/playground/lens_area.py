@@ -1,13 +1,14 @@
 """The middle of the playground: the canvas, and the lenses that can take its place, under a row of tabs."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QAbstractButton, QPushButton, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
 
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.lessons.lenses import LENSES
 from attnlab.ui.playground.canvas import Canvas
+from attnlab.ui.playground.lenses import make_lens
 from attnlab.ui.widgets.fields.choice import Choice
 from attnlab.ui.widgets.fields.segments import Segments
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
@@ -18,13 +19,6 @@ if TYPE_CHECKING:
     from attnlab.ui.playground.lenses.lens import Lens, Runner
 
 CANVAS = "canvas"
-LENSES = (
-    ("statistics", "Statistics", "Every row of weights in numbers, to sort and copy", "StatisticsLens"),
-    ("positions", "Positions", "How positions are encoded, and what attention sees of the order", "PositionsLens"),
-    ("saturation", "Saturation", "Why scores are divided: their spread and softmax's gradient", "SaturationLens"),
-    ("precision", "Precision", "The same layer in four number formats", "PrecisionLens"),
-    ("cost", "Cost", "Time and memory, measured on this machine", "CostLens"),
-)
 _LEAST = 240
 LOOKS = (
     Choice("present", "Present", "The cards show the present state"),
@@ -69,7 +63,7 @@ class LensArea(QWidget):
         row.setContentsMargins(16, 6, 16, 0)
         self.tabs = Segments("What the middle shows")
         first = Choice(CANVAS, "Canvas", "Every stage as a card")
-        self.tabs.set_choices([first, *(Choice(name, title, about) for name, title, about, _ in LENSES)])
+        self.tabs.set_choices([first, *(Choice(name, lens.title, lens.about) for name, lens in LENSES.items())])
         self.tabs.set_value(CANVAS)
         self.tabs.chosen.connect(self._on_tab_chosen)
         self.strips = QPushButton("Σ")
@@ -152,9 +146,7 @@ class LensArea(QWidget):
         self.lens_shown.emit(name)
 
     def _made(self, name: str) -> "Lens":
-        class_name = next(entry[3] for entry in LENSES if entry[0] == name)
-        module = import_module(f"attnlab.ui.playground.lenses.{name}_lens")
-        lens: Lens = getattr(module, class_name)(self._run, self.stack)
+        lens = make_lens(name, self._run, self.stack)
         lens.set_palette(self._palette)
         lens.cell_clicked.connect(self.cell_clicked)
         lens.edit_requested.connect(self.edit_requested)

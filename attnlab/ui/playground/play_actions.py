@@ -3,6 +3,7 @@
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from attnlab.lessons.lenses import LENSES
 from attnlab.ui.base.actions import Action, Context
 
 if TYPE_CHECKING:
@@ -73,7 +74,6 @@ def _compare(play: "Context[Playground]") -> list[Action[Any]]:
     def shows(name: str, playground: "Playground") -> bool:
         return playground.lenses.current == name
 
-    lenses = ("canvas", "statistics", "positions", "saturation", "precision", "cost")
     return [
         Action("pin", "Pin the state", "Compare", play, lambda p: p.toggle_pin(), ("Ctrl+D",),
                title_now=lambda p: "Unpin the state" if p.pinned is not None else "Pin the state"),
@@ -87,7 +87,7 @@ def _compare(play: "Context[Playground]") -> list[Action[Any]]:
         *(
             Action(f"lens-{name}", f"Lens: {name.capitalize()}", "Compare", play, partial(open_lens, name),
                    checked=partial(shows, name))
-            for name in lenses
+            for name in ("canvas", *LENSES)
         ),
     ]  # fmt: skip
 

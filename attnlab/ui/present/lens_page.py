@@ -11,9 +11,10 @@ from PySide6.QtWidgets import QApplication, QGraphicsScene, QLayout
 from attnlab.document.document import View
 from attnlab.figures.palette import Palette
 from attnlab.figures.slides.slide_content import SlideContent
+from attnlab.lessons.lenses import LENSES
 from attnlab.ui.base.theme import qt_palette, scale, style_sheet
-from attnlab.ui.playground.lens_area import LENSES
-from attnlab.ui.present.lens_sheet import LEAST_ZOOM, largest_zoom, made, scrolls
+from attnlab.ui.playground.lenses import make_lens
+from attnlab.ui.present.lens_sheet import LEAST_ZOOM, largest_zoom, scrolls
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
@@ -37,7 +38,7 @@ class PaperLens:
 
     def __init__(self, name: str, page: str, palette: Palette) -> None:
         self._jobs: list[Job] = []
-        self._lens = made(name, self._keep)
+        self._lens = make_lens(name, self._keep)
         sheet = style_sheet(palette, round(100 * scale()))  # whatever the application wears, if anything
         grounds = f"#{self._lens.objectName()}, QScrollArea, QScrollArea > QWidget > QWidget"
         self._lens.setPalette(qt_palette(palette))
@@ -90,7 +91,7 @@ class PaperLens:
 def paper_lens(page: LensPage, palette: Palette) -> PaperLens | None:
     """Return the lens of a page; None where there is no such lens, or nothing to draw it with."""
     name, _, sheet = page.lens.partition("/")
-    if name not in {entry[0] for entry in LENSES} or not isinstance(QCoreApplication.instance(), QApplication):
+    if name not in LENSES or not isinstance(QCoreApplication.instance(), QApplication):
         return None
     try:
         return PaperLens(name, sheet, palette)

@@ -1,6 +1,5 @@
 """A lens of the playground on a slide: enlarged for the hall, and as alive as it is there."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEvent, QRectF, Qt
@@ -8,14 +7,15 @@ from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QFrame, QGraphicsProxyWidget, QGraphicsScene, QGraphicsView, QScrollArea, QWidget
 
 from attnlab.figures.palette import Palette
+from attnlab.lessons.lenses import LENSES
 from attnlab.ui.base.theme import BASE_PX, dress
-from attnlab.ui.playground.lens_area import LENSES
+from attnlab.ui.playground.lenses import make_lens
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
     from attnlab.figures.slides.slide_layout import Box
-    from attnlab.ui.playground.lenses.lens import Lens, Runner
+    from attnlab.ui.playground.lenses.lens import Lens
     from attnlab.ui.playground.workspace import Playground
 
 LEAST_ZOOM = 1.0
@@ -48,7 +48,7 @@ class LensSheet(QGraphicsView):
     def open(self, name: str, palette: Palette) -> bool:
         """Show a lens by its name, with its page ("positions/order"); False where there is none, or what it needs."""
         name, _, page = name.partition("/")
-        if name not in {entry[0] for entry in LENSES}:
+        if name not in LENSES:
             return False
         try:
             lens = self._lenses.get(name) or self._made(name)
@@ -100,7 +100,7 @@ class LensSheet(QGraphicsView):
         return self.lens is not None and scrolls(self.lens)
 
     def _made(self, name: str) -> "Lens":
-        lens = made(name, self._playground.run_for_lens)
+        lens = make_lens(name, self._playground.run_for_lens)
         lens.edit_requested.connect(self._playground.document.edit)
         self._lenses[name] = lens
         return lens
@@ -122,14 +122,6 @@ class LensSheet(QGraphicsView):
         for lens in self._lenses.values():
             lens.deleteLater()
         self._lenses.clear()
-
-
-def made(name: str, run: "Runner") -> "Lens":
-    """Return a new lens by its name; raises ImportError where what it needs is not installed."""
-    class_name = next(entry[3] for entry in LENSES if entry[0] == name)
-    module = import_module(f"attnlab.ui.playground.lenses.{name}_lens")
-    lens: Lens = getattr(module, class_name)(run)
-    return lens
 
 
 def largest_zoom(box: "Box", size_px: float) -> float:

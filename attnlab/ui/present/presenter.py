@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from attnlab.attention.stages.explanation import Cell
 from attnlab.document.scene import Scene
-from attnlab.ui.playground.lens_area import LENSES
+from attnlab.lessons.lenses import LENSES
 from attnlab.ui.present.ahead import Ahead
 from attnlab.ui.present.content import Moment, content, looks_back
 
@@ -111,7 +111,7 @@ class Presenter(QObject):
             return ""
         ahead = at if self.asking or not self._at_last_frame else slides[min(at.index + 1, len(slides) - 1)]
         name, _, _ = (ahead.step.lens or "").partition("/")
-        return next((title for key, title, _, _ in LENSES if key == name), "")
+        return LENSES[name].title if name in LENSES else ""
 
     @property
     def _at_last_frame(self) -> bool:

@@ -37,8 +37,6 @@ class CostLens(Lens):
     """A table, two plots and two sentences. It measures when first seen and by its button, never with an edit."""
 
     name = "cost"
-    title = "Cost"
-    about = "Milliseconds and bytes, measured: on each device, against T, and against plain loops."
 
     def __init__(self, run: Runner, parent: QWidget | None = None) -> None:
         super().__init__(run, parent)

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
 from attnlab.figures.palette import LIGHT, Palette
+from attnlab.lessons.lenses import LENSES
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
@@ -37,15 +38,13 @@ class Lens(QWidget):
     cell_clicked = Signal(object)
     edit_requested = Signal(str, object)
     name = ""
-    title = ""
-    about = ""
 
     def __init__(self, run: Runner, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._run = run
         self._palette = LIGHT
         self.setObjectName(f"lens-{self.name}")
-        self.setAccessibleName(self.title)
+        self.setAccessibleName(LENSES[self.name].title if self.name in LENSES else "")
 
     def ask(self, key: Hashable, job: Callable[[], Any], latest: str = "") -> None:
         """Run a job in the background; ``on_result`` gets its result and the key.

@@ -28,8 +28,6 @@ class PositionsLens(Lens):
     """Three pages under three tabs; only the page that is open has anything computed."""
 
     name = "positions"
-    title = "Positions"
-    about = "How positions are encoded, and whether attention sees the order of the tokens"
 
     def __init__(self, run: Runner, parent: QWidget | None = None) -> None:
         super().__init__(run, parent)

@@ -41,8 +41,6 @@ class PrecisionLens(Lens):
     """A table of stages by formats, measured in the worker, under a sentence that sums it up."""
 
     name = "precision"
-    title = "Precision"
-    about = "The same numbers in float32, bfloat16 and float16, held against float64."
 
     def __init__(self, run: Runner, parent: QWidget | None = None) -> None:
         super().__init__(run, parent)

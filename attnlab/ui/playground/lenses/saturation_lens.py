@@ -31,8 +31,6 @@ class SaturationLens(Lens):
     """Two plots and a sentence; the experiment's points follow every edit."""
 
     name = "saturation"
-    title = "Saturation"
-    about = "Why scores are divided by √d_k: their spread and softmax's gradient as d_k grows."
 
     def __init__(self, run: Runner, parent: QWidget | None = None) -> None:
         super().__init__(run, parent)

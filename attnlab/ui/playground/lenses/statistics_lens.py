@@ -36,8 +36,6 @@ class StatisticsLens(Lens):
     """Two tables, the rows of weights (or the means of the heads) and the stages; a row activated is a cell clicked."""
 
     name = "statistics"
-    title = "Statistics"
-    about = "Sum, entropy, targets and distance of every row of weights; the range of every stage."
 
     def __init__(self, run: Runner, parent: QWidget | None = None) -> None:
         super().__init__(run, parent)
