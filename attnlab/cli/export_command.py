@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attnlab.base.export_formats import FIGURES, FORMATS
+from attnlab.base.formats import FIGURES, FORMATS
 from attnlab.cli.command_line import MisuseError, platform_without_display
 from attnlab.cli.many_sources import OUTPUT_HELP, output, write_each
 from attnlab.cli.stage_options import computed, oddities, stage_parser

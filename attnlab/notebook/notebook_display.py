@@ -11,7 +11,7 @@ from attnlab.attention.experiment import Experiment
 from attnlab.attention.stages.trace import Trace
 from attnlab.base.arguments import check_path, explain_calls
 from attnlab.base.errors import AttnlabError, FileError
-from attnlab.base.export_formats import FIGURES
+from attnlab.base.formats import FIGURES
 from attnlab.compute.engine import compute, needed
 from attnlab.files.atomic import shown, write_bytes
 

@@ -15,6 +15,7 @@ from PySide6.QtGui import QImage
 import attnlab
 from attnlab.attention.experiment import Experiment
 from attnlab.base.errors import AttnlabError
+from attnlab.base.formats import FILMS
 from attnlab.figures.films import film_file
 from attnlab.figures.films.film_frame import Film, Survey, film_colours, film_page, film_spec, frame_image, rgb
 from attnlab.figures.panels.figure_file import figure_image
@@ -141,7 +142,7 @@ def test_a_gif_has_the_nearest_of_its_colours_to_the_last_bit() -> None:
     np.testing.assert_array_equal(np.take_along_axis(apart, entries[..., None].astype(int), 2)[..., 0], apart.min(2))
 
 
-@pytest.mark.parametrize("ending", film_file.FILM_ENDINGS)
+@pytest.mark.parametrize("ending", FILMS)
 def test_a_film_that_is_given_up_leaves_no_process_and_no_file(
     ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

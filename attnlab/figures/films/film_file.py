@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnlab.base.errors import AttnlabError
+from attnlab.base.formats import FILMS
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture
 
-FILM_ENDINGS = (".mp4", ".gif", ".apng")
 FPS_RANGE = (1, 50)
 MOST_DOTS = 400_000_000
 """Pixels of all frames of a GIF together, which are held in memory until it is written."""
@@ -59,8 +59,8 @@ def encoded(
 
 def check_film(size: tuple[int, int], count: int, fps: int, ending: str) -> None:
     """Tell what cannot be before any frame is drawn; errors as :func:`encoded`."""
-    if ending not in FILM_ENDINGS:
-        raise AttnlabError(f"A film does not end in {ending!r}; {', '.join(FILM_ENDINGS)} are what it can be.")
+    if ending not in FILMS:
+        raise AttnlabError(f"A film does not end in {ending!r}; {', '.join(FILMS)} are what it can be.")
     if not FPS_RANGE[0] <= fps <= FPS_RANGE[1]:
         raise AttnlabError(f"{fps} frames a second cannot be; {FPS_RANGE[0]} to {FPS_RANGE[1]} can.")
     if max(size) > _LARGEST:

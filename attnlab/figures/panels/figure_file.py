@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QImage, QImageWriter, QPageLayout, QPageSize, 
 from PySide6.QtSvg import QSvgGenerator
 
 from attnlab.base.errors import AttnlabError, FileError
-from attnlab.base.export_formats import FIGURES
+from attnlab.base.formats import FIGURES
 from attnlab.figures.panels.figure_colours import dressed
 from attnlab.figures.panels.figure_page import Page, draw_page, lay_out_page
 from attnlab.figures.panels.figure_source import Source

@@ -4,15 +4,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from attnlab.base import formats
 from attnlab.files.atomic import shown
 from attnlab.files.source import run_folder
 from attnlab.ui.base.workspace import Host
 from attnlab.ui.lessons.entry import LESSONS
 from attnlab.ui.playground.entry import PLAYGROUND
 from attnlab.ui.train.entry import TRAIN
-
-MARKDOWN = (".md", ".markdown")
-WEIGHTS = (".csv", ".tsv", ".txt", ".npy", ".npz", ".safetensors", ".pt", ".pth", ".bin")
 
 
 def open_path(window: Host, path: Path) -> None:
@@ -26,7 +24,7 @@ def open_paths(window: Host, paths: Sequence[Path]) -> None:
     if playground is None:
         window.ready.connect(partial(open_paths, window, list(paths)))  # which is announced once
         return
-    weights = [path for path in paths if path.suffix.lower() in WEIGHTS]
+    weights = [path for path in paths if path.suffix.lower() in formats.WEIGHTS]
     others = [path for path in paths if path not in weights]
     files = playground.files
 
@@ -46,7 +44,7 @@ def open_paths(window: Host, paths: Sequence[Path]) -> None:
 def _open_one(window: Host, path: Path, then: Callable[[bool], None]) -> None:
     """Open a lesson, a run, or a session: what is none of them is refused in its own words. ``then`` is told whether
     it was opened, which for a session is known later."""
-    if path.suffix.lower() in MARKDOWN:
+    if path.suffix.lower() in formats.LESSONS:
         desk = window.workspace(LESSONS)
         then(desk is not None and desk.open(path))
     elif (folder := run_folder(path)) is not None:

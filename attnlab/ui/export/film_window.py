@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QSlider, QVBoxLayout, QWidget
 
 from attnlab.base.errors import AttnlabError
+from attnlab.base.formats import FILMS
 from attnlab.figures.films.film_frame import Film
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.jobs import Lane
@@ -19,7 +20,6 @@ from attnlab.ui.export.form_rows import fit
 from attnlab.ui.export.frame_view import FrameView
 from attnlab.ui.predict.parts import ask_where, scrolled
 
-FORMATS = {".mp4": "MP4", ".gif": "GIF", ".apng": "APNG"}
 _SMALL, _LARGE = (560, 420), (960, 640)
 _FORM, _SOON_MS = 316, 60
 
@@ -129,7 +129,7 @@ class FilmWindow(QDialog):
     def ask_save(self) -> None:
         """Ask where, and write."""
         name, ending = self.file_name()
-        ask_where(self, self.windowTitle(), f"{FORMATS[ending]} (*{ending})", name + ending, self.write_film)
+        ask_where(self, self.windowTitle(), f"{FILMS[ending]} (*{ending})", name + ending, self.write_film)
 
     def write_film(self, path: Path) -> None:
         """Write the film; until it is there whole, the file is what it was."""

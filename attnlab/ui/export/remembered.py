@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import fields, replace
 
-from attnlab.base import export_formats
+from attnlab.base import formats as export_formats
 from attnlab.base.errors import AttnlabError
 from attnlab.figures.panels.figure_spec import FigureSpec
 

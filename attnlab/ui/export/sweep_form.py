@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QWidget
 
+from attnlab.base.formats import FILMS
 from attnlab.figures.films.film_file import FPS_RANGE
 from attnlab.figures.films.film_frame import film_spec
 from attnlab.figures.panels.figure_colours import MAPS
 from attnlab.figures.panels.figure_spec import WIDE_MM, WIDTH_MM, FigureSpec
 from attnlab.ui.base.theme import px
-from attnlab.ui.export.film_window import FORMATS
 from attnlab.ui.export.filming import Scenario
 from attnlab.ui.export.form_rows import lay_out_rows, number_box
 from attnlab.ui.widgets.fields.form_parts import combo
@@ -46,7 +46,7 @@ class SweepForm(QWidget):
         self.width_px.setCurrentIndex(_WIDTHS.index(960))
         self.colours = combo([(each.title, each.name) for each in MAPS])
         self.ground = combo([("Light", "light"), ("Dark", "dark")])
-        self.format = combo([(title, ending) for ending, title in FORMATS.items()])
+        self.format = combo([(title, ending) for ending, title in FILMS.items()])
         self._lay_out()
         self._connect()
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attnlab.base.errors import FileError
-from attnlab.base.export_formats import FIGURES, FORMATS, TABLES
+from attnlab.base.formats import FIGURES, FORMATS, TABLES
 from attnlab.figures.panels.figure_file import write_figure
 from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.files.atomic import write_bytes

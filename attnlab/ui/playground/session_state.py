@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject
 
 from attnlab.attention.experiment import Experiment
 from attnlab.base.errors import AttnlabError
+from attnlab.base.formats import LESSONS
 from attnlab.compute.service import Reply, Request, answer
 from attnlab.document.document import View
 from attnlab.document.opened import Opened, computed_with
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from attnlab.lessons.lesson import Lesson
     from attnlab.lessons.slides import Slide
     from attnlab.ui.playground.workspace import Playground
-
-_LESSON_ENDINGS = (".md", ".markdown")
 
 
 class Player(Protocol):
@@ -147,7 +146,7 @@ def find_lesson(name: str, folder: Path) -> "Lesson | None":
     from attnlab.lessons.library import find
 
     path = Path(name)
-    if path.suffix.lower() in _LESSON_ENDINGS:
+    if path.suffix.lower() in LESSONS:
         path = folder / path
         if str(path).startswith(("//", "\\\\")):  # a share, whose server would be told who asks
             return None

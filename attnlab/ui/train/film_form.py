@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QWidget
 
+from attnlab.base.formats import FILMS
 from attnlab.figures.films.film_file import FPS_RANGE
 from attnlab.figures.panels.figure_colours import MAPS
 from attnlab.figures.panels.figure_spec import DPI_RANGE, MM_PER_INCH
 from attnlab.training.recorder import Moment
 from attnlab.ui.base.theme import is_dark, worn
-from attnlab.ui.export.film_window import FORMATS
 from attnlab.ui.export.form_rows import lay_out_rows, number_box
 from attnlab.ui.train.film import Choice
 from attnlab.ui.widgets.fields.form_parts import combo
@@ -41,7 +41,7 @@ class FilmForm(QWidget):
         self.colours = combo([(each.title, each.name) for each in MAPS if not each.signed])
         self.ground = combo([("Light", "light"), ("Dark", "dark")])
         self.ground.setCurrentIndex(int(is_dark(worn())))
-        self.format = combo([*((title, ending) for ending, title in FORMATS.items()), ("Folder of PNGs", FOLDER)])
+        self.format = combo([*((title, ending) for ending, title in FILMS.items()), ("Folder of PNGs", FOLDER)])
         self.dpi.setEnabled(False)
         self._lay_out()
         self.unit.currentIndexChanged.connect(self._on_unit_chosen)

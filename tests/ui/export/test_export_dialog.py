@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QLineEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 import attnlab
-from attnlab.base import export_formats
+from attnlab.base import formats as export_formats
 from attnlab.cli.main import main
 from attnlab.document.settings import Settings, load_settings, save_settings
 from attnlab.figures.panels.figure_file import ENDINGS, figure_image, page_of
