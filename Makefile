@@ -1,8 +1,8 @@
-# Every target sets up what it needs, once: a virtual environment in .venv with the versions of packaging/constraints.txt.
+# The first target you run sets up .venv, a virtual environment with the versions of packaging/constraints.txt.
 #   make run ARGS="--preset the-cat-sat"
-#   make setup TORCH=own      keeps the torch that is already in .venv: a build for your GPU, say
-#   make test WORKERS=0       runs tests one after the other, in one process
-#   make package BUILD=/var/tmp/attnlab     freezes the program there; it takes 3 GB
+#   make setup TORCH=own      keeps the torch that is already in .venv, for example a GPU build
+#   make test WORKERS=0       runs the tests in one process, one after the other
+#   make package BUILD=/var/tmp/attnlab     builds the standalone program there; needs 3 GB
 PYTHON ?= python3
 TORCH ?= pinned
 ARGS ?=
@@ -18,25 +18,25 @@ OFFSCREEN := QT_QPA_PLATFORM=offscreen
 .DEFAULT_GOAL := help
 .PHONY: help run test test-all test-headless torture faults check format gallery bench dist package smoke validate icons setup clean distclean
 
-help: ## what there is to make
+help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F '\t' '{printf "  make %-14s %s\n", $$1, $$2}'
 
 run: $(READY) ## start the program; ARGS="--preset the-cat-sat"
 	@if [ "$$(uname -s)" = Linux ] && [ -z "$${DISPLAY:-}$${WAYLAND_DISPLAY:-}$${QT_QPA_PLATFORM:-}" ]; then \
-		echo "There is no display here, so the window is drawn into a picture instead."; \
+		echo "No display found: saving a picture of the window instead."; \
 		mkdir -p build && $(OFFSCREEN) $(BIN)/attnlab --screenshot build/attnlab.png $(ARGS) \
-			&& echo "The picture lies at $(CURDIR)/build/attnlab.png"; \
+			&& echo "The picture is at $(CURDIR)/build/attnlab.png"; \
 	else \
 		$(BIN)/attnlab $(ARGS); \
 	fi
 
-test: $(READY) ## run the tests but the slow ones, in a few minutes; ARGS="tests/ui -k drag"
+test: $(READY) ## run all but the slow tests, in a few minutes; ARGS="tests/ui -k drag"
 	@$(OFFSCREEN) $(BIN)/python -m pytest --quick -n $(WORKERS) --dist worksteal $(ARGS)
 
 test-all: $(READY) ## run every test, with all Hypothesis examples; ARGS as above
 	@$(OFFSCREEN) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
-test-headless: $(READY) ## run the tests of the mathematics, files, lessons and training with Qt hidden, but the slow ones
+test-headless: $(READY) ## run all but the slow tests of mathematics, files, lessons and training, with Qt hidden
 	@ATTNLAB_TESTS_WITHOUT_QT=1 $(BIN)/python -m pytest -p no:pytest-qt --quick -n $(WORKERS) --dist worksteal \
 		$(wildcard tests/attention tests/compute tests/files tests/lessons tests/training) $(ARGS)
 
@@ -46,59 +46,59 @@ faults: $(READY) ## plant faults one at a time and count how many the tests dete
 torture: $(READY) ## run every test for hours: random order, busy loops, corrupted files, killed processes; ARGS="--minutes 60"
 	@$(OFFSCREEN) $(BIN)/python -m tools.torture --workers $(WORKERS) $(ARGS)
 
-check: $(READY) ## lint, format, strict types, who may import whom
+check: $(READY) ## lint, check format, types and imports between modules
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
-format: $(READY) ## mend what can be mended by itself
+format: $(READY) ## fix lint and format automatically
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
 gallery: $(READY) ## draw the main window in both themes, several sizes and presets, into gallery/
 	@$(OFFSCREEN) $(BIN)/python -m tools.gallery gallery/ $(ARGS)
 
-bench: $(READY) ## time this machine against the notebook way; ARGS="live --json"
+bench: $(READY) ## compare speed with the usual notebook code; ARGS="live --json"
 	@$(OFFSCREEN) $(BIN)/attnlab bench $(ARGS)
 
-dist: $(READY) ## build sdist and wheel into dist/, and try them in a clean environment
+dist: $(READY) ## build sdist and wheel into dist/, and test them in a clean environment
 	@mkdir -p dist
 	@$(BIN)/python packaging/dist.py dist
 
-package: $(READY) ## freeze the program with PyInstaller into BUILD/frozen, and try it
+package: $(READY) ## build a standalone program with PyInstaller in BUILD/frozen, and test it
 	@$(BIN)/python packaging/package.py $(BUILD)
 	@$(BIN)/python packaging/smoke.py $(BUILD)/frozen/attnlab
 
-smoke: $(READY) ## try the frozen program that lies in BUILD/frozen
+smoke: $(READY) ## test the standalone program in BUILD/frozen
 	@$(BIN)/python packaging/smoke.py $(BUILD)/frozen/attnlab
 
-validate: ## let Debian's tools look at the desktop entry, the AppStream page and the type of session files
+validate: ## check the desktop entry, the AppStream page and the file type with Debian's tools
 	@packaging/validate.sh
 
-icons: $(READY) ## draw the program's icon from its SVG in every size
+icons: $(READY) ## draw the program's icon in every size from its SVG
 	@$(BIN)/python packaging/icons.py
 
-setup: $(READY) ## make .venv and install everything into it
+setup: $(READY) ## create .venv and install everything into it
 
 $(READY): pyproject.toml $(PINS)
 	@command -v $(PYTHON) >/dev/null 2>&1 || { \
-		echo "attnlab needs Python 3.11 or newer, and there is no $(PYTHON) here. Install it, or name yours: make PYTHON=/path/to/python3"; \
+		echo "attnlab needs Python 3.11 or newer, and $(PYTHON) was not found. Install it, or give its path: make PYTHON=/path/to/python3"; \
 		exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-		echo "attnlab needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -V 2>&1). Name a newer one: make PYTHON=python3.12"; \
+		echo "attnlab needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -V 2>&1). Choose a newer one: make PYTHON=python3.12"; \
 		exit 1; }
 	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV) || { \
-		echo "Python cannot make a virtual environment here; on Debian and Ubuntu: sudo apt-get install python3-venv"; \
+		echo "Python cannot create a virtual environment. On Debian and Ubuntu: sudo apt-get install python3-venv"; \
 		exit 1; }
-	@echo "Setting up $(VENV), once (about 1.3 GB, most of it torch)."
+	@echo "Setting up $(VENV) (only once; about 1.3 GB, most of it torch)."
 	@sed '$(if $(filter own,$(TORCH)),/^torch==/d)' $(PINS) > $(VENV)/constraints.txt
 	@$(BIN)/pip install --disable-pip-version-check -c $(VENV)/constraints.txt -e '.[dev]'
 	@touch $@
 
-clean: ## throw away what was built and cached; .venv stays
+clean: ## delete build results and caches; .venv stays
 	@rm -rf build dist gallery .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	@find attnlab tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
-distclean: clean ## throw away .venv too
+distclean: clean ## delete .venv too
 	@rm -rf $(VENV)

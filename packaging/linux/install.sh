@@ -1,5 +1,5 @@
 #!/bin/sh
-# Puts the program beside which it lies into the menu of one person, or with PREFIX=/usr/local of all; or takes it out.
+# Adds the program in this folder to the menu of one user, or with PREFIX=/usr/local of all users; --remove removes it.
 #   ./install.sh            PREFIX=~/.local
 #   ./install.sh --remove
 set -eu
@@ -22,12 +22,12 @@ remove() {
 if [ "${1:-}" = --remove ]; then
     remove
     announce
-    echo "attnlab is gone from $prefix; your sessions and settings are where they were."
+    echo "attnlab was removed from $prefix. Your sessions and settings were kept."
     exit
 fi
 
 if [ "$here" = "$home" ]; then
-    echo "This copy is the one that is installed; there is nothing to do."
+    echo "This copy is already installed; nothing to do."
     exit
 fi
 remove
@@ -37,4 +37,4 @@ cp -R "$home/share/." "$prefix/share/"
 sed -i "s|^Exec=attnlab|Exec=\"$prefix/bin/attnlab\"|" "$prefix/share/applications/attnlab.desktop"
 ln -s "$home/attnlab" "$prefix/bin/attnlab"
 announce
-echo "attnlab is in the menu; in a terminal it is $prefix/bin/attnlab."
+echo "attnlab is in the menu. In a terminal, run $prefix/bin/attnlab."

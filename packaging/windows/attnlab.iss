@@ -1,4 +1,4 @@
-; UNTRIED: written from the manual of Inno Setup 6, as no Windows was at hand. An installer for what was frozen there.
+; UNTESTED: written from the Inno Setup 6 manual, without a Windows machine. Installer for the frozen program.
 ;   iscc /DVersion=0.1.0 /DBundle=..\..\build\frozen\attnlab packaging\windows\attnlab.iss
 [Setup]
 AppId={{EEC0CE8B-28B7-4273-A944-3C46B0E355B0}

@@ -46,9 +46,9 @@ def test_what_the_example_says_is_true(example: Lesson) -> None:
         traces = [Trace(e, torch.device("cpu"), torch.float32) for e in (slide.experiment, slide.before)]
         said.append(filled(slide.step.text, *traces, slide))
     assert "gives 0.18 of its attention to “step”" in said[0]
-    assert "“step” gets 0.00 of “starts”, where it had\n0.18." in said[1]
+    assert "“step” gets 0.00 from “starts”; it had\n0.18." in said[1]
     assert "goes from 0.30 to 1.50." in said[2]
-    assert "still share\n1 whole." in said[2]
+    assert "still sum to 1." in said[2]
 
 
 @pytest.mark.parametrize("name", [*FRONT, *STATE, *QUESTION, *DEPTHS, *LENSES, *FUNCTIONS, *_SPECIAL])
