@@ -154,8 +154,8 @@ def test_an_error_in_a_slot_is_told_with_the_last_events(tmp_path: Path, monkeyp
     (tmp_path / "sitecustomize.py").write_text(
         "import sys\n"
         "def plant(name, path=None, target=None):\n"
-        "    if name == 'attnlab.ui.train.session':\n"
-        "        from attnlab.ui.playground.workspace import Playground\n"
+        "    if name == 'attnlab.ui.train.train_session':\n"
+        "        from attnlab.ui.playground.playground import Playground\n"
         "        Playground.title = lambda self: [][0]\n"
         "class Finder:\n"
         "    find_spec = staticmethod(plant)\n"

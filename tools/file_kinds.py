@@ -335,7 +335,7 @@ def _spoil_settings(r: random.Random, folder: Path) -> None:
 def _read_settings(folder: Path) -> None:
     """Read the settings, including those of figures."""
     from attnlab.document.settings import load_settings, save_settings
-    from attnlab.ui.export.remembered import recalled
+    from attnlab.ui.export.figure_choices import recalled
 
     settings, wrong = load_settings(folder / "settings.json")
     assert all(isinstance(sentence, str) for sentence in wrong)

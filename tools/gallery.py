@@ -20,7 +20,7 @@ from attnlab.ui.app.main_window import MainWindow
 from tools import gallery_lessons, gallery_train, gallery_weights
 
 if TYPE_CHECKING:
-    from attnlab.ui.playground.workspace import Playground
+    from attnlab.ui.playground.playground import Playground
 
 THEMES = ("light", "dark")
 SIZES = {"small": (960, 620), "usual": (1440, 900), "large": (1920, 1200)}

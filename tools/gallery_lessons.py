@@ -17,21 +17,21 @@ from attnlab.ui.app.main_window import MainWindow
 from attnlab.ui.lessons.entry import LESSONS
 
 if TYPE_CHECKING:
-    from attnlab.ui.lessons.desk import LessonDesk
-    from attnlab.ui.playground.workspace import Playground
+    from attnlab.ui.lessons.lesson_controller import LessonController
+    from attnlab.ui.playground.playground import Playground
     from attnlab.ui.present import PresentWindow
 
 Prepare = Callable[["Playground", MainWindow], QWidget | None]
 HALL = QSize(1440, 900)
 
 
-def _desk(window: MainWindow) -> "LessonDesk":
+def _desk(window: MainWindow) -> "LessonController":
     desk = window.workspace(LESSONS)
     assert desk is not None
     return desk
 
 
-def _hall(desk: "LessonDesk") -> "PresentWindow":
+def _hall(desk: "LessonController") -> "PresentWindow":
     """Return the window that presents what is open, as large as a picture."""
     if desk.presentation is None:
         desk.present()

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QWidget
 from attnlab.ui.app.main_window import MainWindow
 
 if TYPE_CHECKING:
-    from attnlab.ui.playground.workspace import Playground
-    from attnlab.ui.train.workspace import TrainWorkspace
+    from attnlab.ui.playground.playground import Playground
+    from attnlab.ui.train.train_workspace import TrainWorkspace
 
 Prepare = Callable[["Playground", MainWindow], QWidget | None]
 PATIENCE_S = 120.0
@@ -51,8 +51,8 @@ def _back(playground: "Playground", window: MainWindow) -> None:
     moments = workspace.footer.line.steps
     workspace.footer.moment_chosen.emit(len(moments) // 2)
     workspace.footer.show_current(len(moments) // 2)
-    _wait(lambda: workspace.session.looking.seen is not None
-          and workspace.session.looking.seen.look.step == workspace.session.shown)  # fmt: skip
+    _wait(lambda: workspace.session.inspection.seen is not None
+          and workspace.session.inspection.seen.look.step == workspace.session.shown)  # fmt: skip
 
 
 def _one_map(playground: "Playground", window: MainWindow) -> None:

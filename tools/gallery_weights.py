@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QWidget
 from attnlab.ui.app.main_window import MainWindow
 
 if TYPE_CHECKING:
-    from attnlab.ui.playground.workspace import Playground
-    from attnlab.ui.weights.dialog import WeightsDialog
+    from attnlab.ui.playground.playground import Playground
+    from attnlab.ui.weights.weights_dialog import WeightsDialog
 
 Prepare = Callable[["Playground", MainWindow], QWidget | None]
 _LAYERS, _HEADS = 12, 4
@@ -42,7 +42,7 @@ def _opened(
     size: tuple[int, int], side: str, fitting: bool, playground: "Playground", window: MainWindow
 ) -> QWidget | None:
     """Open the dialog, choose the heads, and where it is to fit let embeddings be drawn; numbers are read by then."""
-    from attnlab.ui.weights.dialog import open_weights_dialog
+    from attnlab.ui.weights.weights_dialog import open_weights_dialog
 
     with tempfile.TemporaryDirectory() as folder:
         dialog = open_weights_dialog(playground, window, [_file(Path(folder))])

@@ -221,7 +221,7 @@ def _small_trainings() -> None:
     """Keep trainings short, as the simulated user waits until they end."""
     from dataclasses import replace
 
-    from attnlab.ui.train.session import TrainSession
+    from attnlab.ui.train.train_session import TrainSession
 
     set_spec = TrainSession.set_spec
 

@@ -16,7 +16,7 @@ from attnlab.bench.train import ENDLESS, LATE_MS, PICTURES, STOP_MS, STOPS, TASK
 from attnlab.bench.window import Driver, wait_until, window
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.train.entry import TRAIN
-from attnlab.ui.train.workspace import TrainWorkspace
+from attnlab.ui.train.train_workspace import TrainWorkspace
 
 TICK_MS = 5
 """A timer of the window's thread that is to be on time."""

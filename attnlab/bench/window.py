@@ -16,7 +16,7 @@ from attnlab.document.settings import Settings
 from attnlab.files.source import Source
 from attnlab.ui.app.main_window import MainWindow
 from attnlab.ui.base.guard import guarded
-from attnlab.ui.playground.workspace import Playground
+from attnlab.ui.playground.playground import Playground
 from attnlab.ui.widgets.maps.map_layout import fit
 
 SIZE = (1440, 900)

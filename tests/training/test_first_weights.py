@@ -20,9 +20,9 @@ SAMPLES = {kind: name for name in reversed(TASKS) for kind in TASKS[name].kinds}
 LOOK = """
 import sys
 from attnlab.training.tasks import task_spec
-from attnlab.ui.train.eyes import Eyes
+from attnlab.ui.train.inspector import Inspector
 
-spec, eyes = task_spec("reverse"), Eyes()
+spec, eyes = task_spec("reverse"), Inspector()
 eyes.prepare()
 checked = eyes.check(spec)
 assert eyes.look(spec, 0, None, checked.probe, gradients=True).gradients

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
     from attnlab.document.document import Document
     from attnlab.ui.playground.card import StageCard
-    from attnlab.ui.playground.workspace import Playground
+    from attnlab.ui.playground.playground import Playground
     from attnlab.ui.widgets.matrix.matrix_table import MatrixTable
 
 W = TypeVar("W", bound=QWidget)
@@ -326,7 +326,7 @@ def _called(widget: QWidget, name: str) -> bool:
 def _long_lived_is_frozen() -> Iterator[None]:
     """Spare the collections after each window all that torch and Qt have loaded."""
     import attnlab.compute.service
-    import attnlab.ui.playground.workspace  # noqa: F401
+    import attnlab.ui.playground.playground  # noqa: F401
 
     gc.collect()
     gc.freeze()
@@ -342,7 +342,7 @@ def open_window(
 
     A note stands until it is read, however long that takes here.
     """
-    for owner in ("attnlab.ui.playground.step_bar", "attnlab.ui.lessons.workspace"):
+    for owner in ("attnlab.ui.playground.step_bar", "attnlab.ui.lessons.lesson_pages"):
         monkeypatch.setattr(f"{owner}.NOTE_MS", 10**7)
     before = qapp.palette(), qapp.font(), qapp.styleSheet()
     windows: list[MainWindow] = []

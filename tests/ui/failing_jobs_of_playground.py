@@ -10,7 +10,7 @@ from attnlab.files.sessions.session_file import Session, save_session
 from tests.ui.failing_jobs import Case, Desk, case
 
 
-@case("playground/workspace.py Playground._request", "computing")
+@case("playground/playground.py Playground._request", "computing")
 def compute(desk: Desk) -> None:
     person = desk.person()
     desk.plant("attnlab.compute.service.answer")
@@ -52,10 +52,10 @@ case("playground/lenses/saturation_lens.py SaturationLens._ask_for_random", LENS
 )
 
 
-@case("playground/workspace.py Playground._ask_thumbnail", "drawing the picture of a preset")
+@case("playground/playground.py Playground._ask_thumbnail", "drawing the picture of a preset")
 def thumbnails(desk: Desk) -> None:
     person = desk.person()
-    desk.plant("attnlab.ui.playground.workspace.thumbnail")
+    desk.plant("attnlab.ui.playground.playground.thumbnail")
     person.playground.open_gallery()
     person.wait_for(lambda: bool(fault_log._untaken))
     person.playground.gallery.hide()
@@ -115,10 +115,10 @@ def pinned(desk: Desk) -> None:
     person.wait_for(lambda: person.message().startswith("The pinned state was dropped: Something went wrong"))
 
 
-@case("export/code_actions.py CodeKeeper._run", "writing the text")
+@case("export/code_export.py CodeExport._run", "writing the text")
 def copy(desk: Desk) -> None:
     person = desk.person()
-    desk.plant("attnlab.ui.export.code_actions.script")
+    desk.plant("attnlab.ui.export.code_export.script")
     with desk.qtbot.waitSignal(person.playground.code.done):
         person.playground.code.copy_script()
 

@@ -8,12 +8,12 @@ from tests.ui.failing_jobs import Case, Desk, case
 from tests.ui.train.pupil import Pupil, tiny, trained
 
 
-def looking(doing: str, target: str, act: Callable[[Pupil], object]) -> Case:
+def inspection(doing: str, target: str, act: Callable[[Pupil], object]) -> Case:
     def look(desk: Desk) -> None:
         pupil = desk.pupil()
         pupil.begin(tiny(steps=30))
         pupil.train_to_the_end()
-        pupil.wait_for(lambda: not any(map(pupil.trainer.session.looking.worker.waits, ("look", "course", "marks"))))
+        pupil.wait_for(lambda: not any(map(pupil.trainer.session.inspection.worker.waits, ("look", "course", "marks"))))
         desk.plant(target)
         act(pupil)
 
@@ -21,11 +21,11 @@ def looking(doing: str, target: str, act: Callable[[Pupil], object]) -> Case:
 
 
 def fill_course(pupil: Pupil) -> None:
-    pupil.trainer.session.looking.course.clear()
-    pupil.trainer.session.looking.fill_course()
+    pupil.trainer.session.inspection.course.clear()
+    pupil.trainer.session.inspection.fill_course()
 
 
-EYES = "attnlab.ui.train.eyes"
+EYES = "attnlab.ui.train.inspector"
 LOOKS: dict[str, tuple[str, str, Callable[[Pupil], object]]] = {
     "look": ("computing the maps", "attnlab.training.look.Viewer.look", lambda p: p.trainer.session.look_at(10)),
     "check": (
@@ -36,30 +36,30 @@ LOOKS: dict[str, tuple[str, str, Callable[[Pupil], object]]] = {
     "examples": (
         "computing the examples",
         "attnlab.training.look.Viewer.examples",
-        lambda p: p.trainer.session.looking.examples(p.trainer.session.at()),
+        lambda p: p.trainer.session.inspection.examples(p.trainer.session.at()),
     ),
     "text": (
         "writing text",
         "attnlab.training.look.Viewer.text",
-        lambda p: p.trainer.session.looking.text(p.trainer.session.at(), "a", 2, (1.0, 0, 0)),
+        lambda p: p.trainer.session.inspection.text(p.trainer.session.at(), "a", 2, (1.0, 0, 0)),
     ),
     "fill_course": ("following the heads", f"{EYES}.entropies", fill_course),
     "suggest": (
         "looking for marks",
         "attnlab.training.marks.loss_drops",
-        lambda p: p.trainer.session.looking.suggest(),
+        lambda p: p.trainer.session.inspection.suggest(),
     ),
 }
 for _name, (_doing, _target, _act) in LOOKS.items():
-    case(f"train/looking.py Looking.{_name}", _doing)(looking(_doing, _target, _act))
+    case(f"train/inspection.py Inspection.{_name}", _doing)(inspection(_doing, _target, _act))
 
 
-@case("train/side_by_side.py SecondRun.look", "computing the maps of the second run")
+@case("train/second_run.py SecondRun.look", "computing the maps of the second run")
 def second_run(desk: Desk) -> None:
     pupil = desk.pupil()
     folder = trained(pupil, 0)
     trained(pupil, 1)
-    pupil.wait_for(lambda: not any(map(pupil.trainer.session.looking.worker.waits, ("look", "course", "marks"))))
+    pupil.wait_for(lambda: not any(map(pupil.trainer.session.inspection.worker.waits, ("look", "course", "marks"))))
     desk.plant("attnlab.training.look.Viewer.look")
     pupil.tools.runs.compare_requested.emit(folder)
     comparing = pupil.tools.comparing
@@ -122,13 +122,13 @@ KEEPING: dict[str, tuple[str, str, Callable[[Pupil, Path], object]]] = {
     ),
 }
 for _name, (_doing, _target, _keep) in KEEPING.items():
-    case(f"train/run_keeper.py RunKeeper.{_name}", _doing)(keeping(_target, _keep))
+    case(f"train/run_files.py RunFiles.{_name}", _doing)(keeping(_target, _keep))
 
 
 def pictures(target: str) -> Case:
     def film(desk: Desk) -> None:
-        from attnlab.ui.train.film_dialog import FilmDialog
-        from attnlab.ui.train.film_form import FOLDER
+        from attnlab.ui.train.run_film_dialog import FilmDialog
+        from attnlab.ui.train.run_film_form import FOLDER
 
         pupil = desk.pupil()
         pupil.begin(tiny(steps=30))
@@ -148,7 +148,9 @@ def pictures(target: str) -> Case:
     return film
 
 
-case("train/film.py Pictures.steps: self._scenario.trace", "writing the film")(
-    pictures("attnlab.ui.train.film.RunFilm.trace")
+case("train/run_film.py Pictures.steps: self._scenario.trace", "writing the film")(
+    pictures("attnlab.ui.train.run_film.RunFilm.trace")
 )
-case("train/film.py Pictures.steps: write_bytes", "writing the film")(pictures("attnlab.ui.train.film.write_bytes"))
+case("train/run_film.py Pictures.steps: write_bytes", "writing the film")(
+    pictures("attnlab.ui.train.run_film.write_bytes")
+)

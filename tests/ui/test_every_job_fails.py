@@ -28,11 +28,11 @@ PASSED_ON = {
     "base/slices.py Call.__init__",
     "base/slices.py Slices.start",
     "base/jobs.py run",
-    "playground/workspace.py Playground.run_for_lens",
+    "playground/playground.py Playground.run_for_lens",
     "predict/exercise_dialog.py ExerciseDialog._start",
-    "train/run_keeper.py RunKeeper._do",
-    "train/worker.py Worker.ask",
-    "weights/dialog.py WeightsDialog.show_files",
+    "train/run_files.py RunFiles._do",
+    "train/model_worker.py ModelWorker.ask",
+    "weights/weights_dialog.py WeightsDialog.show_files",
 }
 """What only passes on what it is given; the places that give it are cases."""
 
@@ -40,12 +40,12 @@ PASSED_ON = {
 # Weights
 
 
-@case("weights/dialog.py WeightsDialog._start", "reading weights")
+@case("weights/weights_dialog.py WeightsDialog._start", "reading weights")
 def read_weights(desk: Desk) -> None:
-    from attnlab.ui.weights.dialog import open_weights_dialog
+    from attnlab.ui.weights.weights_dialog import open_weights_dialog
 
     person = desk.person()
-    desk.plant("attnlab.ui.weights.dialog.text_source")
+    desk.plant("attnlab.ui.weights.weights_dialog.text_source")
     dialog = open_weights_dialog(person.playground, person.window, text="1 2\n3 4")
     assert dialog is not None
     with desk.qtbot.waitSignal(dialog.read):
@@ -54,12 +54,12 @@ def read_weights(desk: Desk) -> None:
     dialog.reject()
 
 
-@case("weights/dialog.py WeightsDialog._on_soon", "trying the weights")
+@case("weights/weights_dialog.py WeightsDialog._on_soon", "trying the weights")
 def try_weights(desk: Desk) -> None:
-    from attnlab.ui.weights.dialog import open_weights_dialog
+    from attnlab.ui.weights.weights_dialog import open_weights_dialog
 
     person = desk.person()
-    desk.plant("attnlab.ui.weights.dialog.tried")
+    desk.plant("attnlab.ui.weights.weights_dialog.tried")
     dialog = open_weights_dialog(person.playground, person.window, text="1 2\n3 4\n5 6")
     assert dialog is not None
     with desk.qtbot.waitSignal(dialog.previewed):
@@ -71,10 +71,10 @@ def try_weights(desk: Desk) -> None:
 # Figures and films
 
 
-@case("export/preview.py FigurePreview._draw", "drawing the figure")
+@case("export/figure_preview.py FigurePreview._draw", "drawing the figure")
 def figure(desk: Desk) -> None:
     person = desk.person()
-    desk.plant("attnlab.ui.export.preview.draw_steps")
+    desk.plant("attnlab.ui.export.figure_preview.draw_steps")
     person.playground.files.ask_export()
 
 
@@ -147,7 +147,7 @@ case("predict/exercise_dialog.py ExerciseDialog.grade_file", "grading the answer
 )
 
 
-@case("lessons/workspace.py LessonsWorkspace._on_check_requested", "computing the steps of the lesson")
+@case("lessons/lesson_pages.py LessonPages._on_check_requested", "computing the steps of the lesson")
 def check_lesson(desk: Desk) -> None:
     person = desk.person()
     person.window.show_workspace("lessons")
@@ -179,9 +179,9 @@ case("lessons/printing.py Printing.__init__", "printing the lesson")(printing("a
 case("lessons/printing.py Printing._print", "printing the lesson")(printing("attnlab.ui.present.pdf._draw_page"))
 
 
-@case("lessons/preview.py Preview.show_step", "computing the step")
+@case("lessons/step_preview.py Preview.show_step", "computing the step")
 def preview_step(desk: Desk) -> None:
-    from attnlab.ui.lessons.preview import Preview
+    from attnlab.ui.lessons.step_preview import Preview
 
     person = desk.person()
     preview = Preview(person.playground, person.window)
@@ -193,7 +193,7 @@ def preview_step(desk: Desk) -> None:
     assert "Something went wrong" in preview.wrong.text()
 
 
-@case("present/ahead.py Ahead.want", "computing the slides around this one")
+@case("present/prefetch.py Prefetch.want", "computing the slides around this one")
 def present(desk: Desk) -> None:
     from attnlab.ui.lessons.player import LessonPlayer
     from attnlab.ui.present import PresentWindow
@@ -203,7 +203,7 @@ def present(desk: Desk) -> None:
     player.open(find("causal-masks"))
     hall = PresentWindow(person.playground, player, person.window)
     desk.qtbot.addWidget(hall)
-    desk.plant("attnlab.ui.present.ahead.answer")
+    desk.plant("attnlab.ui.present.prefetch.answer")
     hall.present(size=QSize(960, 540))
     person.wait_for(lambda: bool(fault_log._untaken))
     hall.close()
@@ -252,7 +252,7 @@ def test_every_place_that_starts_a_job_has_a_case() -> None:
 
 def slow(place: str) -> bool:
     """Return whether a case is slow: it trains a model first, and is not one of the two that ``make test`` keeps."""
-    return place.startswith("train/") and place.split()[-1] not in ("Looking.look", "RunKeeper._save")
+    return place.startswith("train/") and place.split()[-1] not in ("Looking.look", "RunFiles._save")
 
 
 @pytest.mark.parametrize("place", [pytest.param(name, marks=[pytest.mark.slow] * slow(name)) for name in CASES])

@@ -20,7 +20,7 @@ import attnlab
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
 from attnlab.attention.stages.explain import Cell
 from attnlab.files.source import Source
-from attnlab.ui.export.dialog import ExportDialog
+from attnlab.ui.export.export_dialog import ExportDialog
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person

@@ -215,8 +215,8 @@ def do_by_palette(person: "Person", action: Action) -> None:
         dialog.reject()
     if (popup := QApplication.activePopupWidget()) is not None:
         popup.close()
-    if person.window.desk is not None and person.window.desk.presentation is not None:
-        person.window.desk.presentation.close()
+    if person.window.lessons is not None and person.window.lessons.presentation is not None:
+        person.window.lessons.presentation.close()
     person.window.command_palette.close_palette()
     person.playground.gallery.hide()
     person.playground.history.hide()

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from attnlab.ui.lessons.draft_files import free_path
 from attnlab.ui.lessons.markdown import MarkdownLabel
-from attnlab.ui.lessons.saving import free_path
-from attnlab.ui.present import content, words
+from attnlab.ui.present import content
+from attnlab.ui.present import slide_markdown as words
 from attnlab.ui.widgets.subscripts import spans
 from tests.hostile_texts import Parser, out_of_proportion
 

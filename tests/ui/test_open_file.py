@@ -59,8 +59,8 @@ def test_a_lesson_is_walked(person: "Person", tmp_path: Path, ending: str) -> No
     (tmp_path / f"mine{ending}").write_text(LESSON, encoding="utf-8")
     drop(person.window, tmp_path / f"mine{ending}")
     person.settle()
-    assert person.window.desk is not None
-    assert person.window.desk.player.slide is not None
+    assert person.window.lessons is not None
+    assert person.window.lessons.player.slide is not None
     assert person.experiment.tokens == attnlab.preset("the-cat-sat").tokens
 
 

@@ -13,7 +13,7 @@ import attnlab
 from attnlab.attention.experiment import Experiment
 from attnlab.document.opened import Opened, read
 from attnlab.ui.app.open_file import open_paths
-from attnlab.ui.weights.dialog import WeightsDialog
+from attnlab.ui.weights.weights_dialog import WeightsDialog
 from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:

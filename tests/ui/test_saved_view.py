@@ -215,7 +215,7 @@ def test_the_place_in_a_lesson_is_there_again(sit_down: Callable[..., "Person"],
     (tmp_path / "mine.md").write_text(LESSON, encoding="utf-8")
     person = sit_down()
     open_paths(person.window, [tmp_path / "mine.md"])
-    desk = person.window.desk
+    desk = person.window.lessons
     assert desk is not None
     desk.player.next()
     desk.player.next()
@@ -229,7 +229,7 @@ def test_the_place_in_a_lesson_is_there_again(sit_down: Callable[..., "Person"],
     assert said == {"lesson": "mine.md", "step": 0, "frame": 2}  # beside it, so that both may move
 
     again = sit_down(Source(path=tmp_path / "place.attnlab"))
-    desk = again.window.desk
+    desk = again.window.lessons
     assert desk is not None
     slide = desk.player.slide
     assert slide is not None
@@ -264,7 +264,7 @@ def test_a_strangers_session_opens_no_file_that_is_no_lesson(
 ) -> None:
     person = sit_down(Source(path=_written(tmp_path, {"lesson": {"lesson": name}})))
     assert person.message().endswith("is no longer there; the rest is as it was saved.")
-    assert person.window.desk is None or person.window.desk.player.lesson is None
+    assert person.window.lessons is None or person.window.lessons.player.lesson is None
 
 
 # What a file may say
@@ -319,8 +319,8 @@ def test_a_lesson_that_ships_is_found_by_its_name(sit_down: Callable[..., "Perso
     walk(again, "cost")
     again.settle()
     assert open_and_settle(again, tmp_path / "heads.attnlab")
-    assert again.window.desk is not None
-    lesson, slide = again.window.desk.player.lesson, again.window.desk.player.slide
+    assert again.window.lessons is not None
+    lesson, slide = again.window.lessons.player.lesson, again.window.lessons.player.slide
     assert lesson is not None
     assert slide is not None
     assert (lesson.name, slide.index) == ("heads", 1)

@@ -28,7 +28,7 @@ from PySide6.QtWidgets import QApplication, QLabel
 from attnlab.ui.app.application import run
 
 def on_window(window):
-    wanted = {"torch", "attnlab.attention.stages.table", "attnlab.lessons.parse", "attnlab.ui.lessons.desk", "yaml"}
+    wanted = {"torch", "attnlab.attention.stages.table", "attnlab.lessons.parse", "yaml"}
     slow_to_load = {"email", "importlib.metadata", "secrets", "subprocess"}  # torch brings them later
     def report(*_):
         print(sorted(wanted & set(sys.modules)), flush=True)
@@ -157,7 +157,7 @@ def test_while_it_loads_it_says_so_and_keys_do_nothing_bad(
             window.actions_list.run(action.id)
     window.escape()
     window.show_workspace("lessons")
-    assert window.desk is None
+    assert window.lessons is None
     window.change_settings(type_size=100, theme="light")
     with qtbot.waitSignal(window.ready):
         window.load()

@@ -10,8 +10,8 @@ from attnlab.ui.train.entry import TRAIN
 from attnlab.ui.train.train_actions import FILM
 
 if TYPE_CHECKING:
-    from attnlab.ui.playground.workspace import Playground
-    from attnlab.ui.train.tools import TrainTools
+    from attnlab.ui.playground.playground import Playground
+    from attnlab.ui.train.train_tools import TrainTools
 
 
 def file_actions(w: Host, bring_back: Action[Any]) -> list[Action[Any]]:
@@ -46,7 +46,7 @@ def _training(w: Host) -> "TrainTools | None":
     trainer = w.workspace(TRAIN, make=False) if w.current == TRAIN.name else None
     if trainer is None:
         return None
-    from attnlab.ui.train.tools import tools_of  # not before it is needed: this is asked before the first paint
+    from attnlab.ui.train.train_tools import tools_of  # not before it is needed: this is asked before the first paint
 
     return tools_of(trainer)
 

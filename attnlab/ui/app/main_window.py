@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from attnlab.compute.service import ComputeService
     from attnlab.document.first import First
     from attnlab.document.scene import Scene
-    from attnlab.ui.lessons.desk import LessonDesk
     from attnlab.ui.lessons.draft import Draft
+    from attnlab.ui.lessons.lesson_controller import LessonController
+    from attnlab.ui.playground.playground import Playground
     from attnlab.ui.playground.recovery import Recovery
-    from attnlab.ui.playground.workspace import Playground
-    from attnlab.ui.train.workspace import TrainWorkspace
+    from attnlab.ui.train.train_workspace import TrainWorkspace
 
 PLACES = ((0, 0, 1, 2), (1, 1, 1, 1), (2, 0, 1, 2))
 """Where the pages of a workspace lie in the grid of the window: row, column, rows, columns."""
@@ -97,8 +97,8 @@ class MainWindow(Host):
         """Make the worker and the playground, with what is opened first; torch is loaded."""
         from attnlab.compute.engine import prepare
         from attnlab.compute.service import ComputeService
+        from attnlab.ui.playground.playground import Playground
         from attnlab.ui.playground.recovery import Recovery
-        from attnlab.ui.playground.workspace import Playground
 
         prepare()  # of the threads, this one is not told by the loader's
         self._service = ComputeService(self)
@@ -171,7 +171,7 @@ class MainWindow(Host):
         return self._current
 
     @property
-    def desk(self) -> "LessonDesk | None":
+    def lessons(self) -> "LessonController | None":
         """What lessons need, if it is made."""
         return self.workspace(LESSONS, make=False)
 
@@ -183,7 +183,7 @@ class MainWindow(Host):
     @property
     def editing(self) -> "Draft | None":
         """The lesson that is being written, while its editor is shown."""
-        return self.desk.editing if self.desk is not None else None
+        return self.lessons.editing if self.lessons is not None else None
 
     def workspace(self, kind: WorkspaceKind[W], *, make: bool = True) -> W | None:
         found: Any = self._workspaces.get(kind.name)

@@ -57,7 +57,7 @@ def _open_one(window: Host, path: Path, then: Callable[[bool], None]) -> None:
 def _open_run(window: Host, folder: Path) -> bool:
     """Show a run of a training where it was trained."""
     window.show_workspace(TRAIN.name)
-    from attnlab.ui.train.tools import tools_of
+    from attnlab.ui.train.train_tools import tools_of
 
     trainer = window.workspace(TRAIN)
     tools = tools_of(trainer) if trainer is not None else None
@@ -69,7 +69,7 @@ def _open_run(window: Host, folder: Path) -> bool:
 
 def _open_weights(window: Host, paths: Sequence[Path]) -> None:
     """Ask how arrays of files map onto the weights."""
-    from attnlab.ui.weights.dialog import open_weights_dialog
+    from attnlab.ui.weights.weights_dialog import open_weights_dialog
 
     playground = window.workspace(PLAYGROUND)
     if playground is not None:

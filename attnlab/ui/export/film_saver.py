@@ -7,9 +7,9 @@ from typing import Any, Protocol
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
 
+from attnlab.ui.base.dialog_parts import button
 from attnlab.ui.base.slices import Call, Slices
 from attnlab.ui.base.theme import px, restyle, worn
-from attnlab.ui.predict.parts import button
 
 
 class Job(Protocol):

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QSlider, QVBoxLayout
 from attnlab.base.errors import AttnlabError
 from attnlab.base.formats import FILMS
 from attnlab.figures.films.film_frame import Film
+from attnlab.ui.base.dialog_parts import ask_where, scrolled
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.jobs import Lane
 from attnlab.ui.base.slices import Call, Slices
@@ -18,7 +19,6 @@ from attnlab.ui.export.film_saver import FilmSaver, Job
 from attnlab.ui.export.filming import Filmed, Filming
 from attnlab.ui.export.form_rows import fit
 from attnlab.ui.export.frame_view import FrameView
-from attnlab.ui.predict.parts import ask_where, scrolled
 
 _SMALL, _LARGE = (560, 420), (960, 640)
 _FORM, _SOON_MS = 316, 60

@@ -10,13 +10,13 @@ from attnlab.figures.films.film_frame import Film, Survey
 from attnlab.ui.base.jobs import Lane
 from attnlab.ui.base.slices import Call
 from attnlab.ui.base.workspace import Host
+from attnlab.ui.export.film_choices import keep, recall
 from attnlab.ui.export.film_window import FilmWindow
 from attnlab.ui.export.filming import Scenario, surveyed
-from attnlab.ui.export.habits import keep, recall
 from attnlab.ui.export.sweep_form import SweepForm
 
 if TYPE_CHECKING:
-    from attnlab.ui.playground.workspace import Playground
+    from attnlab.ui.playground.playground import Playground
 
 KIND = "sweep"
 

@@ -24,16 +24,16 @@ from attnlab.lessons.lesson import Lesson, Step
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, px
 from attnlab.ui.lessons.draft import Draft
-from attnlab.ui.lessons.preview import Preview
+from attnlab.ui.lessons.draft_files import ask_save, save
 from attnlab.ui.lessons.question_fields import QuestionFields
 from attnlab.ui.lessons.recording import said
-from attnlab.ui.lessons.saving import ask_save, save
+from attnlab.ui.lessons.step_preview import Preview
 from attnlab.ui.lessons.step_side import StepSide
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from attnlab.ui.lessons.desk import LessonDesk
+    from attnlab.ui.lessons.lesson_controller import LessonController
 
 
 @guarded
@@ -43,9 +43,9 @@ class Editor(QWidget):
     saved = Signal(object)
     left = Signal()
 
-    def __init__(self, desk: "LessonDesk") -> None:
+    def __init__(self, controller: "LessonController") -> None:
         super().__init__()
-        self._desk = desk
+        self._controller = controller
         self._draft: Draft | None = None
         self._palette = LIGHT
         self.setProperty("ground", "ground")
@@ -63,13 +63,13 @@ class Editor(QWidget):
         self.steps.chosen.connect(self._on_step_chosen)
         self.steps.moved.connect(self._on_step_moved)
         self._side.tool_used.connect(self._on_tool_used)
-        self._side.add_requested.connect(desk.add_step)
+        self._side.add_requested.connect(controller.add_step)
         split.addWidget(self._side)
         split.addWidget(self._make_form())
         split.setStretchFactor(1, 1)
         split.setSizes([260, 700])
         column.addWidget(split, 1)
-        self.preview = Preview(desk.playground)
+        self.preview = Preview(controller.playground)
         self._form.insertWidget(self._form.indexOf(self.text) + 1, self.preview)
         for field in self.findChildren(QWidget):
             field.installEventFilter(self)
@@ -239,13 +239,13 @@ class Editor(QWidget):
     @Slot()
     def save(self) -> bool:
         """Save where the lesson lies; for a new one in the person's folder, under a name made of its title."""
-        return self._draft is not None and save(self._desk, self._draft, self._on_saved)
+        return self._draft is not None and save(self._controller, self._draft, self._on_saved)
 
     @Slot()
     def save_as(self) -> None:
         """Ask for a file and save to it."""
         if self._draft is not None:
-            ask_save(self._desk, self._draft, self._on_saved)
+            ask_save(self._controller, self._draft, self._on_saved)
 
     def _on_saved(self, path: "Path") -> None:
         self.saved.emit(path)
@@ -261,7 +261,7 @@ class Editor(QWidget):
         try:
             getattr(draft, name)()
         except AttnlabError as error:
-            self._desk.refuse(str(error))
+            self._controller.refuse(str(error))
 
     @Slot(int)
     def _on_step_chosen(self, row: int) -> None:
@@ -275,7 +275,7 @@ class Editor(QWidget):
         try:
             self._draft.move(source, target)
         except AttnlabError as error:
-            self._desk.refuse(str(error))
+            self._controller.refuse(str(error))
         self._refresh()
 
     @Slot(str)
@@ -318,15 +318,15 @@ class Editor(QWidget):
         if draft is None or draft.step is None:
             return
         try:
-            draft.edit("Record again", rerecorded(draft.lesson, draft.chosen, Shown.of(self._desk.playground)))
+            draft.edit("Record again", rerecorded(draft.lesson, draft.chosen, Shown.of(self._controller.playground)))
         except AttnlabError as error:
-            self._desk.refuse(str(error))
+            self._controller.refuse(str(error))
 
     @Slot()
     def _on_insert_clicked(self) -> None:
-        cell = self._desk.playground.document.view.cell
+        cell = self._controller.playground.document.view.cell
         if cell is None:
-            self._desk.refuse("No cell is selected in the playground; click one there first.")
+            self._controller.refuse("No cell is selected in the playground; click one there first.")
             return
         head = "" if cell.head is None else f"{cell.head}, "
         self.text.insertPlainText(f"{{{{{cell.stage}[{head}{cell.row}, {cell.column}]}}}}")
@@ -335,7 +335,7 @@ class Editor(QWidget):
     @Slot()
     def _on_walk_clicked(self) -> None:
         if self._draft is not None:
-            self._desk.walk(self._draft.lesson, self._draft.chosen)
+            self._controller.walk(self._draft.lesson, self._draft.chosen)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Leave undo and redo to the draft: a field of text would take the keys for itself."""

@@ -8,19 +8,19 @@ from attnlab.ui.lessons.lesson_actions import lesson_actions
 from attnlab.ui.playground.entry import PLAYGROUND
 
 if TYPE_CHECKING:
-    from attnlab.ui.lessons.desk import LessonDesk
+    from attnlab.ui.lessons.lesson_controller import LessonController
 
 
-def _make(host: Host) -> "LessonDesk":
-    from attnlab.ui.lessons.desk import LessonDesk
+def _make(host: Host) -> "LessonController":
+    from attnlab.ui.lessons.lesson_controller import LessonController
 
     playground = host.workspace(PLAYGROUND)
     assert playground is not None
-    return LessonDesk(playground, host)
+    return LessonController(playground, host)
 
 
 def _actions(host: Host) -> list[Action[Any]]:
     return lesson_actions(on(host, LESSONS, show=False))  # a lesson is walked beside the playground
 
 
-LESSONS: "WorkspaceKind[LessonDesk]" = WorkspaceKind("lessons", "Lessons", "book", _make, _actions)
+LESSONS: "WorkspaceKind[LessonController]" = WorkspaceKind("lessons", "Lessons", "book", _make, _actions)

@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from attnlab.ui.present.ahead import Ahead
 from attnlab.ui.present.content import filled, looks_back
+from attnlab.ui.present.prefetch import Prefetch
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
     from attnlab.lessons.slides import Slide
-    from attnlab.ui.playground.workspace import Playground
+    from attnlab.ui.playground.playground import Playground
 
 
 class Filling:
@@ -18,7 +18,7 @@ class Filling:
 
     def __init__(self, playground: "Playground", parent: QObject) -> None:
         self._playground = playground
-        self._ahead = Ahead(playground, parent)
+        self._ahead = Prefetch(playground, parent)
         self.ready = self._ahead.ready
 
     def trace(self) -> "Trace | None":

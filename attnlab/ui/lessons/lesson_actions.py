@@ -5,31 +5,31 @@ from typing import TYPE_CHECKING, Any
 from attnlab.ui.base.actions import Action, Context
 
 if TYPE_CHECKING:
-    from attnlab.ui.lessons.desk import LessonDesk
+    from attnlab.ui.lessons.lesson_controller import LessonController
 
 
-def lesson_actions(desk: "Context[LessonDesk]") -> list[Action[Any]]:
+def lesson_actions(controller: "Context[LessonController]") -> list[Action[Any]]:
     """Return the actions on lessons."""
     return [
-        Action("lesson-open", "Open a lesson…", "Lessons", desk, lambda d: d.ask_open()),
-        Action("lesson-new", "New lesson", "Lessons", desk, lambda d: d.new_draft()),
-        Action("lesson-next", "Next in the lesson", "Lessons", desk, lambda d: d.player.next(), ("Alt+PgDown",),
+        Action("lesson-open", "Open a lesson…", "Lessons", controller, lambda d: d.ask_open()),
+        Action("lesson-new", "New lesson", "Lessons", controller, lambda d: d.new_draft()),
+        Action("lesson-next", "Next in the lesson", "Lessons", controller, lambda d: d.player.next(), ("Alt+PgDown",),
                enabled=lambda d: not d.player.at_end, hint="PageDown outside of tables"),
-        Action("lesson-back", "Back in the lesson", "Lessons", desk, lambda d: d.player.back(), ("Alt+PgUp",),
+        Action("lesson-back", "Back in the lesson", "Lessons", controller, lambda d: d.player.back(), ("Alt+PgUp",),
                enabled=lambda d: not d.player.at_start, hint="PageUp outside of tables"),
-        Action("lesson-close", "Close the lesson", "Lessons", desk, lambda d: d.close(),
+        Action("lesson-close", "Close the lesson", "Lessons", controller, lambda d: d.close(),
                enabled=lambda d: d.player.slide is not None),
-        Action("present", "Present", "Lessons", desk, lambda d: d.present(), ("F5",),
+        Action("present", "Present", "Lessons", controller, lambda d: d.present(), ("F5",),
                hint="Present the open lesson from here, or a tour of what is open"),
-        Action("present-first", "Present from the first step", "Lessons", desk, lambda d: d.present(first=True),
+        Action("present-first", "Present from the first step", "Lessons", controller, lambda d: d.present(first=True),
                ("Shift+F5",)),
-        Action("add-step", "Add this view as a step", "Lessons", desk, lambda d: d.add_step(), ("Ctrl+Shift+A",)),
-        Action("edit-lesson", "Edit the recorded lesson", "Lessons", desk, lambda d: d.show_draft(),
+        Action("add-step", "Add this view as a step", "Lessons", controller, lambda d: d.add_step(), ("Ctrl+Shift+A",)),
+        Action("edit-lesson", "Edit the recorded lesson", "Lessons", controller, lambda d: d.show_draft(),
                enabled=lambda d: d.draft is not None),
-        Action("exercise", "Make an exercise…", "Lessons", desk, lambda d: d.make_exercise()),
-        Action("solution-markdown", "Copy the worked solution as Markdown", "Lessons", desk,
+        Action("exercise", "Make an exercise…", "Lessons", controller, lambda d: d.make_exercise()),
+        Action("solution-markdown", "Copy the worked solution as Markdown", "Lessons", controller,
                lambda d: d.copy_solution("markdown")),
-        Action("solution-latex", "Copy the worked solution as LaTeX", "Lessons", desk,
+        Action("solution-latex", "Copy the worked solution as LaTeX", "Lessons", controller,
                lambda d: d.copy_solution("latex")),
-        Action("solution-save", "Save the worked solution…", "Lessons", desk, lambda d: d.ask_save_solution()),
+        Action("solution-save", "Save the worked solution…", "Lessons", controller, lambda d: d.ask_save_solution()),
     ]  # fmt: skip

@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWi
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.lessons.lesson import Lesson, Problem
 from attnlab.ui.base.theme import font, px
+from attnlab.ui.lessons.list_rows import Row
 from attnlab.ui.lessons.row_list import RowList
-from attnlab.ui.lessons.rows import Row
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
 
 MOST_PROBLEMS = 6

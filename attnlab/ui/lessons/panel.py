@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
     from attnlab.lessons.slides import Slide
     from attnlab.ui.lessons.player import LessonPlayer
-    from attnlab.ui.playground.workspace import Playground
+    from attnlab.ui.playground.playground import Playground
     from attnlab.ui.predict.answer_sheet import AnswerSheet
 
 WIDTH, LEAST, SHARE = 300, 248, 0.24

@@ -11,35 +11,35 @@ from attnlab.ui.base.slices import draw
 
 if TYPE_CHECKING:
     from attnlab.figures.slides.slide_content import SlideContent
-    from attnlab.ui.lessons.desk import LessonDesk
+    from attnlab.ui.lessons.lesson_controller import LessonController
 
 FILTER = "PDF (*.pdf)"
 
 
-def ask_print(desk: "LessonDesk", lesson: Lesson) -> None:
+def ask_print(controller: "LessonController", lesson: Lesson) -> None:
     """Ask for a file and print a lesson to it."""
-    dialog = desk.dialog("Print the lesson", FILTER, "pdf")
+    dialog = controller.dialog("Print the lesson", FILTER, "pdf")
     dialog.selectFile(f"{lesson.name}.pdf")
-    dialog.fileSelected.connect(lambda name: Printing(desk, lesson, Path(name)))
+    dialog.fileSelected.connect(lambda name: Printing(controller, lesson, Path(name)))
     dialog.open()
 
 
 class Printing(QObject):
     """Prints one lesson and goes: numbers are computed in the worker, pages drawn between what a person does."""
 
-    def __init__(self, desk: "LessonDesk", lesson: Lesson, path: Path) -> None:
+    def __init__(self, controller: "LessonController", lesson: Lesson, path: Path) -> None:
         from attnlab.ui.present.pdf import pages_of
 
-        super().__init__(desk)
-        self._desk, self._lesson, self._path, self._count = desk, lesson, path, 0
-        desk.note(f"Printing to {path}…")
+        super().__init__(controller)
+        self._controller, self._lesson, self._path, self._count = controller, lesson, path, 0
+        controller.note(f"Printing to {path}…")
         run(
             pages_of,
             lesson,
-            desk.playground.document.experiment,
+            controller.playground.document.experiment,
             on_done=self._print,
             on_failed=self._on_failed,
-            lane=desk.playground.lane,
+            lane=controller.playground.lane,
             owner=self,
             doing="printing the lesson",
         )
@@ -57,9 +57,9 @@ class Printing(QObject):
         )
 
     def _on_printed(self, _: object) -> None:
-        self._desk.note(f"Printed {self._count} pages to {self._path}")
+        self._controller.note(f"Printed {self._count} pages to {self._path}")
         self.deleteLater()
 
     def _on_failed(self, sentence: str) -> None:
-        self._desk.refuse(sentence)
+        self._controller.refuse(sentence)
         self.deleteLater()

@@ -19,7 +19,7 @@ from attnlab.ui.lessons.draft import folder_of
 if TYPE_CHECKING:
     from attnlab.document.document import View
     from attnlab.lessons.slides import Slide
-    from attnlab.ui.playground.workspace import Playground
+    from attnlab.ui.playground.playground import Playground
 
 TITLE = "My lesson"
 MOST_EDITS = 12

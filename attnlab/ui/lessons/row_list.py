@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QListWidget, QListWidge
 from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import plain_tip
-from attnlab.ui.lessons.rows import ROW, Row, RowPainter
+from attnlab.ui.lessons.list_rows import ROW, Row, RowPainter
 
 
 @guarded

@@ -9,8 +9,8 @@ from attnlab.figures.palette import Palette
 from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import px
 from attnlab.ui.lessons.draft import Draft
+from attnlab.ui.lessons.list_rows import Row
 from attnlab.ui.lessons.row_list import RowList
-from attnlab.ui.lessons.rows import Row
 
 TOOLS = (
     ("undo", "undo", "Undo", ""),

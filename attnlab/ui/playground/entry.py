@@ -7,7 +7,7 @@ from attnlab.ui.base.workspace import Host, WorkspaceKind, on
 from attnlab.ui.playground.play_actions import play_actions
 
 if TYPE_CHECKING:
-    from attnlab.ui.playground.workspace import Playground
+    from attnlab.ui.playground.playground import Playground
 
 
 def _make(host: Host) -> "Playground":

@@ -23,9 +23,9 @@ from attnlab.attention.stages.explanation import shown_value
 from attnlab.attention.stages.table import BY_NAME
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.theme import font, plain_tip, restyle
-from attnlab.ui.playground.explained import explained, inside, unknown_in_row
 from attnlab.ui.playground.rich_text import html_of, html_of_code
 from attnlab.ui.playground.row_bars import RowBars
+from attnlab.ui.playground.walk_explanation import explained, inside, unknown_in_row
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

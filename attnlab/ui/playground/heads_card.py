@@ -13,7 +13,7 @@ from attnlab.ui.base.fonts import face
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
 from attnlab.ui.playground.canvas_card import CanvasCard
-from attnlab.ui.playground.looks import heads_at_a_glance
+from attnlab.ui.playground.stage_maps import heads_at_a_glance
 from attnlab.ui.widgets.tokens.token_chips import draw_eye
 
 if TYPE_CHECKING:

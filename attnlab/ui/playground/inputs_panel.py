@@ -12,7 +12,7 @@ from attnlab.attention.stages import links
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, restyle
-from attnlab.ui.playground import tables
+from attnlab.ui.playground import input_tables as tables
 from attnlab.ui.playground.batch_bar import BatchBar
 from attnlab.ui.playground.fill_bar import FillBar
 from attnlab.ui.playground.sentence_box import SentenceBox

@@ -7,7 +7,7 @@ from attnlab.lessons.lenses import LENSES
 from attnlab.ui.base.actions import Action, Context
 
 if TYPE_CHECKING:
-    from attnlab.ui.playground.workspace import Playground
+    from attnlab.ui.playground.playground import Playground
 
 SWITCHES = {
     "masks": "Mask…", "scale": "Scale…", "heads": "Heads…", "score": "Score…", "normalizer": "Weights…",

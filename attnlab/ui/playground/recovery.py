@@ -17,7 +17,7 @@ from attnlab.ui.base.jobs import Job, Lane, run
 if TYPE_CHECKING:
     from attnlab.document.document import View
     from attnlab.document.scene import Scene
-    from attnlab.ui.playground.workspace import Playground
+    from attnlab.ui.playground.playground import Playground
 
 WAIT_MS = 2000
 LEAVE_S = 10.0

@@ -20,7 +20,7 @@ from attnlab.ui.base.jobs import Job, run
 if TYPE_CHECKING:
     from attnlab.lessons.lesson import Lesson
     from attnlab.lessons.slides import Slide
-    from attnlab.ui.playground.workspace import Playground
+    from attnlab.ui.playground.playground import Playground
 
 
 class Player(Protocol):

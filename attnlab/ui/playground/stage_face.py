@@ -27,9 +27,9 @@ from attnlab.ui.base.fonts import face
 from attnlab.ui.base.formula import draw_formula
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.playground.canvas_card import CanvasCard
+from attnlab.ui.playground.card_frames import Strong, frames
 from attnlab.ui.playground.card_words import described, shape_text
-from attnlab.ui.playground.frames import Strong, frames
-from attnlab.ui.playground.looks import Look, cell_text, come_to_be, figures, is_same, look_at, shortened
+from attnlab.ui.playground.stage_maps import Look, cell_text, come_to_be, figures, is_same, look_at, shortened
 from attnlab.ui.widgets.maps.map_layout import LABEL_SIZE, STRIP_MIDDLE, Room, fit, foot_height, kept_free
 
 if TYPE_CHECKING:

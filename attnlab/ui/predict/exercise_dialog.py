@@ -21,6 +21,7 @@ from attnlab.base.errors import AttnlabError
 from attnlab.figures.handout import Page, lay_out
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.lessons.lesson import Question
+from attnlab.ui.base.dialog_parts import ask_where, ask_which, button, scrolled
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.slices import Slices
 from attnlab.ui.base.theme import px, restyle
@@ -28,7 +29,6 @@ from attnlab.ui.predict.answer_sheet import AnswerSheet
 from attnlab.ui.predict.exercise_form import ExerciseForm
 from attnlab.ui.predict.grade_table import GradeTable
 from attnlab.ui.predict.page_preview import PagePreview
-from attnlab.ui.predict.parts import ask_where, ask_which, button, scrolled
 from attnlab.ui.predict.sheets import FORMULAS, fits, pdf_job, sheet
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from attnlab.lessons.exercise import Exercise
     from attnlab.lessons.grading import Grade
     from attnlab.lessons.lesson import Problem
-    from attnlab.ui.playground.workspace import Playground
+    from attnlab.ui.playground.playground import Playground
 
 _SMALL, _LARGE = (560, 420), (900, 640)
 _WIDEST_SHEET = 560

@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLabel, QPlainT
 
 from attnlab.base.errors import AttnlabError
 from attnlab.figures.palette import Palette
+from attnlab.ui.base.dialog_parts import button
 from attnlab.ui.base.theme import px, restyle
-from attnlab.ui.predict.parts import button
 from attnlab.ui.widgets.fields.form_parts import pair
 from attnlab.ui.widgets.fields.undo_fields import NumberBox, TextField
 

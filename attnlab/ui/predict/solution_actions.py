@@ -14,7 +14,7 @@ from attnlab.ui.base.jobs import run
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
-    from attnlab.ui.playground.workspace import Playground
+    from attnlab.ui.playground.playground import Playground
 
 KINDS = {"md": "Markdown", "tex": "LaTeX"}
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from attnlab.document.document import View
     from attnlab.figures.slides.slide_layout import Box
     from attnlab.ui.playground.lenses.lens import Lens
-    from attnlab.ui.playground.workspace import Playground
+    from attnlab.ui.playground.playground import Playground
 
 LEAST_ZOOM = 1.0
 LEAST_WIDTH, LEAST_HEIGHT = 860, 400

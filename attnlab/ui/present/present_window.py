@@ -29,15 +29,15 @@ from attnlab.figures.slides.slide_text import face
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import dress, restyle, worn
 from attnlab.ui.present.content import filled
-from attnlab.ui.present.parts import SlideParts
 from attnlab.ui.present.presenter import Presenter
+from attnlab.ui.present.slide_parts import SlideParts
 from attnlab.ui.present.slide_view import SlideView
 from attnlab.ui.present.speaker_window import SpeakerWindow
 
 if TYPE_CHECKING:
     from attnlab.figures.slides.slide_content import SlideContent
     from attnlab.ui.lessons.player import LessonPlayer
-    from attnlab.ui.playground.workspace import Playground
+    from attnlab.ui.playground.playground import Playground
 
 CURSOR_MS = 2500
 """After so long without moving, the pointer goes from the hall's sight."""

@@ -9,8 +9,8 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from attnlab.attention.stages.explanation import Cell
 from attnlab.document.scene import Scene
 from attnlab.lessons.lenses import LENSES
-from attnlab.ui.present.ahead import Ahead
 from attnlab.ui.present.content import Moment, content, looks_back
+from attnlab.ui.present.prefetch import Prefetch
 
 if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from attnlab.figures.slides.slide_content import SlideContent
     from attnlab.lessons.slides import Slide
     from attnlab.ui.lessons.player import LessonPlayer
-    from attnlab.ui.playground.workspace import Playground
+    from attnlab.ui.playground.playground import Playground
 
 KEPT = 12
 """Slides that are kept as values, for the way back."""
@@ -44,7 +44,7 @@ class Presenter(QObject):
         super().__init__(parent)
         self._playground, self.player = playground, player
         self._start = playground.document.scene
-        self._ahead = Ahead(playground, self)
+        self._ahead = Prefetch(playground, self)
         self._hidden: tuple[Cell, ...] = ()
         self._index = -1
         self._stale: object = None

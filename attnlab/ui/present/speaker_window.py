@@ -10,8 +10,8 @@ from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.slides.slide_text import face
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import restyle
+from attnlab.ui.present.slide_markdown import plain
 from attnlab.ui.present.slide_view import SlideView
-from attnlab.ui.present.words import plain
 
 if TYPE_CHECKING:
     from attnlab.figures.slides.slide_content import SlideContent

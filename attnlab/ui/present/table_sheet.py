@@ -11,7 +11,7 @@ from attnlab.figures.palette import LIGHT, Palette
 from attnlab.figures.slides.slide_text import face
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import restyle
-from attnlab.ui.playground import tables
+from attnlab.ui.playground import input_tables as tables
 from attnlab.ui.widgets.layouts.flow_layout import FlowLayout
 from attnlab.ui.widgets.matrix.matrix_table import BlockEdit, MatrixTable
 

@@ -20,11 +20,11 @@ from attnlab.ui.train.overflow import Overflow
 from attnlab.ui.widgets.elided_label import ElidedLabel
 
 if TYPE_CHECKING:
-    from attnlab.ui.train.session import TrainSession
+    from attnlab.ui.train.train_session import TrainSession
 
 AGAIN = "A new run from the first weights; with a larger “stop at step” this one goes on instead."
 ABOUT = 150
-"""Room that words about the model ask for, in pixels at 100 %: fewer would say nothing."""
+"""PanelLayout that words about the model ask for, in pixels at 100 %: fewer would say nothing."""
 PACE = " · 00,000 steps/s · 59 min left"
 """As much room is kept for how fast it goes: what is shown is not to change with every number."""
 

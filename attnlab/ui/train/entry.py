@@ -8,7 +8,7 @@ from attnlab.ui.playground.entry import PLAYGROUND
 from attnlab.ui.train.train_actions import train_actions
 
 if TYPE_CHECKING:
-    from attnlab.ui.train.workspace import TrainWorkspace
+    from attnlab.ui.train.train_workspace import TrainWorkspace
 
 FIRST = "reverse"
 """The task that it opens with: its pattern is seen after the fewest steps."""
@@ -16,8 +16,8 @@ FIRST = "reverse"
 
 def _make(host: Host) -> "TrainWorkspace":
     from attnlab.training.tasks import task_spec
-    from attnlab.ui.train.tools import TrainTools
-    from attnlab.ui.train.workspace import TrainWorkspace
+    from attnlab.ui.train.train_tools import TrainTools
+    from attnlab.ui.train.train_workspace import TrainWorkspace
 
     playground = host.workspace(PLAYGROUND)
     assert playground is not None

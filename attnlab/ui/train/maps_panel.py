@@ -23,7 +23,7 @@ from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, px, restyle
 from attnlab.ui.train.chart_card import ChartCard
-from attnlab.ui.train.eyes import Seen
+from attnlab.ui.train.inspector import Seen
 from attnlab.ui.train.maps_view import MapsView, group_of, titles_of
 from attnlab.ui.widgets.charts.line_chart import Line
 from attnlab.ui.widgets.elided_label import ElidedLabel

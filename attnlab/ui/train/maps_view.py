@@ -24,7 +24,7 @@ from attnlab.figures.text import Pen
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import draw_focus_ring, font, px
 from attnlab.ui.playground.shadow import draw_shadow
-from attnlab.ui.train.cards import HEAD, PAD, Card, Shape, place_cards
+from attnlab.ui.train.map_cards import HEAD, PAD, Card, Shape, place_cards
 from attnlab.ui.widgets.maps.map_widget import MapCell, PointedMaps, cell_told
 
 if TYPE_CHECKING:

@@ -14,15 +14,15 @@ from attnlab.training.recorder import Moment
 from attnlab.training.run import Run
 from attnlab.ui.base.workspace import Host
 from attnlab.ui.playground.entry import PLAYGROUND
-from attnlab.ui.train.eyes import Eyes
+from attnlab.ui.train.inspector import Inspector
+from attnlab.ui.train.layer_transfer import Opened, Origin, Sent, longer, opened, sent
+from attnlab.ui.train.model_worker import ModelWorker
 from attnlab.ui.train.run_words import EDITED
-from attnlab.ui.train.sent import Opened, Origin, Sent, longer, opened, sent
-from attnlab.ui.train.sent_strip import SentStrip
-from attnlab.ui.train.worker import Worker
+from attnlab.ui.train.transfer_strip import TransferStrip
 
 if TYPE_CHECKING:
-    from attnlab.ui.playground.workspace import Playground
-    from attnlab.ui.train.workspace import TrainWorkspace
+    from attnlab.ui.playground.playground import Playground
+    from attnlab.ui.train.train_workspace import TrainWorkspace
 
 TRAIN = "train"
 KINDS = {"open": "opening a layer in the playground", "send": "sending a layer back"}
@@ -38,12 +38,12 @@ class RoundTrip(QObject):
         self._origins: dict[int, Origin] = {}
         self._wanted: tuple[str, int] | None = None
         self._layer = ""
-        self._worker = Worker(KINDS, Eyes.prepare, self)
-        self.strip = SentStrip()
+        self._worker = ModelWorker(KINDS, Inspector.prepare, self)
+        self.strip = TransferStrip()
         self.open_button, self.choose_button, self.large_button = QPushButton(), QToolButton(), QPushButton()
         self._place()
         self._session.progressed.connect(self._on_progressed)
-        self._session.looking.looked.connect(self._on_looked)
+        self._session.inspection.looked.connect(self._on_looked)
         workspace.maps.view.map_opened.connect(self._on_map_opened)
 
     def _place(self) -> None:
@@ -90,7 +90,7 @@ class RoundTrip(QObject):
     @property
     def layers(self) -> tuple[str, ...]:
         """The layers that are shown."""
-        seen = self._session.looking.seen
+        seen = self._session.inspection.seen
         return tuple(each.layer for each in seen.look.maps) if seen is not None else ()
 
     @property
@@ -137,7 +137,7 @@ class RoundTrip(QObject):
     def _ask(self) -> None:
         (layer, head), self._wanted = self._wanted or ("", 0), None
         spec, step, weights = self._session.at()
-        run, probe = self._session.run, self._session.looking.probe
+        run, probe = self._session.run, self._session.inspection.probe
 
         def made(found: Arrays) -> Origin:
             return Origin(run, spec, step, found, probe, layer, head)
@@ -202,7 +202,7 @@ class RoundTrip(QObject):
         run.recorder.add(Moment(origin.step, weights, loss))
         run.weights, run.weights_step = weights, origin.step
         run.mark(Mark(origin.step, f"{EDITED}: {origin.layer}"))
-        self._session.looking.follow(run)
+        self._session.inspection.follow(run)
         self._session.marked.emit()
         self._session.look()
 

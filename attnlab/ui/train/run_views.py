@@ -7,8 +7,8 @@ from attnlab.training.run import Run
 from attnlab.ui.train.curves_panel import CurvesPanel, RunCurves
 from attnlab.ui.train.maps_panel import MapsPanel
 from attnlab.ui.train.run_words import EDITED, difference
-from attnlab.ui.train.session import TrainSession
 from attnlab.ui.train.time_bar import TimeBar
+from attnlab.ui.train.train_session import TrainSession
 from attnlab.ui.widgets.charts.timeline import TimeMark
 
 MIB = 1 << 20
@@ -55,7 +55,7 @@ class RunViews(QObject):
         """Show how sharp each head was."""
         session = self._session
         spec = session.run.spec if session.run is not None else session.spec
-        self._maps.show_course(*session.looking.course_lines(), float(spec.train.steps))
+        self._maps.show_course(*session.inspection.course_lines(), float(spec.train.steps))
 
     def show_cursor(self, step: int) -> None:
         """Stand at a step in all curves, unless the training is followed."""

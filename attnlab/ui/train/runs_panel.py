@@ -13,12 +13,12 @@ from attnlab.figures.palette import LIGHT, Palette
 from attnlab.training.run import Run
 from attnlab.training.store import Summary
 from attnlab.ui.train.curves_panel import OTHERS
-from attnlab.ui.train.run_keeper import RunKeeper
+from attnlab.ui.train.run_files import RunFiles
 from attnlab.ui.train.run_row import RunRow
 from attnlab.ui.train.run_words import called, line, loss_of
 
 if TYPE_CHECKING:
-    from attnlab.ui.train.workspace import TrainWorkspace
+    from attnlab.ui.train.train_workspace import TrainWorkspace
 
 MOST = 6
 """Runs that are listed besides those whose curves are shown; all of them stand in the table."""
@@ -31,7 +31,7 @@ class RunsPanel(QWidget):
     table_requested = Signal()
     changed = Signal()
 
-    def __init__(self, workspace: "TrainWorkspace", keeper: RunKeeper) -> None:
+    def __init__(self, workspace: "TrainWorkspace", keeper: RunFiles) -> None:
         super().__init__()
         self._workspace, self._session, self.keeper = workspace, workspace.session, keeper
         self._palette = LIGHT

@@ -26,7 +26,7 @@ ABOUT = {
 }
 FOLDER = Qt.ItemDataRole.UserRole
 NARROWEST_NAME = 176
-"""Room for the name, in pixels at 100 %; where there is less for all columns, the table scrolls."""
+"""PanelLayout for the name, in pixels at 100 %; where there is less for all columns, the table scrolls."""
 TEXT_MARGIN = 3
 """Pixels that Qt leaves beside the text of a cell, and does not beside a title."""
 MIDDLE = Qt.AlignmentFlag.AlignVCenter

@@ -9,13 +9,13 @@ from attnlab.figures.palette import LIGHT, Palette
 from attnlab.training.specs import RunSpec
 from attnlab.ui.base.icons import icon
 from attnlab.ui.base.theme import plain_tip, px
+from attnlab.ui.train.run_settings import changed, file_options, model_fields, more_fields, task_fields, train_fields
 from attnlab.ui.train.setting_rows import SettingRows
-from attnlab.ui.train.settings import changed, file_options, model_fields, more_fields, task_fields, train_fields
 from attnlab.ui.widgets.fields.form_parts import combo
 from attnlab.ui.widgets.fields.option_field import Field
 
 if TYPE_CHECKING:
-    from attnlab.ui.train.eyes import Checked
+    from attnlab.ui.train.inspector import Checked
 
 
 class SettingsPanel(QScrollArea):

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from attnlab.figures.panels.figure_source import Sheet, Sheets
 from attnlab.figures.raster import limit_of
-from attnlab.ui.train.eyes import Seen
+from attnlab.ui.train.inspector import Seen
 
 if TYPE_CHECKING:
     from attnlab.training.look import LayerMaps

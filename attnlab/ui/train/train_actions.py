@@ -6,8 +6,8 @@ from attnlab.ui.base.actions import Action, Context
 
 if TYPE_CHECKING:
     from attnlab.ui.train.round_trip import RoundTrip
-    from attnlab.ui.train.tools import TrainTools
-    from attnlab.ui.train.workspace import TrainWorkspace
+    from attnlab.ui.train.train_tools import TrainTools
+    from attnlab.ui.train.train_workspace import TrainWorkspace
 
 FILM = "Export a film of the training…"
 
@@ -43,7 +43,7 @@ def train_actions(train: "Context[TrainWorkspace]") -> list[Action[Any]]:
                enabled=has_run),
         Action("train-probe", "Edit the probe", "Train", train, lambda t: t.maps.focus_probe()),
         Action("train-gradients", "Gradients of the attention weights", "Train", train,
-               lambda t: t.maps.gradients.toggle(), checked=lambda t: t.session.looking.gradients),
+               lambda t: t.maps.gradients.toggle(), checked=lambda t: t.session.inspection.gradients),
         Action("train-log", "Logarithmic loss", "Train", train, lambda t: t.curves.scale_button.toggle(),
                checked=lambda t: t.curves.scale_button.isChecked()),
         Action("train-open", "Open this layer in the playground", "Train", trip, lambda t: t.open_layer(),
@@ -61,7 +61,7 @@ def train_actions(train: "Context[TrainWorkspace]") -> list[Action[Any]]:
 
 
 def _tools(workspace: "TrainWorkspace") -> "TrainTools | None":
-    from attnlab.ui.train.tools import tools_of
+    from attnlab.ui.train.train_tools import tools_of
 
     return tools_of(workspace)
 

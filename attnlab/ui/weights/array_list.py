@@ -6,10 +6,10 @@ from PySide6.QtCore import QModelIndex, QSortFilterProxyModel, Qt, Signal, Slot
 from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QHeaderView, QLabel, QTableView, QVBoxLayout, QWidget
 
 from attnlab.files.weights.named_array import NamedArray
+from attnlab.ui.base.dialog_parts import button
 from attnlab.ui.base.theme import px
-from attnlab.ui.predict.parts import button
 from attnlab.ui.weights.array_model import ArrayModel, about
-from attnlab.ui.weights.rows import FIELDS
+from attnlab.ui.weights.mapping_rows import FIELDS
 from attnlab.ui.widgets.fields.form_parts import combo
 from attnlab.ui.widgets.fields.undo_fields import TextField
 

@@ -6,10 +6,10 @@ from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QGuiApplication
 
 from attnlab.ui.base.workspace import Host
-from attnlab.ui.weights.dialog import ask_weights, dropped, open_weights_dialog
+from attnlab.ui.weights.weights_dialog import ask_weights, dropped, open_weights_dialog
 
 if TYPE_CHECKING:
-    from attnlab.ui.playground.workspace import Playground
+    from attnlab.ui.playground.playground import Playground
 
 
 def import_weights(playground: "Playground", window: Host) -> None:

@@ -14,7 +14,7 @@ from attnlab.files.weights.weights_in import Proposal, fitting_heads, shapes
 from attnlab.ui.base.theme import px
 from attnlab.ui.weights.array_model import ArrayChoice
 from attnlab.ui.weights.long_choice import LongChoice
-from attnlab.ui.weights.rows import FIELDS, FieldRow
+from attnlab.ui.weights.mapping_rows import FIELDS, FieldRow
 from attnlab.ui.weights.trial import Wish
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from attnlab.files.export.matrix_text import FORMATS, given_table
 from attnlab.files.export.script import script
 from attnlab.files.export.stage_tables import table
 from attnlab.files.export.terminal_table import label
-from attnlab.ui.export.code_actions import MOST_NUMBERS, TITLES
+from attnlab.ui.export.code_export import MOST_NUMBERS, TITLES
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person

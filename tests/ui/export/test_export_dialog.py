@@ -21,9 +21,9 @@ from attnlab.figures.panels.figure_file import ENDINGS, figure_image, page_of
 from attnlab.figures.panels.figure_page import draw_steps, lay_out_page
 from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.files.export import stage_tables
-from attnlab.ui.export.dialog import ExportDialog
-from attnlab.ui.export.preview import FigurePreview
-from attnlab.ui.export.remembered import FORMATS, recalled, words
+from attnlab.ui.export.export_dialog import ExportDialog
+from attnlab.ui.export.figure_choices import FORMATS, recalled, words
+from attnlab.ui.export.figure_preview import FigurePreview
 
 Make = Callable[..., ExportDialog]
 
@@ -248,7 +248,7 @@ def test_a_figure_that_cannot_be_drawn_is_not_that_of_before(
     with qtbot.waitSignal(preview.drawn):
         preview.show_page(page)
     assert preview.image is not None
-    monkeypatch.setattr("attnlab.ui.export.preview.draw_steps", lambda *_: iter([][0]))
+    monkeypatch.setattr("attnlab.ui.export.figure_preview.draw_steps", lambda *_: iter([][0]))
     with qtbot.waitSignal(preview.drawn):
         preview.show_page(page)
     assert preview.image is None

@@ -7,11 +7,11 @@ from pytestqt.qtbot import QtBot
 from attnlab.document.settings import FIGURE_LIMIT
 from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.training.recorder import Moment
+from attnlab.ui.export.figure_choices import others, recalled, words
+from attnlab.ui.export.film_choices import recall
 from attnlab.ui.export.form_rows import number_box
-from attnlab.ui.export.habits import recall
-from attnlab.ui.export.remembered import others, recalled, words
 from attnlab.ui.export.sweep_form import SweepForm
-from attnlab.ui.train.film_form import FilmForm
+from attnlab.ui.train.run_film_form import FilmForm
 from attnlab.ui.widgets.fields.form_parts import combo
 
 

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 import attnlab
 from attnlab.attention.stages.explanation import Cell
 from attnlab.ui.base.theme import apply_theme
-from attnlab.ui.export.dialog import ExportDialog
+from attnlab.ui.export.export_dialog import ExportDialog
 from attnlab.ui.export.sweep_dialog import SweepDialog
 from attnlab.ui.predict.exercise_dialog import ExerciseDialog
 

@@ -17,7 +17,7 @@ from attnlab.document.scene import Scene
 from attnlab.figures.films.film_frame import rgb
 from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.ui.export import filming
-from attnlab.ui.export.remembered import recalled, words
+from attnlab.ui.export.figure_choices import recalled, words
 from attnlab.ui.export.sweep_dialog import SweepDialog
 from tests.held_write import HeldWrite
 from tests.patience import PATIENCE_MS

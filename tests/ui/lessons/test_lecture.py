@@ -13,14 +13,14 @@ from attnlab.lessons.slides import check
 from attnlab.ui.lessons.entry import LESSONS
 
 if TYPE_CHECKING:
-    from attnlab.ui.lessons.desk import LessonDesk
+    from attnlab.ui.lessons.lesson_controller import LessonController
     from tests.ui.conftest import Person
 
 Key, Mod = Qt.Key, Qt.KeyboardModifier
 CTRL, SHIFT = Mod.ControlModifier, Mod.ShiftModifier
 
 
-def desk_of(person: "Person") -> "LessonDesk":
+def desk_of(person: "Person") -> "LessonController":
     desk = person.window.workspace(LESSONS)
     assert desk is not None
     return desk

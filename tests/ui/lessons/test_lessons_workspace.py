@@ -18,26 +18,26 @@ from attnlab.compute.engine import compute
 from attnlab.lessons.lesson import Lesson
 from attnlab.ui.lessons.entry import LESSONS
 from attnlab.ui.lessons.printing import Printing
-from attnlab.ui.present import ahead
+from attnlab.ui.present import prefetch as ahead
 from tests.patience import PATIENCE_S
 
 if TYPE_CHECKING:
-    from attnlab.ui.lessons.desk import LessonDesk
+    from attnlab.ui.lessons.lesson_controller import LessonController
+    from attnlab.ui.lessons.lesson_pages import LessonPages
     from attnlab.ui.lessons.panel import LessonPanel
-    from attnlab.ui.lessons.workspace import LessonsWorkspace
     from tests.ui.conftest import Person
 
 Key, Mod = Qt.Key, Qt.KeyboardModifier
 CTRL, SHIFT = Mod.ControlModifier, Mod.ShiftModifier
 
 
-def desk_of(person: "Person") -> "LessonDesk":
+def desk_of(person: "Person") -> "LessonController":
     desk = person.window.workspace(LESSONS)
     assert desk is not None
     return desk
 
 
-def workspace_of(person: "Person") -> "LessonsWorkspace":
+def workspace_of(person: "Person") -> "LessonPages":
     person.key(Key.Key_2, CTRL)
     workspace = desk_of(person).workspace
     assert workspace is not None
@@ -76,11 +76,11 @@ def walk(person: "Person", path: Path) -> None:
 
 
 def test_nothing_of_lessons_is_made_before_it_is_wanted(person: "Person") -> None:
-    assert person.window.desk is None
+    assert person.window.lessons is None
     person.key(Key.Key_Right)
     person.press("Causal")
     person.settle()
-    assert person.window.desk is None
+    assert person.window.lessons is None
 
 
 def test_the_shelf_holds_what_ships_in_order_and_leads_to_a_lesson(person: "Person") -> None:
@@ -273,8 +273,8 @@ from attnlab.ui.app import application as app
 
 def on_window(window):
     def report():
-        player = window.desk.player
-        print(player.lesson.title, player.slide.index, window.desk.panel.isVisible())
+        player = window.lessons.player
+        print(player.lesson.title, player.slide.index, window.lessons.panel.isVisible())
         window.close()
     window.ready.connect(lambda: QTimer.singleShot(0, report))
 

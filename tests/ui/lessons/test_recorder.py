@@ -25,16 +25,16 @@ from attnlab.ui.lessons.recording import Shown, fresh, keep, rearranged, recorde
 from tests.ui.lessons.conftest import MASKS
 
 if TYPE_CHECKING:
-    from attnlab.ui.lessons.desk import LessonDesk
     from attnlab.ui.lessons.draft import Draft
     from attnlab.ui.lessons.editor import Editor
+    from attnlab.ui.lessons.lesson_controller import LessonController
     from tests.ui.conftest import Person
 
 Key, Mod = Qt.Key, Qt.KeyboardModifier
 CTRL, SHIFT, ALT = Mod.ControlModifier, Mod.ShiftModifier, Mod.AltModifier
 
 
-def desk_of(person: "Person") -> "LessonDesk":
+def desk_of(person: "Person") -> "LessonController":
     desk = person.window.workspace(LESSONS)
     assert desk is not None
     return desk

@@ -10,7 +10,7 @@ from attnlab.lessons.lesson import Edit, Lesson, Question, Step
 from attnlab.lessons.slides import slides
 from attnlab.ui.lessons.markdown import MarkdownLabel
 from attnlab.ui.present.content import Moment, content, filled
-from attnlab.ui.present.words import plain
+from attnlab.ui.present.slide_markdown import plain
 
 TOKENS = ("*", "_x_", "**b**", "`c`", "- d", "1. e", "# f", "<b>", "[g](h)", "![i](j)", "~~k~~", "W_q", "&amp;", "\\*")
 

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from attnlab.ui.app.main_window import MainWindow
 from attnlab.ui.train.setting_rows import ChoiceRow, NumberRow
-from attnlab.ui.train.workspace import TrainWorkspace
+from attnlab.ui.train.train_workspace import TrainWorkspace
 from attnlab.ui.widgets.fields.option_controls import NumberEdit
 
 SMALL = {"layers": "1", "heads": "2", "d_model": "8", "d_ff": "8", "batch": "4", "steps": "60"}

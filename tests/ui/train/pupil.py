@@ -7,8 +7,8 @@ from pathlib import Path
 from attnlab.training.run import Run
 from attnlab.training.specs import RunSpec, TrainSpec
 from attnlab.training.tasks import task_spec
-from attnlab.ui.train.tools import TrainTools
-from attnlab.ui.train.workspace import TrainWorkspace
+from attnlab.ui.train.train_tools import TrainTools
+from attnlab.ui.train.train_workspace import TrainWorkspace
 from tests.ui.conftest import Person
 
 
@@ -39,7 +39,7 @@ class Pupil(Person):
 
     @property
     def shown_step(self) -> int:
-        seen = self.trainer.session.looking.seen
+        seen = self.trainer.session.inspection.seen
         return seen.look.step if seen is not None else -1
 
     def begin(self, spec: RunSpec) -> None:
@@ -47,7 +47,7 @@ class Pupil(Person):
         self.trainer.settings.show_spec(spec)
         with self.qtbot.waitSignal(self.trainer.session.checked):
             self.trainer.settings.spec_changed.emit(spec)
-        self.wait_for(lambda: self.trainer.session.looking.seen is not None)
+        self.wait_for(lambda: self.trainer.session.inspection.seen is not None)
 
     def wait_for_step(self, step: int) -> None:
         self.qtbot.waitUntil(lambda: self.run.step >= step)

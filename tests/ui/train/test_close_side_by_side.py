@@ -22,9 +22,9 @@ first, *others = map(Path, sys.argv[1:])
 
 def steps(window):
     window.show_workspace("train")
-    tools, looking = window.trainer.tools, window.trainer.session.looking
+    tools, inspection = window.trainer.tools, window.trainer.session.inspection
     tools.open_run(first)
-    yield lambda: looking.seen is not None
+    yield lambda: inspection.seen is not None
     for other in others:
         before = tools.comparing.second
         tools.runs.compare_requested.emit(other)

@@ -11,7 +11,7 @@ from attnlab.figures.palette import LIGHT
 from attnlab.training.run import Run
 from attnlab.training.tasks import task_spec
 from attnlab.ui.train.control_bar import ControlBar
-from attnlab.ui.train.session import TrainSession
+from attnlab.ui.train.train_session import TrainSession
 
 WIDTHS = range(1500, 450, -45)
 

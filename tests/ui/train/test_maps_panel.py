@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox, QLab
 
 from attnlab.training.first_weights import first_weights
 from attnlab.training.look import Viewer
-from attnlab.ui.train.written_panel import WrittenRow
+from attnlab.ui.train.predictions_panel import PredictionRow
 
 if TYPE_CHECKING:
     from tests.ui.train.conftest import Student
@@ -24,7 +24,7 @@ def _cell(student: "Student", index: int, row: int, column: int) -> QPoint:
 
 
 def test_pointing_at_a_cell_tells_its_exact_number_and_a_masked_one_says_so(student: "Student") -> None:
-    view, seen = student.ws.maps.view, student.ws.session.looking.seen
+    view, seen = student.ws.maps.view, student.ws.session.inspection.seen
     assert seen is not None
     layer = seen.look.maps[0]
     value = layer.weights[1, 3, 2]
@@ -34,7 +34,7 @@ def test_pointing_at_a_cell_tells_its_exact_number_and_a_masked_one_says_so(stud
 
 
 def test_the_bar_above_names_the_head_that_is_pointed_at(student: "Student") -> None:
-    maps, seen = student.ws.maps, student.ws.session.looking.seen
+    maps, seen = student.ws.maps, student.ws.session.inspection.seen
     assert seen is not None
     at = _cell(student, 6, 3, 2)
     QTest.mouseMove(maps.view, at + QPoint(1, 1))
@@ -54,7 +54,7 @@ def test_every_line_of_the_course_has_the_name_and_the_numbers_of_its_head(stude
 
 
 def test_every_layer_and_head_has_a_card_with_its_numbers(student: "Student") -> None:
-    view, seen = student.ws.maps.view, student.ws.session.looking.seen
+    view, seen = student.ws.maps.view, student.ws.session.inspection.seen
     assert seen is not None
     assert [t.split(" · ")[0] for t in view.titles] == ["Decoder 1"] * 4 + ["Decoder 2"] * 4
     flat = [head for layer in seen.look.maps for head in layer.weights]
@@ -117,17 +117,18 @@ def test_another_probe_is_looked_at_and_one_that_cannot_be_read_is_said(student:
 
 
 def test_another_seed_or_number_of_heads_shows_the_first_maps_of_that_model(student: "Student") -> None:
-    maps, looking = student.ws.maps, student.ws.session.looking
+    maps, inspection = student.ws.maps, student.ws.session.inspection
     for name, text, n_heads in (("heads", "2", 2), ("seed", "7", 2)):
         student.type(name, text)
         student.wait_for(
             lambda name=name, text=text: (
-                looking.seen is not None  # type: ignore[misc]
-                and str(getattr(looking.seen.spec.train if name == "seed" else looking.seen.spec.model, name)) == text
+                inspection.seen is not None  # type: ignore[misc]
+                and str(getattr(inspection.seen.spec.train if name == "seed" else inspection.seen.spec.model, name))
+                == text
             )
         )
-        assert looking.seen is not None
-        spec = looking.seen.spec
+        assert inspection.seen is not None
+        spec = inspection.seen.spec
         own = Viewer(spec).look(0, first_weights(spec), maps.probe.text())
         assert maps.view.titles[:2] == ("Decoder 1 · head 0", "Decoder 1 · head 1")
         assert len(maps.view.data) == 2 * n_heads
@@ -202,7 +203,7 @@ def test_what_was_asked_stands_beside_what_was_expected_and_above_where_it_is_na
     assert written.tool_tip(QPointF(5, written.height() - 5)).startswith(f"asked: {' '.join(written.rows[3].source)}\n")
     assert written.tool_tip(QPointF(5, 2)) == ""
     tall = written.sizeHint().height()
-    long = WrittenRow(row.source * 8, row.expected * 8, row.predicted * 8)
+    long = PredictionRow(row.source * 8, row.expected * 8, row.predicted * 8)
     written.show_rows([long] * 4)
     assert written.heads == ("expected", "predicted")
     assert written.sizeHint().height() > tall
@@ -218,7 +219,7 @@ def test_an_encoder_decoder_shows_all_its_maps_or_those_of_one_group(student: "S
     assert len(maps.view.data) == 24
     QTest.mouseClick(maps.groups.buttons()[3], Left)
     assert [title.split(" · ")[0] for title in maps.view.titles] == ["Cross 1"] * 4 + ["Cross 2"] * 4
-    seen = student.ws.session.looking.seen
+    seen = student.ws.session.inspection.seen
     assert seen is not None
     assert [seen.look.maps[card.layer].layer for card in maps.view.cards] == ["cross 1"] * 4 + ["cross 2"] * 4
     np.testing.assert_array_equal(maps.view.data[4].values[0], seen.look.maps[5].weights[0])

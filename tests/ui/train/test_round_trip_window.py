@@ -15,7 +15,7 @@ def pupil(person: Person) -> Pupil:
 
 
 def shown_maps(pupil: Pupil, layer: str) -> np.ndarray:
-    seen = pupil.trainer.session.looking.seen
+    seen = pupil.trainer.session.inspection.seen
     assert seen is not None
     return next(each.weights for each in seen.look.maps if each.layer == layer)
 

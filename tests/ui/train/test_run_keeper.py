@@ -6,8 +6,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from attnlab.training import store
-from attnlab.ui.train.run_keeper import RunKeeper
-from attnlab.ui.train.session import TrainSession
+from attnlab.ui.train.run_files import RunFiles
+from attnlab.ui.train.train_session import TrainSession
 from tests.training.runs import made_up_run, tiny
 
 
@@ -20,7 +20,7 @@ def session(qtbot: QtBot) -> Iterator[TrainSession]:
 
 
 def test_a_mark_that_a_person_sets_after_the_end_is_kept(session: TrainSession, qtbot: QtBot) -> None:
-    keeper, run = RunKeeper(session), session.run
+    keeper, run = RunFiles(session), session.run
     assert run is not None
     with qtbot.waitSignal(keeper.listed):
         session.ended.emit("")
@@ -32,7 +32,7 @@ def test_a_mark_that_a_person_sets_after_the_end_is_kept(session: TrainSession, 
 
 
 def test_a_run_that_could_not_be_saved_is_saved_at_the_close(session: TrainSession, qtbot: QtBot) -> None:
-    keeper, run = RunKeeper(session), session.run
+    keeper, run = RunFiles(session), session.run
     assert run is not None
     store.runs_folder().write_text("in the way")
     with qtbot.waitSignal(keeper.failed) as told:

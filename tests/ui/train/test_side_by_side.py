@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QToolButton
 
 from attnlab.training.look import Viewer
-from attnlab.ui.train.side_by_side import SecondRun
+from attnlab.ui.train.second_run import SecondRun
 from tests.ui.conftest import Person
 from tests.ui.train.pupil import Pupil, tiny, trained
 

@@ -122,7 +122,7 @@ def test_maps_follow_the_training_while_one_looks_and_only_then(student: "Studen
     student.ready()
     student.press(ws.header.main)
     steps: set[str] = set()
-    session.looking.looked.connect(lambda _: steps.add(ws.maps.step.text()))
+    session.inspection.looked.connect(lambda _: steps.add(ws.maps.step.text()))
     student.wait_for(lambda: len(steps) > 4)
     QTest.keySequence(student.window, QKeySequence("Ctrl+1"))
     assert student.window.current == "playground"
@@ -147,7 +147,7 @@ def test_the_time_line_is_dragged_while_it_trains_and_let_go_at_its_end(student:
     QTest.mouseClick(line, Qt.MouseButton.LeftButton, pos=QPoint(round(line.place_of(1).x()), line.height() // 2))
     assert session.shown is not None
     shown = session.shown
-    student.wait_for(lambda: session.looking.seen is not None and session.looking.seen.look.step == shown)
+    student.wait_for(lambda: session.inspection.seen is not None and session.inspection.seen.look.step == shown)
     run = session.run
     assert run is not None
     step = run.step
@@ -273,12 +273,12 @@ def test_how_sharp_heads_were_stays_when_a_run_goes_on_from_an_earlier_moment(st
     assert run is not None
     assert run.checkpoint is not None
     steps = {moment.step for moment in run.recorder.moments}
-    student.wait_for(lambda: steps <= session.looking.course.keys())
-    before = {step: row.copy() for step, row in session.looking.course.items()}
+    student.wait_for(lambda: steps <= session.inspection.course.keys())
+    before = {step: row.copy() for step, row in session.inspection.course.items()}
     middle = sorted(steps)[len(steps) // 2]
     run.rewind(middle)
     run.weights_step = middle
-    session.looking.follow(run)
+    session.inspection.follow(run)
     ws.views.show_course()
     shown = ws.maps.chart.chart.lines[0]
     assert set(shown.x.tolist()) == {step for step in steps if step < middle}

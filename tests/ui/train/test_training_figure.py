@@ -12,9 +12,9 @@ from PySide6.QtTest import QTest
 
 from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.training.tasks import task_spec
-from attnlab.ui.export.dialog import ExportDialog
-from attnlab.ui.export.remembered import recalled, words
-from attnlab.ui.train.eyes import Eyes, Seen
+from attnlab.ui.export.export_dialog import ExportDialog
+from attnlab.ui.export.figure_choices import recalled, words
+from attnlab.ui.train.inspector import Inspector, Seen
 from tests.patience import PATIENCE_MS
 from tests.ui.conftest import Person
 from tests.ui.train.pupil import Pupil, tiny
@@ -32,7 +32,7 @@ def pupil(person: Person) -> Pupil:
 
 
 def seen(pupil: Pupil) -> Seen:
-    found = pupil.trainer.session.looking.seen
+    found = pupil.trainer.session.inspection.seen
     assert found is not None
     return found
 
@@ -150,7 +150,7 @@ def test_a_model_without_attention_has_no_maps_to_export(pupil: Pupil) -> None:
 def test_maps_that_came_behind_the_playground_are_not_mixed_with_those_drawn(pupil: Pupil) -> None:
     other = tiny("reverse")
     pupil.window.show_workspace("playground")
-    pupil.trainer.session.looking.look((other, 0, Eyes().first(other)))
+    pupil.trainer.session.inspection.look((other, 0, Inspector().first(other)))
     pupil.wait_for(lambda: seen(pupil).spec == other)
     assert pupil.window.actions_list.run("train-figure")
     [dialog] = [each for each in pupil.window.findChildren(ExportDialog) if each.isVisible()]

@@ -16,11 +16,11 @@ from attnlab.base.errors import AttnlabError
 from attnlab.figures.films.film_file import ffmpeg
 from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.training.look import LayerMaps, Look
-from attnlab.ui.export.remembered import recalled, words
-from attnlab.ui.train import film
-from attnlab.ui.train.film import Choice, RunFilm, places
-from attnlab.ui.train.film_dialog import FilmDialog
-from attnlab.ui.train.film_form import FOLDER
+from attnlab.ui.export.figure_choices import recalled, words
+from attnlab.ui.train import run_film as film
+from attnlab.ui.train.run_film import Choice, RunFilm, places
+from attnlab.ui.train.run_film_dialog import FilmDialog
+from attnlab.ui.train.run_film_form import FOLDER
 from tests.held_write import HeldWrite
 from tests.patience import PATIENCE_MS
 from tests.ui.conftest import Person

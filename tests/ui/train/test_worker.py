@@ -8,7 +8,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from attnlab.base.errors import TrainingError
-from attnlab.ui.train.worker import Worker
+from attnlab.ui.train.model_worker import ModelWorker
 from tests.patience import PATIENCE_S
 
 KINDS = {"look": "looking", "text": "writing"}
@@ -17,7 +17,7 @@ KINDS = {"look": "looking", "text": "writing"}
 class Asked:
     """Asks a worker, and keeps what it answers."""
 
-    def __init__(self, worker: Worker) -> None:
+    def __init__(self, worker: ModelWorker) -> None:
         self.worker = worker
         self.found: list[tuple[str, object]] = []
         self.refused: list[tuple[str, str]] = []
@@ -43,7 +43,7 @@ class Asked:
 
 @pytest.fixture
 def asked(qtbot: QtBot) -> Iterator[Asked]:
-    worker = Worker(KINDS, lambda: None)
+    worker = ModelWorker(KINDS, lambda: None)
     yield Asked(worker)
     worker.stop()
     assert worker.join(PATIENCE_S)
@@ -61,7 +61,7 @@ def test_of_each_kind_only_the_newest_is_done_and_the_most_urgent_first(asked: A
 
 def test_what_is_prepared_is_prepared_once_in_the_thread(qtbot: QtBot) -> None:
     prepared: list[threading.Thread] = []
-    asked = Asked(Worker(KINDS, lambda: prepared.append(threading.current_thread())))
+    asked = Asked(ModelWorker(KINDS, lambda: prepared.append(threading.current_thread())))
     for _ in range(2):
         asked.ask("look", threading.current_thread)
         qtbot.waitUntil(lambda: not asked.worker.waits("look"))
@@ -102,9 +102,9 @@ def test_it_ends_while_work_waits_and_waits_for_none(asked: Asked) -> None:
 
 
 def test_patient_work_waits_while_other_work_keeps_coming(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("attnlab.ui.train.worker.SHARE", 1e-9)
-    monkeypatch.setattr("attnlab.ui.train.worker.REST_S", 3600.0)
-    asked = Asked(Worker(KINDS, lambda: None, patient=("text",)))
+    monkeypatch.setattr("attnlab.ui.train.model_worker.SHARE", 1e-9)
+    monkeypatch.setattr("attnlab.ui.train.model_worker.REST_S", 3600.0)
+    asked = Asked(ModelWorker(KINDS, lambda: None, patient=("text",)))
     asked.hold()()
     for number in range(3):
         asked.ask("look", partial(int, number))
@@ -116,8 +116,8 @@ def test_patient_work_waits_while_other_work_keeps_coming(qtbot: QtBot, monkeypa
 
 
 def test_patient_work_is_done_at_once_where_no_other_comes(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("attnlab.ui.train.worker.SHARE", 1e-9)
-    asked = Asked(Worker(KINDS, lambda: None, patient=("text",)))
+    monkeypatch.setattr("attnlab.ui.train.model_worker.SHARE", 1e-9)
+    asked = Asked(ModelWorker(KINDS, lambda: None, patient=("text",)))
     for number in range(3):
         asked.ask("text", partial(int, number))
         qtbot.waitUntil(lambda number=number: ("text", number) in asked.found)  # type: ignore[misc]

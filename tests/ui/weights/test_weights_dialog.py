@@ -371,7 +371,7 @@ def test_what_changes_behind_the_dialog_is_kept(person: "Person", tmp_path: Path
 
 
 def test_a_dialog_that_is_closed_while_it_reads_changes_nothing(person: "Person", tmp_path: Path) -> None:
-    from attnlab.ui.weights.dialog import open_weights_dialog
+    from attnlab.ui.weights.weights_dialog import open_weights_dialog
 
     before = person.document.scene
     dialog = open_weights_dialog(person.playground, person.window, [write(module().state_dict(), tmp_path / "a.pt")])

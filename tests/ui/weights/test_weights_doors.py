@@ -10,7 +10,7 @@ from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QFileDialog
 
-from attnlab.ui.weights.dialog import WeightsDialog
+from attnlab.ui.weights.weights_dialog import WeightsDialog
 from tests.ui.weights.weights_desk import Desk, sit
 
 if TYPE_CHECKING:

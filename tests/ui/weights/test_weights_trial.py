@@ -16,7 +16,7 @@ from attnlab.files.weights.named_array import NamedArray, named
 from attnlab.files.weights.projection_layouts import Part
 from attnlab.files.weights.weights_in import Proposal
 from attnlab.ui.base.jobs import GivenUpError, Progress
-from attnlab.ui.weights.rows import FIELDS
+from attnlab.ui.weights.mapping_rows import FIELDS
 from attnlab.ui.weights.trial import FINEST, Wish, tried
 
 MATRICES = [(3, 2), (2, 3), (6, 3), (3, 6), (9, 3), (3, 9), (4, 4), (2, 2), (1, 1), (4, 3), (2, 3, 1), (1, 3, 4)]

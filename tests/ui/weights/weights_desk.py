@@ -8,7 +8,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QLabel
 
-from attnlab.ui.weights.dialog import WeightsDialog, open_weights_dialog
+from attnlab.ui.weights.weights_dialog import WeightsDialog, open_weights_dialog
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Person

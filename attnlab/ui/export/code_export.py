@@ -1,0 +1,269 @@
+"""What leaves the window by menu and clipboard: code of the present state, matrices as text, a card's picture."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, QPoint, Qt, Signal, Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication, QMenu, QWidget
+
+from attnlab.base.errors import AttnlabError
+from attnlab.files.atomic import shown, write_text
+from attnlab.files.export.code_notebook import notebook
+from attnlab.files.export.matrix_text import FORMATS, given_table
+from attnlab.files.export.script import script
+from attnlab.files.export.stage_tables import Table, table
+from attnlab.ui.base.dialog_parts import ask_where
+from attnlab.ui.base.jobs import run
+from attnlab.ui.base.themed_window import ThemedWindow
+from attnlab.ui.export.copying import copy_figure
+from attnlab.ui.export.figure_choices import recalled
+from attnlab.ui.playground import input_tables as tables
+from attnlab.ui.playground.stage_maps import look_at
+
+if TYPE_CHECKING:
+    from attnlab.attention.stages.trace import Trace
+    from attnlab.ui.playground.card import StageCard
+    from attnlab.ui.playground.playground import Playground
+
+TITLES = {"latex": "LaTeX", "numpy": "NumPy", "markdown": "Markdown", "csv": "CSV"}
+MOST_NUMBERS = 1 << 20
+"""As text that is some 10 MB, and a second's work; more belongs into a file."""
+
+SCRIPT, NOTEBOOK = ".py", ".ipynb"
+_KINDS = {SCRIPT: ("PyTorch script", "Python (*.py)"), NOTEBOOK: ("Jupyter notebook", "Jupyter notebooks (*.ipynb)")}
+
+
+class CodeExport(QObject):
+    """Copies and saves for one playground. Text is put together by the worker, as that of large matrices takes long."""
+
+    done = Signal(str)
+    """The note that says what was copied or saved, or the sentence that says why not."""
+
+    def __init__(self, playground: "Playground", window: QWidget) -> None:
+        super().__init__(playground)
+        self._playground, self._window = playground, window
+        self._in_table = False
+        playground.inputs.table.set_formats(tuple(TITLES.items()))
+        playground.inputs.table.copy_wanted.connect(self.copy_table)
+        for card in playground.canvas.cards.values():
+            card.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+            card.customContextMenuRequested.connect(partial(self._on_menu_wanted, card.stage.name))
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        app.focusChanged.connect(self._on_focus_changed)
+
+    @property
+    def ready(self) -> bool:
+        """Whether there are numbers to copy."""
+        return self._shown() is not None
+
+    def _shown(self) -> "Trace | None":
+        """Return the trace on the cards: the pinned one where that is looked at."""
+        p = self._playground
+        if p.document.view.look == "pinned" and p.pinned is not None:
+            return p.pinned
+        return p.reply.trace if p.reply is not None else None
+
+    # Code
+
+    def _code(self, ending: str) -> Callable[[], str]:
+        scene = self._playground.document.scene
+        write = script if ending == SCRIPT else notebook
+        return lambda: write(scene.experiment, scene.title, scene.dtype)
+
+    def copy_script(self) -> None:
+        """Put a script that computes every stage of the present state on the clipboard."""
+        self._copy(self._code(SCRIPT), "Copied the PyTorch script")
+
+    def ask_code(self, ending: str) -> None:
+        """Ask where to save a script or a notebook, and write it."""
+        document = self._playground.document
+        kind, names = _KINDS[ending]
+        name = document.path.stem if document.path is not None else document.scene.preset or "attention"
+        ask_where(self._window, f"Save as {kind}", names, f"{name}{ending}", lambda path: self.save_code(path, ending))
+
+    def save_code(self, path: Path, ending: str) -> None:
+        """Write a script or a notebook of the present state, whole or not at all."""
+        path = path if path.suffix else path.with_suffix(ending)
+        build = self._code(ending)
+
+        def write() -> str:
+            write_text(path, build())
+            return ""
+
+        self._run(write, f"Saved {shown(path)}")
+
+    # Matrices
+
+    def copy_matrix(self, form: str) -> None:
+        """Copy the table in which the keyboard is, else the stage that is held or looked at, with the head shown."""
+        if self._in_table:
+            self.copy_table(form)
+        else:
+            self.copy_stage(form, self._playground.current_stage, self._playground.document.view.head)
+
+    @Slot(str)
+    def copy_table(self, form: str) -> None:
+        """Copy the open table of the inputs: the block that is selected, of a single cell the whole."""
+        inputs = self._playground.inputs
+        whole = given_table(self._playground.document.experiment, inputs.name)
+        row, column, rows, columns = inputs.table.selection()
+        name = tables.title(inputs.name)
+        if rows * columns <= 1:
+            self._copy_table(whole, f"{name}, {_size(whole)}", form)
+            return
+        block = replace(
+            whole,
+            values=whole.values[row : row + rows, column : column + columns],
+            row_labels=whole.row_labels[row : row + rows],
+            column_labels=whole.column_labels[column : column + columns],
+        )
+        self._copy_table(block, f"{_size(block)} of {name}", form)
+
+    def copy_stage(self, form: str, stage: str, head: int | str) -> None:
+        """Copy a stage as the cards show it: the present numbers, the pinned ones or their difference."""
+        trace = self._shown()
+        if trace is None:
+            return
+        try:
+            made = self._table(trace, stage, head)
+        except AttnlabError as error:
+            self._say(str(error))
+            return
+        look = self._playground.document.view.look
+        what = {"pinned": "pinned ", "difference": "difference of "}.get(look, "") if self._playground.pinned else ""
+        self._copy_table(made, f"{what}{_named(trace, stage, head)}, {_size(made)}", form)
+
+    def _table(self, trace: "Trace", stage: str, head: int | str) -> Table:
+        pinned, view = self._playground.pinned, self._playground.document.view
+        made = table(trace, stage, _one_head(trace, head))
+        if view.look != "difference" or pinned is None:
+            return made
+        look = look_at(trace, pinned, trace.stage(stage), replace(view, head=head))
+        if look.data is None:
+            raise AttnlabError(look.reason)
+        change = look.data.values
+        return replace(made, values=change.reshape(made.values.shape), masked=look.data.masked)
+
+    def _copy_table(self, made: Table, what: str, form: str) -> None:
+        if made.values.size > MOST_NUMBERS:
+            count = f"{made.values.size:,} numbers".replace(",", "\N{NARROW NO-BREAK SPACE}")
+            self._say(f"{count} are too many for the clipboard; File › Export writes them to a table.")
+            return
+        self._copy(partial(FORMATS[form], made), f"Copied {what}, as {TITLES[form]}")
+
+    # Pictures
+
+    def copy_picture(self, stage: str, head: int | str) -> None:
+        """Copy a stage as a figure, drawn as figures were last: as pixels for letters, as SVG for drawings."""
+        trace = self._shown()
+        if trace is not None:
+            self._copy_figure(trace, _named(trace, stage, head), stages=(stage,), head=head)
+
+    def copy_canvas(self) -> None:
+        """Copy the whole canvas as a figure, drawn as figures were last."""
+        trace = self._shown()
+        if trace is not None:
+            self._copy_figure(trace, "the canvas", stages=(), canvas=True, head=self._playground.document.view.head)
+
+    def _copy_figure(self, trace: "Trace", name: str, **changes: Any) -> None:
+        choices = self._window.settings.figure if isinstance(self._window, ThemedWindow) else ()
+        try:
+            image = copy_figure(trace, replace(recalled(choices)[0], **changes))
+        except AttnlabError as error:
+            self._say(str(error))
+            return
+        self._note(f"Copied {name} as a picture, {image.width()} × {image.height()} pixels")
+
+    # The menu of a card
+
+    def card_menu(self, card: "StageCard", at: QPoint) -> QMenu | None:
+        """Return what can be done with the map under a point of a card; None where the card shows no numbers."""
+        trace, stage = self._shown(), card.stage.name
+        if trace is None or card.data is None or stage not in trace:
+            return None
+        cell, head = card.cell_at(QPoint(at).toPointF()), self._playground.document.view.head
+        if cell is not None and cell.head is not None:
+            head = cell.head
+        menu = QMenu(card)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        formats = menu.addMenu(f"Copy {_named(trace, stage, head)} as")
+        for form, title in TITLES.items():
+            formats.addAction(title).triggered.connect(partial(self._on_copy_chosen, form, stage, head))
+        picture = menu.addAction("Copy picture")
+        picture.setEnabled(self._playground.pinned is None or self._playground.document.view.look != "difference")
+        picture.triggered.connect(partial(self._on_picture_chosen, stage, head))
+        return menu
+
+    def _on_menu_wanted(self, stage: str, at: QPoint) -> None:
+        card = self._playground.canvas.cards[stage]
+        menu = self.card_menu(card, at)
+        if menu is not None:
+            menu.popup(card.mapToGlobal(at))
+
+    def _on_copy_chosen(self, form: str, stage: str, head: int | str, _checked: bool = False) -> None:
+        self.copy_stage(form, stage, head)
+
+    def _on_picture_chosen(self, stage: str, head: int | str, _checked: bool = False) -> None:
+        self.copy_picture(stage, head)
+
+    # The worker
+
+    def _copy(self, build: Callable[[], str], note: str) -> None:
+        self._run(build, note)
+
+    def _run(self, work: Callable[[], str], note: str) -> None:
+        """Create a text in the background and copy it to the clipboard, unless it is empty."""
+
+        def job() -> str:
+            try:
+                return work()
+            except MemoryError:
+                sentence = "There is not enough memory for a text this long; export the stage to a file instead."
+                raise AttnlabError(sentence) from None
+
+        done = partial(self._on_done, note)
+        run(job, on_done=done, on_failed=self._say, lane=self._playground.lane, doing="writing the text")
+
+    def _on_done(self, note: str, text: str) -> None:
+        if text:
+            QGuiApplication.clipboard().setText(text)
+        self._note(note)
+
+    def _note(self, sentence: str) -> None:
+        self._playground.step_bar.show_note(sentence)
+        self.done.emit(sentence)
+
+    def _say(self, sentence: str) -> None:
+        self._playground.step_bar.show_message(sentence)
+        self.done.emit(sentence)
+
+    @Slot(QWidget, QWidget)
+    def _on_focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:
+        """Remember whether a table or the canvas was last in use; menus and fields change nothing."""
+        p = self._playground
+        for area, in_table in ((p.inputs.table, True), (p.lenses, False)):
+            if new is not None and (area is new or area.isAncestorOf(new)):
+                self._in_table = in_table
+
+
+def _one_head(trace: "Trace", head: int | str) -> int | str:
+    """Return the head itself where it is the only one, so that a matrix is no stack of one."""
+    return 0 if head == "all" and trace.experiment.n_heads == 1 else head
+
+
+def _named(trace: "Trace", stage: str, head: int | str) -> str:
+    n, head = trace.experiment.n_heads, _one_head(trace, head)
+    if not trace.stage(stage).has_heads:
+        return stage
+    whose = {"all": f"all {n} heads", "mean": "the mean head"}
+    return f"{stage} of {whose[head] if isinstance(head, str) else f'head {head}'}"
+
+
+def _size(t: Table) -> str:
+    rows, columns = t.values.shape[-2:]
+    return f"{rows} × {columns}" + (" each" if t.values.ndim == 3 else "")

@@ -1,0 +1,187 @@
+"""The export dialog: what a figure is to be at the left, the figure at the right; saved, or copied."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from attnlab.base.errors import AttnlabError
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.figures.panels.figure_file import page_of
+from attnlab.figures.panels.figure_page import Page
+from attnlab.figures.panels.figure_source import Source
+from attnlab.figures.panels.figure_spec import FigureSpec
+from attnlab.ui.base.dialog_parts import ask_where, button, scrolled
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import px, restyle
+from attnlab.ui.export.copying import copy_figure
+from attnlab.ui.export.export_form import ExportForm
+from attnlab.ui.export.figure_choices import FORMATS, recalled, words
+from attnlab.ui.export.figure_preview import FigurePreview
+from attnlab.ui.export.figure_saving import export_figure, export_table
+from attnlab.ui.export.form_rows import fit
+
+_SMALL, _LARGE = (560, 420), (960, 640)
+_SOON_MS = 40
+
+
+@guarded
+class ExportDialog(QDialog):
+    """Exports a trace, or maps of any kind; ``remembered`` carries the choices once they were used, ``exported`` the
+    file."""
+
+    previewed = Signal()
+    remembered = Signal(object)
+    exported = Signal(object)
+
+    def __init__(
+        self,
+        source: Source,
+        stage: str,
+        head: int | str,
+        choices: tuple[str, ...],
+        parent: QWidget | None = None,
+        *,
+        held: bool = False,
+    ) -> None:
+        """Create the dialog for a stage and a head of a source; ``held`` if the head is that of the held cell."""
+        super().__init__(parent)
+        self.setWindowTitle("Export")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        fit(self, _SMALL, _LARGE)
+        self._source, self._spec, self._choices = source, FigureSpec(), choices
+        self._page: Page | None = None
+        self.form, self.preview = ExportForm(), FigurePreview()
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(_SOON_MS)
+        self._make()
+        self.form.show_source(source, stage, head, held=held)
+        self.form.show_spec(*recalled(choices))
+        self.form.changed.connect(self._soon.start)
+        self._soon.timeout.connect(self._on_soon)
+        self.preview.drawn.connect(self.previewed)
+        self.save_button.clicked.connect(self.ask_save)
+        self.copy_button.clicked.connect(self.copy)
+        self._soon.start()
+
+    def _make(self) -> None:
+        self.message, self.info = QLabel(), QLabel()
+        for label in (self.message, self.info):
+            label.setTextFormat(Qt.TextFormat.PlainText)
+        self.message.setWordWrap(True)
+        self.message.setFixedWidth(px(340))
+        self.info.setProperty("role", "caption")
+        self.message.setProperty("role", "error")
+        self.save_button = button("Save…", "Write the file (Ctrl+S)")
+        self.save_button.setProperty("primary", True)
+        self.save_button.setShortcut("Ctrl+S")
+        self.copy_button = button("Copy", "Put the figure on the clipboard, as a picture and as SVG")
+        form = scrolled(self.form)
+        form.setFixedWidth(px(352))
+        buttons = QHBoxLayout()
+        buttons.setContentsMargins(0, 0, px(12), 0)
+        buttons.setSpacing(px(8))
+        buttons.addWidget(self.copy_button)
+        buttons.addStretch(1)
+        buttons.addWidget(self.save_button)
+        left = QVBoxLayout()
+        left.setSpacing(px(12))
+        left.addWidget(form, 1)
+        left.addWidget(self.message)
+        left.addLayout(buttons)
+        right = QVBoxLayout()
+        right.setSpacing(px(8))
+        right.addWidget(self.preview, 1)
+        right.addWidget(self.info, 0, Qt.AlignmentFlag.AlignHCenter)
+        whole = QHBoxLayout(self)
+        whole.setContentsMargins(px(16), px(16), px(16), px(16))
+        whole.setSpacing(px(16))
+        whole.addLayout(left)
+        whole.addLayout(right, 1)
+        self.message.hide()
+
+    def set_palette(self, palette: Palette = LIGHT) -> None:
+        """Paint in other colours; the figure keeps those that were chosen for it."""
+        self.preview.set_palette(palette)
+        restyle(self.message, f"color:{palette.bad}")
+
+    def export_to(self, path: Path) -> bool:
+        """Write the file; what goes wrong is said here, and nothing is left half written."""
+        try:
+            spec = self.form.spec()
+            if self.form.is_figure:
+                export_figure(self._source, spec, path)
+            else:
+                export_table(self._source, spec, path)
+        except AttnlabError as error:
+            self._say(str(error))
+            return False
+        self.remembered.emit(words(spec, self.form.ending, self._choices))
+        self.exported.emit(path)
+        self.close()
+        return True
+
+    @Slot()
+    def ask_save(self) -> None:
+        """Ask where, and write."""
+        name = self.form.name.text().strip() or "figure"
+        ending = self.form.ending
+        name = name if name.lower().endswith(f".{ending}") else f"{name}.{ending}"
+        ask_where(self, "Export", f"{FORMATS[ending]} (*.{ending})", name, self._saved_as(ending))
+
+    def _saved_as(self, ending: str) -> Callable[[Path], object]:
+        return lambda path: self.export_to(path if path.suffix else path.with_suffix(f".{ending}"))
+
+    @Slot()
+    def copy(self) -> None:
+        """Put the figure on the clipboard: as pixels for letters, as SVG for drawings."""
+        if self._page is None:
+            return
+        try:
+            copy_figure(self._source, self._spec)
+        except AttnlabError as error:
+            self._say(str(error))
+            return
+        self.remembered.emit(words(self._spec, self.form.ending, self._choices))
+        self.info.setText("Copied as PNG and as SVG")
+
+    @Slot()
+    def _on_soon(self) -> None:
+        """Show what the fields say now, or why that cannot be; the picture before stays until then."""
+        self._page, sentence = None, ""
+        try:
+            self._spec = self.form.spec()
+            if self.form.is_figure:
+                self._page = page_of(self._source, self._spec, f".{self.form.ending}")
+        except AttnlabError as error:
+            sentence = str(error)
+        self._say(sentence)
+        self.info.setText(self._about())
+        if self._page is not None:
+            self.preview.show_page(self._page)
+            return
+        if not sentence:
+            self.preview.show_page(None, "A table of numbers, with all their digits")
+        self.previewed.emit()
+
+    def _about(self) -> str:
+        """Say how large the figure is."""
+        if self._page is None:
+            return ""
+        size = " × ".join(f"{side:.4g}" for side in self._page.size_mm)
+        dots = " × ".join(map(str, self._page.pixels))
+        return f"{size} mm · {dots} pixels" if self.form.ending == "png" else f"{size} mm"
+
+    def _say(self, sentence: str) -> None:
+        self.message.setText(sentence)
+        self.message.setVisible(bool(sentence))
+        usable = not sentence
+        self.save_button.setEnabled(usable)
+        self.copy_button.setEnabled(usable and self.form.is_figure)
+
+    def done(self, result: int) -> None:
+        self._soon.stop()
+        self.preview.stop()
+        super().done(result)

@@ -1,0 +1,250 @@
+"""What can be said of a figure: which stages, how large, what stands around the maps, which colours, which file."""
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QCheckBox, QMenu, QPushButton, QWidget
+
+from attnlab.base.errors import AttnlabError
+from attnlab.base.formats import FIGURES
+from attnlab.base.number_text import NumberError, parse_number
+from attnlab.figures.panels.figure_colours import MAPS
+from attnlab.figures.panels.figure_source import Sheets, Source, heads_of
+from attnlab.figures.panels.figure_spec import DECIMALS, FigureSpec
+from attnlab.ui.export.figure_choices import FORMATS
+from attnlab.ui.export.file_name import slug
+from attnlab.ui.export.form_rows import Row, lay_out_rows
+from attnlab.ui.widgets.fields.form_parts import combo, pair
+from attnlab.ui.widgets.fields.undo_fields import TextField
+
+PRESETS: tuple[tuple[str, str, str, str], ...] = (
+    ("One column", "85", "", "7.5"),
+    ("Two columns", "170", "", "7.5"),
+    ("Slide, 16:9", "338.7", "190.5", "18"),
+)
+"""Titles, width and height in millimetres, and size of type in points: journals' usual ones, and 13⅓ × 7½ inches."""
+CANVAS = "canvas"
+
+
+class ExportForm(QWidget):
+    """The fields; ``spec`` is what they say. ``changed`` after each change."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._stages: tuple[str, ...] = ("weights",)
+        self._named_after = ""
+        self.what = QPushButton()
+        self.menu = QMenu(self.what)
+        self.what.setMenu(self.menu)
+        self.what.setAutoDefault(False)
+        self.heads = combo(())
+        self.preset = combo([("Own size", ""), *((title, title) for title, *_ in PRESETS)])
+        self.width_mm, self.height_mm, self.dpi, self.font_pt = (TextField() for _ in range(4))
+        self.height_mm.setPlaceholderText("as needed")
+        self.width_mm.setPlaceholderText("usual")
+        self.title = TextField()
+        self.titled, self.labels, self.colour_bar = (QCheckBox(name) for name in ("Title", "Labels", "Colour bar"))
+        self.numbers = combo([("Auto", "auto"), ("Small too", "on"), ("None", "off")])
+        counted = [(f"{n} decimals" if n != 1 else "1 decimal", n) for n in range(DECIMALS[0], DECIMALS[1] + 1)]
+        self.decimals = combo([("As fits", None), *counted])
+        self.colours = combo([(each.title, each.name) for each in MAPS])
+        self.ground = combo([("Light", "light"), ("Dark", "dark"), ("Transparent", "transparent")])
+        self.format = combo([(title, ending) for ending, title in FORMATS.items()])
+        self.name = TextField()
+        self._lay_out()
+        self._connect()
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The stages that are chosen, in their order; (CANVAS,) for all as they follow from one another."""
+        return self._stages
+
+    @property
+    def ending(self) -> str:
+        """The kind of file, one of ``FORMATS``: png, csv, …"""
+        return str(self.format.currentData())
+
+    @property
+    def is_figure(self) -> bool:
+        """Whether a figure is written, and no table."""
+        return f".{self.ending}" in FIGURES
+
+    def spec(self) -> FigureSpec:
+        """Return the figure that is asked for.
+
+        Raises:
+            AttnlabError: a field holds what cannot be drawn; the sentence names it.
+        """
+        canvas = self._stages == (CANVAS,)
+        return FigureSpec(
+            stages=() if canvas else self._stages,
+            canvas=canvas,
+            head=self.heads.currentData() if self.heads.count() else "all",
+            width_mm=_number(self.width_mm, "Width"),
+            height_mm=_number(self.height_mm, "Height"),
+            dpi=_whole(self.dpi, "Dots per inch"),
+            title="" if not self.titled.isChecked() else " ".join(self.title.text().split()) or None,
+            labels=self.labels.isChecked(),
+            numbers=self.numbers.currentData(),
+            decimals=self.decimals.currentData(),
+            colour_bar=self.colour_bar.isChecked(),
+            colour_map=self.colours.currentData(),
+            font_pt=_number(self.font_pt, "Size of type") or FigureSpec().font_pt,
+            ground=self.ground.currentData(),
+        )
+
+    def show_spec(self, spec: FigureSpec, ending: str) -> None:
+        """Show what is to be drawn, and as which kind of file; which stages and heads is said by ``show_source``."""
+        self.blockSignals(True)
+        self.width_mm.setText(_text(spec.width_mm))
+        self.height_mm.setText(_text(spec.height_mm))
+        self.dpi.setText(str(spec.dpi))
+        self.font_pt.setText(_text(spec.font_pt))
+        self.titled.setChecked(spec.title != "")
+        self.labels.setChecked(spec.labels)
+        self.colour_bar.setChecked(spec.colour_bar)
+        for box, value in (
+            (self.numbers, spec.numbers), (self.decimals, spec.decimals), (self.colours, spec.colour_map),
+            (self.ground, spec.ground), (self.format, ending),
+        ):  # fmt: skip
+            box.setCurrentIndex(max(box.findData(value), 0))
+        self.blockSignals(False)
+        self._on_changed()
+
+    def show_source(self, source: Source, stage: str, head: int | str, *, held: bool = False) -> None:
+        """List the stages and heads of a source and select the given ones; mark a held head."""
+        self.blockSignals(True)
+        self.menu.clear()
+        for name in source.all_stages:
+            self._offer(source.stage(name).title, name)
+        if isinstance(source, Sheets):
+            self._named_after = slug(source.heading)
+            self._what.setText(source.what)
+            self.what.setAccessibleName(source.what)
+            self.what.setToolTip("What is drawn: one, or several one above the other")
+            self.title.setPlaceholderText(source.heading)
+        else:
+            self.menu.addSeparator()
+            self._offer("The whole canvas", CANVAS)
+        self.heads.clear()
+        n_heads = heads_of(source)
+        for title, value in (("All", "all"), ("Mean", "mean"), *((f"Head {i}", i) for i in range(n_heads))):
+            self.heads.addItem(f"{title} (held)" if held and value == head else title, value)
+        self.heads.setCurrentIndex(max(self.heads.findData(head), 0))
+        self.heads.setEnabled(n_heads > 1)
+        self.choose((stage,))
+        self.blockSignals(False)
+        self._on_changed()
+
+    def choose(self, stages: tuple[str, ...]) -> None:
+        """Choose one or more stages, or (CANVAS,)."""
+        actions = {action.data(): action for action in self.menu.actions() if action.data()}
+        self._stages = stages if CANVAS in stages else tuple(name for name in actions if name in stages)
+        for name, action in actions.items():
+            action.setChecked(name in self._stages)
+        titles = [actions[name].text() for name in self._stages]
+        self.what.setText(titles[0] if len(titles) == 1 else f"{titles[0]} and {len(titles) - 1} more")
+        self.name.setText(self._file_name())
+        self._on_changed()
+
+    def _file_name(self) -> str:
+        if not self._named_after:
+            return "-".join(self._stages)
+        of_all = len(self._stages) > 1 and len(self._stages) == len(self.menu.actions())
+        return "-".join([self._named_after, *(() if of_all else map(slug, self._stages))])
+
+    def _offer(self, title: str, name: str) -> None:
+        action = self.menu.addAction(title)
+        action.setCheckable(True)
+        action.setData(name)
+        action.triggered.connect(lambda on: self._on_stage(name, on))
+
+    def _on_stage(self, name: str, on: bool) -> None:
+        """Add a stage to those that are chosen, or take it out; the last one stays, and the canvas stands alone."""
+        others = tuple(other for other in self._stages if other not in (name, CANVAS))
+        self.choose((CANVAS,) if name == CANVAS else (*others, name) if on else others or (name,))
+
+    def _lay_out(self) -> None:
+        self.decimals.setAccessibleName("Decimals")
+        self.title.setAccessibleName("Title")
+        self.title.setPlaceholderText("as the stage")
+        rows: tuple[Row, ...] = (
+            ("Stages", self.what, "What is drawn: one stage, several one above the other, or the whole canvas"),
+            ("Heads", self.heads, "All heads as small maps, one of them, or their mean"),
+            ("Size", self.preset, "The usual widths of a paper, or a slide"),
+            ("Width, mm", self.width_mm, "From 20 to 1000 mm; empty for the usual 120, with several maps 170"),
+            ("Height, mm", self.height_mm, "From 20 to 1000 mm; empty for as much as the maps need"),
+            ("Dots per inch", self.dpi, "From 30 to 2400; in a PNG every dot is a pixel"),
+            ("Type, points", self.font_pt, "The size of labels"),
+            (
+                "",
+                pair(self.titled, self.title, (0, 2)),
+                "What stands above the figure; empty for the name of the stage",
+            ),
+            ("", pair(self.labels, self.colour_bar, (0, 2)), "Tokens and names of axes; the scale of the colours"),
+            (
+                "Numbers",
+                pair(self.numbers, self.decimals),
+                "Numbers in the cells: where they can be read, or very small ones too; and with how many decimals",
+            ),
+            (
+                "Colours",
+                self.colours,
+                "The colour-blind can tell all apart; the first five are safe in print without colours",
+            ),
+            ("Ground", self.ground, "What is behind the figure"),
+            ("Format", self.format, "PNG holds pixels; SVG and PDF hold text and shapes; tables hold numbers"),
+            ("File name", self.name, "Its ending follows from the format"),
+        )
+        self._what = lay_out_rows(self, rows)[0]
+
+    def _connect(self) -> None:
+        for field in (self.width_mm, self.height_mm, self.dpi, self.font_pt, self.title, self.name):
+            field.textChanged.connect(self._on_changed)
+        for box in (self.heads, self.numbers, self.decimals, self.colours, self.ground, self.format):
+            box.currentIndexChanged.connect(self._on_changed)
+        for check in (self.titled, self.labels, self.colour_bar):
+            check.toggled.connect(self._on_changed)
+        self.preset.activated.connect(self._on_size)
+
+    @Slot()
+    def _on_size(self) -> None:
+        for title, width, height, font in PRESETS:
+            if title == self.preset.currentData():
+                self.blockSignals(True)
+                for field, text in ((self.width_mm, width), (self.height_mm, height), (self.font_pt, font)):
+                    field.setText(text)
+                self.blockSignals(False)
+        self._on_changed()
+
+    @Slot()
+    def _on_changed(self) -> None:
+        now = self.width_mm.text(), self.height_mm.text(), self.font_pt.text()
+        found = [title for title, *values in PRESETS if tuple(values) == now]
+        self.preset.setCurrentIndex(max(self.preset.findData(found[0]), 0) if found else 0)
+        drawn = (self.preset, self.width_mm, self.height_mm, self.dpi, self.font_pt, self.titled, self.title)
+        for field in (*drawn, self.labels, self.colour_bar, self.numbers, self.decimals, self.colours, self.ground):
+            field.setEnabled(self.is_figure)
+        self.title.setEnabled(self.is_figure and self.titled.isChecked())
+        self.decimals.setEnabled(self.is_figure and self.numbers.currentData() != "off")
+        self.changed.emit()
+
+
+def _number(field: TextField, name: str) -> float | None:
+    if not field.text().strip():
+        return None
+    try:
+        return parse_number(field.text())
+    except NumberError as error:
+        raise AttnlabError(f"{name}: {error}.") from None
+
+
+def _whole(field: TextField, name: str) -> int:
+    value = _number(field, name)
+    if value is None or value != int(value):
+        raise AttnlabError(f"{name}: “{field.text()}” is no whole number; 300 would be.")
+    return int(value)
+
+
+def _text(value: float | None) -> str:
+    return "" if value is None else f"{value:g}"

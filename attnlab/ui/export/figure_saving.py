@@ -1,0 +1,44 @@
+"""What is looked at as a file, a figure or a table: stages of a state, or maps of any kind."""
+
+from pathlib import Path
+
+from attnlab.base.errors import AttnlabError, FileError
+from attnlab.figures.panels.figure_file import ENDINGS, write_figure
+from attnlab.figures.panels.figure_panel import map_data
+from attnlab.figures.panels.figure_source import Sheets, Source
+from attnlab.figures.panels.figure_spec import FigureSpec
+from attnlab.files.atomic import write_bytes
+from attnlab.ui.playground.stage_export import export_stage
+
+
+def export_figure(source: Source, spec: FigureSpec, path: Path) -> None:
+    """Write a figure; raises FileError when the ending is none of a figure, or it cannot be written."""
+    if path.suffix.lower() not in ENDINGS:
+        raise FileError(f"{path.name} does not end in {', '.join(ENDINGS)}.")
+    write_figure(path, source, spec)
+
+
+def export_table(source: Source, spec: FigureSpec, path: Path) -> None:
+    """Write the single stage of a figure as a table, in the format of the ending.
+
+    Raises:
+        AttnlabError: the figure has several stages, or the file cannot be written.
+    """
+    if spec.canvas or len(spec.stages) > 1:
+        raise AttnlabError("A table holds one stage; choose one, or a figure.")
+    if isinstance(source, Sheets):
+        _export_sheet(source, spec, path)
+    else:
+        export_stage(source, spec.stages[0], spec.head, path)
+
+
+def _export_sheet(sheets: Sheets, spec: FigureSpec, path: Path) -> None:
+    from attnlab.files.export.stage_tables import Table, encoded
+
+    sheet, data = sheets.stage(spec.stages[0]), map_data(sheets, spec.stages[0], spec.head)
+    several = sheet.has_heads and spec.head == "all"
+    rows, columns = tuple(sheet.row_labels), tuple(sheet.column_labels)
+    values = data.values if several else data.values[0]
+    about = f"{sheets.heading}: {sheet.title}"
+    made = Table(sheet.name, about, sheet.axes[-values.ndim :], values, sheet.masked, rows, columns, rows, columns)
+    write_bytes(path, encoded(made, path.suffix.lower()))

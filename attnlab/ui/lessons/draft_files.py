@@ -1,0 +1,64 @@
+"""Where a draft goes: its own file, a new one in the person's folder, or one that is asked for."""
+
+import re
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from attnlab.base.errors import AttnlabError
+from attnlab.ui.lessons.draft import Draft
+
+if TYPE_CHECKING:
+    from attnlab.ui.lessons.lesson_controller import LessonController
+
+Told = Callable[[Path], None]
+
+
+def save(controller: "LessonController", draft: Draft, told: Told) -> bool:
+    """Save a draft where it lies, a new one in the person's folder; False when it was refused, and said why."""
+    from attnlab.lessons.library import user_folder
+
+    path = draft.path
+    try:
+        if path is None:
+            folder = user_folder()
+            folder.mkdir(parents=True, exist_ok=True)
+            path = free_path(folder, draft.lesson.title or draft.lesson.name)
+        draft.save(path)
+    except AttnlabError as error:
+        controller.refuse(str(error))
+        return False
+    except OSError as error:
+        controller.refuse(f"The folder for lessons cannot be made: {error.strerror}.")
+        return False
+    told(path)
+    return True
+
+
+def ask_save(controller: "LessonController", draft: Draft, told: Told) -> None:
+    """Ask for a file and save a draft to it."""
+    dialog = controller.dialog("Save the lesson", suffix="md")
+    dialog.selectFile(f"{draft.path.stem if draft.path is not None else _stem(draft.lesson.title)}.md")
+    dialog.fileSelected.connect(partial(_save_to, controller, draft, told))
+    dialog.open()
+
+
+def _save_to(controller: "LessonController", draft: Draft, told: Told, name: str) -> None:
+    try:
+        draft.save(Path(name))
+    except AttnlabError as error:
+        controller.refuse(str(error))
+        return
+    told(Path(name))
+
+
+def free_path(folder: Path, title: str) -> Path:
+    """Return a path in a folder, named after a title, that no file has yet."""
+    stem = _stem(title)
+    names = (f"{stem}{f'-{n}' if n > 1 else ''}.md" for n in range(1, 10_000))
+    return next(folder / name for name in names if not (folder / name).exists())
+
+
+def _stem(title: str) -> str:
+    return re.sub(r"[^\w]+", "-", title.lower()).strip("-")[:60] or "lesson"

@@ -1,0 +1,374 @@
+"""Controls lessons: the open one, its pages, the draft and the presentation. Created when it is first needed."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from attnlab.base.errors import AttnlabError
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.lessons.lesson import Lesson
+from attnlab.ui.base.workspace import Host
+from attnlab.ui.lessons.draft import Draft
+from attnlab.ui.lessons.panel import LessonPanel
+from attnlab.ui.lessons.player import LessonPlayer
+from attnlab.ui.playground.entry import PLAYGROUND
+
+if TYPE_CHECKING:
+    from attnlab.lessons.slides import Slide
+    from attnlab.ui.lessons.lesson_pages import LessonPages
+    from attnlab.ui.playground.playground import Playground
+    from attnlab.ui.predict.exercise_dialog import ExerciseDialog
+    from attnlab.ui.present import PresentWindow
+
+FILTER = "Lessons (*.md)"
+LESSONS = "lessons"
+CANVAS = "canvas"
+
+
+class LessonController(QObject):
+    """Owns the player, the panel beside the playground, the lessons' workspace, the draft, and the presentation."""
+
+    def __init__(self, playground: "Playground", window: Host) -> None:
+        super().__init__(window)
+        self._playground, self._window = playground, window
+        self._palette = LIGHT
+        self._touring = self._lens_opened = False
+        self._walkable: tuple[bool, bool] | None = None
+        self.player = LessonPlayer(playground.document, self)
+        self.panel: LessonPanel | None = None
+        self.workspace: LessonPages | None = None
+        self.draft: Draft | None = None
+        self.presentation: PresentWindow | None = None
+        self.exercise: ExerciseDialog | None = None
+        self.player.slide_changed.connect(self._on_slide_changed)
+        self.player.frame_changed.connect(self._on_frame_changed)
+
+    # Opening and walking
+
+    def open(self, name: str | Path, step: int = 0) -> bool:
+        """Open a lesson by its name or file, and walk it beside the playground; a sentence says what went wrong."""
+        from attnlab.lessons.library import find
+
+        try:
+            lesson = find(str(name))
+        except AttnlabError as error:
+            self.refuse(str(error))
+            return False
+        return self.walk(lesson, step)
+
+    def walk(self, lesson: Lesson, step: int = 0) -> bool:
+        """Walk a lesson beside the playground, from one of its steps; False when it has none."""
+        if not lesson.steps:
+            self.refuse(f"{lesson.title or lesson.name} has no steps yet.")
+            self.show_lesson(lesson)
+            return False
+        self.player.open(lesson, step)
+        self._window.show_workspace(PLAYGROUND.name)
+        if self._playground.canvas.isVisible() or self.panel is None:
+            self._playground.canvas.setFocus()
+        else:
+            self.panel.focus()
+        if lesson.problems:
+            first, more = lesson.problems[0], len(lesson.problems) - 1
+            self.refuse(f"Line {first.line}: {first.reason}" + (f" And {more} more; see Lessons." if more else ""))
+        return True
+
+    def close(self) -> None:
+        """Leave the lesson that is open; what it showed stays."""
+        self.player.close()
+
+    def ask_open(self) -> None:
+        """Ask for a lesson's file and open it."""
+        dialog = self.dialog("Open a lesson")
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.fileSelected.connect(self._on_open_selected)
+        dialog.open()
+
+    def take_key(self, key: Qt.Key) -> bool:
+        """Walk the open lesson by the keys of a clicker; False when the key is not the lesson's."""
+        if self.player.slide is None or self._window.current != PLAYGROUND.name:
+            return False
+        if key == Qt.Key.Key_PageDown:
+            self.player.next()
+        elif key == Qt.Key.Key_PageUp:
+            self.player.back()
+        else:
+            return False
+        self._window.refresh_actions()
+        return True
+
+    # The workspace
+
+    def pages(self) -> tuple[QWidget, QWidget, QWidget]:
+        """Return the bar of the lessons, the shelf with a page, and the line for messages; reads all lessons."""
+        from attnlab.ui.lessons.lesson_pages import LessonPages
+
+        self.workspace = LessonPages(self)
+        return self.workspace.header, self.workspace.body, self.workspace.footer
+
+    def shown(self) -> None:
+        """Show where the lesson that is walked stands."""
+        if self.workspace is not None:
+            self.workspace.shown()
+
+    def hidden(self) -> None:
+        """Clear the message."""
+        if self.workspace is not None:
+            self.workspace.hidden()
+
+    def arrange(self, width: int) -> None:
+        """Leave the layout to the splitter."""
+
+    def escape(self) -> None:
+        """Nothing here is open that Escape would close."""
+
+    def show_lesson(self, lesson: Lesson) -> None:
+        """Show a lesson's page in the workspace."""
+        self._window.show_workspace(LESSONS)
+        if self.workspace is not None:
+            self.workspace.show_lesson(lesson)
+
+    # Recording
+
+    def new_draft(self) -> None:
+        """Begin a lesson of one's own, without steps."""
+        from attnlab.ui.lessons.recording import fresh
+
+        self.edit_draft(fresh())
+
+    def edit_draft(self, lesson: Lesson) -> None:
+        """Open a lesson in the editor; a draft with unsaved changes goes on, or is kept as a file first."""
+        if self.draft is None or not self.draft.modified or self.draft.path is None or self.draft.path != lesson.path:
+            self._keep_draft()
+            self._begin(lesson)
+        self.show_draft()
+
+    def _begin(self, lesson: Lesson) -> Draft:
+        if self.draft is not None:
+            self.draft.deleteLater()
+        self.draft = Draft(lesson, self)
+        self.draft.changed.connect(self._on_draft_changed)
+        return self.draft
+
+    def show_draft(self) -> None:
+        """Show the recorded lesson in the editor."""
+        self._window.show_workspace(LESSONS)
+        if self.workspace is not None and self.draft is not None:
+            self.workspace.show_draft(self.draft)
+        self._window.refresh_actions()  # whose keys undo and save the draft from now on
+
+    def add_step(self) -> None:
+        """Record what the playground shows as a step of the draft, which is begun when there is none."""
+        from attnlab.ui.lessons.recording import Shown, fresh, recorded
+
+        own = self.player.lesson
+        draft = self.draft or self._begin(own if own is not None and self.is_own(own) else fresh())
+        try:
+            lesson = recorded(draft.lesson, Shown.of(self._playground))
+        except AttnlabError as error:
+            self.refuse(str(error))
+            return
+        draft.edit("Add a step", lesson)
+        draft.choose(len(lesson.steps) - 1)
+        self.note(f"Added as step {len(lesson.steps)} of “{lesson.title}”. Ctrl+2 leads to its text.")
+        if self.workspace is not None:
+            self.workspace.show_draft(draft)
+
+    def is_own(self, lesson: Lesson) -> bool:
+        """Tell whether a lesson is the person's to change: those that ship have no file of the person's."""
+        return lesson.path is not None
+
+    @property
+    def editing(self) -> Draft | None:
+        """The draft, while its editor is shown: it is what is saved and undone then."""
+        shown = self.workspace is not None and self.workspace.editor.isVisible()
+        return self.draft if shown else None
+
+    def save_draft(self) -> None:
+        """Save the lesson in the editor."""
+        if self.workspace is not None:
+            self.workspace.editor.save()
+
+    def _keep_draft(self) -> None:
+        """Write a draft with unsaved changes beside the person's lessons, so that nothing is lost."""
+        from attnlab.ui.lessons.recording import keep
+
+        if self.draft is not None and self.draft.modified:
+            try:
+                self.note(f"Unsaved changes of “{self.draft.lesson.title}” are kept as {keep(self.draft.lesson)}")
+            except AttnlabError as error:
+                self.refuse(str(error))
+
+    # Presenting
+
+    def present(self, first: bool = False) -> None:
+        """Present the open lesson from its present step or its first, or a tour of what is open without a lesson."""
+        if self.presentation is not None:
+            return
+        from attnlab.ui.present import PresentWindow
+
+        chosen = self.workspace.chosen if self.workspace is not None else None
+        if chosen is not None and not self._is_at(*chosen) and not self.walk(*chosen):
+            return
+        if self.player.slide is None:
+            from attnlab.lessons.tour import tour
+
+            self._touring = True
+            self.player.open(tour(self._playground.document.experiment, "stage"))
+        elif first:
+            self.player.first()
+        still = self._window.settings.reduced_motion
+        self.presentation = PresentWindow(self._playground, self.player, self._window, reduced_motion=still)
+        self.presentation.left.connect(self._on_left)
+        self.presentation.present()
+
+    def _is_at(self, lesson: Lesson, step: int) -> bool:
+        slide = self.player.slide
+        return slide is not None and self.player.lesson == lesson and slide.index == step
+
+    @Slot()
+    def _on_left(self) -> None:
+        if self.presentation is not None:
+            self.presentation.deleteLater()
+            self.presentation = None
+        if self._touring:
+            self._touring = False
+            self.player.close()
+        self._window.activateWindow()
+        self._window.refresh_actions()
+
+    # Exercises and solutions
+
+    def make_exercise(self) -> None:
+        """Let the person choose cells to blank, and make an exercise of what is open."""
+        from attnlab.ui.predict.exercise_dialog import ExerciseDialog
+
+        if self.exercise is None:
+            self.exercise = ExerciseDialog(self._playground, self._window)
+            self.exercise.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            self.exercise.set_palette(self._palette)
+            self.exercise.finished.connect(self._on_exercise_closed)
+        self._window.show_workspace(PLAYGROUND.name)
+        self.exercise.show()
+        self.exercise.activateWindow()
+
+    def copy_solution(self, form: str) -> None:
+        """Put the whole computation of what is open on the clipboard, as "markdown" or "latex"."""
+        from attnlab.ui.predict.solution_actions import copy_latex, copy_markdown
+
+        (copy_latex if form == "latex" else copy_markdown)(self._playground)
+
+    def ask_save_solution(self) -> None:
+        """Ask for a file and write the whole computation of what is open to it."""
+        from attnlab.ui.predict.solution_actions import ask_save
+
+        ask_save(self._playground, self._window)
+
+    # Saying and showing
+
+    @property
+    def playground(self) -> "Playground":
+        """The playground beside which lessons are walked."""
+        return self._playground
+
+    @property
+    def window(self) -> Host:
+        """The window all of it belongs to."""
+        return self._window
+
+    def say(self, sentence: str) -> None:
+        """Show a sentence in the line for messages."""
+        if self.workspace is not None:
+            self.workspace.show_message(sentence)
+
+    def note(self, sentence: str) -> None:
+        """Show one sentence about something done."""
+        self._playground.step_bar.show_note(sentence)
+        if self.workspace is not None:
+            self.workspace.show_note(sentence)
+
+    def refuse(self, sentence: str) -> None:
+        """Show one sentence about something refused, in every workspace."""
+        self._window.say(sentence)
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours from now on."""
+        self._palette = palette
+        if self.panel is not None:
+            self.panel.set_palette(palette)
+        if self.workspace is not None:
+            self.workspace.set_palette(palette)
+        if self.exercise is not None:
+            self.exercise.set_palette(palette)
+
+    def dialog(self, title: str, name_filter: str = FILTER, suffix: str = "") -> QFileDialog:
+        """Return a dialog for one file, to open, or with a suffix to save."""
+        from attnlab.lessons.library import user_folder
+
+        dialog = QFileDialog(self._window, title)
+        dialog.setNameFilter(name_filter)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        if suffix:
+            dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+            dialog.setDefaultSuffix(suffix)
+        if name_filter == FILTER and user_folder().is_dir():
+            dialog.setDirectory(str(user_folder()))
+        return dialog
+
+    def stop(self) -> None:
+        """End what is presented, and keep a draft with unsaved changes."""
+        if self.presentation is not None:
+            self.presentation.close()
+        if self.exercise is not None:
+            self.exercise.close()
+        self._keep_draft()
+
+    @Slot(object)
+    def _on_slide_changed(self, slide: "Slide | None") -> None:
+        self._show_lens(slide)
+        if not self._touring:
+            self._show_panel(slide)
+        if self.workspace is not None:
+            self.workspace.show_progress()
+        self._window.refresh_actions()
+
+    @Slot(object)
+    def _on_frame_changed(self, _: object) -> None:
+        if self.panel is not None:
+            self.panel.show_progress()
+
+    def _show_lens(self, slide: "Slide | None") -> None:
+        lens = slide.step.lens if slide is not None else None
+        if lens or self._lens_opened:
+            self._playground.lenses.open_lens(lens or CANVAS)
+        self._lens_opened = bool(lens)
+
+    def _show_panel(self, slide: "Slide | None") -> None:
+        if self.panel is None and slide is not None:
+            self.panel = LessonPanel(self.player, self._playground)
+            self.panel.close_requested.connect(self.close)
+            self.panel.present_requested.connect(self.present)
+            self.panel.set_palette(self._palette)
+            self._playground.explain.set_palette(self._palette)  # which has another place now, and lost its fonts
+        if self.panel is not None:
+            self.panel.setVisible(slide is not None)
+            self.panel.show_slide()
+
+    @Slot()
+    def _on_draft_changed(self) -> None:
+        """Let the keys for undo and redo know what there is to do, when it is something now or nothing any more."""
+        draft = self.draft
+        walkable = (bool(draft.undo_label), bool(draft.redo_label)) if draft is not None else None
+        if walkable != self._walkable:
+            self._walkable = walkable
+            self._window.refresh_actions()
+
+    @Slot()
+    def _on_exercise_closed(self) -> None:
+        self.exercise = None
+
+    @Slot(str)
+    def _on_open_selected(self, path: str) -> None:
+        self.open(Path(path))

@@ -1,0 +1,332 @@
+"""The lessons' workspace: the shelf at the left, beside it a lesson's page or the editor, a bar above and one below."""
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, QTimer, Slot
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSplitter, QStackedWidget, QWidget
+
+from attnlab.base.counted import counted
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.lessons.lesson import Lesson, Problem
+from attnlab.ui.base.jobs import run
+from attnlab.ui.base.theme import font, px
+from attnlab.ui.lessons.draft import Draft
+from attnlab.ui.lessons.editor import Editor
+from attnlab.ui.lessons.lesson_page import LessonPage
+from attnlab.ui.lessons.list_rows import Row
+from attnlab.ui.lessons.row_list import RowList
+from attnlab.ui.widgets.elided_label import ElidedLabel
+
+if TYPE_CHECKING:
+    from attnlab.ui.lessons.lesson_controller import LessonController
+
+NOTE_MS = 8000
+SHELF = 300
+
+
+class LessonPages(QObject):
+    """Owns the shelf, the page and the editor; what is done with a lesson goes to the controller."""
+
+    def __init__(self, controller: "LessonController") -> None:
+        super().__init__(controller)
+        self._controller = controller
+        self._palette = LIGHT
+        self._lessons: tuple[Lesson | None, ...] = ()
+        self._shown: Lesson | None = None
+        self.header, self.footer = self._make_header(), self._make_footer()
+        self.shelf = RowList("Lessons")
+        self.page, self.editor = LessonPage(), Editor(controller)
+        self.stack = QStackedWidget()
+        self.stack.addWidget(self.page)
+        self.stack.addWidget(self.editor)
+        self.body = QSplitter(Qt.Orientation.Horizontal)
+        self.body.setHandleWidth(1)
+        self.body.setChildrenCollapsible(False)
+        self.body.addWidget(self._make_side())
+        self.body.addWidget(self.stack)
+        self.body.setStretchFactor(1, 1)
+        self._note_timer = QTimer(self)
+        self._note_timer.setSingleShot(True)
+        self._note_timer.setInterval(NOTE_MS)
+        self._note_timer.timeout.connect(self._on_note_read)
+        self._connect()
+        self.reload()
+
+    def _make_side(self) -> QWidget:
+        side = QWidget()
+        side.setProperty("ground", "surface")
+        row = QHBoxLayout(side)
+        row.setContentsMargins(4, 8, 4, 8)
+        row.addWidget(self.shelf)
+        side.setMinimumWidth(px(200))
+        self._side = side
+        return side
+
+    def _make_header(self) -> QFrame:
+        bar = QFrame()
+        bar.setProperty("ground", "top")
+        row = QHBoxLayout(bar)
+        row.setContentsMargins(16, 8, 16, 8)
+        row.setSpacing(8)
+        self._title = QLabel("Lessons")
+        self._title.setProperty("role", "title")
+        self._open, self._new, self._draft = QPushButton("Open a file…"), QPushButton("New lesson"), QPushButton()
+        self._open.setToolTip("Open a lesson from a Markdown file")
+        self._new.setToolTip("Begin a lesson of your own")
+        self._draft.setToolTip("Go on with the lesson that you are writing")
+        self._draft.hide()
+        row.addWidget(self._title)
+        row.addStretch(1)
+        for button in (self._draft, self._open, self._new):
+            row.addWidget(button)
+        return bar
+
+    def _make_footer(self) -> QFrame:
+        bar = QFrame()
+        bar.setProperty("ground", "bottom")
+        row = QHBoxLayout(bar)
+        row.setContentsMargins(16, 6, 16, 6)
+        self._message = ElidedLabel()
+        self._message.setObjectName("message")
+        self._message.setAccessibleName("Message")
+        row.addWidget(self._message, 1)
+        return bar
+
+    def _connect(self) -> None:
+        self.shelf.chosen.connect(self._on_chosen)
+        self.shelf.opened.connect(self._on_opened)
+        self._open.clicked.connect(self._controller.ask_open)
+        self._new.clicked.connect(self._controller.new_draft)
+        self._draft.clicked.connect(self._controller.show_draft)
+        page = self.page
+        page.walk_requested.connect(self._on_walk_requested)
+        page.present_requested.connect(self._controller.present)
+        page.print_requested.connect(self._on_print_requested)
+        page.check_requested.connect(self._on_check_requested)
+        page.edit_requested.connect(self._on_edit_requested)
+        self.editor.left.connect(self._on_editor_left)
+        self.editor.saved.connect(self._on_saved)
+
+    @property
+    def message(self) -> str:
+        """The sentence below, "" for none."""
+        return self._message.text()
+
+    @property
+    def lessons(self) -> tuple[Lesson, ...]:
+        """The lessons on the shelf, in order."""
+        return tuple(lesson for lesson in self._lessons if lesson is not None)
+
+    @property
+    def chosen(self) -> tuple[Lesson, int] | None:
+        """The lesson and the step that is looked at in the workspace; None while it is not shown."""
+        draft = self._controller.editing
+        if draft is not None:
+            return draft.lesson, draft.chosen
+        shown = self._shown if self.page.isVisible() else None
+        return (shown, self.page.chosen) if shown is not None else None
+
+    def reload(self) -> None:
+        """Read the lessons again and show them on the shelf."""
+        from attnlab.lessons.library import all_lessons
+
+        lessons = all_lessons()
+        ours = [lesson for lesson in lessons if lesson.path is None]
+        theirs = [lesson for lesson in lessons if lesson.path is not None]
+        extra = self._shown if self._shown is not None and self._shown.path not in [le.path for le in lessons] else None
+        if extra is not None:
+            theirs.append(extra)
+        self._lessons = (None, *ours, *([None, *theirs] if theirs else []))
+        self._show_shelf()
+        if self._shown is None and self.lessons:
+            self._show(self.lessons[0])
+
+    def _show_shelf(self) -> None:
+        titles = iter(("Lessons", "Your lessons"))
+        rows = [Row(next(titles), section=True) if le is None else _row(le) for le in self._lessons]
+        chosen = next((i for i, le in enumerate(self._lessons) if le is not None and self._is(le)), -1)
+        self.shelf.show_rows(rows, chosen)
+
+    def _is(self, lesson: Lesson) -> bool:
+        return self._shown is not None and (lesson.name, lesson.path) == (self._shown.name, self._shown.path)
+
+    def show_lesson(self, lesson: Lesson) -> None:
+        """Show a lesson's page, and the lesson on the shelf even if it lies elsewhere."""
+        self._show(lesson)
+        self.reload()
+
+    def show_draft(self, draft: Draft) -> None:
+        """Show the lesson that is being written in the editor."""
+        self.editor.show_draft(draft)
+        draft.changed.connect(self._on_draft_changed, Qt.ConnectionType.UniqueConnection)
+        self._on_draft_changed()
+        self.stack.setCurrentWidget(self.editor)
+        self._side.hide()
+        if self.editor.isVisible():  # or what is typed beside the playground would go into the text
+            self.editor.focus()
+
+    def show_progress(self) -> None:
+        """Show which step of which lesson is walked just now."""
+        if self._shown is not None:
+            self.page.show_lesson(self._shown, self._now(self._shown), self._controller.is_own(self._shown))
+
+    def _now(self, lesson: Lesson) -> int | None:
+        player = self._controller.player
+        open_now = player.lesson
+        if player.slide is None or open_now is None or (open_now.name, open_now.path) != (lesson.name, lesson.path):
+            return None
+        return player.slide.index
+
+    def hidden(self) -> None:
+        """Clear the message."""
+        self._note_timer.stop()
+        self._message.setText("")
+
+    def shown(self) -> None:
+        """Show where the lesson that is walked stands."""
+        self.header.setMinimumHeight(px(50))
+        self.footer.setMinimumHeight(self._controller.playground.step_bar.sizeHint().height())
+        if self.stack.currentWidget() is self.editor:
+            self.editor.focus()
+            return
+        walked = self._controller.player.lesson
+        if walked is not None and not self._is(walked):
+            self._show(walked)
+            self.reload()
+        self.shelf.setFocus()
+        self.show_progress()
+
+    def show_message(self, sentence: str) -> None:
+        """Show one sentence about something refused."""
+        self._note_timer.stop()
+        self._message.setStyleSheet(f"color: {self._palette.bad}")
+        self._message.setText(sentence)
+
+    def show_note(self, sentence: str) -> None:
+        """Show one sentence for a while."""
+        self._message.setStyleSheet(f"color: {self._palette.muted}")
+        self._message.setText(sentence)
+        if self._message.isVisible():
+            self._note_timer.start()
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours, and the present size of type, from now on."""
+        self._palette = palette
+        self._title.setFont(font("title"))
+        for part in (self.shelf, self.page, self.editor):
+            part.set_palette(palette)
+        self._side.setMinimumWidth(px(200))
+        self.body.setSizes([px(SHELF), max(self.body.width() - px(SHELF), px(300))])
+
+    def _show(self, lesson: Lesson) -> None:
+        self._shown = lesson
+        self.stack.setCurrentWidget(self.page)
+        self._side.show()
+        self.page.show_lesson(lesson, self._now(lesson), self._controller.is_own(lesson))
+
+    @Slot(int)
+    def _on_chosen(self, row: int) -> None:
+        lesson = self._lessons[row]
+        if lesson is not None:
+            self.show_message("")
+            self._show(lesson)
+
+    @Slot(int)
+    def _on_opened(self, row: int) -> None:
+        lesson = self._lessons[row]
+        if lesson is not None:
+            self._controller.walk(lesson)
+
+    @Slot(int)
+    def _on_walk_requested(self, step: int) -> None:
+        if self._shown is not None:
+            self._controller.walk(self._shown, step)
+
+    @Slot()
+    def _on_print_requested(self) -> None:
+        from attnlab.ui.lessons.printing import ask_print
+
+        if self._shown is not None:
+            ask_print(self._controller, self._shown)
+
+    @Slot()
+    def _on_check_requested(self) -> None:
+        """Have every step computed in the worker: a lesson of large tables takes its time."""
+        from attnlab.lessons.slides import check
+
+        lesson = self._shown
+        if lesson is not None:
+            self.show_note("Computing every step…")
+            run(
+                check,
+                lesson,
+                on_done=partial(self._show_checked, lesson),
+                on_failed=self.show_message,
+                lane=self._controller.playground.lane,
+                owner=self,
+                doing="computing the steps of the lesson",
+            )
+
+    def _show_checked(self, lesson: Lesson, problems: tuple[Problem, ...]) -> None:
+        if lesson is not self._shown:
+            return  # another one is looked at by now
+        self.page.show_problems(problems)
+        found = len(problems)
+        self.show_note(
+            f"{counted(found, 'thing')} to mend, listed above the steps." if found
+            else f"All {len(lesson.steps)} steps can be computed, and every number in their texts is filled."
+            if len(lesson.steps) > 1 else "The step can be computed, and every number in its text is filled."
+        )  # fmt: skip
+
+    @Slot()
+    def _on_edit_requested(self) -> None:
+        from attnlab.lessons.library import user_folder
+
+        lesson = self._shown
+        if lesson is None:
+            return
+        if not self._controller.is_own(lesson):
+            name = f"my-{lesson.name}"
+            path = user_folder() / f"{name}.md"
+            lesson = replace(lesson, name=name, title=f"{lesson.title} (mine)", path=path, order=0)
+        self._controller.edit_draft(lesson)
+
+    @Slot()
+    def _on_editor_left(self) -> None:
+        self._side.show()
+        self.stack.setCurrentWidget(self.page)
+        draft = self._controller.draft
+        if draft is not None and draft.path is not None and not draft.modified:
+            self._shown = draft.lesson
+        self.reload()
+        self.show_progress()
+        self.shelf.setFocus()
+        self._controller.window.refresh_actions()
+
+    @Slot(object)
+    def _on_saved(self, path: Path) -> None:
+        self.show_note(f"Saved {path}")
+        self.reload()
+
+    @Slot()
+    def _on_draft_changed(self) -> None:
+        draft = self._controller.draft
+        self._draft.setVisible(draft is not None and self.stack.currentWidget() is not self.editor)
+        if draft is not None:
+            title = draft.lesson.title.replace("&", "&&")  # or it would underline a letter
+            self._draft.setText(f"Go on with “{title}”{' •' if draft.modified else ''}")
+
+    @Slot()
+    def _on_note_read(self) -> None:
+        self._message.setText("")
+
+
+def _row(lesson: Lesson) -> Row:
+    caption = "  ·  ".join([counted(len(lesson.steps), "step"), *([" ".join(lesson.covers)] if lesson.covers else [])])
+    about = lesson.about
+    if lesson.problems:
+        about = f"Line {lesson.problems[0].line}: {lesson.problems[0].reason}"
+    return Row(lesson.title or lesson.name, about or " ", caption, wrong=bool(lesson.problems))

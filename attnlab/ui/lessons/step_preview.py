@@ -1,0 +1,112 @@
+"""How a step's text reads with its numbers in it, and what of it cannot be filled; computed in the worker."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.lessons.lesson import Lesson, Step
+from attnlab.ui.base.jobs import run
+from attnlab.ui.base.theme import font
+from attnlab.ui.lessons.markdown import MarkdownLabel
+
+if TYPE_CHECKING:
+    from attnlab.ui.playground.playground import Playground
+
+MOST_WORDS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Previewed:
+    """A step's text with its numbers, and the sentences that say what is wrong with the step."""
+
+    text: str
+    wrong: tuple[str, ...]
+
+
+def previewed(lesson: Lesson, index: int) -> Previewed:
+    """Compute a step of a lesson, fill its text, and say what is wrong with it. Runs on any thread."""
+    from attnlab.compute.engine import compute
+    from attnlab.lessons.slides import check, filled, slides
+
+    step = lesson.steps[index]
+    slide = slides(lesson)[index]
+    text = step.text
+    if slide.experiment is not None and "{{" in text:
+        before = compute(slide.before or slide.experiment, "cpu", "float32")
+        text = filled(text, compute(slide.experiment, "cpu", "float32"), before, slide, markdown=True)
+    marked = replace(lesson, problems=(), steps=tuple(_placed(s, i) for i, s in enumerate(lesson.steps)))
+    wrong = [problem.reason for problem in check(marked) if problem.line == index]
+    words = len(text.split())
+    if words > MOST_WORDS:
+        wrong.append(f"{words} words are many to read from the last row; about {MOST_WORDS} are enough.")
+    return Previewed(text, tuple(wrong))
+
+
+def _placed(step: Step, index: int) -> Step:
+    """Return a step whose lines are all its place in the lesson, to know what problem belongs to it."""
+    question = replace(step.question, line=index) if step.question is not None else None
+    edits = tuple(replace(edit, line=index) for edit in step.edits)
+    lines = (index,)
+    return replace(step, question=question, edits=edits, line=index, text_lines=lines, notes_lines=lines, at=())
+
+
+class Preview(QFrame):
+    """Shows a step's text filled; announces when it was."""
+
+    filled = Signal()
+
+    def __init__(self, playground: "Playground", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._playground = playground
+        self._palette = LIGHT
+        self._last: tuple[Lesson, int] | None = None
+        self.setAccessibleName("Preview")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(10, 2, 10, 2)
+        column.setSpacing(4)
+        self.text = MarkdownLabel()
+        self.wrong = QLabel()
+        self.wrong.setTextFormat(Qt.TextFormat.PlainText)
+        self.wrong.setWordWrap(True)
+        self.wrong.setAccessibleName("What is wrong with the step")
+        for label in (self.text, self.wrong):
+            label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+            column.addWidget(label)
+        self.wrong.hide()
+
+    def set_palette(self, palette: Palette) -> None:
+        """Write in other colours from now on."""
+        self._palette = palette
+        self.text.set_palette(palette)
+        self.wrong.setFont(font("caption"))
+        self.wrong.setStyleSheet(f"color: {palette.bad}")
+
+    def show_step(self, lesson: Lesson, index: int) -> None:
+        """Show a step of a lesson as soon as it is computed; only the newest that was asked for is shown."""
+        if self._last is not None and self._last[0] is lesson and self._last[1] == index:
+            return
+        self._last = lesson, index
+        run(
+            previewed,
+            lesson,
+            index,
+            on_done=self._show,
+            on_failed=self._on_failed,
+            latest=(self, "preview"),
+            lane=self._playground.lane,
+            owner=self,
+            doing="computing the step",
+        )
+
+    def _on_failed(self, sentence: str) -> None:
+        self._last = None
+        self._show(Previewed("", (sentence,)))
+
+    def _show(self, result: Previewed) -> None:
+        self.text.show_markdown(result.text)
+        self.wrong.setText("\n".join(result.wrong))
+        self.wrong.setVisible(bool(result.wrong))
+        self.filled.emit()

@@ -1,0 +1,422 @@
+"""The playground: inputs, canvas and explanation around one document; the place where the parts meet."""
+
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, QPoint, Qt, Signal, Slot
+from PySide6.QtWidgets import QWidget
+
+from attnlab.attention import edits
+from attnlab.attention.examples.presets import PRESETS, preset
+from attnlab.attention.stages.explanation import Cell
+from attnlab.base.errors import AttnlabError
+from attnlab.compute.engine import devices
+from attnlab.compute.service import ComputeService, Reply
+from attnlab.document.document import Document, View, fitted
+from attnlab.document.scene import Scene
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.base.jobs import Lane, run
+from attnlab.ui.export.code_export import CodeExport
+from attnlab.ui.playground.columns import Columns
+from attnlab.ui.playground.explain_panel import ExplainPanel
+from attnlab.ui.playground.history_list import HistoryList
+from attnlab.ui.playground.inputs_panel import InputsPanel
+from attnlab.ui.playground.lens_area import CANVAS, LensArea
+from attnlab.ui.playground.preset_gallery import PresetGallery, thumbnail
+from attnlab.ui.playground.session_files import SessionFiles
+from attnlab.ui.playground.step_bar import StepBar
+from attnlab.ui.playground.top_bar import TopBar
+
+if TYPE_CHECKING:
+    from attnlab.attention.stages.trace import Trace
+
+
+class Playground(QObject):
+    """Owns the document, the worker and the views, and carries what happens from one to the next."""
+
+    computed = Signal(object)
+    title_changed = Signal(str)
+
+    def __init__(self, scene: Scene, label: str, service: ComputeService, parent: QWidget, page: QWidget) -> None:
+        """``page`` is the parent of the parts: created inside it, each is styled once, not again at each move."""
+        super().__init__(parent)
+        self.document = Document(label, scene, self)
+        self.service = service
+        self.reply: Reply | None = None
+        self._palette = LIGHT
+        self._warned = ""
+        self._stroke = 0, True
+        self.pinned: Trace | None = None
+        self.lane = Lane("between", self, around=service.between)
+        """Runs jobs one at a time, between requests."""
+        self.top_bar = TopBar(self.document, devices(), page)  # first, as Tab follows the order of creation
+        self.body = Columns(page)
+        self.inputs = InputsPanel(self.document, self.body)
+        self.lenses = LensArea(self.run_for_lens, self.body)
+        self.canvas = self.lenses.canvas
+        self.explain = ExplainPanel(self.body)
+        self.step_bar = StepBar(page)
+        self.body.fill(self.inputs, self.lenses, self.explain)
+        self.gallery = PresetGallery(parent)
+        self.gallery.fill([(p.name, p.title, p.about) for p in PRESETS.values()])
+        self.history = HistoryList(parent)
+        self.files = SessionFiles(self, parent)
+        self.code = CodeExport(self, parent)
+        self._connect()
+        self._request()
+        self._on_history_changed()
+        self._open_lens_of(scene.preset)
+
+    def _connect(self) -> None:
+        document, canvas = self.document, self.canvas
+        document.scene_changed.connect(self._on_scene_changed)
+        document.view_changed.connect(self._on_view_changed)
+        document.history_changed.connect(self._on_history_changed)
+        document.message_raised.connect(self.step_bar.show_message)
+        self.service.computed.connect(self._on_computed)
+        canvas.cell_hovered.connect(self._on_cell_hovered)
+        canvas.cell_clicked.connect(self._on_cell_clicked)
+        canvas.cell_moved.connect(self._on_cell_moved)
+        canvas.alone_requested.connect(self._on_alone_requested)
+        canvas.head_clicked.connect(self._on_head_chosen)
+        canvas.head_ablated.connect(self._on_head_ablated)
+        canvas.mask_painted.connect(self._on_mask_painted)
+        self.lenses.cell_clicked.connect(self._on_cell_clicked)
+        self.lenses.edit_requested.connect(document.edit)
+        self.lenses.pin_toggled.connect(self.toggle_pin)
+        self.lenses.look_chosen.connect(self.look)
+        self.lenses.strips_toggled.connect(self.toggle_strips)
+        self.explain.cell_clicked.connect(self._on_cell_clicked)
+        for box in (self.inputs.query_box, self.inputs.memory_box):
+            box.comparison_wanted.connect(self._pin_before)
+        self.step_bar.place_requested.connect(self._on_place_requested)
+        self.step_bar.depth_requested.connect(self._on_depth_requested)
+        self.top_bar.head_chosen.connect(self._on_head_chosen)
+        self.top_bar.switches.painting_toggled.connect(self.toggle_painting)
+        self.top_bar.switches.mask_cleared.connect(self.clear_mask)
+        self.top_bar.gallery_requested.connect(self.open_gallery)
+        self.top_bar.history_requested.connect(self.open_history)
+        self.gallery.preset_chosen.connect(self.open_preset)
+        self.history.step_chosen.connect(document.jump)
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint everything in other colours and the present size of type."""
+        self._palette = palette
+        for view in (self.inputs, self.lenses, self.explain, self.top_bar, self.step_bar, self.gallery, self.history):
+            view.set_palette(palette)
+        self.body.arrange()
+        if self.reply is not None:
+            self._show(self.reply)
+
+    def _request(self) -> None:
+        scene, view = self.document.scene, self.document.view
+        self.explain.show_about(PRESETS[scene.preset].about if scene.preset in PRESETS else "")
+        mean = view.head == "mean"
+        self.service.request(scene.experiment, scene.device, scene.dtype, None, mean)
+
+    def _show(self, reply: Reply) -> None:
+        assert reply.trace is not None
+        view = fitted(self.document.view, reply.request.experiment)  # which may be of another shape than what is open
+        self.canvas.show_trace(reply.trace, view)
+        self.lenses.show_trace(reply.trace, view)
+        self.explain.show_trace(reply.trace, view)
+        self.step_bar.show_reply(reply, view)
+        self.body.make_room()
+
+    @Slot(object)
+    def _on_scene_changed(self, scene: Scene) -> None:
+        self.step_bar.show_message("")
+        self._request()
+
+    @Slot(object)
+    def _on_view_changed(self, view: View) -> None:
+        if self.reply is None or self.reply.request.experiment is not self.document.experiment:
+            return  # the trace that fits this view is on its way, and will be shown with it
+        self.canvas.show_view(view)
+        self.lenses.show_view(view)
+        self.explain.show_view(view)
+        self.step_bar.show_view(view)
+
+    @Slot()
+    def _on_history_changed(self) -> None:
+        if self.history.isVisible():
+            self.history.fill(self.document.history)
+        self.title_changed.emit(self.title())
+
+    @Slot(object)
+    def _on_computed(self, reply: Reply) -> None:
+        if reply.trace is None:
+            self._on_failed(reply)
+            return
+        self.reply = reply
+        if reply.request.id == self.service.newest:
+            self.document.note_computed()
+        self._show(reply)
+        self._warn(" ".join(reply.warnings))
+        self.computed.emit(reply)
+
+    def _warn(self, sentence: str) -> None:
+        """Show what overflowed, and take back what did before and does no longer."""
+        if sentence or self.step_bar.message == self._warned != "":
+            self.step_bar.show_message(sentence)
+        self._warned = sentence
+
+    def _on_failed(self, reply: Reply) -> None:
+        """Show why, return to the state before, and remove the failed state from the history."""
+        if reply.request.id != self.service.newest:
+            return  # what failed is no longer what is asked for
+        self.document.refuse()
+        self.step_bar.show_message(reply.error)
+
+    def run_for_lens(
+        self,
+        job: Callable[[], Any],
+        on_done: Callable[[Any], object],
+        on_failed: Callable[[str], object],
+        latest: Hashable = None,
+    ) -> None:
+        """Run a job of a lens between requests."""
+        run(job, on_done=on_done, on_failed=on_failed, latest=latest, lane=self.lane, doing="computing for a lens")
+
+    def stop(self) -> None:
+        """Finish saves and cancel all other work; may be called twice."""
+        self.files.stop()
+        self.lane.close()
+
+    @Slot(object)
+    def _on_cell_hovered(self, cell: object) -> None:
+        self.document.select(cell)  # type: ignore[arg-type]
+
+    @Slot(object)
+    def _on_cell_clicked(self, cell: object) -> None:
+        view = self.document.view
+        self.document.select(None if view.pinned and view.cell == cell else cell, pin=True)  # type: ignore[arg-type]
+
+    @Slot(object)
+    def _on_cell_moved(self, cell: object) -> None:
+        self.document.select(cell, pin=True)  # type: ignore[arg-type]
+
+    @Slot(object)
+    def _on_alone_requested(self, name: object) -> None:
+        self.document.show(alone=name)
+
+    @Slot(object)
+    def _on_head_chosen(self, head: object) -> None:
+        cell = self.document.view.cell
+        if cell is not None and cell.head is not None and isinstance(head, int):
+            cell = replace(cell, head=head)
+        elif cell is not None and head == "mean" and cell.stage not in ("inputs", "output"):
+            cell = replace(cell, head=None)
+        self.document.show(head=head, cell=cell)
+
+    @Slot(object)
+    def _on_place_requested(self, place: object) -> None:
+        self.document.show(at=place)
+
+    @Slot(object)
+    def _on_depth_requested(self, depth: object) -> None:
+        self.document.show(depth=depth)
+
+    def pages(self) -> tuple[QWidget, QWidget, QWidget]:
+        """Return the bar of switches, the columns, and the bar of steps."""
+        return self.top_bar, self.body, self.step_bar
+
+    def shown(self) -> None:
+        """Nothing changes while another workspace is shown."""
+
+    def hidden(self) -> None:
+        """Go on: a training may send weights, a lesson its states."""
+
+    def say(self, sentence: str) -> None:
+        """Show a sentence in the bar of steps."""
+        self.step_bar.show_message(sentence)
+
+    def take_key(self, key: Qt.Key) -> bool:
+        """Walk the steps by keys that no field took."""
+        step = {
+            Qt.Key.Key_Left: self.step_bar.step_back, Qt.Key.Key_PageUp: self.step_bar.step_back,
+            Qt.Key.Key_Right: self.step_bar.step_next, Qt.Key.Key_PageDown: self.step_bar.step_next,
+            Qt.Key.Key_Home: self.step_bar.step_first, Qt.Key.Key_End: self.step_bar.step_last,
+        }.get(key)  # fmt: skip
+        if step is None or not self.step_bar.isVisible():
+            return False
+        step()
+        return True
+
+    def escape(self) -> None:
+        """Let go of what is held, then of the card that fills the canvas; the arrows walk the steps again."""
+        self.let_go()
+        self.canvas.setFocus()
+
+    def arrange(self, width: int) -> None:
+        """Divide a width in pixels among the columns."""
+        self.body.arrange(width)
+
+    @property
+    def current_stage(self) -> str:
+        """The stage that a person is looking at: the one alone, the selected one, else the weights."""
+        view = self.document.view
+        return view.alone or (view.cell.stage if view.cell is not None else "weights")
+
+    @property
+    def current_head(self) -> int | str:
+        """The head shown; while all are shown, the head of the held cell."""
+        view = self.document.view
+        held = view.cell.head if view.pinned and view.cell is not None else None
+        return held if view.head == "all" and held is not None else view.head
+
+    def title(self) -> str:
+        """Return the name of what is open, with a mark when it was changed."""
+        name = self.document.path.stem if self.document.path is not None else self.document.scene.title
+        return f"{name}{' •' if self.document.modified else ''}"
+
+    @Slot(str)
+    def open_preset(self, name: str) -> None:
+        """Open a preset as one step that can be undone."""
+        try:
+            scene = Scene(preset(name), PRESETS[name].title, name)
+        except AttnlabError as error:
+            self.document.message_raised.emit(str(error))
+            return
+        self.document.open(
+            f"Open {PRESETS[name].title}",
+            replace(scene, device=self.document.scene.device, dtype=self.document.scene.dtype),
+        )
+        self._open_lens_of(name)
+
+    def _open_lens_of(self, name: str) -> None:
+        """Show a preset as it is meant to be looked at: on the canvas, or through a lens."""
+        self.lenses.open_lens((PRESETS[name].lens if name in PRESETS else "") or CANVAS)
+
+    @Slot()
+    def open_gallery(self) -> None:
+        """Show the presets below the title."""
+        at = self.top_bar.title_button.mapToGlobal(QPoint(0, self.top_bar.title_button.height() + 4))
+        self.gallery.popup(at, self.document.scene.preset, self._ask_thumbnail)
+
+    def _ask_thumbnail(self, name: str) -> None:
+        run(
+            thumbnail,
+            name,
+            on_done=partial(self.gallery.on_thumbnail, name),
+            on_failed=self.step_bar.show_message,
+            lane=self.lane,
+            doing="drawing the picture of a preset",
+        )
+
+    @Slot()
+    def open_history(self) -> None:
+        """Show the history below its button."""
+        button = self.top_bar.history_button
+        self.history.popup(button.mapToGlobal(QPoint(0, button.height() + 4)), self.document.history)
+
+    @Slot()
+    def let_go(self) -> None:
+        """Let go of the brush, then of the card that fills the canvas, of the selected cell, of the step."""
+        view = self.document.view
+        if self.canvas.painting:
+            self._paint(False)
+        elif view.alone is not None:
+            self.document.show(alone=None)
+        elif view.cell is not None:
+            self.document.select(None, pin=True)
+        elif view.at is not None:
+            self.document.show(at=None)
+
+    @Slot(int)
+    def _on_head_ablated(self, head: int) -> None:
+        off = head in self.document.experiment.config.ablated
+        label = f"Switch head {head} {'on' if off else 'off'}"
+        self._pin_before()
+        self.document.edit(label, lambda e: edits.toggle_head(e, head))
+
+    @Slot(object, int)
+    def _on_mask_painted(self, cell: Cell, gesture: int) -> None:
+        """Hide or show a pair, as the first one of the stroke does."""
+        e = self.document.experiment
+        if cell.row >= e.T_q or cell.column >= e.T_k:
+            return  # the cards show a state of other sizes
+        if gesture != self._stroke[0]:
+            self._stroke = gesture, e.config.mask is None or bool(e.config.mask[cell.row, cell.column])
+        hide, verb = self._stroke[1], "Mask" if self._stroke[1] else "Unmask"
+        label = f"{verb} by brush"
+        self.document.edit(label, lambda e: edits.paint_mask(e, cell.row, cell.column, not hide), ("brush", gesture))
+
+    @Slot()
+    def toggle_pin(self) -> None:
+        """Pin the state that is shown, or let go of the pinned one."""
+        shown = self.reply.trace if self.reply is not None else None
+        self.pin(shown if self.pinned is None else None)
+
+    def pin(self, trace: "Trace | None") -> None:
+        """Keep a state to compare with, None for none; the cards show the present one."""
+        self.pinned = trace
+        self.canvas.show_pinned(trace)
+        self.explain.show_pinned(trace)
+        self.look("present")
+
+    @Slot(object)
+    def look(self, look: object) -> None:
+        """Show the present state, the pinned one or their difference on every card."""
+        self.document.show(look=look if self.pinned is not None else "present")
+        self.lenses.show_pin(self.pinned is not None, self.document.view.look)
+
+    @Slot()
+    def toggle_strips(self) -> None:
+        """Show the figures of each stage on its card, or no longer."""
+        self.document.show(strips=not self.document.view.strips)
+        self.lenses.strips.setChecked(self.document.view.strips)
+
+    @Slot()
+    def _pin_before(self) -> None:
+        """Pin what is shown before something is taken out or moved, to see the difference, unless one is pinned."""
+        if self.pinned is None and self.reply is not None:
+            self.pin(self.reply.trace)
+
+    @Slot()
+    def toggle_painting(self) -> None:
+        """Begin or end painting the mask on the cards."""
+        self._paint(not self.canvas.painting)
+
+    def _paint(self, on: bool) -> None:
+        self.canvas.set_painting(on)
+        self.top_bar.switches.show_painting(on)
+        if on:
+            self.lenses.open_lens(CANVAS)
+            self.look("present")
+            self.step_bar.show_note("Drag over the cells of a map to mask them, or to bring them back; Esc ends.")
+
+    @Slot()
+    def clear_mask(self) -> None:
+        """Let go of the mask that was painted."""
+        self.document.edit("Clear the painted mask", lambda e: edits.configured(e, mask=None))
+
+    def toggle_causal(self) -> None:
+        """Switch the causal mask."""
+        on = not self.document.experiment.config.causal
+        self.document.edit(f"Causal {'on' if on else 'off'}", lambda e: edits.configured(e, causal=on))
+
+    def toggle_output(self) -> None:
+        """Switch W_o."""
+        on = self.document.experiment.weights.W_o is None
+        self.document.edit(f"W_o {'on' if on else 'off'}", lambda e: edits.toggle_output(e, on))
+
+    def toggle_biases(self) -> None:
+        """Switch the biases."""
+        on = not edits.has_biases(self.document.experiment)
+        self.document.edit(f"Biases {'on' if on else 'off'}", lambda e: edits.toggle_biases(e, on))
+
+    def show_all_heads(self) -> None:
+        """Show every head as a small multiple."""
+        self._on_head_chosen("all")
+
+    def show_mean(self) -> None:
+        """Show the mean of the heads."""
+        self._on_head_chosen("mean")
+
+    def focus_sentence(self) -> None:
+        """Put the keyboard into the sentence."""
+        self.inputs.sentence.setFocus()
+        self.inputs.sentence.selectAll()

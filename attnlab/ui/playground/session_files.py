@@ -1,0 +1,275 @@
+"""What leaves the playground and comes back: sessions opened and saved, pictures and tables exported."""
+
+import re
+from collections.abc import Callable
+from itertools import chain, count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, Signal, SignalInstance, Slot
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from attnlab.base.errors import AttnlabError
+from attnlab.document.first import First
+from attnlab.document.opened import Opened
+from attnlab.document.saved_view import sentence
+from attnlab.files.atomic import shown
+from attnlab.files.sessions.session_file import Session
+from attnlab.ui.base.theme import worn
+from attnlab.ui.base.themed_window import ThemedWindow
+from attnlab.ui.playground.reader import Opening, Reader
+from attnlab.ui.playground.saver import Saver, Saving
+from attnlab.ui.playground.session_state import LessonWalk, SessionState, find_lesson
+from attnlab.ui.playground.stage_export import export_stage
+
+if TYPE_CHECKING:
+    from attnlab.ui.playground.playground import Playground
+
+FILTER = "attnlab sessions (*.attnlab)"
+
+
+def _nothing(_: bool) -> None:
+    """Need not be told."""
+
+
+class SessionFiles(QObject):
+    """Opens, saves and exports for one playground; problems become one sentence in the window."""
+
+    opened = Signal(object)
+    """A session was opened from this file, or saved to it."""
+    save_failed = Signal(str)
+    """A session could not be written, for this reason."""
+
+    def __init__(self, playground: "Playground", window: QWidget) -> None:
+        super().__init__(playground)
+        self._playground = playground
+        self._window = window
+        self.lessons: Callable[[bool], LessonWalk | None] = lambda _make: None
+        """Finds what walks lessons beside the playground, and with True makes it if need be."""
+        self._state = SessionState(playground)
+        self._unfinished: Opened | None = None
+        self._unsaid = (0, "")
+        self._failed = False
+        self._saver = Saver(self)
+        self._saver.ended.connect(self._on_save_ended)
+        self._reader = Reader(self)
+        self._reader.ended.connect(self._on_read)
+        self._reader.delayed.connect(self._on_read_delayed)
+        playground.computed.connect(self._on_computed)
+
+    def begin(self, first: First, ready: SignalInstance) -> None:
+        """Show what the window opens with as it was looked at, and say what went wrong, when it is ready."""
+        ready.connect(self._on_ready)
+        if first.path is not None:
+            self._playground.document.mark_saved(first.path)
+            self.opened.emit(first.path)
+        if first.opened is not None:
+            self._bring_back(first.opened)
+        if first.problem:
+            self._say(first.problem)
+
+    def open(self, path: Path, then: Callable[[bool], object] = _nothing) -> None:
+        """Open a session as one step that can be undone, and show it as it was looked at.
+
+        It is read in a thread; ``then`` is told whether it was opened: not where that was refused, or another one came.
+        """
+        self._reader.read(Opening(path, f"Open {path.name}", then))
+
+    def open_unsaved(self, path: Path, label: str, then: Callable[[bool], object]) -> None:
+        """Open work that was never saved: it is of the file that it says, if any, and has yet to be saved."""
+        self._reader.read(Opening(path, label, then, saved=False))
+
+    @property
+    def opening(self) -> bool:
+        """Whether a session is being read."""
+        return self._reader.busy
+
+    @Slot(object)
+    def _on_read_delayed(self, opening: Opening) -> None:
+        what = shown(opening.path.name) if opening.saved else "unsaved work"
+        self._playground.step_bar.show_note(f"Opening {what}…")
+        self._playground.step_bar.note_timer.stop()  # it holds until there is something else to say
+
+    @Slot(object, object, str)
+    def _on_read(self, opening: Opening, opened: Opened | None, problem: str) -> None:
+        if opened is not None:
+            self._show(opening, opened)
+        elif problem:
+            self._say(problem)
+        opening.then(opened is not None)
+
+    def _show(self, opening: Opening, opened: Opened) -> None:
+        if opened.saved is not None and (lessons := self.lessons(False)) is not None:
+            lessons.close()
+        path = opening.path if opening.saved else opened.file
+        view = opened.saved.view if opened.saved is not None else None
+        self._playground.document.open(opening.label, opened.scene, path, view, saved=opening.saved)
+        self._bring_back(opened)
+        if opening.saved:
+            self.opened.emit(opening.path)
+
+    def _bring_back(self, opened: Opened) -> None:
+        """Show what is open as it was looked at; a lesson beside it once there is a window that it can stand in."""
+        self._state.bring_back(opened)
+        if self._playground.reply is None:
+            self._unfinished = opened
+        else:
+            self._unsaid = self._playground.document.history.current.opening, self._resume_lesson(opened)
+
+    def _resume_lesson(self, opened: Opened) -> str:
+        """Be at the place in the lesson again; return what is to be said of all that could not be brought back."""
+        place, gone = opened.saved.lesson if opened.saved is not None else None, ""
+        if place is not None:
+            lesson, lessons = find_lesson(place.lesson, opened.folder), self.lessons(True)
+            if lesson is None or lessons is None:
+                gone = f"The lesson {shown(Path(place.lesson).name)} is no longer there; the rest is as it was saved."
+            else:
+                lessons.player.resume(lesson, place.step, place.frame)
+        return f"{sentence(opened.dropped)} {gone}".strip()
+
+    @Slot()
+    def _on_ready(self) -> None:
+        opened, self._unfinished = self._unfinished, None
+        if opened is not None and (said := self._resume_lesson(opened)):
+            self._say(said)
+
+    @Slot(object)
+    def _on_computed(self, _: object) -> None:
+        """Say what had to wait for the numbers: said before, it would make room for what is said of their step."""
+        (opening, said), self._unsaid = self._unsaid, (0, "")
+        if said and opening == self._playground.document.history.current.opening:
+            self._say(said)
+
+    def say_last(self, text: str) -> None:
+        """Say something about what was just opened, once its numbers are shown."""
+        playground = self._playground
+        if playground.reply is not None and playground.reply.request.experiment is playground.document.experiment:
+            self._say(text)
+        else:
+            self._unsaid = playground.document.history.current.opening, f"{self._unsaid[1]} {text}".strip()
+
+    @Slot()
+    def save(self) -> None:
+        """Save where the session lies; ask where when it lies nowhere yet."""
+        path = self._playground.document.path
+        if path is None:
+            self.ask_save()
+        else:
+            self._save(path)
+
+    def save_to(self, path: Path) -> bool:
+        """Write the session to a file, and wait for it; False where that cannot be done."""
+        self._save(path)
+        return self.finish() and not self._failed
+
+    def finish(self) -> bool:
+        """Wait, for a limited time, until all saves are written; return whether they are."""
+        return self._saver.finish()
+
+    def stop(self) -> None:
+        """Write what is being saved, and give up what is being read; may be called twice."""
+        self._reader.stop()
+        self.finish()
+        self._saver.stop()
+
+    def _save(self, path: Path) -> None:
+        saving = Saving(self.session(path.parent), path, self._playground.document.history.current)
+        if not self._saver.save(saving):
+            self._playground.step_bar.show_note(f"Saving {shown(path)}…")
+
+    @Slot(object, str)
+    def _on_save_ended(self, saving: Saving, problem: str) -> None:
+        self._failed = bool(problem)
+        if problem:
+            self._say(problem)
+            self.save_failed.emit(problem)
+            return
+        self._playground.document.mark_saved(saving.path, saving.entry)
+        self.opened.emit(saving.path)
+        self._playground.step_bar.show_note(f"Saved {shown(saving.path)}")
+
+    def session(self, folder: Path) -> Session:
+        """Return what is open and how it is looked at, for a file in a folder."""
+        return self._state.session(self.lessons(False), folder.absolute())
+
+    def export_to(self, path: Path) -> bool:
+        """Write the stage that is looked at to a picture or a table, by the file's ending."""
+        reply, playground = self._playground.reply, self._playground
+        if reply is None or reply.trace is None:
+            return False
+        try:
+            export_stage(reply.trace, playground.current_stage, playground.current_head, path)
+        except AttnlabError as error:
+            self._say(str(error))
+            return False
+        self._playground.step_bar.show_note(f"Saved {path}")
+        return True
+
+    @Slot()
+    def ask_open(self) -> None:
+        """Ask for a session and open it."""
+        dialog = self._dialog("Open a session", FILTER)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.fileSelected.connect(self._on_open_selected)
+        dialog.open()
+
+    @Slot()
+    def ask_save(self) -> None:
+        """Ask for a file and save to it."""
+        dialog = self._dialog("Save the session", FILTER, "attnlab")
+        dialog.selectFile(self._proposed())
+        dialog.fileSelected.connect(self._on_save_selected)
+        dialog.open()
+
+    @Slot()
+    def ask_export(self) -> None:
+        """Ask what to export, and how, beside a preview of it."""
+        from attnlab.ui.export.export_dialog import ExportDialog
+
+        reply, head = self._playground.reply, self._playground.current_head
+        if reply is None or reply.trace is None:
+            return
+        choices = self._window.settings.figure if isinstance(self._window, ThemedWindow) else ()
+        held = head != self._playground.document.view.head
+        dialog = ExportDialog(reply.trace, self._playground.current_stage, head, choices, self._window, held=held)
+        dialog.set_palette(worn())
+        dialog.remembered.connect(self._on_figure_remembered)
+        dialog.exported.connect(self._on_exported)
+        dialog.open()
+
+    def _proposed(self) -> str:
+        """Return a name that no file has yet: beside where the session lies, else after its title."""
+        document = self._playground.document
+        words = re.findall(r"\w+", document.scene.title.lower())
+        first = document.path or Path(f"{'-'.join(words)[:60] or 'attention'}.attnlab")
+        others = (first.with_stem(f"{first.stem}-{number}") for number in count(2))
+        return str(next(path for path in chain((first,), others) if not path.exists()))
+
+    def _dialog(self, title: str, name_filter: str, suffix: str = "") -> QFileDialog:
+        dialog = QFileDialog(self._window, title)
+        dialog.setNameFilter(name_filter)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        if suffix:
+            dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+            dialog.setDefaultSuffix(suffix)
+        return dialog
+
+    @Slot(str)
+    def _on_open_selected(self, path: str) -> None:
+        self.open(Path(path))
+
+    @Slot(str)
+    def _on_save_selected(self, path: str) -> None:
+        self._save(Path(path))
+
+    @Slot(object)
+    def _on_exported(self, path: object) -> None:
+        self._playground.step_bar.show_note(f"Saved {path}")
+
+    @Slot(object)
+    def _on_figure_remembered(self, choices: object) -> None:
+        if isinstance(self._window, ThemedWindow):
+            self._window.change_settings(figure=choices)
+
+    def _say(self, sentence: str) -> None:
+        self._playground.step_bar.show_message(sentence)

@@ -1,0 +1,99 @@
+"""Computes the states of the slides around the present one, in the worker, so that a key finds its numbers there."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from attnlab.compute.engine import needed
+from attnlab.compute.service import Reply, Request, answer
+from attnlab.ui.base.jobs import run
+
+if TYPE_CHECKING:
+    from attnlab.attention.experiment import Experiment
+    from attnlab.attention.stages.trace import Trace
+    from attnlab.ui.playground.playground import Playground
+
+KEPT = 8
+"""States whose numbers are kept; those looked at longest ago go first."""
+LARGEST = 64 << 20
+"""Bytes of the largest state that is computed ahead and kept: of larger ones there is only the one that must be."""
+
+
+class Prefetch(QObject):
+    """Keeps the traces of a few experiments; ``ready`` says that one more is there."""
+
+    ready = Signal()
+
+    def __init__(self, playground: "Playground", parent: QObject) -> None:
+        super().__init__(parent)
+        self._playground = playground
+        self._kept: dict[int, tuple[Experiment, Trace]] = {}
+        self._asked: dict[int, Experiment] = {}
+        self._must: Experiment | None = None
+        self._setting = ("cpu", "float32")
+
+    def trace(self, experiment: "Experiment") -> "Trace | None":
+        """Return the numbers of an experiment if they are there, in the present precision."""
+        if self._setting != self._now():
+            self._kept.clear()
+            self._setting = self._now()
+        kept = self._kept.pop(id(experiment), None)
+        if kept is None:
+            return None
+        self._kept[id(experiment)] = kept
+        return kept[1]
+
+    def keeps(self, trace: "Trace | None") -> bool:
+        """Return whether these very numbers are kept."""
+        return trace is not None and self._kept.get(id(trace.experiment), (None, None))[1] is trace
+
+    def keep(self, trace: "Trace") -> None:
+        """Keep numbers that were computed elsewhere."""
+        if not self._has_room(trace.experiment):
+            return
+        self._kept[id(trace.experiment)] = trace.experiment, trace
+        while len(self._kept) > KEPT:
+            del self._kept[next(iter(self._kept))]
+
+    def want(self, experiments: "Sequence[Experiment | None]", must: "Experiment | None" = None) -> None:
+        """Compute those of these experiments that are not there yet, in this order; first the one that must be there.
+
+        That one is kept however large it is, until it is another one.
+        """
+        self._must = must
+        self._kept = {at: kept for at, kept in self._kept.items() if self._has_room(kept[0])}
+        for experiment in (must, *experiments):
+            if experiment is None or id(experiment) in self._asked or self.trace(experiment) is not None:
+                continue
+            if not self._has_room(experiment):
+                continue
+            self._asked[id(experiment)] = experiment
+            request = Request(0, experiment, *self._now(), None, True)
+            run(
+                answer,
+                request,
+                on_done=self._on_answered,
+                on_failed=partial(self._on_failed, experiment),
+                lane=self._playground.lane,
+                owner=self,
+                doing="computing the slides around this one",
+            )
+
+    def _has_room(self, experiment: "Experiment") -> bool:
+        return experiment is self._must or needed(experiment) <= LARGEST
+
+    def _now(self) -> tuple[str, str]:
+        scene = self._playground.document.scene
+        return scene.device, scene.dtype
+
+    def _on_failed(self, experiment: "Experiment", _sentence: str) -> None:
+        self._asked.pop(id(experiment), None)  # the slide asks again, and the window then says why it is empty
+
+    def _on_answered(self, reply: Reply) -> None:
+        self._asked.pop(id(reply.request.experiment), None)
+        if reply.trace is not None:
+            if (reply.request.device, reply.request.dtype) == self._now():
+                self.keep(reply.trace)
+            self.ready.emit()  # numbers of another precision are dropped and requested again

@@ -1,0 +1,141 @@
+"""What lies over a slide where it keeps room: a table of numbers, fields for answers, a lens, and the card of keys."""
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtWidgets import QWidget
+
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.ui.present.content import stage_of
+from attnlab.ui.present.help_card import HelpCard
+from attnlab.ui.present.table_sheet import TableSheet
+
+if TYPE_CHECKING:
+    from attnlab.figures.slides.slide_content import SlideContent
+    from attnlab.figures.slides.slide_layout import Box
+    from attnlab.ui.playground.playground import Playground
+    from attnlab.ui.present.answer_area import AnswerArea
+    from attnlab.ui.present.lens_sheet import LensSheet
+    from attnlab.ui.present.presenter import Presenter
+    from attnlab.ui.present.slide_view import SlideView
+
+
+class SlideParts(QObject):
+    """Makes each part when it is first wanted, and puts it where the slide that is drawn leaves room for it."""
+
+    def __init__(self, playground: "Playground", presenter: "Presenter", view: "SlideView", over: QWidget) -> None:
+        super().__init__(over)
+        self._playground, self._presenter, self._view, self._over = playground, presenter, view, over
+        self._palette = LIGHT
+        self.table = TableSheet(playground.document, over)
+        self.table.hide()
+        self.help = HelpCard(over)
+        self.answers: AnswerArea | None = None
+        self.lens: LensSheet | None = None
+        presenter.settled.connect(self._on_settled)
+        presenter.slide_entered.connect(self.table.hide)
+        view.laid_out.connect(self.place)
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours from now on."""
+        self._palette = palette
+        if self.answers is not None:
+            self.answers.sheet.set_palette(palette)
+        if self.lens is not None:
+            self.lens.set_palette(palette)
+        self.place()
+
+    @property
+    def typing(self) -> bool:
+        """Whether the keyboard is in a field for answers."""
+        return self.answers is not None and any(field.hasFocus() for field in self.answers.findChildren(QWidget))
+
+    def toggle_help(self) -> None:
+        """Show the keys, or no longer."""
+        self.help.setVisible(not self.help.isVisible())
+        self.place()
+
+    def toggle_table(self) -> None:
+        """Open the table of numbers that matters for the slide, or close it; an open one has the keyboard."""
+        presenter, trace = self._presenter, self._presenter.trace()
+        if presenter.slide is None or (trace is None and not presenter.table):
+            return
+        presenter.table = not presenter.table
+        if presenter.table and trace is not None:
+            self.table.open_for(stage_of(presenter.slide, trace))
+        presenter.refresh()
+        self.table.setVisible(presenter.table)
+        self.place()  # once more: being shown for the first time gives a widget the window's type
+        (self.table.table if presenter.table else self._over).setFocus()
+
+    def forget(self) -> None:
+        """Let go of what is not deleted with the window."""
+        if self.lens is not None:
+            self.lens.forget()
+
+    @Slot()
+    def _on_settled(self) -> None:
+        content = self._presenter.content
+        if content is not None:
+            self._mount_answers()
+            self._mount_lens(content)
+
+    def _mount_answers(self) -> None:
+        """Show the fields for answers where the slide keeps room for them, or no longer."""
+        slide, trace = self._presenter.slide, self._presenter.trace()
+        if slide is not None and trace is not None and slide.step.question is not None and self._presenter.sheet:
+            answers = self.answers or self._made_answers()
+            answers.sheet.show_question(slide.step.question, slide.blanks, trace)
+            self.place()
+            answers.show()
+        elif self.answers is not None:
+            self.answers.hide()
+
+    def _made_answers(self) -> "AnswerArea":
+        from attnlab.ui.present.answer_area import AnswerArea
+
+        self.answers = AnswerArea(self._over)
+        self.answers.sheet.revealed.connect(self._presenter.reveal)
+        self.answers.sheet.set_palette(self._palette)
+        return self.answers
+
+    def _mount_lens(self, content: "SlideContent") -> None:
+        """Show the lens of a step where the slide keeps its room, or no longer; a map stands for a missing one."""
+        slide, trace = self._presenter.slide, self._presenter.trace()
+        if slide is None or trace is None or not content.whole:
+            if self.lens is not None:
+                self.lens.hide()
+            return
+        if self.lens is None:
+            from attnlab.ui.present.lens_sheet import LensSheet
+
+            self.lens = LensSheet(self._playground, self._over)
+        if not self.lens.open(slide.step.lens or "", self._palette):
+            self._presenter.lenses = False
+            self._presenter.refresh()
+            return
+        self.place()
+        self.lens.show_trace(trace, self._playground.document.view)
+        self.lens.show()
+
+    @Slot()
+    def place(self) -> None:
+        """Put every part where the slide that is drawn leaves room for it."""
+        sheet, drawn, over = self._view.sheet, self._view.drawn, self._over
+        if drawn.table is not None:
+            self.table.set_look(self._palette, sheet.body)
+            self.table.setGeometry(*_rect(drawn.table))
+        content = self._view.content
+        if drawn.side is not None and content is not None:
+            if self.lens is not None and content.whole:
+                self.lens.place(drawn.side, sheet.body)
+            elif self.answers is not None and self._presenter.sheet:
+                self.answers.place(drawn.side, sheet.body)
+        if self.help.isVisible():
+            self.help.set_look(self._palette, sheet.unit)
+            self.help.move((over.width() - self.help.width()) // 2, (over.height() - self.help.height()) // 2)
+            self.help.raise_()
+
+
+def _rect(box: "Box") -> tuple[int, int, int, int]:
+    return round(box.x), round(box.y), round(box.width), round(box.height)

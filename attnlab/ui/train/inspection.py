@@ -1,0 +1,151 @@
+"""What is looked at of a run, by one worker: maps for a probe, examples, text, the course of the heads, marks."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QObject, Signal
+
+from attnlab.training.marks import Mark
+from attnlab.training.messages import Arrays
+from attnlab.training.recorder import Moment
+from attnlab.training.run import Run
+from attnlab.training.specs import RunSpec
+from attnlab.ui.train.inspector import Inspector, Seen, spread
+from attnlab.ui.train.model_worker import ModelWorker
+
+EXAMPLES, MOST_COURSE, AT_ONCE = 4, 240, 8
+"""Held-out examples shown, moments that the course of the heads goes through at most, and how many in one request."""
+KINDS = {
+    "look": "computing the maps",
+    "check": "checking the settings",
+    "text": "writing text",
+    "examples": "computing the examples",
+    "marks": "looking for marks",
+    "course": "following the heads",
+}
+"""The kinds of computation, the most urgent first, as they are named to the user."""
+PATIENT = tuple(KINDS)[2:]
+"""What waits a little while the maps follow a training, or a hand on the time line."""
+FIRST = tuple(KINDS)[:4]
+"""What there is to see at once; what is left is found little by little."""
+
+At = tuple[RunSpec, int, Arrays | None]
+"""Settings, step and weights of a moment; without weights, the first ones."""
+
+
+class Inspection(QObject):
+    """Owns the worker. The newest request of each kind is answered; a probe that cannot be read changes nothing."""
+
+    checked = Signal(object)
+    looked = Signal(object)
+    probe_refused = Signal(str)
+    wrote = Signal(object)
+    texted = Signal(str)
+    course_grown = Signal()
+    suggested = Signal(object, object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.probe = ""
+        self.own_probe = False
+        self.gradients = False
+        self.seen: Seen | None = None
+        self.course: dict[int, NDArray[np.float64]] = {}
+        self._run: Run | None = None
+        self.inspector = Inspector()
+        self.worker = ModelWorker(KINDS, self.inspector.prepare, self, PATIENT)
+
+    @property
+    def busy(self) -> bool:
+        """Whether something that is to be seen at once is still to come."""
+        return any(map(self.worker.waits, FIRST))
+
+    def follow(self, run: Run | None) -> None:
+        """Look at a run from now on; its course is found anew, or if it is the same, kept as far as its weights go."""
+        same = run is not None and run is self._run
+        self.course = {step: row for step, row in self.course.items() if same and run and step < run.weights_step}
+        self._run = run
+
+    def check(self, spec: RunSpec) -> None:
+        """Ask what settings come to."""
+        self.worker.ask("check", partial(self.inspector.check, spec), self.checked.emit, self.probe_refused.emit)
+
+    def look(self, at: At, probe: str = "") -> None:
+        """Ask for the maps of a moment, for the probe or for another that is tried."""
+        if probe or self.probe:
+            job = partial(self.inspector.look, *at, probe or self.probe, self.gradients)
+            self.worker.ask("look", job, self._take_look, self.probe_refused.emit)
+
+    def examples(self, at: At) -> None:
+        """Ask what the model makes of some held-out examples."""
+        spec, _, weights = at
+        job = partial(self.inspector.examples, spec, weights, EXAMPLES)
+        self.worker.ask("examples", job, self.wrote.emit, _unheard)
+
+    def text(self, at: At, prompt: str, n: int, heat: tuple[float, int, int]) -> None:
+        """Ask what the model writes on from a prompt; ``heat`` is temperature, top-k and seed."""
+        spec, _, weights = at
+        job = partial(self.inspector.text, spec, weights, prompt, n, heat)
+        self.worker.ask("text", job, self.texted.emit, self.texted.emit)
+
+    def fill_course(self) -> None:
+        """Ask for what is missing of how sharp each head was, a little at a time."""
+        run = self._run
+        if run is None or not self.probe or self.worker.waits("course"):
+            return
+        missing = [m for m in spread(run.recorder.moments, MOST_COURSE) if m.step not in self.course][:AT_ONCE]
+        if missing:
+            job = partial(self._course, run, missing, self.probe)
+            self.worker.ask("course", job, partial(self._take_course, (run, self.probe)), _unheard)
+
+    def _course(self, run: Run, moments: Sequence[Moment], probe: str) -> "dict[Moment, NDArray[np.float64]]":
+        found = self.inspector.course(run.spec, moments, probe)
+        return {moment: found[moment.step] for moment in moments if moment.step in found}  # not all, once stopped
+
+    def suggest(self, live: bool = False) -> None:
+        """Ask which moments are worth a mark; ``live`` leaves out what would hold the maps up."""
+        run = self._run
+        if run is not None and self.probe and len(run.recorder.moments) > 2 and not self.worker.waits("marks"):
+            curve = run.steps.copy(), run.losses.copy()
+            moments = () if live else run.recorder.moments
+            job = partial(self.inspector.marks, run.spec, moments, self.probe, curve)
+            self.worker.ask("marks", job, partial(self._take_marks, (run, self.probe)), _unheard)
+
+    def stop(self) -> None:
+        """End the worker after the moment that it looks at; may be called twice."""
+        self.inspector.leave()
+        self.worker.stop()
+
+    def _take_look(self, seen: Seen) -> None:
+        if seen.probe != self.probe:
+            self.probe, self.course = seen.probe, {}
+        self.seen = seen
+        if self._run is not None and seen.spec is self._run.spec:
+            self.course[seen.look.step] = seen.entropies
+        self.looked.emit(seen)
+
+    def _take_marks(self, key: "tuple[Run, str]", marks: tuple[Mark, ...]) -> None:
+        if key == (self._run, self.probe):
+            self.suggested.emit(self._run, marks)
+
+    def _take_course(self, key: "tuple[Run, str]", found: "dict[Moment, NDArray[np.float64]]") -> None:
+        if self._run is None or key != (self._run, self.probe):
+            return
+        there = self._run.recorder.moments  # the run may have resumed from before some of them
+        self.course |= {moment.step: found[moment] for moment in there if moment in found}
+        self.course_grown.emit()
+        self.fill_course()
+
+    def course_lines(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return steps [n] and the entropy of each head there [n, heads], of those whose heads are as many."""
+        steps: Sequence[int] = sorted(self.course)
+        rows = [self.course[step] for step in steps]
+        heads = len(rows[-1]) if rows else 0
+        kept = [(step, row) for step, row in zip(steps, rows, strict=True) if len(row) == heads]
+        return np.array([float(step) for step, _ in kept]), np.array([row for _, row in kept]).reshape(len(kept), heads)
+
+
+def _unheard(_: str) -> None:
+    """Ignore a failure: the maps stay useful without this result, and faults are reported anyway."""

@@ -1,0 +1,153 @@
+"""What a run looks like at a moment, from its settings and weights: done by the worker, knows no widget."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnlab.base.errors import TrainingError
+from attnlab.training.marks import Mark
+from attnlab.training.messages import Arrays
+from attnlab.training.recorder import Moment
+from attnlab.training.specs import RunSpec
+
+if TYPE_CHECKING:
+    from attnlab.training.look import LayerMaps, Look, Viewer, Written
+
+MOST_LOOKS = 40
+"""Moments that are looked at to find heads that turn sharp."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Checked:
+    """What settings come to: what is wrong with them, "" if nothing; else the numbers of the model and its data."""
+
+    spec: RunSpec
+    problem: str
+    parameters: int = 0
+    trainable: int = 0
+    probe: str = ""
+    writes_on: bool = False
+    numbers: bool = False
+    baselines: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seen:
+    """A moment for a probe: its maps, how sharp each head is [heads of all layers], and gradients where asked for; the
+    ``note`` says why there are none."""
+
+    spec: RunSpec
+    probe: str
+    look: "Look"
+    entropies: NDArray[np.float64]
+    gradients: "tuple[LayerMaps, ...]" = ()
+    note: str = ""
+
+
+class Inspector:
+    """Keeps what looking at the last settings needs; belongs to one thread."""
+
+    def __init__(self) -> None:
+        self._viewer: tuple[RunSpec, Viewer] | None = None
+        self._first: tuple[RunSpec, Arrays] | None = None
+        self._left = False
+
+    def leave(self) -> None:
+        """Have what goes through many moments end at the next: nobody waits for it. May be called by any thread."""
+        self._left = True
+
+    @staticmethod
+    def prepare() -> None:
+        """Set torch up in this thread: a team of threads would wait for the one that trains again and again."""
+        import torch
+
+        torch.set_num_threads(1)
+
+    def check(self, spec: RunSpec) -> Checked:
+        """Return what is wrong with settings, or what they come to."""
+        from attnlab.training import models, tasks
+
+        problem = tasks.check(spec)
+        if problem:
+            return Checked(spec, problem)
+        data = tasks.data(spec)
+        total, trainable = models.count(spec.model, data)
+        writes_on = bool(data.vocabulary) and data.causal and not data.longest_source
+        return Checked(spec, "", total, trainable, data.probe_text, writes_on, not data.vocabulary, data.baselines)
+
+    def look(self, spec: RunSpec, step: int, weights: Arrays | None, probe: str, gradients: bool = False) -> Seen:
+        """Return what there is to see at a step; without weights at the first ones, as the seed has them."""
+        viewer, weights = self._of(spec), weights if weights is not None else self.first(spec)
+        look = viewer.look(step, weights, probe)
+        slopes, note = _slopes(viewer, weights, probe) if gradients else ((), "")
+        return Seen(spec, probe, look, entropies(look.maps), slopes, note)
+
+    def examples(self, spec: RunSpec, weights: Arrays | None, n: int) -> "tuple[Written, ...]":
+        """Return what the model makes of some held-out examples."""
+        return self._of(spec).examples(weights if weights is not None else self.first(spec), n)
+
+    def text(self, spec: RunSpec, weights: Arrays | None, prompt: str, n: int, heat: tuple[float, int, int]) -> str:
+        """Return what the model writes on from a prompt; ``heat`` is temperature, top-k and seed."""
+        viewer = self._of(spec)
+        n = min(n, 2 * viewer.data.longest)
+        return viewer.text(weights if weights is not None else self.first(spec), prompt, n, *heat)
+
+    def course(self, spec: RunSpec, moments: Sequence[Moment], probe: str) -> dict[int, NDArray[np.float64]]:
+        """Return how sharp each head is at some moments, by step."""
+        viewer = self._of(spec)
+        return {m.step: entropies(viewer.look(m.step, m.weights, probe).maps) for m in moments if not self._left}
+
+    def marks(self, spec: RunSpec, moments: Sequence[Moment], probe: str, curve: "Curve") -> tuple[Mark, ...]:
+        """Return the marks that suggest themselves."""
+        from attnlab.training.marks import loss_drops, sharp_heads
+
+        viewer = self._of(spec)
+        chosen = spread(moments, MOST_LOOKS)
+        looks = [viewer.look(m.step, m.weights, probe) for m in chosen if not self._left]
+        return (*loss_drops(*curve), *sharp_heads(looks))
+
+    def first(self, spec: RunSpec) -> Arrays:
+        """Return the weights that a run begins with."""
+        from attnlab.training.first_weights import first_weights
+
+        if self._first is None or self._first[0] != spec:
+            self._first = spec, first_weights(spec)
+        return self._first[1]
+
+    def _of(self, spec: RunSpec) -> "Viewer":
+        from attnlab.training.look import Viewer
+
+        if self._viewer is None or self._viewer[0] != spec:
+            self._viewer = spec, Viewer(spec)
+        return self._viewer[1]
+
+
+def _slopes(viewer: "Viewer", weights: Arrays, probe: str) -> "tuple[tuple[LayerMaps, ...], str]":
+    """Return the gradients, or none and the reason: the maps can be seen all the same."""
+    try:
+        return viewer.gradients(weights, probe), ""
+    except TrainingError as error:
+        return (), str(error)
+
+
+Curve = tuple[NDArray[np.int64], NDArray[np.float64]]
+
+
+def entropies(maps: "Sequence[LayerMaps]") -> NDArray[np.float64]:
+    """Return the mean entropy of each head's rows, in nats, layer by layer."""
+    from attnlab.attention.measures.statistics import weights_statistics
+
+    return np.concatenate([
+        weights_statistics(each.weights, None if each.hidden is None else ~each.hidden).mean("entropy")
+        for each in maps
+    ] or [np.zeros(0)])  # fmt: skip
+
+
+def spread(moments: Sequence[Moment], most: int) -> list[Moment]:
+    """Return at most so many moments, evenly among all, the first and the last with them."""
+    if len(moments) <= most:
+        return list(moments)
+    return [moments[i] for i in np.linspace(0, len(moments) - 1, most).round().astype(int).tolist()]

@@ -1,0 +1,88 @@
+"""A layer on its way between a training and the playground, as values: what the worker makes of it, no widget."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from attnlab.training.messages import Arrays, Checkpoint
+from attnlab.training.run import Run
+from attnlab.training.specs import RunSpec
+from attnlab.ui.train.inspector import Inspector
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from attnlab.attention.experiment import Experiment
+
+MORE_STEPS = 0.25
+"""How many more steps, of those it had, a run that is at its end is given to go on with edited weights."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Origin:
+    """Where what is open in the playground comes from: a layer of a run at a step, read for a probe.
+
+    ``weights`` are those of the whole model; ``head`` is the one in view, −1 for all.
+    """
+
+    run: Run | None
+    spec: RunSpec
+    step: int
+    weights: Arrays
+    probe: str
+    layer: str
+    head: int
+
+    @property
+    def title(self) -> str:
+        """What it is called in the playground."""
+        from attnlab.training.tasks import TASKS
+
+        return f"{TASKS[self.spec.task].title} · {self.layer} · step {self.step:,}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Opened:
+    """A layer as an experiment, with where it comes from."""
+
+    origin: Origin
+    experiment: "Experiment"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sent:
+    """The weights of the whole model to go on with; from a checkpoint where no process waits for them."""
+
+    origin: Origin
+    weights: Arrays
+    checkpoint: Checkpoint | None
+
+
+def opened(made: "Callable[[Arrays], Origin]", spec: RunSpec, weights: Arrays | None) -> Opened:
+    """Return a layer as an experiment; without weights, at the first ones."""
+    from attnlab.training.look import Viewer
+
+    origin = made(weights if weights is not None else Inspector().first(spec))
+    return Opened(origin, Viewer(spec).experiment(origin.weights, origin.probe, origin.layer))
+
+
+def sent(origin: Origin, experiment: "Experiment", stands: bool) -> Sent:
+    """Return the weights with those of an experiment, and unless the process stands there, what goes on from them.
+
+    The optimiser begins anew then: what it knew at that step is not kept.
+    """
+    from attnlab.training.look import Viewer
+    from attnlab.training.trainer import Trainer
+
+    weights = Viewer(origin.spec).put(origin.weights, origin.layer, experiment)
+    if stands:
+        return Sent(origin, weights, None)
+    trainer = Trainer(replace(origin.spec, train=replace(origin.spec.train, device="cpu")))
+    trainer.put(weights)
+    trainer.step, trainer.seconds = origin.step, origin.run.seconds if origin.run is not None else 0.0
+    return Sent(origin, weights, trainer.checkpoint())
+
+
+def longer(spec: RunSpec, step: int) -> RunSpec:
+    """Return settings with steps left after one."""
+    steps = step + max(1, int(spec.train.steps * MORE_STEPS))
+    return spec if step < spec.train.steps else replace(spec, train=replace(spec.train, steps=steps))

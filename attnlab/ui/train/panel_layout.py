@@ -1,0 +1,86 @@
+"""Where the panels of the training lie: settings, maps and curves side by side, or the curves below the maps."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
+
+from attnlab.ui.base.dialog_parts import scrolled
+from attnlab.ui.base.theme import px
+from attnlab.ui.train.control_bar import ControlBar
+from attnlab.ui.train.maps_panel import MapsPanel
+from attnlab.ui.train.settings_panel import SettingsPanel
+
+LEFT, NARROW_LEFT, RIGHT = 292, 240, 330
+"""Widths of the panels at the sides, in pixels at 100 %; the left one where all is narrow."""
+WIDE = 1000
+"""Narrower than this, in pixels at 100 %, curves lie below the maps."""
+
+
+class PanelLayout:
+    """Owns the splitter ``body`` and the right panel, and folds them by the width that there is."""
+
+    def __init__(self, header: ControlBar, settings: SettingsPanel, maps: MapsPanel, side: QWidget) -> None:
+        self._header, self._settings, self._maps, self.side = header, settings, maps, side
+        self._right = _scrolling(side)
+        self._width, self.narrow = 0, False
+        self._arranged: tuple[bool, int] | None = None
+        self.body = QSplitter(Qt.Orientation.Horizontal)
+        self.body.setHandleWidth(1)
+        self.body.setChildrenCollapsible(False)
+        for place, part in enumerate((settings, maps, self._right)):
+            self.body.addWidget(part)
+            self.body.setStretchFactor(place, int(part is maps))
+
+    def arrange(self, width: int | None = None) -> None:
+        """Lay the panels out for a width, or for the present one; only what is narrow anew, or of another type, moves.
+
+        The first time, and whenever narrow becomes wide or wide narrow, the settings are shown.
+        """
+        self._width = self._width if width is None else width
+        narrow = self._width < px(WIDE)
+        if (narrow, px(WIDE)) == self._arranged:
+            return
+        self._arranged, self.narrow = (narrow, px(WIDE)), narrow
+        column = self._maps.column
+        if narrow:
+            self._right.takeWidget()
+            column.insertWidget(column.count() - 1, self.side)
+        else:
+            column.removeWidget(self.side)
+            self._right.setWidget(self.side)
+        self.side.show()
+        self._right.setVisible(not narrow)
+        self._header.offer_settings(narrow)
+        self._header.settings.setChecked(True)
+        self._settings.show()
+        left, right = px(NARROW_LEFT if narrow else LEFT), 0 if narrow else px(RIGHT)
+        self.body.setSizes([left, max(self._width - left - right, px(200)), right])
+
+    def make_room_for_maps(self) -> None:
+        """Where it is narrow, put the settings away."""
+        if self.narrow:
+            self._header.settings.setChecked(False)
+
+
+def right_panel(curves: QWidget, written: QWidget, text: QWidget) -> QWidget:
+    """Return what stands on the right, from above: curves, what is expected and predicted, what the model writes."""
+    side = QWidget()
+    side.setProperty("ground", "surface")
+    column = QVBoxLayout(side)
+    column.setContentsMargins(16, 12, 16, 14)
+    column.setSpacing(6)
+    heading = QLabel("Expected and predicted")
+    heading.setProperty("role", "section")
+    column.addWidget(curves)
+    column.addSpacing(10)
+    column.addWidget(heading)
+    column.addWidget(written)
+    column.addSpacing(10)
+    column.addWidget(text)
+    column.addStretch(1)
+    return side
+
+
+def _scrolling(widget: QWidget) -> QScrollArea:
+    area = scrolled(widget)
+    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    return area

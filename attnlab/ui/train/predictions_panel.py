@@ -1,0 +1,225 @@
+"""What was expected beside what the model predicts, token by token: what is wrong is underlined."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QPointF, QSize
+from PySide6.QtGui import QColor, QFontMetricsF, QHelpEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.figures.text import Pen
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import font, plain_tip, px
+
+SPACE, GAP, HEAD = 4, 12, 18
+"""Pixels at 100 % between two tokens, between two columns, and of the line with the heads."""
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionRow:
+    """One example: what was read, what was expected and what was predicted, "" where nothing is asked.
+
+    Where it is not ``exact``, as of numbers, nothing is right or wrong, but near or far.
+    """
+
+    source: tuple[str, ...]
+    expected: tuple[str, ...]
+    predicted: tuple[str, ...]
+    exact: bool = True
+
+    @property
+    def gap(self) -> int:
+        """Pixels between two tokens: none within a text, whose blanks are tokens."""
+        return 0 if " " in self.expected else px(SPACE)
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """What was asked and what came, place by place, where something was asked."""
+        longest = max(len(self.expected), len(self.predicted))
+        expected = self.expected + ("",) * (longest - len(self.expected))
+        predicted = self.predicted + ("",) * (longest - len(self.predicted))
+        return tuple((e, p) for e, p in zip(expected, predicted, strict=True) if e)
+
+
+@guarded
+class PredictionsPanel(QWidget):
+    """Shows rows of tokens under heads: what was asked and the expected muted, the predicted in ink at the right.
+
+    Where there is no room for three columns, what was asked stands in a line of its own above the other two.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._palette = LIGHT
+        self._rows: tuple[PredictionRow, ...] = ()
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName("Expected and predicted")
+
+    @property
+    def rows(self) -> tuple[PredictionRow, ...]:
+        """What is shown."""
+        return self._rows
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours, and the present size of type."""
+        self._palette = palette
+        self._settle()
+        self.updateGeometry()
+        self.update()
+
+    def show_rows(self, rows: Sequence[PredictionRow]) -> None:
+        """Show other examples."""
+        before = len(self._rows), self._asks
+        self._rows = tuple(rows)
+        if before != (len(self._rows), self._asks):
+            self.updateGeometry()
+        self._settle()
+        self.setAccessibleDescription("; ".join(map(_told, self._rows)))
+        self.update()
+
+    @property
+    def heads(self) -> tuple[str, ...]:
+        """What stands above the columns."""
+        if not self._rows:
+            return ()
+        return ("asked", "expected", "predicted") if self._asks and not self._stacked else ("expected", "predicted")
+
+    def tool_tip(self, at: QPointF) -> str:
+        """Return what the tool tip says at a point: the whole of a row."""
+        index = int((at.y() - px(HEAD)) // self._height())
+        if at.y() < px(HEAD) or not 0 <= index < len(self._rows):
+            return ""
+        row = self._rows[index]
+        asked = f"asked: {_joined(row.source)}\n" if row.source else ""
+        return f"{asked}{_told(row)}"
+
+    @property
+    def _asks(self) -> bool:
+        return any(row.source for row in self._rows)
+
+    @property
+    def _stacked(self) -> bool:
+        """Whether what was asked stands above: three columns would cut most of what is shown."""
+        return self._asks and self._needs > self.width()
+
+    def _settle(self) -> None:
+        """Find out how wide three columns would have to be, with half of a long one left out at most."""
+        measure = QFontMetricsF(font("text")).horizontalAdvance
+        wide = [[_width(part, row.gap, measure) for part in _columns(row)] for row in self._rows]
+        needs = sum(max(column) for column in zip(*wide, strict=True)) + 2 * px(GAP) if wide else 0.0
+        if needs != self._needs:
+            self._needs = needs
+            self.updateGeometry()
+
+    _needs = 0.0
+
+    def _height(self) -> int:
+        return px(44 if self._stacked else 26)
+
+    def sizeHint(self) -> QSize:
+        return QSize(px(200), (px(HEAD) if self._rows else 0) + max(len(self._rows), 1) * self._height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.updateGeometry()
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            text = self.tool_tip(QPointF(event.pos()))
+            QToolTip.showText(event.globalPos(), plain_tip(text) if text else "", self)
+            return True
+        return super().event(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setPen(QColor(self._palette.muted))
+        if not self._rows:
+            Pen(painter, font("text")).draw(0, self._height() / 2, "Shown when the model has learned a little")
+        places = self._places()
+        small = Pen(painter, font("caption"))
+        for head, (left, _) in zip(self.heads, places[len(places) - len(self.heads) :], strict=True):
+            small.draw(left, px(HEAD) / 2, head)
+        for index, row in enumerate(self._rows):
+            self._paint_row(painter, row, px(HEAD) + index * self._height(), places)
+        painter.end()
+
+    def _places(self) -> list[tuple[float, float]]:
+        """Return left edge and width of each column; what was asked comes first, the whole width where it is above."""
+        wide, gap = float(self.width()), px(GAP)
+        if not self._asks:
+            return [(0.0, wide), *_shared(wide, 2, gap)]
+        return [(0.0, wide), *_shared(wide, 2, gap)] if self._stacked else _shared(wide, 3, gap)
+
+    def _paint_row(self, painter: QPainter, row: PredictionRow, top: float, places: list[tuple[float, float]]) -> None:
+        pen, p = Pen(painter, font("text")), self._palette
+        middle = top + px(13)
+        asked, expected, predicted = (
+            _fitting(part, wide, row.gap, pen) for part, (_, wide) in zip(_columns(row), places, strict=True)
+        )
+        painter.setPen(QColor(p.muted))
+        if self._asks:
+            _draw(pen, places[0][0], middle, [token for token, _ in asked], row.gap)
+        middle += px(18) if self._stacked else 0
+        _draw(pen, places[1][0], middle, [token for token, _ in expected], row.gap)
+        right, x = _columns(row)[1], places[2][0]
+        for token, place in predicted:
+            wrong = row.exact and 0 <= place < len(right) and right[place] != _columns(row)[2][place]
+            painter.setPen(QColor(p.key_ink if wrong else p.ink))
+            pen.draw(x, middle, token)
+            if wrong:
+                under = middle + QFontMetricsF(font("text")).ascent() / 2 + px(2)
+                painter.setPen(QPen(QColor(p.key_ink), 1.5))
+                painter.drawLine(QPointF(x, under), QPointF(x + max(pen.width(token), px(5)), under))
+            x += pen.width(token) + row.gap
+
+
+def _columns(row: PredictionRow) -> tuple[list[str], list[str], list[str]]:
+    """Return the tokens asked, expected and predicted."""
+    return list(row.source), [e for e, _ in row.pairs], [p or "∅" for _, p in row.pairs]
+
+
+def _shared(width: float, columns: int, gap: int) -> list[tuple[float, float]]:
+    """Return left edge and width of columns that are as wide as each other."""
+    each = (width - (columns - 1) * gap) / columns
+    return [(i * (each + gap), each) for i in range(columns)]
+
+
+def _width(tokens: Sequence[str], gap: int, measure: Callable[[str], float]) -> float:
+    return sum(map(measure, tokens)) + gap * max(len(tokens) - 1, 0)
+
+
+def _draw(pen: Pen, x: float, middle: float, tokens: Sequence[str], gap: int) -> None:
+    for token in tokens:
+        pen.draw(x, middle, token)
+        x += pen.width(token) + gap
+
+
+def _fitting(tokens: Sequence[str], width: float, gap: int, pen: Pen) -> list[tuple[str, int]]:
+    """Return the tokens that fit, each with its place; where not all do, … of place −1 stands for those in the middle.
+
+    The first and the last are taken by turns: both ends of a row tell most.
+    """
+    if _width(tokens, gap, pen.width) <= width:
+        return [(token, place) for place, token in enumerate(tokens)]
+    first, last, room = 0, len(tokens), width - pen.width("…")
+    while first < last:
+        place = first if first <= len(tokens) - last else last - 1
+        room -= pen.width(tokens[place]) + gap
+        if room < 0:
+            break
+        first, last = (first + 1, last) if place == first else (first, last - 1)
+    ends = [*range(first), -1, *range(last, len(tokens))]
+    return [(tokens[place] if place >= 0 else "…", place) for place in ends]
+
+
+def _joined(tokens: Sequence[str]) -> str:
+    return ("" if " " in tokens else " ").join(tokens)
+
+
+def _told(row: PredictionRow) -> str:
+    wrong = sum(e != p for e, p in row.pairs)
+    verdict = (f"{wrong} wrong" if wrong else "all right") if row.exact else ""
+    expected, predicted = map(_joined, zip(*row.pairs, strict=True)) if row.pairs else ("", "")
+    return f"expected: {expected}\npredicted: {predicted}\n{verdict}".rstrip()

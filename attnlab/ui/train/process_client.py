@@ -1,0 +1,116 @@
+"""The process that trains, as a window holds it: begun, commanded, listened to on a timer, and asked for weights."""
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from attnlab.training.messages import Checkpoint, Command, Ended, Failed, Message, Progress, Want
+from attnlab.training.run import Run
+
+if TYPE_CHECKING:
+    from attnlab.training.process import TrainingProcess
+
+FRAME_MS, HIDDEN_MS = 16, 200
+"""How often the process is listened to: while one looks, twice as often as it tells anything, so that no two pictures
+come at once; and while the workspace is hidden."""
+SPEED_OVER = 60
+"""Messages over which the speed is measured."""
+
+
+class ProcessClient(QObject):
+    """Owns the process, if there is one, and the timer. Nothing here ever waits but ``end``.
+
+    ``heard`` carries what was said since the last time, ``left`` the last message once the process is over.
+    """
+
+    heard = Signal(object)
+    left = Signal(object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.process: TrainingProcess | None = None
+        self._wanting = False
+        self._pace: deque[tuple[float, int]] = deque(maxlen=SPEED_OVER)
+        self._timer = QTimer(self)
+        self._timer.setInterval(FRAME_MS)
+        self._timer.timeout.connect(self._on_time_to_listen)
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process is there."""
+        return self.process is not None
+
+    @property
+    def speed(self) -> float:
+        """Steps a second of late; 0 while that is not known."""
+        if len(self._pace) < 2:
+            return 0.0
+        (start, first), (end, last) = self._pace[0], self._pace[-1]
+        return (last - first) / (end - start) if end > start else 0.0
+
+    def begin(self, run: Run, checkpoint: Checkpoint | None) -> None:
+        """Start a process for a run, from its beginning or from what was kept of it."""
+        from attnlab.training.process import TrainingProcess
+
+        self._wanting = False
+        self._pace.clear()
+        digest = run.digest if checkpoint else ""
+        self.process = TrainingProcess(run.spec, checkpoint, interval=run.recorder.interval, digest=digest)
+        self.process.start()
+        self._timer.start()
+
+    def send(self, command: Command) -> None:
+        """Command the process; where there is none, nobody."""
+        if self.process is not None:
+            self.process.send(command)
+
+    def want(self) -> None:
+        """Ask for the newest weights, if none are on their way."""
+        if self.alive and not self._wanting:
+            self._wanting = True
+            self.send(Want())
+
+    def watch(self, watched: bool) -> None:
+        """Listen as often as pictures come, or while nobody looks but now and then."""
+        self._timer.setInterval(FRAME_MS if watched else HIDDEN_MS)
+
+    def stop(self) -> None:
+        """Ask the process to end; that it has comes as ``left``."""
+        if self.process is not None:
+            self.process.end()
+
+    def end(self) -> tuple[Message, ...]:
+        """End the process, wait until it is gone, and return what it said last."""
+        self._timer.stop()
+        process, self.process = self.process, None
+        if process is None:
+            return ()
+        process.stop()
+        return process.poll()
+
+    @Slot()
+    def _on_time_to_listen(self) -> None:
+        process = self.process
+        if process is None:
+            return
+        alive = process.alive  # asked before, or its last words might be missed
+        messages = process.poll()
+        for message in messages:
+            self._note(message)
+        if messages:
+            self.heard.emit(messages)
+        last = last_word(messages)
+        if last is not None or not alive:
+            self.left.emit(last)
+
+    def _note(self, message: Message) -> None:
+        if isinstance(message, Progress):
+            self._pace.append((message.seconds, message.step))
+            if message.weights is not None:
+                self._wanting = False
+
+
+def last_word(messages: tuple[Message, ...]) -> Ended | Failed | None:
+    """Return the message that says that the process is over; None where none does."""
+    return next((message for message in reversed(messages) if isinstance(message, Ended | Failed)), None)

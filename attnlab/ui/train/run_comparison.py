@@ -1,0 +1,146 @@
+"""Two runs side by side: puts the second into the workspace, and has both look at the same step."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
+from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
+
+from attnlab.figures.palette import LIGHT, Palette
+from attnlab.training.run import Run
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.train.inspector import Seen
+from attnlab.ui.train.run_files import RunFiles
+from attnlab.ui.train.run_words import title
+from attnlab.ui.train.second_run import RunHead, SecondRun
+
+if TYPE_CHECKING:
+    from attnlab.ui.train.train_workspace import TrainWorkspace
+
+
+@guarded
+class RunComparison(QObject):
+    """Owns the second run, if there is one. The time line of the first drives both."""
+
+    def __init__(self, workspace: "TrainWorkspace", keeper: RunFiles) -> None:
+        super().__init__(workspace)
+        self._workspace, self._keeper, self._palette = workspace, keeper, LIGHT
+        self.first: RunHead | None = None
+        self.second: SecondRun | None = None
+        self._probe_row: QWidget | None = None
+        workspace.session.inspection.looked.connect(self._on_looked)
+        workspace.body.installEventFilter(self)
+        workspace.maps.area.verticalScrollBar().rangeChanged.connect(self._match)
+
+    def compare(self, folder: Path) -> None:
+        """Show a run that is kept beside the one that is shown."""
+        self._keeper.load(folder, self._show)
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours, and the present size of type."""
+        self._palette = palette
+        if self.second is not None and self.first is not None:
+            self.first.set_palette()
+            self.second.set_palette(palette)
+
+    @Slot()
+    def close(self) -> None:
+        """Show one run alone; may be called twice."""
+        second, self.second = self.second, None
+        if second is not None:
+            second.stop()
+            second.hide()
+            second.setParent(None)  # now: the splitter would count it until it is deleted
+            second.deleteLater()
+            self._take_head()
+            self._workspace.settings.show()
+
+    def _show(self, run: Run) -> None:
+        self.close()
+        body, maps = self._workspace.body, self._workspace.maps
+        self.second = second = SecondRun(run, self._name(run))
+        self._put_head()
+        second.set_palette(self._palette)
+        second.closed.connect(self.close)
+        maps.close_map()
+        right = body.sizes()[-1]
+        body.insertWidget(body.indexOf(maps) + 1, second)
+        self._workspace.settings.hide()
+        _share_evenly(body, body.indexOf(maps), right)
+        bar, other = maps.area.verticalScrollBar(), second.area.verticalScrollBar()
+        bar.valueChanged.connect(other.setValue)
+        other.valueChanged.connect(bar.setValue)
+        self._match()
+        seen = self._workspace.session.inspection.seen
+        if seen is not None:
+            self._on_looked(seen)
+
+    def _name(self, run: Run) -> str:
+        from attnlab.training.models import KINDS
+
+        name = title(run.name, run.spec, self._keeper.folder(run))
+        seed = "" if f"seed {run.spec.train.seed}" in name else f" · seed {run.spec.train.seed}"
+        return f"{name}{seed} · {KINDS[run.spec.model.kind].title}"
+
+    def _put_head(self) -> None:
+        """Give the first run a head like that of the second; the row of its probe, below it, says its step no more."""
+        session, maps = self._workspace.session, self._workspace.maps
+        self.first = RunHead(self._name(session.run) if session.run is not None else "This run", "first")
+        self.first.set_palette()
+        self._probe_row = maps.head
+        self._probe_row.installEventFilter(self)
+        cast(QVBoxLayout, maps.layout()).insertWidget(0, self.first)
+        maps.step.hide()
+
+    def _take_head(self) -> None:
+        if self.first is not None:
+            self.first.hide()
+            cast(QVBoxLayout, self._workspace.maps.layout()).removeWidget(self.first)  # or it stays there until then
+            self.first.deleteLater()
+        if self._probe_row is not None:
+            self._probe_row.removeEventFilter(self)
+        self.first = self._probe_row = None
+        self._workspace.maps.step.show()
+
+    @Slot()
+    def _share(self) -> None:
+        """Give both the same width, whatever they have together."""
+        if self.second is not None:
+            body = self._workspace.body
+            self._workspace.header.settings.setChecked(False)
+            self._workspace.settings.hide()  # which show themselves where the window becomes narrow
+            sizes, at = body.sizes(), body.indexOf(self._workspace.maps)
+            both = sum(sizes[: at + 2])
+            body.setSizes([*[0] * at, both // 2, both - both // 2, *sizes[at + 2 :]])
+
+    @Slot()
+    def _match(self) -> None:
+        """Let the maps of both begin at the same height and be as wide."""
+        if self.second is not None and self._probe_row is not None:
+            self.second.under.setFixedHeight(self._probe_row.height())
+            policy = Qt.ScrollBarPolicy
+            more = self._workspace.maps.area.verticalScrollBar().maximum() > 0
+            self.second.area.setVerticalScrollBarPolicy(policy.ScrollBarAlwaysOn if more else policy.ScrollBarAsNeeded)
+
+    @Slot(object)
+    def _on_looked(self, seen: Seen) -> None:
+        if self.second is not None and self.first is not None:
+            run = self._workspace.session.run
+            self.first.title.setText(self._name(run) if run is not None else "This run")
+            self.first.step.setText(f"step {seen.look.step:,}")
+            self.second.look(seen.look.step, seen.probe)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize:
+            if watched is self._probe_row:
+                self._match()
+            else:
+                QTimer.singleShot(0, self, self._share)  # when the splitter has given out its new width
+        return super().eventFilter(watched, event)
+
+
+def _share_evenly(body: QSplitter, place: int, right: int) -> None:
+    """Give a part and the one after it the same width, and the last what it had before there were so many."""
+    whole = body.width() - (2 if right else 1) * body.handleWidth()
+    half = (whole - right) // 2
+    body.setSizes([0] * place + [half, half, whole - 2 * half])

@@ -1,0 +1,196 @@
+"""Keeps the runs of a window on disk: saved beside the training by a thread of its own, listed, opened, deleted."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+from weakref import WeakKeyDictionary
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from attnlab.training import store
+from attnlab.training.run import Run, RunState
+from attnlab.ui.base import jobs
+from attnlab.ui.train.train_session import TrainSession
+
+T = TypeVar("T")
+_Standing = tuple[Run, int, str, tuple[int, ...]]
+
+SAVE_MS = 30_000
+"""How often a run is saved while it goes on."""
+LEAVE_S = 5.0
+"""How long a closing window waits for a run to be saved, in seconds; it is then saved without the window."""
+
+
+class RunFiles(QObject):
+    """Saves the run of a session by itself, when it pauses or ends and now and then; tells what ``listed`` runs are.
+
+    One that does not keep runs leaves the person's folder alone, and lists nothing.
+    """
+
+    listed = Signal(object)
+    failed = Signal(str)
+    text_asked = Signal(str, object)
+    """A run names this text, which the user has not chosen; call the function to allow reading it."""
+
+    def __init__(self, session: TrainSession, *, keeps: bool = True) -> None:
+        super().__init__(session)
+        self._session, self._keeps = session, keeps
+        self._folders: WeakKeyDictionary[Run, Path] = WeakKeyDictionary()
+        self._last: Run | None = None
+        self._saved: _Standing | None = None
+        self._lane = jobs.Lane("runs")
+        self._refused = self._closed = False
+        self.timer = QTimer(self)
+        self.timer.setInterval(SAVE_MS)
+        self.timer.timeout.connect(self._on_time_to_save)
+        session.started.connect(self._on_started)
+        session.progressed.connect(self._on_progressed)
+        for over in (session.ended, session.failed):
+            over.connect(self._on_over)
+
+    def folder(self, run: Run) -> Path | None:
+        """Return where a run is kept; None when it is not yet."""
+        return self._folders.get(run)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a run is being read or written."""
+        return self._lane.busy
+
+    def close(self) -> None:
+        """Save pending runs, waiting briefly, and end the thread; may be called twice."""
+        if not self._closed:
+            self.timer.stop()
+            self._save(self._session.run, again=True)
+            self._closed = True
+            self._lane.finish()
+            self._lane.join(LEAVE_S)
+
+    # What is asked
+
+    def refresh(self) -> None:
+        """Find out which runs there are; ``listed`` follows."""
+        if self._keeps:
+            self._do(store.list_runs, self.listed.emit, "listing the runs")
+
+    def load(self, folder: Path, then: Callable[[Run], None], *, whole: bool = True) -> None:
+        """Read a run, without its moments where it is not wanted whole, and go on with it."""
+
+        def read() -> Run | str:
+            from attnlab.training import allowed_texts
+            from attnlab.training.tasks import changed, own_text
+
+            state = store.load(folder)
+            if not allowed_texts.is_allowed(text := own_text(state.spec)):
+                return text
+            run = Run.of(state if whole else replace(state, moments=(), marks=(), checkpoint=None))
+            if run.digest:
+                run.refused = changed(run.spec, run.digest)
+            return run
+
+        def take(found: Run | str) -> None:
+            if isinstance(found, str):
+                self.text_asked.emit(found, partial(self._allow, found, partial(self.load, folder, then, whole=whole)))
+                return
+            self._folders[found] = folder
+            then(found)
+
+        self._do(read, take, "opening a run")
+
+    def rename(self, folder: Path, name: str) -> None:
+        """Give a run another name."""
+        for run in [run for run, at in self._folders.items() if at == folder]:
+            run.name = name
+        self._do(partial(_renamed, folder, name), lambda _: self.refresh(), "renaming a run")
+
+    def delete(self, folder: Path) -> None:
+        """Delete a run for good."""
+        for run in [run for run, at in self._folders.items() if at == folder]:
+            del self._folders[run]
+        self._do(partial(store.delete, folder), lambda _: self.refresh(), "deleting a run")
+
+    def _allow(self, text: str, then: Callable[[], None]) -> None:
+        from attnlab.training import allowed_texts
+
+        self._do(partial(allowed_texts.allow, text, remember=self._keeps), lambda _: then(), "remembering a text")
+
+    # What is kept by itself
+
+    def _save(self, run: Run | None, *, again: bool = False) -> None:
+        """Save a run with steps or marks since the last save; with ``again``, also one that could not be saved."""
+        now = _standing(run) if run is not None else None
+        if not self._keeps or run is None or len(run.steps) < 1:
+            return
+        if now == self._saved and not (again and self._refused):
+            return
+        folder = self._folders.get(run) or store.new_folder(run.spec)
+        if run not in self._folders:
+            self._folders[run] = folder
+            with suppress(OSError):  # which saving says in a sentence
+                folder.mkdir(parents=True)  # the name is taken from now on
+        self._saved, self._refused = now, False
+        save = partial(store.save, run.state(), folder)
+        self._do(save, lambda _: self.refresh(), "saving the run", self._on_refused)
+
+    def _on_refused(self, problem: str) -> None:
+        self._refused = True
+        self.failed.emit(problem)
+
+    @Slot()
+    def _on_started(self) -> None:
+        from attnlab.training.tasks import own_text
+
+        self._last = self._session.run
+        if self._last is not None and (text := own_text(self._last.spec)):  # chosen here, or allowed before
+            self._allow(text, lambda: None)
+        self.timer.start()
+
+    @Slot()
+    def _on_progressed(self) -> None:
+        run = self._session.run
+        if run is not self._last:
+            self._save(self._last)
+            self._last, self._saved = run, None
+            if run is not None and run in self._folders:
+                self._saved = _standing(run)
+            self.refresh()
+        elif self._session.state == "paused":
+            self._save(run)
+
+    @Slot()
+    def _on_time_to_save(self) -> None:
+        if self._session.alive:
+            self._save(self._session.run, again=True)
+        else:
+            self.timer.stop()
+
+    @Slot()
+    def _on_over(self) -> None:
+        self.timer.stop()
+        self._save(self._session.run)
+
+    # The thread
+
+    def _do(
+        self,
+        job: Callable[[], T],
+        then: Callable[[T], object],
+        doing: str,
+        otherwise: Callable[[str], object] | None = None,
+    ) -> None:
+        if not self._closed:
+            failed = otherwise or self.failed.emit
+            jobs.run(job, on_done=then, on_failed=failed, lane=self._lane, owner=self, doing=doing)
+
+
+def _standing(run: Run) -> _Standing:
+    """Return the parts of a run whose change makes a save necessary: step, status and the user's marks."""
+    return run, run.step, run.status, tuple(mark.step for mark in run.marks if not mark.suggested)
+
+
+def _renamed(folder: Path, name: str) -> None:
+    state: RunState = store.load(folder)
+    store.save(replace(state, name=name), folder)

@@ -1,0 +1,192 @@
+"""A film of a training: the maps of the recorded moments as frames, with the step written on each."""
+
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRectF
+from PySide6.QtGui import QColor, QFont, QImage, QPainter
+
+from attnlab.base.counted import counted
+from attnlab.figures.films.film_frame import Film
+from attnlab.figures.layout import Grid
+from attnlab.figures.map_painter import MapData, draw_cells, draw_labels
+from attnlab.figures.panels.figure_colours import OWN, dressed
+from attnlab.figures.panels.figure_spec import FigureSpec
+from attnlab.figures.panels.figure_type import SMALL_PX, TITLE_PX, figure_font
+from attnlab.figures.text import Pen
+from attnlab.files.atomic import unwritable, write_bytes
+from attnlab.training.recorder import Moment
+from attnlab.training.specs import RunSpec
+from attnlab.ui.base.jobs import Lane
+from attnlab.ui.base.slices import Call
+from attnlab.ui.train.shown_maps import titled, tokens
+
+if TYPE_CHECKING:
+    from attnlab.training.look import LayerMaps, Look, Viewer
+
+CELL, LABEL, LINE, MARGIN, GAP, STRIP = 12.0, 18.0, 22.0, 14.0, 14.0, 34.0
+"""Sizes in units: a cell, room for tokens, for the title of a map, around and between maps, and for the step."""
+WIDEST = 60.0
+"""PanelLayout that tokens of several letters take at most."""
+LARGEST = 340.0
+"""The width of the cells of a map that is shown alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which maps a film shows: one head of a layer, or with no layer all."""
+
+    layer: str = ""
+    head: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a map lies, in units."""
+
+    layer: int
+    head: int
+    title: str
+    grid: Grid
+
+
+@dataclass(slots=True, eq=False)
+class RunFilm:
+    """Frames of a run's moments for a probe; ``width_px`` wide, everything in them in proportion."""
+
+    spec: RunSpec
+    moments: tuple[Moment, ...]
+    probe: str
+    title: str
+    choice: Choice = Choice()
+    width_px: int = 960
+    fps: int = 15
+    ground: str = "light"
+    colours: str = OWN
+    _viewer: "Viewer | None" = None
+
+    @property
+    def count(self) -> int:
+        """How many frames there are."""
+        return len(self.moments)
+
+    def trace(self, frame: int) -> "Look":
+        """Return what is seen at the moment of a frame; one thread at a time may ask."""
+        from attnlab.training.look import Viewer
+
+        if self._viewer is None:
+            self._viewer = Viewer(self.spec)
+        moment = self.moments[frame]
+        return self._viewer.look(moment.step, moment.weights, self.probe)
+
+    def film(self, look: "Look") -> Film:
+        """Return what all frames share: their size, even as films need it, and that weights go from 0 to 1."""
+        _, width, height = places(look, self.choice)
+        high = round(height * self.width_px / width)
+        spec = FigureSpec(colour_map=self.colours, ground=self.ground)
+        wide = self.width_px + self.width_px % 2
+        return Film(spec, (wide, high + high % 2), 0, {("weights", "probability"): 1.0})
+
+    def image(self, film: Film, trace: "Look", frame: int) -> QImage:
+        """Return a frame as it is in the film; in the thread of the window only."""
+        found, width, _ = places(trace, self.choice)
+        palette = dressed(film.spec.colour_map, dark=film.spec.dark)
+        image = QImage(*film.size, QImage.Format.Format_RGB32)
+        image.fill(QColor(palette.surface))
+        painter = QPainter(image)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.scale(film.size[0] / width, film.size[0] / width)
+        pen = Pen(painter, figure_font(TITLE_PX, QFont.Weight.DemiBold, still=True))
+        painter.setPen(QColor(palette.ink))
+        step = f"step {trace.step:,}"
+        pen.draw(width - MARGIN, STRIP / 2, step, 1.0)
+        pen.draw(MARGIN, STRIP / 2, pen.elided(self.title, width - 3 * MARGIN - pen.width(step)))
+        for place in found:
+            data = _data(trace.maps[place.layer], place.head)
+            pen = Pen(painter, figure_font(SMALL_PX, QFont.Weight.DemiBold))
+            painter.setPen(QColor(palette.ink))
+            top = place.grid.y - place.grid.label_height - LINE / 2
+            pen.draw(place.grid.x, top, pen.elided(place.title, place.grid.cell_width * place.grid.columns))
+            draw_labels(painter, place.grid, data, palette, figure_font(SMALL_PX), (None, None))
+            draw_cells(painter, place.grid, data, palette)
+        share = frame / max(self.count - 1, 1)
+        painter.fillRect(QRectF(0, STRIP - 2, width * share, 1.5), QColor(palette.attention))
+        painter.end()
+        return image
+
+
+class Pictures:
+    """A film on its way into a folder, a PNG for each frame. ``done`` of ``total`` steps are done."""
+
+    def __init__(self, scenario: RunFilm, folder: Path, film: Film, lane: Lane) -> None:
+        self._scenario, self._folder, self._film, self._lane = scenario, folder, film, lane
+        self.done, self.total = 0, scenario.count
+        self._writing: Call[None] | None = None
+
+    def given_up(self) -> str:
+        """Return what is said of it when it was given up: the pictures that are there stay."""
+        count = self.done + (self._writing is not None and not self._writing.dropped)
+        return f"Cancelled after {counted(count, 'picture')}." if count else "Cancelled; nothing was written."
+
+    def steps(self) -> Generator[Call[Any] | None, Any, None]:
+        """Write a picture at each step.
+
+        Raises:
+            AttnlabError: a moment that cannot be looked at, or a picture that cannot be written.
+        """
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise unwritable(self._folder, error) from None
+        for frame in range(self._scenario.count):
+            look = yield Call(self._scenario.trace, frame, lane=self._lane)
+            data = _png(self._scenario.image(self._film, look, frame))
+            path = self._folder / f"frame-{frame:05}-step-{look.step}.png"
+            self._writing = Call(write_bytes, path, data, lane=self._lane)
+            yield self._writing
+            self._writing = None
+            self.done += 1
+
+
+def places(look: "Look", choice: Choice) -> tuple[tuple[Place, ...], float, float]:
+    """Return where the maps lie, a line for each layer, and the width and height of all, in units."""
+    found: list[Place] = []
+    y, widest = STRIP + MARGIN / 2, 0.0
+    for index, layer in enumerate(look.maps):
+        if choice.layer not in ("", layer.layer):
+            continue
+        heads = [choice.head] if choice.layer else list(range(len(layer.weights)))
+        cell = max(CELL, LARGEST / max(len(layer.key_tokens), 1)) if choice.layer else CELL
+        grid = _grid(layer, cell)
+        x = MARGIN
+        for head in heads:
+            title = titled(layer) + (f" · head {head}" if len(layer.weights) > 1 else "")
+            found.append(
+                Place(index, head, title, replace(grid, x=x + grid.label_width, y=y + LINE + grid.label_height))
+            )
+            x += grid.label_width + cell * grid.columns + GAP
+        widest = max(widest, x - GAP + MARGIN)
+        y += LINE + grid.label_height + cell * grid.rows + GAP
+    return tuple(found), widest, y - GAP + MARGIN
+
+
+def _grid(layer: "LayerMaps", cell: float) -> Grid:
+    longest = max(map(len, layer.query_tokens), default=0)
+    left = min(LABEL + 5.5 * max(longest - 1, 0), WIDEST)
+    across = max(map(len, layer.key_tokens), default=0)
+    above = LABEL if across <= 1 else min(LABEL + 5.5 * (across - 1), WIDEST)
+    return Grid(0, 0, cell, cell, len(layer.query_tokens), len(layer.key_tokens), 1, 1, (0, 0), left, above)
+
+
+def _data(layer: "LayerMaps", head: int) -> MapData:
+    return MapData(layer.weights[head : head + 1], "probability", 1.0, layer.hidden, *tokens(layer))
+
+
+def _png(image: QImage) -> bytes:
+    data = QByteArray()
+    buffer = QBuffer(data)
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    image.save(buffer, "PNG")  # type: ignore[call-overload]  # Qt takes text here
+    return bytes(data.data())

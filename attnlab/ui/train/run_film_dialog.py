@@ -1,0 +1,80 @@
+"""The dialog of a training's film: which of its recorded moments at the left, any frame at the right."""
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import QFileDialog
+
+from attnlab.base.errors import AttnlabError
+from attnlab.figures.films.film_file import check_film
+from attnlab.figures.films.film_frame import Film
+from attnlab.training.run import Run
+from attnlab.ui.base.themed_window import ThemedWindow
+from attnlab.ui.export.file_name import slug
+from attnlab.ui.export.film_choices import keep, recall
+from attnlab.ui.export.film_saver import Job
+from attnlab.ui.export.film_window import FilmWindow
+from attnlab.ui.export.filming import Filmed
+from attnlab.ui.train.inspector import Seen, spread
+from attnlab.ui.train.run_film import Choice, Pictures, RunFilm
+from attnlab.ui.train.run_film_form import FOLDER, FilmForm
+
+KIND = "film"
+
+
+class FilmDialog(FilmWindow):
+    """Makes a film of a run's moments, for the probe that is seen."""
+
+    def __init__(self, run: Run, seen: Seen, title: str, window: ThemedWindow) -> None:
+        maps = [
+            (f"{each.layer} · head {head}", Choice(each.layer, head))
+            for each in seen.look.maps
+            for head in range(len(each.weights))
+        ]
+        moments = run.recorder.moments
+        form = FilmForm(maps, moments)
+        super().__init__("Export film", form, window)
+        self._run, self._moments, self._seen, self._title, self.form = run, moments, seen, title, form
+        recall(window.settings.figure, KIND, form.habits)
+        form.changed.connect(self.take_soon)
+        self.saver.started.connect(lambda: keep(window, KIND, form.habits))
+        self.take()
+        self.place.setValue(self.place.maximum())
+
+    def taken(self) -> tuple[RunFilm, Film]:
+        form = self.form
+        first, last = form.first.value(), form.last.value()
+        moments = [each for each in self._moments if first <= each.step <= last]
+        if not moments:
+            raise AttnlabError(f"No moment is recorded from step {first:,} to step {last:,}.")
+        scenario = RunFilm(
+            self._run.spec, tuple(spread(moments, form.frames.value())), self._seen.probe, self._title,
+            form.maps.currentData(), form.width_px, form.fps.value(), form.ground.currentData(),
+            form.colours.currentData(),
+        )  # fmt: skip
+        film = scenario.film(self._seen.look)
+        if form.ending != FOLDER:
+            check_film(film.size, scenario.count, scenario.fps, form.ending)
+        return scenario, film
+
+    def file_name(self) -> tuple[str, str]:
+        return slug(self._title), self.form.ending
+
+    def job(self, scenario: Filmed, path: Path) -> Job:
+        if self.form.ending != FOLDER:
+            return super().job(scenario, path)
+        assert isinstance(scenario, RunFilm)
+        assert self._film is not None
+        return Pictures(scenario, path, self._film, self.lane)
+
+    @Slot()
+    def ask_save(self) -> None:
+        """Ask for a file, or for a folder."""
+        if self.form.ending != FOLDER:
+            super().ask_save()
+            return
+        dialog = QFileDialog(self, "A folder for the pictures")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.fileSelected.connect(lambda path: self.write_film(Path(path)))
+        dialog.open()

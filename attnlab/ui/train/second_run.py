@@ -1,0 +1,133 @@
+"""Two runs beside each other: the head of either, and the maps of the second at the same step for the same probe."""
+
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QToolButton, QVBoxLayout, QWidget
+
+from attnlab.figures.palette import Palette
+from attnlab.training.run import Run
+from attnlab.ui.base.icons import icon
+from attnlab.ui.base.theme import font, px
+from attnlab.ui.train.inspector import Inspector, Seen
+from attnlab.ui.train.maps_view import MapsView
+from attnlab.ui.train.model_worker import ModelWorker
+from attnlab.ui.widgets.elided_label import ElidedLabel
+
+
+class RunHead(QWidget):
+    """Says which run is below and at which step it is shown; as high over the one as over the other."""
+
+    def __init__(self, name: str, which: str) -> None:
+        super().__init__()
+        self.setProperty("ground", "ground")
+        self.title, self.step = ElidedLabel(), QLabel()
+        self.title.setText(name)
+        self.title.setProperty("role", "title")
+        self.step.setProperty("role", "muted")
+        self.step.setAccessibleName(f"Step of the {which} run")
+        self.row = QHBoxLayout(self)
+        self.row.setContentsMargins(18, 8, 18, 0)
+        self.row.setSpacing(8)
+        self.row.addWidget(self.title, 1)
+        self.row.addWidget(self.step)
+
+    def set_palette(self) -> None:
+        """Take the present size of type."""
+        self.title.setFont(font("title"))
+        self.step.setFont(font("number"))
+        self.setFixedHeight(px(36))
+
+
+class SecondRun(QWidget):
+    """Shows a run beside another; it looks where the other does. ``closed`` when it is no longer wanted."""
+
+    closed = Signal()
+    shown = Signal()
+
+    def __init__(self, run: Run, name: str) -> None:
+        super().__init__()
+        self.run = run
+        self.seen: Seen | None = None
+        self._inspector = Inspector()
+        self._worker = ModelWorker({"look": "computing the maps of the second run"}, self._inspector.prepare, self)
+        self.setProperty("ground", "ground")
+        self.setAccessibleName(f"Side by side: {name}")
+        self.head = RunHead(name, "second")
+        self.title, self.step = self.head.title, self.head.step
+        self.told, self.wrong = ElidedLabel(), QLabel()
+        self.told.setProperty("role", "muted")
+        self.told.setAccessibleName("Cell of the second run")
+        self.wrong.setTextFormat(Qt.TextFormat.PlainText)
+        self.wrong.setProperty("role", "error")
+        self.wrong.setWordWrap(True)
+        self.wrong.hide()
+        self.close_button = QToolButton()
+        self.close_button.setAccessibleName("Close the second run")
+        self.close_button.setToolTip("Show one run alone again")
+        self.close_button.clicked.connect(self.closed)
+        self.view = MapsView()
+        self.view.cell_pointed.connect(self._on_pointed)
+        self.area = QScrollArea()
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        self.head.row.addWidget(self.close_button)
+        inside = QWidget()
+        inside.setProperty("ground", "ground")
+        within = QVBoxLayout(inside)
+        within.setContentsMargins(14, 4, 14, 14)
+        within.addWidget(self.view)
+        within.addStretch(1)
+        self.area.setWidgetResizable(True)
+        self.area.setFrameShape(QFrame.Shape.NoFrame)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.area.setWidget(inside)
+        self.under = QWidget()
+        self.under.setProperty("ground", "ground")
+        under = QVBoxLayout(self.under)
+        under.setContentsMargins(18, 0, 18, 0)
+        under.addWidget(self.told)
+        under.addWidget(self.wrong)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.head)
+        column.addWidget(self.under)
+        column.addWidget(self.area, 1)
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours, and the present size of type."""
+        self.view.set_palette(palette)
+        self.head.set_palette()
+        self.close_button.setIcon(icon("close", palette, px(14)))
+        self.setMinimumWidth(px(200))
+
+    def look(self, step: int, probe: str) -> None:
+        """Look at the moment nearest to a step with a probe."""
+        moment = self.run.recorder.nearest(step)
+        if moment is not None:
+            job = partial(self._inspector.look, self.run.spec, moment.step, moment.weights, probe)
+            self._worker.ask("look", job, self._show, self._say)
+
+    def stop(self) -> None:
+        """End the thread; may be called twice."""
+        self._worker.stop()
+
+    def _say(self, refused: str) -> None:
+        self.wrong.setText(refused)
+        self.wrong.setVisible(bool(refused))
+        self.told.setVisible(not refused)
+
+    def _show(self, seen: Seen) -> None:
+        self._say("")
+        self.seen = seen
+        self.view.show_maps(seen.look.maps)
+        self.told.setText("")
+        self.step.setText(f"step {seen.look.step:,}")
+        self.shown.emit()
+
+    @Slot(object)
+    def _on_pointed(self, cell: tuple[int, int, int] | None) -> None:
+        self.told.setText(self.view.cell_text(cell) if cell is not None else "")

@@ -1,0 +1,269 @@
+"""A training as the window drives it: what is pressed is sent to the process, and what that says grows the run."""
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from attnlab.base.fault_log import CRASHES, append, report_remote
+from attnlab.training.marks import Mark
+from attnlab.training.messages import (
+    Arrays,
+    Checkpoint,
+    Ended,
+    Failed,
+    Interval,
+    Message,
+    Pause,
+    Progress,
+    Put,
+    Refused,
+    Resume,
+    Step,
+)
+from attnlab.training.recorder import LIMIT
+from attnlab.training.run import Run
+from attnlab.training.specs import RunSpec
+from attnlab.ui.train.inspection import Inspection
+from attnlab.ui.train.inspector import Checked
+from attnlab.ui.train.process_client import last_word
+from attnlab.ui.train.training_state import TrainingState
+
+EXAMPLES_EVERY, MARKS_EVERY = 8, 90
+"""Frames between two looks at examples, and between two searches for marks."""
+KEPT = 5
+"""Runs that are kept to compare with."""
+
+
+class TrainSession(TrainingState):
+    """Owns who trains, the run that grows and who looks at it. Nothing here ever waits but ``close`` and ``reset``."""
+
+    checked = Signal(object)
+    started = Signal()
+    progressed = Signal()
+    marked = Signal()
+    ended = Signal(str)
+    failed = Signal(str)
+    told = Signal(str)
+
+    def __init__(self, spec: RunSpec, parent: QObject | None = None, limit: int = LIMIT) -> None:
+        super().__init__(spec, parent)
+        self._limit, self._frames, self.watched = limit, 0, True
+        self.trainee.heard.connect(self._on_heard)
+        self.trainee.left.connect(self._on_left)
+        self.inspection = Inspection(self)
+        self.inspection.checked.connect(self._on_checked)
+        self.inspection.looked.connect(self._on_looked)
+        self.inspection.probe_refused.connect(self._on_probe_refused)
+        self.inspection.suggested.connect(self._on_suggested)
+        self.set_spec(spec)
+
+    # What is done
+
+    def set_spec(self, spec: RunSpec) -> None:
+        """Take settings for the next run; what they come to arrives as ``checked``."""
+        if spec == self.spec and self.valid is not None:  # a field that is left tells again what was typed
+            self.checked.emit(self.valid)
+            return
+        if spec.task != self.spec.task or dict(spec.options) != dict(self.spec.options):
+            self.inspection.own_probe = False
+        self.spec, self.valid = spec, None
+        self.inspection.check(spec)
+
+    def start(self) -> None:
+        """Train: go on where it is paused, from what was kept of a run that was stopped, or from the beginning."""
+        run = self.run
+        if self.alive:
+            self.trainee.send(Resume())
+        elif self.can_go_on and run is not None and run.checkpoint is not None:
+            run.rewind(run.checkpoint.step)
+            run.spec = self.spec
+            self._begin(run, run.checkpoint)
+        elif self.can_start:
+            self._keep_run()
+            self.run = Run(self.spec, f"{self.spec.task}, seed {self.spec.train.seed}", self._limit)
+            self.inspection.follow(self.run)
+            self._begin(self.run, None)
+
+    def pause(self) -> None:
+        """Stop after the step that is taken, and wait."""
+        self.trainee.send(Pause())
+
+    def step(self) -> None:
+        """Take one step and wait; a run that is not there begins with it."""
+        if not self.alive:
+            self.start()
+        self.trainee.send(Step())
+
+    def stop(self) -> None:
+        """End the run; what it learned stays."""
+        self.trainee.stop()
+
+    def reset(self) -> None:
+        """Go back to the first weights, those of the seed; the run is kept to compare with."""
+        self._end_process()
+        self._keep_run()
+        self.run, self.shown, self.reason = None, None, ""
+        self.inspection.follow(None)
+        self.progressed.emit()
+        if self.valid is not None:  # or it will be seen when that is known
+            self._on_checked(self.valid)
+
+    def open_run(self, run: Run) -> None:
+        """Show a run that was kept in the place of this one, which is kept to compare with."""
+        self._end_process()
+        if run is not self.run:
+            self._keep_run()
+        self.kept = tuple(other for other in self.kept if other is not run)
+        if (run.spec.task, dict(run.spec.options)) != (self.spec.task, dict(self.spec.options)):
+            self.inspection.probe = ""
+        self.run, self.shown, self.reason = run, None, ""
+        self.inspection.follow(run)
+        self.set_spec(run.spec)
+        self.look()
+        self.progressed.emit()
+        if run.refused:
+            self.told.emit(run.refused)
+
+    def put(self, weights: Arrays) -> None:
+        """Have the process go on with other weights; what its optimiser knows stays."""
+        self.trainee.send(Put(weights))
+
+    def go_on_from(self, run: Run, checkpoint: Checkpoint) -> None:
+        """Train a run on from an earlier moment of it; what came later is forgotten."""
+        self.open_run(run)
+        run.rewind(checkpoint.step)
+        run.checkpoint = checkpoint
+        self._begin(run, checkpoint)
+
+    def close(self) -> None:
+        """End process and worker at once; may be called twice."""
+        self._end_process()
+        self.inspection.stop()
+
+    def watch(self, watched: bool) -> None:
+        """Have somebody look, or go on without."""
+        self.watched = watched
+        self.trainee.watch(watched)
+        if watched:
+            self.look()
+            self.progressed.emit()
+
+    def look_at(self, step: int | None) -> None:
+        """Look at the recorded moment nearest to a step; None follows the training."""
+        self.shown = step
+        self.look()
+
+    def look(self) -> None:
+        """Look again, at all there is to see."""
+        if self.watched:
+            self.inspection.look(self.at())
+            self.inspection.examples(self.at())
+            self._want()
+
+    def set_probe(self, text: str) -> None:
+        """Look at the maps of another sentence; one that the task cannot read changes nothing but is said."""
+        self.inspection.own_probe = True
+        self.inspection.look(self.at(), text)
+
+    def toggle_mark(self, step: int) -> None:
+        """Mark the moment of a step, or no longer."""
+        if self.run is not None:
+            self.run.toggle_mark(step)
+            self.marked.emit()
+
+    def _keep_run(self) -> None:
+        if self.run is not None and len(self.run.steps) > 1:
+            self.kept = (*self.kept, self.run)[-KEPT:]
+
+    def _begin(self, run: Run, checkpoint: Checkpoint | None) -> None:
+        self.shown, self.reason = None, ""
+        self.trainee.begin(run, checkpoint)
+        self._want()
+        self.started.emit()
+
+    def _want(self) -> None:
+        """Ask for the newest weights, if somebody follows them."""
+        if self.watched and self.shown is None:
+            self.trainee.want()
+
+    def _end_process(self) -> None:
+        for message in self.trainee.end():
+            self._take(message)
+
+    # What the process says
+
+    @Slot(object)
+    def _on_heard(self, messages: tuple[Message, ...]) -> None:
+        for message in messages:
+            self._take(message)
+        news = any(isinstance(message, Progress) and message.weights is not None for message in messages)
+        if news and self.shown is None and self.watched:
+            keeps_up = not self.inspection.worker.waits("look")
+            self.inspection.look(self.at())
+            if keeps_up:  # the next weights may be on their way while one looks at these; else when that is done
+                self._want()
+        if last_word(messages) is None:
+            self._look_beside()
+            self.progressed.emit()
+
+    def _look_beside(self) -> None:
+        """Now and then look at examples and for marks, if somebody looks."""
+        self._frames += 1
+        if self._frames % EXAMPLES_EVERY == 0 and self.watched:
+            self.inspection.examples(self.at())
+        if self._frames % MARKS_EVERY == 0 and self.watched:
+            self.inspection.suggest(live=True)
+
+    def _take(self, message: Message) -> None:
+        assert self.run is not None
+        too_large = self.run.recorder.refused
+        if self.run.take(message):
+            self.trainee.send(Interval(self.run.recorder.interval))
+        if isinstance(message, Refused):
+            self.told.emit(message.sentence)
+        elif self.run.recorder.refused and not too_large:
+            self.told.emit(self.run.recorder.refused)
+
+    @Slot(object)
+    def _on_left(self, message: Ended | Failed | None) -> None:
+        self._end_process()
+        self.look()
+        self.inspection.suggest()
+        self.inspection.fill_course()
+        if isinstance(message, Failed):
+            if message.unexpected:
+                report_remote(message.details, "training")
+            elif message.details:
+                append(CRASHES, f"{message.sentence}\n{message.details}\n")
+            self.progressed.emit()
+            self.failed.emit(message.sentence)
+        elif message is not None:
+            self.reason = message.reason
+            self.progressed.emit()
+            self.ended.emit(message.sentence)
+
+    # What was found
+
+    @Slot(object)
+    def _on_checked(self, found: Checked) -> None:
+        if found.spec != self.spec:
+            return
+        self.valid = found
+        if not found.problem and (self.run is None or not self.inspection.probe):
+            if not (self.inspection.own_probe and self.inspection.probe):
+                self.inspection.probe = found.probe
+            self.look()
+        self.checked.emit(found)
+
+    @Slot(object)
+    def _on_looked(self, _seen: object) -> None:
+        self._want()
+        if not self.alive:
+            self.inspection.fill_course()
+
+    @Slot(str)
+    def _on_probe_refused(self, _sentence: str) -> None:
+        self._want()
+
+    @Slot(object, object)
+    def _on_suggested(self, run: Run, marks: tuple[Mark, ...]) -> None:
+        run.suggest(marks)
+        self.marked.emit()

@@ -1,0 +1,140 @@
+"""What one does with a training beside watching it: the playground and back, runs that are kept."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtWidgets import QMenu, QPushButton
+
+from attnlab.base.errors import AttnlabError
+from attnlab.figures.palette import Palette
+from attnlab.figures.panels.figure_source import Sheets
+from attnlab.ui.base.theme import worn
+from attnlab.ui.base.workspace import Host
+from attnlab.ui.export.figure_choices import recalled
+from attnlab.ui.train.round_trip import RoundTrip
+from attnlab.ui.train.run_comparison import RunComparison
+from attnlab.ui.train.run_files import RunFiles
+from attnlab.ui.train.runs_panel import RunsPanel
+from attnlab.ui.train.shown_maps import looked_at, sheets
+
+if TYPE_CHECKING:
+    from attnlab.ui.playground.playground import Playground
+    from attnlab.ui.train.train_workspace import TrainWorkspace
+
+NO_MAPS = "There is no map to export yet; a model with attention has some."
+
+
+class TrainTools(QObject):
+    """Owns the tools of one workspace, and puts them where they are found in it."""
+
+    def __init__(self, workspace: "TrainWorkspace", window: Host, playground: "Playground") -> None:
+        super().__init__(workspace)
+        self._workspace, self._window = workspace, window
+        self.round_trip = RoundTrip(workspace, window, playground)
+        self.keeper = RunFiles(workspace.session, keeps=window.remembers)
+        self.runs = RunsPanel(workspace, self.keeper)
+        self.comparing = RunComparison(workspace, self.keeper)
+        self.runs.compare_requested.connect(self.comparing.compare)
+        workspace.settings.add_section(self.runs)
+        self.keeper.text_asked.connect(self.runs.ask_for_text)
+        self.keeper.failed.connect(workspace.footer.show_message)
+        self.export_button = QPushButton("Export")
+        self.export_button.setToolTip("Save the maps that are shown (Ctrl+E), or how they change (Ctrl+Shift+E)")
+        self.export_button.setMenu(self._menu())
+        workspace.header.add_tool(self.export_button)
+        self.runs.table_requested.connect(self.show_runs)
+
+    def _menu(self) -> QMenu:
+        menu, actions = QMenu(self.export_button), self._window.actions_list
+        menu.addActions([actions[name] for name in ("export", "film", "copy-picture")])
+        menu.aboutToShow.connect(actions.refresh)
+        return menu
+
+    @property
+    def busy(self) -> bool:
+        """Whether a run is being read or written."""
+        return self.keeper.busy
+
+    def open_run(self, folder: Path) -> None:
+        """Show a run of any folder."""
+        self.runs.open(folder)
+
+    @Slot()
+    def export_figure(self) -> None:
+        """Ask how the maps that are shown are to be written, beside a preview."""
+        from attnlab.ui.export.export_dialog import ExportDialog
+
+        maps = self.shown_maps()
+        if maps is None:
+            self._workspace.footer.show_message(NO_MAPS)
+            return
+        layers, head = looked_at(self._workspace.maps, maps)
+        dialog = ExportDialog(maps, layers[0], head, self._window.settings.figure, self._window)
+        dialog.form.choose(layers)
+        dialog.set_palette(worn())
+        dialog.remembered.connect(lambda choices: self._window.change_settings(figure=choices))
+        dialog.exported.connect(lambda path: self._workspace.footer.show_message(f"Saved {path}", wrong=False))
+        dialog.open()
+
+    def shown_maps(self) -> Sheets | None:
+        """Return the maps of all layers as they are drawn; None where there are none.
+
+        While another workspace is in front, newer maps may be there that are not drawn.
+        """
+        seen = self._workspace.maps.seen
+        return sheets(seen) if seen is not None else None
+
+    @Slot()
+    def copy_picture(self) -> None:
+        """Copy the maps that are shown, drawn as figures were last; say what was copied."""
+        from attnlab.ui.export.copying import copy_figure
+
+        maps, say = self.shown_maps(), self._workspace.footer.show_message
+        if maps is None:
+            say(NO_MAPS)
+            return
+        layers, head = looked_at(self._workspace.maps, maps)
+        try:
+            image = copy_figure(maps, replace(recalled(self._window.settings.figure)[0], stages=layers, head=head))
+        except AttnlabError as error:
+            say(str(error))
+            return
+        say(f"Copied the maps as a picture, {image.width()} × {image.height()} pixels", wrong=False)
+
+    @Slot()
+    def export_film(self) -> None:
+        """Ask what film is to be made of the recorded moments."""
+        from attnlab.training.tasks import TASKS
+        from attnlab.ui.train.run_film_dialog import FilmDialog
+
+        run, seen = self._workspace.session.run, self._workspace.session.inspection.seen
+        if run is None or seen is None or not seen.look.maps or not run.recorder.moments:
+            self._workspace.footer.show_message("A film shows how maps change; train a model with attention first.")
+            return
+        FilmDialog(run, seen, f"{TASKS[run.spec.task].title}, seed {run.spec.train.seed}", self._window).open()
+
+    @Slot()
+    def show_runs(self) -> None:
+        """Show the table of all runs."""
+        from attnlab.ui.train.runs_dialog import RunsDialog
+
+        RunsDialog(self.runs, self._window).open()
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours, and the present size of type."""
+        self.round_trip.set_palette(palette)
+        self.runs.set_palette(palette)
+        self.comparing.set_palette(palette)
+
+    def stop(self) -> None:
+        """End the threads; may be called twice."""
+        self.round_trip.close()
+        self.keeper.close()
+        self.comparing.close()
+
+
+def tools_of(workspace: "TrainWorkspace") -> TrainTools | None:
+    """Return the tools of a workspace."""
+    return workspace.tools if isinstance(workspace.tools, TrainTools) else None

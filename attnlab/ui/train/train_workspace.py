@@ -1,0 +1,294 @@
+"""The training's workspace: settings, maps and curves side by side, controls above, and the time line below."""
+
+from typing import Protocol
+
+from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtWidgets import QWidget
+
+from attnlab.figures.palette import Palette
+from attnlab.training.run import Run
+from attnlab.training.specs import RunSpec
+from attnlab.ui.base.theme import px
+from attnlab.ui.train.control_bar import ControlBar
+from attnlab.ui.train.curves_panel import CurvesPanel
+from attnlab.ui.train.inspector import Checked, Seen
+from attnlab.ui.train.maps_panel import MapsPanel
+from attnlab.ui.train.panel_layout import PanelLayout, right_panel
+from attnlab.ui.train.predictions_panel import PredictionRow, PredictionsPanel
+from attnlab.ui.train.run_views import RunViews
+from attnlab.ui.train.settings_panel import SettingsPanel
+from attnlab.ui.train.text_panel import LENGTH, TextPanel
+from attnlab.ui.train.time_bar import TimeBar
+from attnlab.ui.train.train_session import TrainSession
+
+CURVES_EVERY, TEXT_EVERY = 3, 24
+"""Frames between two drawings of the curves, and between two texts."""
+KEYS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
+
+
+class Tools(Protocol):
+    """What is added to the workspace, such as runs on disk; see :mod:`attnlab.ui.train.train_tools`."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether a run is being read or written."""
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours."""
+
+    def stop(self) -> None:
+        """End the threads; may be called twice."""
+
+
+class TrainWorkspace(QObject):
+    """Where the parts meet: what is pressed goes to the session, what it tells goes to the panels."""
+
+    def __init__(self, spec: RunSpec, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._frames, self._broken, self._shown = 0, False, False
+        self.tools: Tools | None = None
+        self.session = TrainSession(spec, self)
+        self.header, self.footer = ControlBar(), TimeBar()
+        self.settings, self.maps = SettingsPanel(spec), MapsPanel()
+        self.curves, self.written, self.text = CurvesPanel(), PredictionsPanel(), TextPanel()
+        self.side = right_panel(self.curves, self.written, self.text)
+        self.room = PanelLayout(self.header, self.settings, self.maps, self.side)
+        self.body = self.room.body
+        self.views = RunViews(self.session, self.footer, self.curves, self.maps)
+        self._connect()
+        self.header.show_about(self.session)
+        self._show_state()
+
+    def _connect(self) -> None:
+        session, inspection = self.session, self.session.inspection
+        self.header.start_requested.connect(self.start)
+        self.header.pause_requested.connect(session.pause)
+        self.header.step_requested.connect(self.step)
+        self.header.stop_requested.connect(session.stop)
+        self.header.reset_requested.connect(self.reset)
+        self.header.settings_toggled.connect(self.settings.setVisible)
+        self.settings.spec_changed.connect(self._on_spec_changed)
+        self.settings.broken.connect(self._on_broken)
+        self.maps.probe_changed.connect(session.set_probe)
+        self.maps.gradients_wanted.connect(self._on_gradients_wanted)
+        self.maps.step_chosen.connect(self._on_step_chosen)
+        self.curves.step_chosen.connect(self._on_step_chosen)
+        self.text.text_wanted.connect(self._ask_text)
+        self.footer.moment_chosen.connect(self._on_moment_chosen)
+        self.footer.mark_requested.connect(session.toggle_mark)
+        session.checked.connect(self._on_checked)
+        session.started.connect(self._on_started)
+        session.progressed.connect(self._on_progressed)
+        session.marked.connect(self.views.show_marks)
+        session.ended.connect(self._on_ended)
+        session.failed.connect(self._on_failed)
+        session.told.connect(self._on_failed)
+        inspection.looked.connect(self._on_looked)
+        inspection.probe_refused.connect(self.maps.say)
+        inspection.wrote.connect(self._on_wrote)
+        inspection.texted.connect(self.text.show_text)
+        inspection.course_grown.connect(self.views.show_course)
+
+    # What is done
+
+    @Slot()
+    def start(self) -> None:
+        """Start or go on, if the settings can be trained; pause what runs."""
+        session = self.session
+        if session.alive and session.state == "running":
+            session.pause()
+        elif session.alive or not self._broken:
+            session.start()
+
+    @Slot()
+    def step(self) -> None:
+        """Take one step."""
+        if self.session.alive or not self._broken:
+            self.session.step()
+
+    @Slot()
+    def reset(self) -> None:
+        """Go back to the first weights."""
+        self.footer.stop()
+        self.footer.show_message("")
+        self.session.reset()
+        self.views.show()
+
+    def open_run(self, run: Run) -> None:
+        """Show a run that was kept, with its settings, curves and moments."""
+        self._broken = False
+        self.footer.stop()
+        self.footer.show_message("")
+        self.session.open_run(run)
+        self.settings.show_spec(run.spec)
+
+    def take_key(self, key: Qt.Key) -> bool:
+        """Walk the moments by the keys of the time line, wherever the keyboard is; False when the key is not one."""
+        if not self._shown or key not in KEYS or not len(self.footer.line.steps):
+            return False
+        self.footer.line.take_key(key)
+        return True
+
+    def stop(self) -> None:
+        """End process, worker and timers; may be called twice."""
+        self.footer.stop()
+        self.session.close()
+        if self.tools is not None:
+            self.tools.stop()
+
+    def escape(self) -> None:
+        """Close the map that is shown alone."""
+        self.maps.close_map()
+
+    def say(self, sentence: str) -> None:
+        """Show a sentence below the time line."""
+        self.footer.show_message(sentence)
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether this workspace is the visible one."""
+        return self._shown
+
+    @property
+    def busy(self) -> bool:
+        """Whether something that is to be seen at once is still to come: a run, its first maps."""
+        return self.session.inspection.busy or (self.tools is not None and self.tools.busy)
+
+    def pages(self) -> tuple[QWidget, QWidget, QWidget]:
+        """Return the bar of controls, the panels, and the time line."""
+        return self.header, self.body, self.footer
+
+    def shown(self) -> None:
+        """Draw again."""
+        self._shown = True
+        self.session.watch(True)
+        self.maps.view.setFocus()
+        self.views.show()
+        self._show_state()
+
+    def hidden(self) -> None:
+        """Go on training, and draw nothing."""
+        self._shown = False
+        self.session.watch(False)
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours, and the present size of type."""
+        for part in (self.header, self.footer, self.settings, self.maps, self.curves, self.written, self.text):
+            part.set_palette(palette)
+        if self.tools is not None:
+            self.tools.set_palette(palette)
+        self.header.setMinimumHeight(px(50))
+        self.room.arrange()
+
+    def arrange(self, width: int) -> None:
+        """Lay the panels out for a width: where it is narrow, the curves lie below the maps."""
+        self.room.arrange(width)
+
+    # What is told
+
+    @Slot(object)
+    def _on_spec_changed(self, spec: RunSpec) -> None:
+        session, self._broken = self.session, False
+        before = session.run.spec if session.run is not None else session.spec
+        other = (spec.task, spec.model, dict(spec.options)) != (before.task, before.model, dict(before.options))
+        session.set_spec(spec)
+        if other:
+            self.written.show_rows([])  # of what is not asked any more
+        if other and session.run is not None and not session.alive:
+            self.reset()
+        self.header.show_about(session)
+        self._show_state()
+
+    @Slot(str)
+    def _on_broken(self, _sentence: str) -> None:
+        self._broken = True
+        self._show_state()
+
+    @Slot(object)
+    def _on_checked(self, found: Checked) -> None:
+        if not self._broken:
+            self.settings.show_checked(found)
+        self.header.show_about(self.session)
+        if not found.problem:
+            self.text.setVisible(found.writes_on)
+            if not self.text.prompt.isModified():
+                self.text.prompt.setText(found.probe)
+            self._ask_text()
+            self.views.show_curves()
+        self._show_state()
+
+    @Slot()
+    def _on_started(self) -> None:
+        self.footer.show_message("")
+        self.footer.stop()
+        self.room.make_room_for_maps()
+        self._show_state()
+
+    @Slot()
+    def _on_progressed(self) -> None:
+        if not self._shown:
+            return
+        self._frames += 1
+        resting = not self.session.alive or self.session.state != "running"
+        if resting or self._frames % CURVES_EVERY == 0:
+            self.views.show_moments()
+            self.views.show_curves()
+        if resting or self._frames % TEXT_EVERY == 0:
+            self._ask_text()
+        self._show_state()
+
+    @Slot(str)
+    def _on_ended(self, sentence: str) -> None:
+        self.footer.show_message(sentence, wrong=self.session.reason == "nan")
+
+    @Slot(str)
+    def _on_failed(self, sentence: str) -> None:
+        self.footer.show_message(sentence)
+
+    @Slot(object)
+    def _on_looked(self, seen: Seen) -> None:
+        if not self._shown:  # asked for before it was hidden
+            return
+        self.maps.show_seen(seen)
+        self.views.show_cursor(seen.look.step)
+        if self._frames % CURVES_EVERY == 0 or not self.session.alive:
+            self.views.show_course()
+
+    @Slot(object)
+    def _on_wrote(self, rows: tuple[PredictionRow, ...]) -> None:
+        exact = self.session.valid is None or not self.session.valid.numbers
+        self.written.show_rows([PredictionRow(row.source, row.expected, row.predicted, exact) for row in rows])
+
+    @Slot(int)
+    def _on_moment_chosen(self, index: int) -> None:
+        steps = self.footer.line.steps
+        if not len(steps):
+            return  # no moment is recorded, or none any more
+        last = index >= len(steps) - 1
+        self.session.look_at(None if last and self.session.alive else int(steps[min(index, len(steps) - 1)]))
+        self._ask_text()
+
+    @Slot(float)
+    def _on_step_chosen(self, step: float) -> None:
+        run = self.session.run
+        moment = run.recorder.nearest(round(step)) if run is not None else None
+        if moment is not None:
+            self.footer.stop()
+            self.session.look_at(moment.step)
+            self.views.show_current()
+
+    @Slot(bool)
+    def _on_gradients_wanted(self, on: bool) -> None:
+        self.session.inspection.gradients = on
+        self.session.look()
+
+    @Slot()
+    def _ask_text(self) -> None:
+        if self._shown and self.session.valid is not None and self.session.valid.writes_on:
+            self.session.inspection.text(self.session.at(), self.text.prompt.text(), LENGTH, self.text.heat())
+
+    # What is shown
+
+    def _show_state(self) -> None:
+        self.settings.set_locked(self.session.alive)
+        self.header.show_session(self.session, self.session.can_start and not self._broken)

@@ -1,0 +1,80 @@
+"""The strip above the canvas that says that what is open came from a training, and sends it back there."""
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton
+
+from attnlab.figures.palette import Palette
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import mixed, px, restyle
+from attnlab.ui.widgets.elided_label import ElidedLabel
+
+if TYPE_CHECKING:
+    from attnlab.ui.train.layer_transfer import Origin
+
+ROOMY = 440
+"""From this width on, in pixels at 100 %, there is room for words and for the way back without sending."""
+ABOUT = (
+    "The numbers of this layer's weights and biases go back; tokens, embeddings and a mask drawn by hand belong to the "
+    "sentence and stay here, and sizes and switches such as causal cannot be changed in a model that is trained"
+)
+
+
+@guarded
+class TransferStrip(QFrame):
+    """Shows where what is open comes from; asks to send it back, or to go back without."""
+
+    send_requested = Signal()
+    leave_requested = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("sent-strip")
+        self.setAccessibleName("From the training")
+        self.label, self._rest = QLabel(), ElidedLabel()
+        self.label.setTextFormat(Qt.TextFormat.PlainText)
+        self.send, self.leave = QPushButton("Send back"), QPushButton("To the training")
+        self.send.setProperty("primary", "true")
+        self.send.setToolTip(ABOUT)
+        self.leave.setToolTip("Go back to the training, which stays as it is")
+        self.send.clicked.connect(self.send_requested)
+        self.leave.clicked.connect(self.leave_requested)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 6, 16, 6)
+        row.setSpacing(8)
+        row.addWidget(self.label)
+        row.addWidget(self._rest, 1)
+        row.addWidget(self.leave)
+        row.addWidget(self.send)
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours."""
+        ground = mixed(palette.surface, palette.accent, 0.08)
+        restyle(self, f"#sent-strip {{ background: {ground}; border-bottom: 1px solid {palette.hairline}; }}")
+        restyle(self._rest, f"color: {palette.muted}")
+
+    def show_origin(self, origin: "Origin | None") -> None:
+        """Show where what is open comes from; nothing when it does not come from a training."""
+        self.setVisible(origin is not None)
+        if origin is not None:
+            self.label.setText(f"{origin.layer} at step {origin.step:,}")
+            self._make_room()
+
+    def show_sending(self, sending: bool) -> None:
+        """Tell that the weights are on their way, which the first time takes a moment; or that they have arrived."""
+        self.send.setEnabled(not sending)
+        self.send.setText("Sending…" if sending else "Send back")
+
+    def _make_room(self) -> None:
+        """Say as much as there is room for; what sends back always has its place."""
+        roomy = self.width() >= px(ROOMY)
+        self.label.setVisible(roomy)
+        self.leave.setVisible(roomy)
+        about = "Edit its weights; the training goes on with them"
+        self._rest.setText(about if roomy else self.label.text())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._make_room()

@@ -1,0 +1,281 @@
+"""The dialog of weights: reads a file beside the window, shows what it takes for what, and brings it in as one edit."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QMimeData, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from attnlab.files.weights.arrays_in import ENDINGS
+from attnlab.files.weights.named_array import NamedArray, shown
+from attnlab.files.weights.weights_in import Proposal, guess
+from attnlab.files.weights.weights_source import CLIPBOARD, WeightsSource, files_source, text_source
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.jobs import Job, Lane, Progress, run
+from attnlab.ui.base.theme import worn
+from attnlab.ui.base.workspace import Host
+from attnlab.ui.playground.entry import PLAYGROUND
+from attnlab.ui.weights.trial import Trial, tried
+from attnlab.ui.weights.weights_frame import MAPPING, WeightsFrame
+
+if TYPE_CHECKING:
+    from attnlab.ui.playground.playground import Playground
+
+_SOON_MS = 40
+_Found = tuple[WeightsSource, tuple[Proposal, ...]]
+
+
+@guarded
+class WeightsDialog(WeightsFrame):
+    """Brings weights into one playground. ``read`` when a source is there or refused, ``previewed`` when what is chosen
+    has been tried."""
+
+    read = Signal()
+    previewed = Signal()
+
+    def __init__(self, playground: "Playground", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._playground = playground
+        self.source: WeightsSource | None = None
+        self.trial: Trial | None = None
+        self._reading: Job | None = None
+        self._trying: Job | None = None
+        self._lane = Lane("trial", self)  # two jobs would read the arrays of one source at the same time
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(_SOON_MS)
+        self.setAcceptDrops(True)
+        self._connect()
+
+    # What it is given
+
+    def show_files(self, paths: Sequence[Path]) -> None:
+        """Read files, and offer what is in them."""
+        name = shown(paths[0].name) if len(paths) == 1 else f"{len(paths)} files"
+        self._start(name, lambda progress: files_source(paths, progress.step), len(paths) if len(paths) > 1 else 0)
+
+    def show_text(self, text: str) -> None:
+        """Offer what is in a text that was pasted."""
+        self._start(CLIPBOARD, lambda _: text_source(text))
+
+    def _start(self, name: str, source: Callable[[Progress], WeightsSource], steps: int = 0) -> None:
+        e = self._playground.document.experiment
+
+        def job(progress: Progress) -> _Found:
+            found = source(progress)
+            return found, guess(found.arrays, e, found.heads)
+
+        if self._trying is not None:
+            self._trying.cancel()
+        self._soon.stop()
+        self.trial = None
+        self.title.setText("Bring in weights")
+        self.waiting.setText(f"Reading {name}…")
+        self.pages.setCurrentWidget(self.waiting)
+        self.segments.hide()
+        self._say("")
+        self._show_busy(True, steps)
+        self._enable()
+        self._reading = run(
+            job,
+            on_done=self._on_source,
+            on_failed=self._on_unread,
+            doing="reading weights",
+            latest=(self, "read"),
+            progress=self._on_progressed,
+            owner=self,
+        )
+
+    def _on_source(self, found: _Found) -> None:
+        self.source, proposals = found
+        self.title.setText(f"Weights from {self.source.name}")
+        self.arrays.show_arrays(self.source.arrays.values())
+        self.form.show_source(self.source.arrays, proposals, self._playground.document.experiment)
+        self.pages.setCurrentWidget(self._body)
+        (self.form.n_heads if proposals else self.form.rows["W_q"].array).setFocus()
+        self._show_busy(False)
+        self.segments.setVisible(True)
+        self.read.emit()
+
+    def _on_unread(self, sentence: str) -> None:
+        self._show_busy(False)
+        self.source = None
+        self.waiting.setText(sentence)
+        self.other_button.setFocus()
+        self.segments.setVisible(False)
+        self.read.emit()
+
+    # What it does
+
+    @Slot()
+    def bring_in(self) -> None:
+        """Put what was tried into the document, as one step that can be undone, and close."""
+        trial, source = self.trial, self.source
+        document = self._playground.document
+        if trial is None or trial.experiment is None or source is None or trial.scene is not document.scene:
+            return
+        made = trial.experiment
+        change = partial(replace, experiment=made, preset="")  # what a preset tells of its numbers is no longer so
+        if document.edit_scene(f"Weights from {source.name}", change):
+            if made.n_heads > 1:
+                document.show(head="all")
+            heads = f"{made.n_heads} head{'s' if made.n_heads > 1 else ''}"
+            self._playground.step_bar.show_note(f"Weights from {source.name}: {heads}, d_model {made.d_model}")
+            self.accept()
+
+    @Slot()
+    def ask_files(self) -> None:
+        """Ask for other files."""
+        ask_weights(self, self.show_files)
+
+    def _connect(self) -> None:
+        self._playground.document.scene_changed.connect(self._on_scene_changed)
+        self.form.changed.connect(self._on_form_changed)
+        self.arrays.taken.connect(self._on_taken)
+        self._soon.timeout.connect(self._on_soon)
+        self.other_button.clicked.connect(self.ask_files)
+        self.draw_button.clicked.connect(self.form.draw_embeddings)
+        self.cancel_button.clicked.connect(self.reject)
+        self.apply_button.clicked.connect(self.bring_in)
+
+    def _enable(self) -> None:
+        """Let be brought in what was tried for what is open now, and nothing else."""
+        trial = self.trial
+        fits = trial is not None and trial.experiment is not None
+        self.apply_button.setEnabled(fits and trial is not None and trial.scene is self._playground.document.scene)
+        columns = trial.drawable if trial is not None else 0
+        self.draw_button.setVisible(bool(columns))
+        self.draw_button.setToolTip(f"Give each word a vector of {columns} numbers, drawn from the word itself")
+        self.info.setText(self._told(trial))
+        self.info.setVisible(bool(self.info.text()))
+
+    def _told(self, trial: Trial | None) -> str:
+        """Say what besides the weights would become another."""
+        if trial is None or trial.experiment is None:
+            return ""
+        now, made = trial.scene.experiment, trial.experiment
+        told = []
+        if made.embeddings is not now.embeddings:
+            drawn = ", drawn anew for each word" if made.tokens == now.tokens and self.form.draws else ""
+            told.append(f"New embeddings, {' × '.join(map(str, made.embeddings.shape))}{drawn}.")
+        if made.memory_embeddings is not now.memory_embeddings and made.memory_embeddings is not None:
+            told.append(f"Keys and values read a second sequence, {' × '.join(map(str, made.memory.shape))}.")
+        if now.config.ablated:
+            told.append("Heads that were switched off are on again.")
+        return " ".join(told)
+
+    # What happens
+
+    def _on_progressed(self, begun: int) -> None:
+        self.progress.setValue(begun - 1)
+
+    @Slot()
+    def _on_form_changed(self) -> None:
+        self.trial = None
+        self.apply_button.setEnabled(False)
+        self._soon.start()
+
+    @Slot()
+    def _on_scene_changed(self, *_: object) -> None:
+        if self.source is not None and (self._reading is None or self._reading.done):
+            self.form.show_experiment(self._playground.document.experiment)
+            self._on_form_changed()
+
+    @Slot()
+    def _on_soon(self) -> None:
+        """Try what is chosen, in the thread."""
+        source = self.source
+        if source is None:
+            return
+        wish, scene = self.form.wish(), self._playground.document.scene
+
+        def job(progress: Progress) -> Trial:
+            wanted = {part.array for part in wish.proposal.parts.values()}
+            source.keep(wanted | ({wish.embeddings.name} if isinstance(wish.embeddings, NamedArray) else set()))
+            return tried(wish, source.arrays, scene, progress)
+
+        self._show_busy(True)
+        self._trying = run(
+            job,
+            on_done=self._on_trial,
+            on_failed=self._on_untried,
+            doing="trying the weights",
+            latest=(self, "try"),
+            progress=_unheard,
+            lane=self._lane,
+            owner=self,
+        )
+
+    def _on_trial(self, trial: Trial) -> None:
+        self.trial = trial
+        self.view.show_trial(trial)
+        self._on_untried(trial.sentence)
+
+    def _on_untried(self, sentence: str) -> None:
+        self._show_busy(False)
+        self._say(sentence)
+        self._enable()
+        self.previewed.emit()
+
+    @Slot(str, object)
+    def _on_taken(self, field: str, array: object) -> None:
+        self.form.assign(field, array)  # type: ignore[arg-type]
+        self.show_side(MAPPING)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if dropped(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        self.show_files(dropped(event.mimeData()))
+
+    def done(self, result: int) -> None:
+        self._soon.stop()
+        self._late.stop()
+        for job in (self._reading, self._trying):
+            if job is not None:
+                job.cancel()
+        self._lane.close()
+        super().done(result)
+
+
+def _unheard(_: int) -> None:
+    """Steps of a trial are not shown; counting them notices a cancelled job."""
+
+
+def dropped(data: QMimeData) -> list[Path]:
+    """Return the files that are dropped or pasted."""
+    return [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
+
+
+def open_weights_dialog(
+    playground: "Playground", window: Host, paths: Sequence[Path] = (), text: str = ""
+) -> WeightsDialog:
+    """Ask which arrays of files, or which numbers of a text, are which weights."""
+    window.show_workspace(PLAYGROUND.name)
+    dialog = next((each for each in window.findChildren(WeightsDialog) if each.isVisible()), None)
+    if dialog is None:
+        dialog = WeightsDialog(playground, window)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.set_palette(worn())
+    if paths:
+        dialog.show_files(paths)
+    else:
+        dialog.show_text(text)
+    dialog.open()
+    return dialog
+
+
+def ask_weights(parent: QWidget, then: Callable[[Sequence[Path]], object]) -> QFileDialog:
+    """Ask for one or several files of weights, and go on with the answer."""
+    dialog = QFileDialog(parent, "Bring in weights")
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.setNameFilter(f"Weights ({' '.join(f'*{ending}' for ending in ENDINGS)})")
+    dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+    dialog.filesSelected.connect(lambda names: then([Path(name) for name in names]))
+    dialog.open()
+    return dialog

@@ -1,0 +1,150 @@
+"""The dialog of weights as it looks: two sides or one, a sentence and buttons below, a page for while it reads."""
+
+from PySide6.QtCore import Qt, QTimer, Slot
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QProgressBar, QStackedWidget, QVBoxLayout, QWidget
+
+from attnlab.figures.palette import Palette
+from attnlab.ui.base.dialog_parts import button, scrolled
+from attnlab.ui.base.guard import guarded
+from attnlab.ui.base.theme import px, restyle
+from attnlab.ui.weights.array_list import ArrayList
+from attnlab.ui.weights.mapping import MappingForm
+from attnlab.ui.weights.trial_view import TrialView
+from attnlab.ui.widgets.fields.choice import Choice
+from attnlab.ui.widgets.fields.segments import Segments
+
+_SMALL, _LARGE = (540, 400), (1000, 680)
+_TWO_SIDES, _FORM = 760, 440
+"""Pixels from which on the mapping has its preview beside it, and the mapping's own then."""
+_PATIENCE_MS = 250
+MAPPING, PREVIEW, ARRAYS = "mapping", "preview", "arrays"
+
+
+@guarded
+class WeightsFrame(QDialog):
+    """Holds the parts and shows them where there is room; what they mean to each other is the dialog's."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Bring in weights")
+        self.setMinimumSize(*_SMALL)
+        self.resize(px(_LARGE[0]), px(_LARGE[1]))
+        self._side = MAPPING
+        self.form, self.arrays, self.view = MappingForm(), ArrayList(), TrialView()
+        self._late = QTimer(self)
+        self._late.setSingleShot(True)
+        self._late.setInterval(_PATIENCE_MS)
+        self._late.timeout.connect(self._on_late)
+        self._make()
+        self.segments.chosen.connect(self._on_side)
+
+    def set_palette(self, palette: Palette) -> None:
+        """Paint in other colours."""
+        self.view.set_palette(palette)
+        self.segments.set_palette(palette)
+        restyle(self.message, f"color:{palette.bad}")
+
+    @property
+    def two_sides(self) -> bool:
+        """Whether the mapping and its preview stand side by side."""
+        return self.width() >= px(_TWO_SIDES)
+
+    def show_side(self, side: str) -> None:
+        """Show the mapping, the preview or the arrays; the mapping is always there where there is room for two."""
+        two, self._side = self.two_sides, side
+        side = PREVIEW if two and side == MAPPING else side
+        choices = [Choice(PREVIEW, "Preview"), Choice(ARRAYS, "Arrays")]
+        self.segments.set_choices(choices if two else [Choice(MAPPING, "Mapping"), *choices])
+        self.segments.set_value(side)
+        self.left.setVisible(two or side == MAPPING)
+        self.right.setVisible(side != MAPPING)
+        self.right.setCurrentIndex(int(side == ARRAYS))
+        self.left.setMaximumWidth(px(_FORM) if two else 16_777_215)
+        self.left.setMinimumWidth(px(_FORM) if two else 0)
+
+    def _show_busy(self, on: bool, steps: int = 0) -> None:
+        """Show, if it takes long, that something goes on, and how far it is where it has steps."""
+        self.progress.setRange(0, steps)
+        self.progress.setValue(0)
+        if not on:
+            self._late.stop()
+            self.progress.hide()
+        elif not self._late.isActive():
+            self._late.start()
+
+    def _say(self, sentence: str) -> None:
+        self.message.setText(sentence)
+        self.message.setVisible(bool(sentence))
+
+    def _make(self) -> None:
+        self.title = QLabel()
+        self.title.setProperty("role", "title")
+        self.waiting, self.message, self.info = QLabel(), QLabel(), QLabel()
+        for label in (self.title, self.waiting, self.message, self.info):
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setWordWrap(True)
+        self.message.setAccessibleName("What does not fit")
+        self.info.setProperty("role", "caption")
+        self.progress = QProgressBar()
+        self.progress.setTextVisible(False)
+        self.progress.setAccessibleName("Progress")
+        self.segments = Segments("What is shown")
+        self.other_button = button("Other file…", "Read another file")
+        self.draw_button = button("Draw new embeddings", "")
+        self.cancel_button = button("Cancel", "Change nothing (Esc)")
+        self.apply_button = button("Bring in", "Take these weights, as one step that can be undone")
+        self.apply_button.setProperty("primary", True)
+        self.waiting.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._lay_out()
+        self._show_busy(False)
+        self.message.hide()
+        self.draw_button.hide()
+
+    def _lay_out(self) -> None:
+        self.left, self.right = scrolled(self.form), QStackedWidget()
+        self.right.addWidget(scrolled(self.view))
+        self.right.addWidget(self.arrays)
+        self._body = QWidget()
+        sides = QHBoxLayout(self._body)
+        sides.setContentsMargins(0, 0, 0, 0)
+        sides.setSpacing(px(16))
+        sides.addWidget(self.left)
+        sides.addWidget(self.right, 1)
+        self.pages = QStackedWidget()
+        self.pages.addWidget(self.waiting)
+        self.pages.addWidget(self._body)
+        head = QHBoxLayout()
+        head.addWidget(self.title, 1)
+        head.addWidget(self.segments)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(px(16), px(12), px(16), px(16))
+        whole.setSpacing(px(8))
+        whole.addLayout(head)
+        whole.addWidget(self.pages, 1)
+        whole.addWidget(self.progress)
+        whole.addWidget(self.message)
+        whole.addWidget(self.info)
+        whole.addLayout(self._buttons())
+
+    def _buttons(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(px(8))
+        row.addWidget(self.other_button)
+        row.addStretch(1)
+        for each in (self.draw_button, self.cancel_button, self.apply_button):
+            row.addWidget(each)
+        return row
+
+    @Slot()
+    def _on_late(self) -> None:
+        """Show that it takes longer."""
+        self.progress.show()
+
+    @Slot(object)
+    def _on_side(self, side: object) -> None:
+        self.show_side(str(side))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.show_side(self._side)

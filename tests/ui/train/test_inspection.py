@@ -1,0 +1,132 @@
+"""What looks: through many moments it goes only as long as somebody waits for it."""
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PySide6.QtGui import QKeySequence
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from attnlab.training.messages import Progress
+from attnlab.training.recorder import Moment
+from attnlab.training.run import Run
+from attnlab.training.tasks import task_spec
+from attnlab.ui.app.main_window import MainWindow
+from attnlab.ui.train.inspection import Inspection
+from attnlab.ui.train.inspector import Inspector
+from tests.patience import PATIENCE_S
+from tests.training.runs import tiny
+
+
+class Waited(Mapping[str, NDArray[np.generic]]):
+    """Weights that tell when they are read, and let nobody see them before they may be seen."""
+
+    def __init__(self, weights: Mapping[str, NDArray[np.generic]]) -> None:
+        self._weights = weights
+        self.read, self.let = threading.Event(), threading.Event()
+
+    def __getitem__(self, name: str) -> NDArray[np.generic]:
+        self.read.set()
+        assert self.let.wait(PATIENCE_S)
+        return self._weights[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._weights)
+
+    def __len__(self) -> int:
+        return len(self._weights)
+
+
+@pytest.mark.parametrize("wanted", ["course", "marks"])
+def test_who_closes_waits_for_one_moment_and_not_for_all(qtbot: QtBot, wanted: str) -> None:
+    spec, inspection = task_spec("reverse"), Inspection()
+    weights = Waited(Inspector().first(spec))
+    moments = [Moment(step, weights, 1.0) for step in range(8)]
+    seen: list[int] = []
+    inspector = inspection.inspector
+    viewer = inspector._of(spec)
+    look = viewer.look
+
+    def counted(step: int, *rest: object) -> object:
+        seen.append(step)
+        return look(step, *rest)  # type: ignore[arg-type]
+
+    viewer.look = counted  # type: ignore[method-assign, assignment]
+    probe = viewer.data.probe_text
+    curve = np.arange(3), np.ones(3)
+    jobs = {
+        "course": lambda: inspector.course(spec, moments, probe),
+        "marks": lambda: inspector.marks(spec, moments, probe, curve),
+    }
+    inspection.worker.ask(wanted, jobs[wanted], print, print)
+    assert weights.read.wait(PATIENCE_S)
+    inspector.leave()
+    weights.let.set()
+    inspection.stop()
+    assert inspection.worker.join(PATIENCE_S)
+    assert seen == [0]
+
+
+def test_what_was_found_for_another_run_is_dropped(qtbot: QtBot) -> None:
+    inspection, told = Inspection(), list[object]()
+    inspection.suggested.connect(lambda run, marks: told.append((run, marks)))
+    runs = [Run(task_spec("reverse"), name) for name in ("one", "two")]
+    inspection.probe = "a"
+    inspection.follow(runs[1])
+    inspection.worker.ask("marks", tuple, partial(inspection._take_marks, (runs[1], "a")), print)
+    inspection.follow(runs[0])
+    qtbot.waitUntil(lambda: not inspection.worker.waits("marks"))
+    assert told == []
+    inspection.worker.ask("marks", tuple, partial(inspection._take_marks, (runs[0], "a")), print)
+    qtbot.waitUntil(lambda: told == [(runs[0], ())])
+    inspection.stop()
+
+
+def test_the_course_of_a_long_run_goes_from_its_first_moment_to_its_last(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("attnlab.ui.train.inspection.MOST_COURSE", 3)
+    inspection, run = Inspection(), Run(tiny(), "long")
+    weights = inspection.inspector.first(run.spec)
+    for step in range(9):
+        run.take(Progress(step, 0.0, (), (), weights, moment=True))
+    inspection.probe = inspection.inspector.check(run.spec).probe
+    inspection.follow(run)
+    with qtbot.waitSignal(inspection.course_grown):
+        inspection.fill_course()
+    inspection.stop()
+    steps, heads = inspection.course_lines()
+    assert steps.tolist() == [0, 4, 8]
+    assert heads.shape == (3, 2)
+
+
+def test_a_window_that_is_closed_before_the_first_maps_leaves_nothing_behind(
+    open_window: Callable[..., MainWindow], qtbot: QtBot
+) -> None:
+    window = open_window()
+    with qtbot.waitSignal(window.ready):
+        window.load()
+    QTest.keySequence(window, QKeySequence("Ctrl+3"))
+    trainer = window.trainer
+    assert trainer is not None
+    window.close()
+    assert trainer.session.inspection.worker.join(PATIENCE_S)
+    assert not trainer.maps.view.data
+
+
+def test_a_course_that_is_left_halfway_has_the_moments_until_then(qtbot: QtBot) -> None:
+    inspection, run = Inspection(), Run(tiny(), "left")
+    first, *rest = (Moment(step, inspection.inspector.first(run.spec), 1.0) for step in range(4))
+    viewer = inspection.inspector._of(run.spec)
+    look = viewer.look
+
+    def closed_meanwhile(*given: object) -> object:
+        inspection.stop()
+        return look(*given)  # type: ignore[arg-type]
+
+    viewer.look = closed_meanwhile  # type: ignore[method-assign, assignment]
+    assert list(inspection._course(run, [first, *rest], viewer.data.probe_text)) == [first]
