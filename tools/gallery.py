@@ -152,7 +152,7 @@ def _second_sequence(playground: "Playground", window: MainWindow) -> None:
 def _painting(playground: "Playground", window: MainWindow) -> None:
     from attnlab.attention.edits import paint_mask
 
-    playground.toggle_painting()
+    playground.mask.toggle()
     for query, key in ((0, 5), (1, 4), (2, 3), (3, 2), *((4, key) for key in range(6))):
         hide = partial(paint_mask, query=query, key=key, allowed=False)
         playground.document.edit("Mask by brush", hide, ("brush", 1))

@@ -403,7 +403,7 @@ def test_the_brush_paints_the_present_and_nothing_beyond_it(person: "Person") ->
     person.set_size("T", "4")
     person.settle()
     look_at(person, "Pinned")
-    person.playground.toggle_painting()
+    person.playground.mask.toggle()
     assert person.document.view.look == "present"
     assert person.playground.lenses.looks.value() == "present"
     look_at(person, "Pinned")

@@ -354,7 +354,7 @@ def open_preset(person: "Person", name: str) -> None:
 
 def test_the_brush_brings_the_canvas_back(person: "Person") -> None:
     open_tab(person, "Statistics")
-    person.playground.toggle_painting()
+    person.playground.mask.toggle()
     assert person.playground.canvas.isVisible()
     assert person.playground.lenses.tabs.value() == CANVAS
     person.key(Key.Key_Escape)

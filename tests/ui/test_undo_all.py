@@ -121,7 +121,7 @@ def flip_a_switch(person: "Person", chance: random.Random) -> None:
     p = person.playground
     chance.choice(
         [p.toggle_causal, p.toggle_output, p.toggle_biases, p.inputs.memory_switch.click, p.toggle_pin,
-         p.toggle_painting, p.clear_mask, p.inputs.add_button.click, p.toggle_strips, p.let_go]
+         p.mask.toggle, p.mask.clear, p.inputs.add_button.click, p.toggle_strips, p.let_go]
     )()  # fmt: skip
 
 
@@ -173,10 +173,10 @@ def hold_a_cell_and_walk(person: "Person", chance: random.Random) -> None:
 def paint_the_mask(person: "Person", chance: random.Random) -> None:
     card = person.card("weights")
     if card.grid is not None and card.isVisible():
-        person.playground._paint(True)
+        person.playground.mask.set_painting(True)
         start, end = (card.cell_rect(*chance.choices(range(2), k=2), 0).center().toPoint() for _ in range(2))
         person.drag(card, start, ((end - start).x(), (end - start).y()))
-        person.playground._paint(False)
+        person.playground.mask.set_painting(False)
 
 
 @event

@@ -100,9 +100,14 @@ class ArrayWindow(QWidget):
         titles = _names("layer", n_layers) if n_layers > 1 else _names("head", n_heads)
         limit = limit_of(of_layers, self._maps.kind)  # one scale for all heads of a layer
         data = MapData(
-            values.reshape(-1, rows, columns), self._maps.kind, limit, None,
-            self._maps.query_tokens, self._maps.key_tokens, titles,
-        )  # fmt: skip
+            values.reshape(-1, rows, columns),
+            self._maps.kind,
+            limit,
+            None,
+            self._maps.query_tokens,
+            self._maps.key_tokens,
+            titles,
+        )
         self.sheet.show_maps(data, lattice)
         self.sheet.setAccessibleName(f"Maps: {n_layers * n_heads} of {rows} by {columns}. {self._where(None)}")
         self._on_cell_pointed(None)

@@ -19,9 +19,15 @@ def recent_actions(w: Host) -> list[Action[Any]]:
     """Return an action for each place of the list; a place without a file has no title, and is not shown."""
 
     none = Action(
-        "recent-none", "", SECTION, Context.of(w), lambda _: None, enabled=lambda _: False, in_palette=False,
+        "recent-none",
+        "",
+        SECTION,
+        Context.of(w),
+        lambda _: None,
+        enabled=lambda _: False,
+        in_palette=False,
         title_now=lambda w: "" if w.settings.recent else "No file was opened yet",
-    )  # fmt: skip
+    )
     return [none, *(_action(w, index) for index in range(RECENT_LIMIT))]
 
 

@@ -15,18 +15,28 @@ PLACES = 10
 def unsaved_actions(recovery: "Context[Recovery]") -> list[Action[Any]]:
     """Return an action for each entry of the list; an empty entry has no title and is not shown."""
     none = Action(
-        "unsaved-none", "No unsaved work", SECTION, recovery, lambda _: None, enabled=lambda _: False,
-        in_palette=False, title_now=lambda r: "" if r.kept() else "No unsaved work",
-    )  # fmt: skip
+        "unsaved-none",
+        "No unsaved work",
+        SECTION,
+        recovery,
+        lambda _: None,
+        enabled=lambda _: False,
+        in_palette=False,
+        title_now=lambda r: "" if r.kept() else "No unsaved work",
+    )
     return [none, *(_action(recovery, index) for index in range(PLACES))]
 
 
 def last_unsaved_action(recovery: "Context[Recovery]") -> Action[Any]:
     """Return the action that opens the newest unsaved work."""
     return Action(
-        "bring-back", "Bring back the last unsaved work", "File", recovery, lambda r: r.bring_back(),
+        "bring-back",
+        "Bring back the last unsaved work",
+        "File",
+        recovery,
+        lambda r: r.bring_back(),
         enabled=lambda r: bool(r.kept()),
-    )  # fmt: skip
+    )
 
 
 def _action(recovery: "Context[Recovery]", index: int) -> Action[Any]:

@@ -41,9 +41,15 @@ def is_typeset(latex: str) -> bool:
 
 
 def draw_formula(
-    painter: QPainter, at: QPointF, latex: str, size_px: float, colour: str, max_width: float | None = None, *,
+    painter: QPainter,
+    at: QPointF,
+    latex: str,
+    size_px: float,
+    colour: str,
+    max_width: float | None = None,
+    *,
     baseline: bool = False,
-) -> float:  # fmt: skip
+) -> float:
     """Draw a formula and return its width in pixels; one wider than ``max_width`` is shrunk to it.
 
     ``at`` is the box's top left corner, or with ``baseline`` the left end of its baseline. On paper (SVG, PDF) the

@@ -202,15 +202,28 @@ def qt_palette(palette: Palette) -> QPalette:
     """Return Qt's palette in the program's colours."""
     role = QPalette.ColorRole
     colours = {
-        role.Window: palette.ground, role.WindowText: palette.ink, role.Base: palette.surface,
-        role.AlternateBase: palette.control, role.Text: palette.ink, role.PlaceholderText: palette.muted,
-        role.Button: palette.surface, role.ButtonText: palette.ink, role.BrightText: palette.bad,
-        role.ToolTipBase: palette.surface, role.ToolTipText: palette.ink,
-        role.Highlight: palette.accent, role.HighlightedText: palette.on_accent, role.Accent: palette.accent,
-        role.Link: palette.accent, role.LinkVisited: palette.attention_ink,
-        role.Light: palette.surface, role.Midlight: palette.control, role.Mid: palette.hairline,
-        role.Dark: palette.hatch, role.Shadow: palette.hatch,
-    }  # fmt: skip
+        role.Window: palette.ground,
+        role.WindowText: palette.ink,
+        role.Base: palette.surface,
+        role.AlternateBase: palette.control,
+        role.Text: palette.ink,
+        role.PlaceholderText: palette.muted,
+        role.Button: palette.surface,
+        role.ButtonText: palette.ink,
+        role.BrightText: palette.bad,
+        role.ToolTipBase: palette.surface,
+        role.ToolTipText: palette.ink,
+        role.Highlight: palette.accent,
+        role.HighlightedText: palette.on_accent,
+        role.Accent: palette.accent,
+        role.Link: palette.accent,
+        role.LinkVisited: palette.attention_ink,
+        role.Light: palette.surface,
+        role.Midlight: palette.control,
+        role.Mid: palette.hairline,
+        role.Dark: palette.hatch,
+        role.Shadow: palette.hatch,
+    }
     made = QPalette()
     for which, colour in colours.items():
         made.setColor(which, QColor(colour))

@@ -104,9 +104,12 @@ class ExportForm(QWidget):
         self.labels.setChecked(spec.labels)
         self.colour_bar.setChecked(spec.colour_bar)
         for box, value in (
-            (self.numbers, spec.numbers), (self.decimals, spec.decimals), (self.colours, spec.colour_map),
-            (self.ground, spec.ground), (self.format, ending),
-        ):  # fmt: skip
+            (self.numbers, spec.numbers),
+            (self.decimals, spec.decimals),
+            (self.colours, spec.colour_map),
+            (self.ground, spec.ground),
+            (self.format, ending),
+        ):
             box.setCurrentIndex(max(box.findData(value), 0))
         self.blockSignals(False)
         self._on_changed()

@@ -59,9 +59,14 @@ class SweepForm(QWidget):
     def habits(self) -> dict[str, QWidget]:
         """The fields whose choices are remembered; what is swept, and of what, is looked at now."""
         return {
-            "back": self.back, "frames": self.frames, "fps": self.fps, "width": self.width_px,
-            "colours": self.colours, "ground": self.ground, "format": self.format,
-        }  # fmt: skip
+            "back": self.back,
+            "frames": self.frames,
+            "fps": self.fps,
+            "width": self.width_px,
+            "colours": self.colours,
+            "ground": self.ground,
+            "format": self.format,
+        }
 
     def scenario(self, scene: "Scene") -> Scenario:
         """Return the film that is asked for of what is open.
@@ -129,19 +134,22 @@ class SweepForm(QWidget):
         ends.setLayout(row)
         self.stop.setAccessibleName("To")
         what = "Any number or switch by its name: temperature, scale, causal, n_heads, or a cell such as W_q[0, 0]"
-        lay_out_rows(self, (
-            ("Sweep", self.what, what),
-            ("From", ends, "A number, on or off, or the name of a choice"),
-            ("", self.back, "Go back to the beginning, so that the film repeats without a jump"),
-            ("Frames", self.frames, "How many pictures from one end to the other"),
-            ("Frames a second", self.fps, "How fast they follow"),
-            ("Stage", self.stage, "What is drawn"),
-            ("Heads", self.heads, "All heads as small maps, one of them, or their mean"),
-            ("Width", self.width_px, "The height follows from the maps"),
-            ("Colours", self.colours, "One scale holds over the whole film"),
-            ("Ground", self.ground, "What is behind the maps"),
-            ("Format", self.format, "MP4 is the smallest; GIF goes everywhere; APNG keeps every colour"),
-        ))  # fmt: skip
+        lay_out_rows(
+            self,
+            (
+                ("Sweep", self.what, what),
+                ("From", ends, "A number, on or off, or the name of a choice"),
+                ("", self.back, "Go back to the beginning, so that the film repeats without a jump"),
+                ("Frames", self.frames, "How many pictures from one end to the other"),
+                ("Frames a second", self.fps, "How fast they follow"),
+                ("Stage", self.stage, "What is drawn"),
+                ("Heads", self.heads, "All heads as small maps, one of them, or their mean"),
+                ("Width", self.width_px, "The height follows from the maps"),
+                ("Colours", self.colours, "One scale holds over the whole film"),
+                ("Ground", self.ground, "What is behind the maps"),
+                ("Format", self.format, "MP4 is the smallest; GIF goes everywhere; APNG keeps every colour"),
+            ),
+        )
 
     def _connect(self) -> None:
         self.what.activated.connect(self._on_chosen)

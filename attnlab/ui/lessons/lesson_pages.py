@@ -276,10 +276,12 @@ class LessonPages(QObject):
         self.page.show_problems(problems)
         found = len(problems)
         self.show_note(
-            f"{counted(found, 'thing')} to mend, listed above the steps." if found
+            f"{counted(found, 'thing')} to mend, listed above the steps."
+            if found
             else f"All {len(lesson.steps)} steps can be computed, and every number in their texts is filled."
-            if len(lesson.steps) > 1 else "The step can be computed, and every number in its text is filled."
-        )  # fmt: skip
+            if len(lesson.steps) > 1
+            else "The step can be computed, and every number in its text is filled."
+        )
 
     @Slot()
     def _on_edit_requested(self) -> None:

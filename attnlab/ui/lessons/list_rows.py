@@ -98,15 +98,25 @@ class RowPainter(QStyledItemDelegate):
         right = self._right(row)
         if right:
             self._write(
-                painter, QRectF(room.right() - right, room.top() + px(1), right, px(18)),
-                "here" if row.now else row.caption, "caption", palette.accent if row.now else palette.muted, right=True,
-            )  # fmt: skip
+                painter,
+                QRectF(room.right() - right, room.top() + px(1), right, px(18)),
+                "here" if row.now else row.caption,
+                "caption",
+                palette.accent if row.now else palette.muted,
+                right=True,
+            )
         style = "strong" if row.number is None or row.now else "text"
         at = room.adjusted(left, 0, -right, 0)
         y = self._block(painter, at, row.title, font(style), ink, 3)
         if row.about:
-            y = self._block(painter, QRectF(room.left(), y + px(2), room.width(), 99), row.about, font("caption"),
-                            palette.bad if row.wrong else palette.muted, 2)  # fmt: skip
+            y = self._block(
+                painter,
+                QRectF(room.left(), y + px(2), room.width(), 99),
+                row.about,
+                font("caption"),
+                palette.bad if row.wrong else palette.muted,
+                2,
+            )
             caption = QRectF(room.left(), y + px(4), room.width(), px(20))
             self._block(painter, caption, row.caption, font("caption"), palette.muted, 1)
 
@@ -121,9 +131,16 @@ class RowPainter(QStyledItemDelegate):
         return y
 
     def _write(
-        self, painter: QPainter, at: QRectF, text: str, role: str, colour: str, *, right: bool = False,
+        self,
+        painter: QPainter,
+        at: QRectF,
+        text: str,
+        role: str,
+        colour: str,
+        *,
+        right: bool = False,
         bottom: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         painter.setFont(font(role))
         painter.setPen(QColor(colour))
         flag = Qt.AlignmentFlag

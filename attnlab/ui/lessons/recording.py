@@ -47,9 +47,14 @@ class Shown:
         subject = replace(view, cell=view.cell if view.pinned else None).subject  # not what the mouse is over
         cell = subject if subject is not None and subject.stage == stage else None
         return Shown(
-            scene.experiment, scene.preset, stage, view.head if cell is None or cell.head is None else cell.head,
-            None if cell is None else (cell.row, cell.column), _depth(view), _lens(playground),
-        )  # fmt: skip
+            scene.experiment,
+            scene.preset,
+            stage,
+            view.head if cell is None or cell.head is None else cell.head,
+            None if cell is None else (cell.row, cell.column),
+            _depth(view),
+            _lens(playground),
+        )
 
 
 def _depth(view: "View") -> str | None:
@@ -154,9 +159,16 @@ def _stated(before: Lesson, step: Step, shown: Shown | None) -> Step:
     if shown is None:
         return step
     looked = replace(
-        step, preset=None, file=None, edits=(), stage=shown.stage, cell=shown.cell, depth=shown.depth, lens=shown.lens,
+        step,
+        preset=None,
+        file=None,
+        edits=(),
+        stage=shown.stage,
+        cell=shown.cell,
+        depth=shown.depth,
+        lens=shown.lens,
         head=shown.head if shown.experiment.n_heads > 1 else None,
-    )  # fmt: skip
+    )
     found = [looked] if before.steps else []
     if shown.preset in PRESETS:
         found.append(replace(looked, preset=shown.preset))

@@ -190,8 +190,12 @@ class HeadsCard(CanvasCard):
 
     def _paint_control(self, painter: QPainter, head: int) -> None:
         pointed = head == self._hovered
-        draw_eye(painter, self.control_rect(head), self._palette.ink if pointed else self._palette.muted,
-                 shut=head in self.ablated)  # fmt: skip
+        draw_eye(
+            painter,
+            self.control_rect(head),
+            self._palette.ink if pointed else self._palette.muted,
+            shut=head in self.ablated,
+        )
 
     def _hover(self, position: QPointF | None) -> None:
         """Remember which head is pointed at, and show its control."""

@@ -65,9 +65,18 @@ def _field(e: "Experiment", option: Option, reason: str = "") -> Field:
     if option.under and e.config.option(option.under) == registry.default(option.under):
         reason = f"It does nothing without {registry.all_options()[option.under].title.lower()}."
     return Field(
-        option.name, option.title, option.about, _kind(option), e.config.option(option.name), option.default,
-        option.least, option.most, option.above, tuple(Choice(*choice) for choice in option.choices), reason,
-    )  # fmt: skip
+        option.name,
+        option.title,
+        option.about,
+        _kind(option),
+        e.config.option(option.name),
+        option.default,
+        option.least,
+        option.most,
+        option.above,
+        tuple(Choice(*choice) for choice in option.choices),
+        reason,
+    )
 
 
 def _kind(option: Option) -> Any:

@@ -27,9 +27,9 @@ def _layer(play: "Context[Playground]") -> list[Action[Any]]:
                checked=lambda p: p.document.experiment.config.causal),
         Action("output", "Output weights W_o", "Layer", play, lambda p: p.toggle_output()),
         Action("biases", "Biases", "Layer", play, lambda p: p.toggle_biases()),
-        Action("paint-mask", "Paint the mask on the cards", "Layer", play, lambda p: p.toggle_painting(),
+        Action("paint-mask", "Paint the mask on the cards", "Layer", play, lambda p: p.mask.toggle(),
                ("Ctrl+Shift+M",), checked=lambda p: p.canvas.painting),
-        Action("clear-mask", "Clear the painted mask", "Layer", play, lambda p: p.clear_mask(),
+        Action("clear-mask", "Clear the painted mask", "Layer", play, lambda p: p.mask.clear(),
                enabled=lambda p: p.document.experiment.config.mask is not None),
         Action("sentence", "Edit the sentence", "Layer", play, lambda p: p.focus_sentence(), ("Ctrl+L",)),
         *(

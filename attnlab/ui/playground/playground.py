@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QWidget
 
 from attnlab.attention import edits
 from attnlab.attention.examples.presets import PRESETS, preset
-from attnlab.attention.stages.explanation import Cell
 from attnlab.base.errors import AttnlabError
 from attnlab.compute.engine import devices
 from attnlab.compute.service import ComputeService, Reply
@@ -24,6 +23,7 @@ from attnlab.ui.playground.explain_panel import ExplainPanel
 from attnlab.ui.playground.history_list import HistoryList
 from attnlab.ui.playground.inputs_panel import InputsPanel
 from attnlab.ui.playground.lens_area import CANVAS, LensArea
+from attnlab.ui.playground.mask_painting import MaskPainting
 from attnlab.ui.playground.preset_gallery import PresetGallery, thumbnail
 from attnlab.ui.playground.session_files import SessionFiles
 from attnlab.ui.playground.step_bar import StepBar
@@ -47,7 +47,6 @@ class Playground(QObject):
         self.reply: Reply | None = None
         self._palette = LIGHT
         self._warned = ""
-        self._stroke = 0, True
         self.pinned: Trace | None = None
         self.lane = Lane("between", self, around=service.between)
         """Runs jobs one at a time, between requests."""
@@ -64,6 +63,7 @@ class Playground(QObject):
         self.history = HistoryList(parent)
         self.files = SessionFiles(self, parent)
         self.code = CodeExport(self, parent)
+        self.mask = MaskPainting(self)
         self._connect()
         self._request()
         self._on_history_changed()
@@ -82,7 +82,7 @@ class Playground(QObject):
         canvas.alone_requested.connect(self._on_alone_requested)
         canvas.head_clicked.connect(self._on_head_chosen)
         canvas.head_ablated.connect(self._on_head_ablated)
-        canvas.mask_painted.connect(self._on_mask_painted)
+        canvas.mask_painted.connect(self.mask.paint_cell)
         self.lenses.cell_clicked.connect(self._on_cell_clicked)
         self.lenses.edit_requested.connect(document.edit)
         self.lenses.pin_toggled.connect(self.toggle_pin)
@@ -94,8 +94,8 @@ class Playground(QObject):
         self.step_bar.place_requested.connect(self._on_place_requested)
         self.step_bar.depth_requested.connect(self._on_depth_requested)
         self.top_bar.head_chosen.connect(self._on_head_chosen)
-        self.top_bar.switches.painting_toggled.connect(self.toggle_painting)
-        self.top_bar.switches.mask_cleared.connect(self.clear_mask)
+        self.top_bar.switches.painting_toggled.connect(self.mask.toggle)
+        self.top_bar.switches.mask_cleared.connect(self.mask.clear)
         self.top_bar.gallery_requested.connect(self.open_gallery)
         self.top_bar.history_requested.connect(self.open_history)
         self.gallery.preset_chosen.connect(self.open_preset)
@@ -236,10 +236,13 @@ class Playground(QObject):
     def take_key(self, key: Qt.Key) -> bool:
         """Walk the steps by keys that no field took."""
         step = {
-            Qt.Key.Key_Left: self.step_bar.step_back, Qt.Key.Key_PageUp: self.step_bar.step_back,
-            Qt.Key.Key_Right: self.step_bar.step_next, Qt.Key.Key_PageDown: self.step_bar.step_next,
-            Qt.Key.Key_Home: self.step_bar.step_first, Qt.Key.Key_End: self.step_bar.step_last,
-        }.get(key)  # fmt: skip
+            Qt.Key.Key_Left: self.step_bar.step_back,
+            Qt.Key.Key_PageUp: self.step_bar.step_back,
+            Qt.Key.Key_Right: self.step_bar.step_next,
+            Qt.Key.Key_PageDown: self.step_bar.step_next,
+            Qt.Key.Key_Home: self.step_bar.step_first,
+            Qt.Key.Key_End: self.step_bar.step_last,
+        }.get(key)
         if step is None or not self.step_bar.isVisible():
             return False
         step()
@@ -317,7 +320,7 @@ class Playground(QObject):
         """Let go of the brush, then of the card that fills the canvas, of the selected cell, of the step."""
         view = self.document.view
         if self.canvas.painting:
-            self._paint(False)
+            self.mask.set_painting(False)
         elif view.alone is not None:
             self.document.show(alone=None)
         elif view.cell is not None:
@@ -331,18 +334,6 @@ class Playground(QObject):
         label = f"Switch head {head} {'on' if off else 'off'}"
         self._pin_before()
         self.document.edit(label, lambda e: edits.toggle_head(e, head))
-
-    @Slot(object, int)
-    def _on_mask_painted(self, cell: Cell, gesture: int) -> None:
-        """Hide or show a pair, as the first one of the stroke does."""
-        e = self.document.experiment
-        if cell.row >= e.T_q or cell.column >= e.T_k:
-            return  # the cards show a state of other sizes
-        if gesture != self._stroke[0]:
-            self._stroke = gesture, e.config.mask is None or bool(e.config.mask[cell.row, cell.column])
-        hide, verb = self._stroke[1], "Mask" if self._stroke[1] else "Unmask"
-        label = f"{verb} by brush"
-        self.document.edit(label, lambda e: edits.paint_mask(e, cell.row, cell.column, not hide), ("brush", gesture))
 
     @Slot()
     def toggle_pin(self) -> None:
@@ -374,24 +365,6 @@ class Playground(QObject):
         """Pin what is shown before something is taken out or moved, to see the difference, unless one is pinned."""
         if self.pinned is None and self.reply is not None:
             self.pin(self.reply.trace)
-
-    @Slot()
-    def toggle_painting(self) -> None:
-        """Begin or end painting the mask on the cards."""
-        self._paint(not self.canvas.painting)
-
-    def _paint(self, on: bool) -> None:
-        self.canvas.set_painting(on)
-        self.top_bar.switches.show_painting(on)
-        if on:
-            self.lenses.open_lens(CANVAS)
-            self.look("present")
-            self.step_bar.show_note("Drag over the cells of a map to mask them, or to bring them back; Esc ends.")
-
-    @Slot()
-    def clear_mask(self) -> None:
-        """Let go of the mask that was painted."""
-        self.document.edit("Clear the painted mask", lambda e: edits.configured(e, mask=None))
 
     def toggle_causal(self) -> None:
         """Switch the causal mask."""

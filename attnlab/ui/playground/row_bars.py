@@ -17,9 +17,14 @@ class RowBars(BarList):
     _unknown: Sequence[bool] = ()
 
     def set_row(
-        self, labels: Sequence[str], values: Sequence[float], masked: Sequence[bool], unknown: Sequence[bool],
-        current: int | None, title: str,
-    ) -> None:  # fmt: skip
+        self,
+        labels: Sequence[str],
+        values: Sequence[float],
+        masked: Sequence[bool],
+        unknown: Sequence[bool],
+        current: int | None,
+        title: str,
+    ) -> None:
         """Show a row; what is masked is known to be, computed or not."""
         self._unknown = [hidden and not out for hidden, out in zip(unknown, masked, strict=True)]
         shown = [float("nan") if hidden else value for hidden, value in zip(self._unknown, values, strict=True)]

@@ -21,7 +21,7 @@ from attnlab.figures.map_painter import (
     draw_numbers,
     draw_outlines,
     draw_titles,
-)  # fmt: skip
+)
 from attnlab.figures.text import Pen
 from attnlab.ui.base.fonts import face
 from attnlab.ui.base.formula import draw_formula

@@ -115,9 +115,15 @@ def _chosen(trace: "Trace", stage: Stage, view: "View") -> tuple[Maps, tuple[int
 
 
 def _data(
-    trace: "Trace", stage: Stage, values: Maps, kind: str, limit: float, masked: NDArray[np.bool_] | None,
-    titles: tuple[str, ...], hidden: NDArray[np.bool_] | None = None,
-) -> MapData:  # fmt: skip
+    trace: "Trace",
+    stage: Stage,
+    values: Maps,
+    kind: str,
+    limit: float,
+    masked: NDArray[np.bool_] | None,
+    titles: tuple[str, ...],
+    hidden: NDArray[np.bool_] | None = None,
+) -> MapData:
     e = trace.experiment
     rows, columns = (labels(e, axis, n) for axis, n in zip(stage.axes[-2:], values.shape[1:], strict=True))
     if not side_by_side(e, stage) or e.n_heads == 1:

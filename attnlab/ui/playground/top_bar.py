@@ -100,8 +100,9 @@ class TopBar(QFrame):
         self.title_button.show_title(name, changed=self._document.modified)
         history = self._document.history
         for button, verb, label in (
-            (self.undo_button, "Undo", history.undo_label), (self.redo_button, "Redo", history.redo_label),
-        ):  # fmt: skip
+            (self.undo_button, "Undo", history.undo_label),
+            (self.redo_button, "Redo", history.redo_label),
+        ):
             button.setEnabled(label is not None)
             button.setToolTip(plain_tip(f"{verb} “{label}”") if label else f"Nothing to {verb.lower()}")
         if (scene.device, scene.dtype) != self._shown_device:

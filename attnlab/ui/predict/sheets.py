@@ -179,9 +179,12 @@ def _labels(trace: "Trace", name: str) -> tuple[tuple[str, ...], tuple[str, ...]
 
 
 def _table_of(
-    title: str, rows: "range | tuple[str, ...]", columns: "range | tuple[str, ...]", values: "NDArray[np.floating]",
+    title: str,
+    rows: "range | tuple[str, ...]",
+    columns: "range | tuple[str, ...]",
+    values: "NDArray[np.floating]",
     role: str | None,
-) -> SheetTable:  # fmt: skip
+) -> SheetTable:
     texts = tuple(tuple(map(_text, row)) for row in values.tolist())
     names = [tuple(str(text) or "∅" for text in each) for each in (rows, columns)]
     return SheetTable(title, names[0], names[1], texts, role=role or "neutral")

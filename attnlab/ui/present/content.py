@@ -66,9 +66,14 @@ def content(slide: "Slide", trace: "Trace | None", before: "Trace | None", momen
         return replace(words, ask="", main=main, side=True, table=moment.table)
     sources = () if moment.table else shown.sources()
     return replace(
-        words, main=main, sources=sources, arithmetic=shown.arithmetic(), row=shown.row(), table=moment.table,
+        words,
+        main=main,
+        sources=sources,
+        arithmetic=shown.arithmetic(),
+        row=shown.row(),
+        table=moment.table,
         side=shown.has_side,
-    )  # fmt: skip
+    )
 
 
 def filled(text: str, slide: "Slide", trace: "Trace | None", before: "Trace | None", markdown: bool = False) -> str:
@@ -171,9 +176,15 @@ class Shown:
         if self._stage.has_heads and e.n_heads > 1 and head != "all":
             title += ", mean of the heads" if head == "mean" else f", head {head}"
         return SlideMap(
-            self._data, title, self._stage.role, outlines, (row, column),
-            self._stage.is_map, self._stage.formula(e), tuple(marks),
-        )  # fmt: skip
+            self._data,
+            title,
+            self._stage.role,
+            outlines,
+            (row, column),
+            self._stage.is_map,
+            self._stage.formula(e),
+            tuple(marks),
+        )
 
     def sources(self) -> tuple[SlideMap, ...]:
         """Return what the stage is computed from, with what of it is read framed; nothing beside several heads."""

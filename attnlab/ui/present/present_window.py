@@ -54,9 +54,13 @@ class PresentWindow(QWidget):
     left = Signal()
 
     def __init__(
-        self, playground: "Playground", player: "LessonPlayer", parent: QWidget | None = None, *,
+        self,
+        playground: "Playground",
+        player: "LessonPlayer",
+        parent: QWidget | None = None,
+        *,
         reduced_motion: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(parent, Qt.WindowType.Window)
         self.setWindowTitle("Presentation — attnlab")
         self.setObjectName("presentation")

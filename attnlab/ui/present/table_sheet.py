@@ -20,8 +20,12 @@ if TYPE_CHECKING:
     from attnlab.document.document import Document
 
 OF_STAGE = {
-    "queries": "W_q", "keys": "W_k", "values": "W_v", "output": "W_o", "memory": "memory_embeddings",
-}  # fmt: skip
+    "queries": "W_q",
+    "keys": "W_k",
+    "values": "W_v",
+    "output": "W_o",
+    "memory": "memory_embeddings",
+}
 """The table that matters most for a stage; for all others the embeddings."""
 HINT = "Drag a number sideways, or type. Ctrl+Z undoes, R returns, E closes."
 CLICKER = (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown, Qt.Key.Key_F5)

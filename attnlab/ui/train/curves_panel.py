@@ -80,9 +80,13 @@ class CurvesPanel(QWidget):
         self.right.setFixedHeight(px(124))
 
     def show_curves(
-        self, run: RunCurves, others: Sequence[RunCurves] = (), *, end: float = 0.0,
+        self,
+        run: RunCurves,
+        others: Sequence[RunCurves] = (),
+        *,
+        end: float = 0.0,
         baselines: Mapping[str, float] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Show a run up to at least step ``end``, with others and with the losses of simpler ways."""
         self._run, self._others, self._end = run, tuple(others), end
         self._baselines = baselines or {}

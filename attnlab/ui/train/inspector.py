@@ -140,10 +140,13 @@ def entropies(maps: "Sequence[LayerMaps]") -> NDArray[np.float64]:
     """Return the mean entropy of each head's rows, in nats, layer by layer."""
     from attnlab.attention.measures.statistics import weights_statistics
 
-    return np.concatenate([
-        weights_statistics(each.weights, None if each.hidden is None else ~each.hidden).mean("entropy")
-        for each in maps
-    ] or [np.zeros(0)])  # fmt: skip
+    return np.concatenate(
+        [
+            weights_statistics(each.weights, None if each.hidden is None else ~each.hidden).mean("entropy")
+            for each in maps
+        ]
+        or [np.zeros(0)]
+    )
 
 
 def spread(moments: Sequence[Moment], most: int) -> list[Moment]:

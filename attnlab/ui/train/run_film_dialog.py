@@ -48,10 +48,16 @@ class FilmDialog(FilmWindow):
         if not moments:
             raise AttnlabError(f"No moment is recorded from step {first:,} to step {last:,}.")
         scenario = RunFilm(
-            self._run.spec, tuple(spread(moments, form.frames.value())), self._seen.probe, self._title,
-            form.maps.currentData(), form.width_px, form.fps.value(), form.ground.currentData(),
+            self._run.spec,
+            tuple(spread(moments, form.frames.value())),
+            self._seen.probe,
+            self._title,
+            form.maps.currentData(),
+            form.width_px,
+            form.fps.value(),
+            form.ground.currentData(),
             form.colours.currentData(),
-        )  # fmt: skip
+        )
         film = scenario.film(self._seen.look)
         if form.ending != FOLDER:
             check_film(film.size, scenario.count, scenario.fps, form.ending)

@@ -59,9 +59,14 @@ class FilmForm(QWidget):
     def habits(self) -> dict[str, QWidget]:
         """The fields whose choices are remembered; which maps and steps there are is the run's own."""
         return {
-            "unit": self.unit, "width": self.breadth, "dpi": self.dpi, "fps": self.fps, "colours": self.colours,
-            "ground": self.ground, "format": self.format,
-        }  # fmt: skip
+            "unit": self.unit,
+            "width": self.breadth,
+            "dpi": self.dpi,
+            "fps": self.fps,
+            "colours": self.colours,
+            "ground": self.ground,
+            "format": self.format,
+        }
 
     @property
     def width_px(self) -> int:
@@ -71,19 +76,22 @@ class FilmForm(QWidget):
 
     def _lay_out(self) -> None:
         self.unit.setAccessibleName("Unit of the width")
-        lay_out_rows(self, (
-            ("Maps", self.maps, "All heads of all layers, or one head large"),
-            ("From step", self.first, "The first recorded moment that is shown"),
-            ("To step", self.last, "The last recorded moment that is shown"),
-            ("Frames", self.frames, "At most so many moments, evenly among those between"),
-            ("Frames a second", self.fps, "How fast they follow"),
-            ("Width", self.breadth, "The height follows from the maps"),
-            ("in", self.unit, "Pixels, or millimetres at the dots per inch below"),
-            ("Dots per inch", self.dpi, "For a width in millimetres"),
-            ("Colours", self.colours, "One scale, from 0 to 1, holds over the whole film"),
-            ("Ground", self.ground, "What is behind the maps"),
-            ("Format", self.format, "MP4 is the smallest; GIF goes everywhere; APNG and PNGs keep every colour"),
-        ))  # fmt: skip
+        lay_out_rows(
+            self,
+            (
+                ("Maps", self.maps, "All heads of all layers, or one head large"),
+                ("From step", self.first, "The first recorded moment that is shown"),
+                ("To step", self.last, "The last recorded moment that is shown"),
+                ("Frames", self.frames, "At most so many moments, evenly among those between"),
+                ("Frames a second", self.fps, "How fast they follow"),
+                ("Width", self.breadth, "The height follows from the maps"),
+                ("in", self.unit, "Pixels, or millimetres at the dots per inch below"),
+                ("Dots per inch", self.dpi, "For a width in millimetres"),
+                ("Colours", self.colours, "One scale, from 0 to 1, holds over the whole film"),
+                ("Ground", self.ground, "What is behind the maps"),
+                ("Format", self.format, "MP4 is the smallest; GIF goes everywhere; APNG and PNGs keep every colour"),
+            ),
+        )
 
     @Slot()
     def _on_unit_chosen(self) -> None:

@@ -27,8 +27,11 @@ _MODEL = {
 
 def task_fields(spec: RunSpec, task: "Task") -> list[Field]:
     """Return the options of a task; those that are files are not among them."""
-    return [_option(option, spec.options.get(option.name, option.default)) for option in task.options
-            if option.kind != "file"]  # fmt: skip
+    return [
+        _option(option, spec.options.get(option.name, option.default))
+        for option in task.options
+        if option.kind != "file"
+    ]
 
 
 def file_options(task: "Task") -> "list[Option]":
@@ -52,8 +55,9 @@ def model_fields(spec: RunSpec, task: "Task", defaults: RunSpec) -> list[Field]:
     if "positions" in used:
         choices = tuple(Choice(name, entry.title, entry.about) for name, entry in POSITIONS.items())
         about = "How a layer knows where a token stands"
-        fields.append(Field("positions", "positions", about, "choice", model.positions, usual.positions,
-                            choices=choices))  # fmt: skip
+        fields.append(
+            Field("positions", "positions", about, "choice", model.positions, usual.positions, choices=choices)
+        )
     if "norm" in used:
         about = "Where layer normalisation stands"
         fields.append(Field("norm", "norm", about, "choice", model.norm, usual.norm, choices=NORMS))
@@ -95,11 +99,18 @@ def more_fields(spec: RunSpec, defaults: RunSpec) -> list[Field]:
         _number("weight_decay", "weight decay", "What is taken off the weights, to keep them small", train, usual, 0.0),
         _number("clip", "clip gradient", "The largest norm of a gradient; 0 lets every one pass", train, usual, 0.0),
         _whole("evaluate_every", "look every", "Steps between two looks at the held-out examples", train, usual, 1),
-        _number("stop_right", "stop at right", "Ends when this share of held-out tokens is right; 0: never", train,
-                usual, 0.0, 1.0),
+        _number(
+            "stop_right",
+            "stop at right",
+            "Ends when this share of held-out tokens is right; 0: never",
+            train,
+            usual,
+            0.0,
+            1.0,
+        ),
         _number("stop_loss", "stop at loss", "Ends when the held-out loss is below this; 0: never", train, usual, 0.0),
         Field("device", "device", "Where it is trained", "choice", train.device, usual.device, choices=places),
-    ]  # fmt: skip
+    ]
 
 
 def changed(spec: RunSpec, name: str, value: Any) -> RunSpec:
@@ -126,13 +137,21 @@ def _option(option: "Option", value: object) -> Field:
     return Field(option.name, title, option.about, kind, value, option.default, least, most, option.above, choices)
 
 
-def _whole(name: str, title: str, about: str, train: object, usual: object, least: int, most: int | None = None
-           ) -> Field:  # fmt: skip
+def _whole(
+    name: str, title: str, about: str, train: object, usual: object, least: int, most: int | None = None
+) -> Field:
     return Field(name, title, about, "whole", getattr(train, name), getattr(usual, name), least, most)
 
 
 def _number(
-    name: str, title: str, about: str, train: object, usual: object, least: float, most: float | None = None,
-    *, above: bool = False,
-) -> Field:  # fmt: skip
+    name: str,
+    title: str,
+    about: str,
+    train: object,
+    usual: object,
+    least: float,
+    most: float | None = None,
+    *,
+    above: bool = False,
+) -> Field:
     return Field(name, title, about, "number", getattr(train, name), getattr(usual, name), least, most, above)

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
     QToolButton,
     QVBoxLayout,
     QWidget,
-)  # fmt: skip
+)
 
 from attnlab.base.errors import ExperimentError
 from attnlab.figures.palette import LIGHT, Palette
@@ -214,8 +214,12 @@ class FileRow(SettingRow):
 
 
 ROWS: dict[str, type[SettingRow]] = {
-    "number": NumberRow, "whole": NumberRow, "choice": ChoiceRow, "switch": SwitchRow, "file": FileRow,
-}  # fmt: skip
+    "number": NumberRow,
+    "whole": NumberRow,
+    "choice": ChoiceRow,
+    "switch": SwitchRow,
+    "file": FileRow,
+}
 
 
 class SettingRows(QWidget):

@@ -71,10 +71,23 @@ class SettingsPanel(QScrollArea):
         column.setContentsMargins(16, 14, 16, 14)
         column.setSpacing(6)
         parts: list[QWidget | int] = [
-            _heading("Task"), self.task, self.variant, self.about, self.options, 10,
-            _heading("Model"), self.model, self.count, 10,
-            _heading("Optimiser"), self.train, self.fold, self.more, self.problem, 10,
-        ]  # fmt: skip
+            _heading("Task"),
+            self.task,
+            self.variant,
+            self.about,
+            self.options,
+            10,
+            _heading("Model"),
+            self.model,
+            self.count,
+            10,
+            _heading("Optimiser"),
+            self.train,
+            self.fold,
+            self.more,
+            self.problem,
+            10,
+        ]
         for part in parts:
             column.addSpacing(part) if isinstance(part, int) else column.addWidget(part)
         column.addLayout(self._runs)
@@ -104,8 +117,10 @@ class SettingsPanel(QScrollArea):
         self.task.setCurrentIndex(self.task.findData(spec.task))
         self.about.setText(f"{task.about}\nLook for: {task.look_for[:1].lower()}{task.look_for[1:]}")
         self._show_variants()
-        files = [Field(o.name, o.title.lower(), o.about, "choice", spec.options.get(o.name, o.default), "")
-                 for o in file_options(task)]  # fmt: skip
+        files = [
+            Field(o.name, o.title.lower(), o.about, "choice", spec.options.get(o.name, o.default), "")
+            for o in file_options(task)
+        ]
         fields = task_fields(spec, task)
         self.options.show_fields([*files, *fields], [*["file"] * len(files), *[field.kind for field in fields]])
         self.model.show_fields(model_fields(spec, task, usual))

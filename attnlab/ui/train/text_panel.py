@@ -64,10 +64,12 @@ class TextPanel(QWidget):
 
     def _show_fields(self) -> None:
         about = "0 takes the likeliest token each time; higher draws more boldly"
-        self.settings.show_fields([
-            Field("temperature", "temperature", about, "number", self.temperature, 0.8, 0.0, 10.0),
-            Field("top_k", "top-k", "Draws from so many; 0: from all", "whole", self.top_k, 0, 0, 1000),
-        ])  # fmt: skip
+        self.settings.show_fields(
+            [
+                Field("temperature", "temperature", about, "number", self.temperature, 0.8, 0.0, 10.0),
+                Field("top_k", "top-k", "Draws from so many; 0: from all", "whole", self.top_k, 0, 0, 1000),
+            ]
+        )
 
     @Slot(str)
     def _on_prompt_edited(self, _text: str) -> None:

@@ -173,7 +173,7 @@ class MappingForm(QWidget):
                 (QLabel("Heads"), self.n_heads, "Into how many heads the columns are cut; those that fit are offered"),
                 (QLabel("Key heads"), self.n_kv_heads, "Heads of keys and values, where query heads share them"),
             )
-        ):  # fmt: skip
+        ):
             head.addWidget(label, line, 0)
             head.addWidget(box, line, 1)
             box.setAccessibleName(label.text())
@@ -234,9 +234,7 @@ class MappingForm(QWidget):
     @Slot()
     def _on_layer(self) -> None:
         """Show another layer; heads that were chosen fit it most likely too."""
-        heads, shared, embeddings = (
-            box.currentData() for box in (self.n_heads, self.n_kv_heads, self.embeddings)
-        )  # fmt: skip
+        heads, shared, embeddings = (box.currentData() for box in (self.n_heads, self.n_kv_heads, self.embeddings))
         self._show_guess(self._proposals[self.layer.currentData()])
         for box, value in ((self.n_heads, heads), (self.n_kv_heads, shared), (self.embeddings, embeddings)):
             box.setCurrentIndex(max(box.findData(value), 0) if value is not None else box.currentIndex())

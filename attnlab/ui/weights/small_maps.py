@@ -58,9 +58,7 @@ class SmallMap(QWidget):
         width, height = self._map_size()
         tall = self._tall()
         rows, columns = self.small.values.shape
-        grid = Grid(
-            0.0, tall - height, width / columns, height / rows, rows, columns, 1, 1, (0, 0), 0.0, 0.0
-        )  # fmt: skip
+        grid = Grid(0.0, tall - height, width / columns, height / rows, rows, columns, 1, 1, (0, 0), 0.0, 0.0)
         data = MapData(self.small.values[None], "signed", self.small.limit, None, (), ())
         draw_cells(painter, grid, data, self._palette)
         painter.setPen(QColor(self._palette.hairline))

@@ -25,9 +25,13 @@ from attnlab.ui.widgets.tokens.token_chips import visible
 
 MOST_ROWS = 12
 _STEPS = {
-    Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1, Qt.Key.Key_PageUp: -MOST_ROWS, Qt.Key.Key_PageDown: MOST_ROWS,
-    Qt.Key.Key_Home: -(10**9), Qt.Key.Key_End: 10**9,
-}  # fmt: skip
+    Qt.Key.Key_Up: -1,
+    Qt.Key.Key_Down: 1,
+    Qt.Key.Key_PageUp: -MOST_ROWS,
+    Qt.Key.Key_PageDown: MOST_ROWS,
+    Qt.Key.Key_Home: -(10**9),
+    Qt.Key.Key_End: 10**9,
+}
 
 
 def value_text(value: float) -> str:
@@ -94,9 +98,13 @@ class BarList(QAbstractScrollArea):
         self.viewport().update()
 
     def set_bars(
-        self, labels: Sequence[str], values: Sequence[float], masked: Sequence[bool] | None = None,
-        current: int | None = None, title: str = "",
-    ) -> None:  # fmt: skip
+        self,
+        labels: Sequence[str],
+        values: Sequence[float],
+        masked: Sequence[bool] | None = None,
+        current: int | None = None,
+        title: str = "",
+    ) -> None:
         """Show one bar for each label; ``title`` names the list to those who cannot see it.
 
         Raises ValueError when labels, values and masked are not of one length.

@@ -185,9 +185,14 @@ class Curves(Surface):
         if curve.style == "points":
             shown = np.isfinite(y)
             item.setData(
-                x[shown], y[shown], pen=None, symbol="o", symbolSize=px(9), symbolBrush=colour,
+                x[shown],
+                y[shown],
+                pen=None,
+                symbol="o",
+                symbolSize=px(9),
+                symbolBrush=colour,
                 symbolPen=pg.mkPen(self._palette.surface, width=1.5),
-            )  # fmt: skip
+            )
             item.setZValue(2)
             return
         dashed = curve.style == "dashed"
@@ -199,9 +204,12 @@ class Curves(Surface):
         curve, (x, y) = self._curves[index], self._points[index]
         shown = np.isfinite(y)
         item.setOpts(
-            x=x[shown], y0=np.full(int(shown.sum()), ground), height=y[shown] - ground,
-            width=0.92 * self._bar_width(curve), brush=colour_of(curve, self._palette),
-        )  # fmt: skip
+            x=x[shown],
+            y0=np.full(int(shown.sum()), ground),
+            height=y[shown] - ground,
+            width=0.92 * self._bar_width(curve),
+            brush=colour_of(curve, self._palette),
+        )
 
     def _draw_axes(self, x_range: tuple[float, float], y_range: tuple[float, float]) -> None:
         bottom, left = self.plot.getAxis("bottom"), self.plot.getAxis("left")

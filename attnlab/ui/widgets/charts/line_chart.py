@@ -90,9 +90,15 @@ class LineChart(Drawn):
         return self._cursor
 
     def show_lines(
-        self, lines: Sequence[Line], *, x_end: float = 0.0, log_y: bool = False,
-        y_range: tuple[float, float] | None = None, levels: Sequence[Level] = (), unit: str = "",
-    ) -> None:  # fmt: skip
+        self,
+        lines: Sequence[Line],
+        *,
+        x_end: float = 0.0,
+        log_y: bool = False,
+        y_range: tuple[float, float] | None = None,
+        levels: Sequence[Level] = (),
+        unit: str = "",
+    ) -> None:
         """Show curves over x from 0 to at least ``x_end``; y as far as they reach, or as ``y_range`` says, with its
         ``unit`` such as "%".
 
@@ -188,8 +194,13 @@ class LineChart(Drawn):
             pen.draw(area.left() - px(5), y, f"{tick_text(value)}{self._unit}", 1.0)
         for value in ticks(0.0, self._x_end, False, max(2, int(area.width() / px(64)))):
             text, x = tick_text(value), scale.x(value)
-            pen.draw(min(max(x, pen.width(text) / 2), area.right() - pen.width(text) / 2 + px(4)),
-                     area.bottom() + px(4), text, 0.5, 0.0)  # fmt: skip
+            pen.draw(
+                min(max(x, pen.width(text) / 2), area.right() - pen.width(text) / 2 + px(4)),
+                area.bottom() + px(4),
+                text,
+                0.5,
+                0.0,
+            )
         for level in self._levels:
             y = scale.y(level.y)
             if area.top() <= y <= area.bottom():

@@ -211,9 +211,13 @@ class Timeline(Drawn):
 
 
 _WAYS = {
-    Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_PageUp: -PAGE, Qt.Key.Key_PageDown: PAGE,
-    Qt.Key.Key_Home: -PAGE - 1, Qt.Key.Key_End: PAGE + 1,
-}  # fmt: skip
+    Qt.Key.Key_Left: -1,
+    Qt.Key.Key_Right: 1,
+    Qt.Key.Key_PageUp: -PAGE,
+    Qt.Key.Key_PageDown: PAGE,
+    Qt.Key.Key_Home: -PAGE - 1,
+    Qt.Key.Key_End: PAGE + 1,
+}
 
 
 def _diamond(x: float, y: float, half: float) -> QPolygonF:

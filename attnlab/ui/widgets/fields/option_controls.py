@@ -340,8 +340,12 @@ class _FoldedList(QComboBox):
 
 
 CONTROLS: dict[str, type[Control]] = {
-    "number": Number, "whole": Number, "switch": OnOff, "choice": Chosen, "counted": Counted,
-}  # fmt: skip
+    "number": Number,
+    "whole": Number,
+    "switch": OnOff,
+    "choice": Chosen,
+    "counted": Counted,
+}
 
 
 def _edit_of(control: Control) -> NumberEdit:

@@ -35,9 +35,15 @@ class PillPopup(QFrame):
     closed = Signal()
 
     def __init__(
-        self, choices: Sequence[Choice], current: int | None, entry: Entry | None, typed: str, palette: Palette,
-        parent: QWidget, fields: Sequence[Field] = (),
-    ) -> None:  # fmt: skip
+        self,
+        choices: Sequence[Choice],
+        current: int | None,
+        entry: Entry | None,
+        typed: str,
+        palette: Palette,
+        parent: QWidget,
+        fields: Sequence[Field] = (),
+    ) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
         round_corners(self)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

@@ -42,8 +42,9 @@ class Grid:
 
     def body(self) -> QRect:
         """Return the part of the viewport where cells are."""
-        return QRect(self.header_width, self.header_height, self.width - self.header_width,
-                     self.height - self.header_height)  # fmt: skip
+        return QRect(
+            self.header_width, self.header_height, self.width - self.header_width, self.height - self.header_height
+        )
 
     def column_x(self, column: int) -> int:
         """Return a column's left edge."""
@@ -88,9 +89,10 @@ class Grid:
     def exposed_columns(self, area: QRect) -> range:
         """Return the visible columns that touch an area of the viewport."""
         touched = [
-            column for column in self.visible_columns()
+            column
+            for column in self.visible_columns()
             if self.column_x(column) <= area.right() and self.column_x(column) + self.cell_width > area.left()
-        ]  # fmt: skip
+        ]
         return range(touched[0], touched[-1] + 1) if touched else range(0)
 
     def nearest(self, point: QPoint) -> tuple[int, int]:

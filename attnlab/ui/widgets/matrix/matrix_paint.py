@@ -218,8 +218,9 @@ class MatrixPainter:
         painter.setFont(self._font)
         top = grid.caption_height
         for column in grid.visible_columns():
-            area = QRect(grid.column_x(column) + PADDING, top, grid.cell_width - GAP - 2 * PADDING,
-                         grid.header_height - top)  # fmt: skip
+            area = QRect(
+                grid.column_x(column) + PADDING, top, grid.cell_width - GAP - 2 * PADDING, grid.header_height - top
+            )
             current = chosen[1] <= column < chosen[1] + chosen[3] or column in lit
             painter.setPen(QColor(palette.ink if current else palette.muted))
             painter.drawText(area, int(_RIGHT), self._elided(look.column_labels[column], area.width()))

@@ -60,9 +60,11 @@ class Selection:
             return min(max(index, 0), size - 1)
 
         return Selection(
-            within(self.row, rows), within(self.column, columns), within(self.end_row, rows),
+            within(self.row, rows),
+            within(self.column, columns),
+            within(self.end_row, rows),
             within(self.end_column, columns),
-        )  # fmt: skip
+        )
 
     def next_cell(self, direction: int, shape: tuple[int, int]) -> "Selection | None":
         """Return the next (1) or previous (-1) cell in reading order, None past the table's end."""

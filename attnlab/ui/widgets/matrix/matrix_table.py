@@ -300,9 +300,13 @@ class MatrixTable(MatrixView):
             self.copy_wanted.emit(name.removeprefix(COPY_AS))
             return
         {
-            "edit": self.open_editor, "cut": self.cut_selected, "copy": self.copy_selected, "paste": self.paste,
-            "clear": self.clear_selected, "select_all": self.select_all,
-        }[name]()  # fmt: skip
+            "edit": self.open_editor,
+            "cut": self.cut_selected,
+            "copy": self.copy_selected,
+            "paste": self.paste,
+            "clear": self.clear_selected,
+            "select_all": self.select_all,
+        }[name]()
 
     # Mouse
 

@@ -55,9 +55,14 @@ class MatrixView(QAbstractScrollArea):
     # What the owner says
 
     def set_matrix(
-        self, values: NDArray[np.floating], row_labels: Sequence[str], column_labels: Sequence[str], *,
-        group: int = 0, editable: bool = True,
-    ) -> None:  # fmt: skip
+        self,
+        values: NDArray[np.floating],
+        row_labels: Sequence[str],
+        column_labels: Sequence[str],
+        *,
+        group: int = 0,
+        editable: bool = True,
+    ) -> None:
         """Show values [rows, columns]; ``group`` columns belong to each head (0: no heads).
 
         Selection, scroll position and an open editor stay where they still fit. Values that are not finite are
@@ -118,10 +123,19 @@ class MatrixView(QAbstractScrollArea):
         caption = self._painter.caption_height() if self._group else 0
         header = self._header_width(size.width())
         return Grid(
-            len(self._row_labels), len(self._column_labels), self._group, header, caption + height - 2, caption,
-            self._cell_width(size.width() - header), height, self.horizontalScrollBar().value(),
-            self.verticalScrollBar().value(), size.width(), size.height(),
-        )  # fmt: skip
+            len(self._row_labels),
+            len(self._column_labels),
+            self._group,
+            header,
+            caption + height - 2,
+            caption,
+            self._cell_width(size.width() - header),
+            height,
+            self.horizontalScrollBar().value(),
+            self.verticalScrollBar().value(),
+            size.width(),
+            size.height(),
+        )
 
     def tool_tip(self, point: QPoint) -> str:
         """Return the exact value of the cell at a point, or the whole label of a header."""
@@ -281,10 +295,21 @@ class MatrixView(QAbstractScrollArea):
         rows, columns = range(len(self._row_labels)), range(len(self._column_labels))
         highlights = {role: (some or rows, few or columns) for role, (some, few) in self._highlights.items()}
         painter = QPainter(self.viewport())
-        self._painter.paint(painter, Look(
-            self.grid(), self._values, self._limit, self._row_labels, self._column_labels, self._selection,
-            self._has_attention(), self._refused, highlights, event.rect(),
-        ))  # fmt: skip
+        self._painter.paint(
+            painter,
+            Look(
+                self.grid(),
+                self._values,
+                self._limit,
+                self._row_labels,
+                self._column_labels,
+                self._selection,
+                self._has_attention(),
+                self._refused,
+                highlights,
+                event.rect(),
+            ),
+        )
         painter.end()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -133,8 +133,14 @@ class TokenStrip(QAbstractScrollArea):
     def obey(self, command: str) -> None:
         """Do what a key or a line of the menu says, to the current chip."""
         here, last = self._current, len(self._tokens)
-        steps = {"left": here - 1, "right": here + 1, "home": 0, "end": last,
-                 "up": self._chips.beside(here, -1), "down": self._chips.beside(here, 1)}  # fmt: skip
+        steps = {
+            "left": here - 1,
+            "right": here + 1,
+            "home": 0,
+            "end": last,
+            "up": self._chips.beside(here, -1),
+            "down": self._chips.beside(here, 1),
+        }
         if command in steps:
             self._go_to(steps[command])
         elif command == "add" or (command == "click" and here == last):
@@ -359,9 +365,13 @@ class TokenStrip(QAbstractScrollArea):
                 continue
             text = self._texts[self._tokens[i]][0] if i < len(self._tokens) else PLUS
             look = ChipLook(
-                i == self._query, i == self._key, i == self._hovered and dragged is None,
-                i == self._current and self.hasFocus(), i == dragged, *self._mask_look(i, dragged),
-            )  # fmt: skip
+                i == self._query,
+                i == self._key,
+                i == self._hovered and dragged is None,
+                i == self._current and self.hasFocus(),
+                i == dragged,
+                *self._mask_look(i, dragged),
+            )
             draw_chip(painter, place, text, look, self._palette)
         if self._dropped_at is not None:
             gap = self._chips.gap_at(self._dropped_at)

@@ -1,0 +1,54 @@
+"""Painting the mask: the brush on the cards, and the custom mask that it edits."""
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Slot
+
+from attnlab.attention import edits
+from attnlab.attention.stages.explanation import Cell
+from attnlab.ui.playground.lens_area import CANVAS
+
+if TYPE_CHECKING:
+    from attnlab.ui.playground.playground import Playground
+
+
+class MaskPainting(QObject):
+    """Switches the brush of a playground on and off, and turns its strokes into edits of the custom mask."""
+
+    def __init__(self, playground: "Playground") -> None:
+        super().__init__(playground)
+        self._playground = playground
+        self._stroke = 0, True  # the gesture, and whether it masks
+
+    @Slot()
+    def toggle(self) -> None:
+        """Start or stop painting."""
+        self.set_painting(not self._playground.canvas.painting)
+
+    def set_painting(self, on: bool) -> None:
+        """Start or stop painting; the canvas is shown, as only its cards can be painted."""
+        playground = self._playground
+        playground.canvas.set_painting(on)
+        playground.top_bar.switches.show_painting(on)
+        if on:
+            playground.lenses.open_lens(CANVAS)
+            playground.look("present")
+            playground.step_bar.show_note("Drag over the cells of a map to mask them, or to bring them back; Esc ends.")
+
+    @Slot()
+    def clear(self) -> None:
+        """Remove the custom mask."""
+        self._playground.document.edit("Clear the painted mask", lambda e: edits.configured(e, mask=None))
+
+    @Slot(object, int)
+    def paint_cell(self, cell: Cell, gesture: int) -> None:
+        """Mask or unmask a pair of query and key: what the first pair of the gesture did, all of it does."""
+        document = self._playground.document
+        e = document.experiment
+        if cell.row >= e.T_q or cell.column >= e.T_k:
+            return  # the cards show a state of other sizes
+        if gesture != self._stroke[0]:
+            self._stroke = gesture, e.config.mask is None or bool(e.config.mask[cell.row, cell.column])
+        hide = self._stroke[1]
+        label = f"{'Mask' if hide else 'Unmask'} by brush"
+        document.edit(label, lambda e: edits.paint_mask(e, cell.row, cell.column, not hide), ("brush", gesture))
