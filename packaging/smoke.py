@@ -121,7 +121,7 @@ class Trial:
 def try_commands(trial: Trial, session: Path, expected: list[list[list[float]]]) -> None:
     """Try what needs no window: versions, numbers, tables, figures, code, lessons, and a file that is none."""
     trial.check("attnlab 0." in trial.run("--version"), "the version is not said")
-    trial.check("Everything that is needed is here" in trial.run("doctor"), "the doctor finds something missing")
+    trial.check("Everything attnlab needs is installed" in trial.run("doctor"), "the doctor finds something missing")
     shown = json.loads(trial.run("show", str(session), "--stage", "weights", "--json") or "{}")
     trial.check(shown.get("values") == expected, "its numbers are not those of the program that is not frozen")
     trial.run("export", str(session), "-o", "weights.png", "--dpi", "150", "--width", "85")

@@ -116,8 +116,8 @@ def test_an_old_file_is_replaced_only_when_the_new_one_is_whole(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("name", "arguments", "sentence"),
     [
-        ("w.jpeg", (), "ends in nothing that can be written; there are .png, .svg, .pdf, .csv"),
-        ("w", (), "ends in nothing that can be written"),
+        ("w.jpeg", (), "has no extension that attnlab can write; choose one of .png, .svg, .pdf, .csv"),
+        ("w", (), "has no extension that attnlab can write"),
         ("none/w.png", (), "cannot be written: there is no folder"),
         ("none/w.csv", (), "cannot be written: there is no folder"),
         ("x" * 300 + ".npy", (), "cannot be written: File name too long"),
@@ -137,9 +137,9 @@ def test_an_old_file_is_replaced_only_when_the_new_one_is_whole(tmp_path: Path) 
         ("w.pdf", ("--font-size", "100"), "Type of 100 points cannot be drawn"),
         ("w.svg", ("--stages", "scores,nope"), "There is no stage 'nope'"),
         ("w.svg", ("--stages", ","), "A figure of no stage cannot be drawn"),
-        ("w.svg", ("--stage", "keys", "--canvas"), "--stage, --stages and --canvas all say what is drawn"),
-        ("w.csv", ("--canvas",), "A table holds one stage"),
-        ("w.png", ("--transparent", "--dark"), "--transparent and --dark both say what the ground is"),
+        ("w.svg", ("--stage", "keys", "--canvas"), "--stage, --stages and --canvas cannot be combined"),
+        ("w.csv", ("--canvas",), "A table contains one stage"),
+        ("w.png", ("--transparent", "--dark"), "--transparent and --dark both set the background"),
     ],
     ids=str,
 )

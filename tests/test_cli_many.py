@@ -60,9 +60,7 @@ def test_a_pattern_reaches_into_folders_and_names_tell_them_apart(runs: Path) ->
 def test_two_sources_of_one_name_do_not_overwrite_each_other(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", "runs/**/*.attnlab", "-o", "tables/{name}.csv"]) == 2
     assert files(runs / "tables") == ["last.csv", "one.csv", "two.csv"]
-    clash = (
-        "runs/b/last.attnlab is not written: tables/last.csv is that of runs/a/last.attnlab; {folder} in -o parts them."
-    )
+    clash = "runs/b/last.attnlab was not written: tables/last.csv belongs to runs/a/last.attnlab; add {folder} to -o."
     assert errors(capsys) == [clash]
     assert len((runs / "tables" / "last.csv").read_text().splitlines()) == 1 + 5  # causal-5x8, not eight heads
 
@@ -97,7 +95,7 @@ def test_a_fault_of_its_own_with_one_source_is_1_and_the_others_go_on(
 
     monkeypatch.setattr("attnlab.files.export.script.script", broken)
     assert main(["code", "runs", "nowhere", "-o", "scripts"]) == 1
-    assert errors(capsys)[0].startswith("This is a fault of attnlab's own with runs/one.attnlab (ZeroDivisionError)")
+    assert errors(capsys)[0].startswith("This is a fault in attnlab with runs/one.attnlab (ZeroDivisionError)")
     assert files(runs / "scripts") == ["two.py"]
 
 
@@ -140,13 +138,16 @@ def test_the_ending_says_that_it_is_a_notebook(runs: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["export", "runs", "-o", "x.pdf"], "Several sources cannot all be x.pdf; -o needs a folder, or {name}.pdf"),
-        (["export", "runs/*", "-o", "x.txt"], "Several sources cannot all be x.txt"),
-        (["code", "runs"], "Code of several sources is not printed; -o FOLDER writes a file for each."),
-        (["code", "preset:journey", "-o", "x.py", "--notebook"], "x.py is a script by its ending"),
+        (
+            ["export", "runs", "-o", "x.pdf"],
+            "Several sources cannot all be written to x.pdf; give -o a folder, or a path with {name}.pdf",
+        ),
+        (["export", "runs/*", "-o", "x.txt"], "Several sources cannot all be written to x.txt"),
+        (["code", "runs"], "Only the code of one source can be printed; -o FOLDER writes a file for each source."),
+        (["code", "preset:journey", "-o", "x.py", "--notebook"], "x.py has the extension of a script"),
         (
             ["code", "preset:journey", "-o", "x.txt"],
-            "x.txt ends in nothing that can be written; there are .py, .ipynb.",
+            "x.txt has no extension that attnlab can write; choose one of .py, .ipynb.",
         ),
         (["code", "preset:journey", "-o", "none/x.py"], "none/x.py cannot be written: there is no folder none."),
         (["code", "preset:journey", "--dtype", "int8"], "dtype 'int8' is unknown"),
@@ -156,7 +157,7 @@ def test_the_ending_says_that_it_is_a_notebook(runs: Path) -> None:
         ),
         (["code", "preset:zz*", "-o", "x"], "No preset fits 'preset:zz*'; attnlab presets lists them."),
         (["code", "runs", "-o", "runs/notes.txt/x/"], "cannot be written: Not a directory"),
-        (["export", "runs", "-o", "x", "--stages", "scores", "--format", "csv"], "A table holds one stage"),
+        (["export", "runs", "-o", "x", "--stages", "scores", "--format", "csv"], "A table contains one stage"),
     ],
     ids=str,
 )

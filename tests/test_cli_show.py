@@ -191,7 +191,7 @@ def test_presets_as_json(capsys: pytest.CaptureFixture[str]) -> None:
         (["preset:journey", "--stage", ""], "no stage ''"),
         (["preset:multi-head-8", "--head", "8"], "no head 8; there are heads 0 to 7, all and mean"),
         (["preset:multi-head-8", "--head", "-1"], "no head -1"),
-        (["preset:multi-head-8", "--head", "first"], "'first' is no head"),
+        (["preset:multi-head-8", "--head", "first"], "'first' is not a head"),
         (["preset:journey", "--dtype", "float8"], "dtype 'float8' is unknown.*float64"),
         (["preset:journey", "--device", "tpu"], "device 'tpu'.*cpu"),
         (["preset:journey", "--device", "cuda:99"], "device 'cuda:99'.*cpu"),

@@ -88,11 +88,11 @@ def test_a_kept_run_is_found_by_its_name(capsys: pytest.CaptureFixture[str]) -> 
     [
         (["copi"], "There is no task 'copi'; there are"),
         ([], "attnlab train --list names the tasks"),
-        (["copy", "--resume", "x"], "TASK says what to train, or --resume"),
-        (["copy", "--steps", "0"], "'0' is no whole number from 1 up; 2000 would be"),
-        (["copy", "--steps", "-5"], "'-5' is no whole number from 1 up; 2000 would be"),
-        (["copy", "--seed", "-5"], "'-5' is no whole number from 0 up"),
-        (["copy", "--steps", "many"], "'many' is no whole number"),
+        (["copy", "--resume", "x"], "Give either a TASK to train or --resume"),
+        (["copy", "--steps", "0"], "'0' is not a whole number of at least 1; 2000 would be"),
+        (["copy", "--steps", "-5"], "'-5' is not a whole number of at least 1; 2000 would be"),
+        (["copy", "--seed", "-5"], "'-5' is not a whole number of at least 0"),
+        (["copy", "--steps", "many"], "'many' is not a whole number"),
         (["copy", "--device", "abacus"], "abacus"),
         (["copy", "--model", "huge"], "'huge' does not go with the task copy"),
         (["copy", "--set", "heads=7"], "heads is 7"),
@@ -102,10 +102,10 @@ def test_a_kept_run_is_found_by_its_name(capsys: pytest.CaptureFixture[str]) -> 
         (["copy", "--set", "layers"], "needs a name and a value"),
         (["copy", "--set", "colour=red"], "There is no setting 'colour'; there are symbols"),
         (["copy", "--set", "symbols=1"], "symbols is 1"),
-        (["--resume", "nothing"], "nothing; --resume needs the folder of one, which holds run.json."),
-        (["--resume", os.curdir], "No run lies in .; --resume needs the folder of one"),
-        (["--resume", "x", "--seed", "1"], "--seed is for a new one"),
-        (["--resume", "x", "--set", "rate=1"], "--set is for a new one"),
+        (["--resume", "nothing"], "nothing; --resume needs the folder of a run, with its run.json."),
+        (["--resume", os.curdir], "There is no run in .; --resume needs the folder of a run"),
+        (["--resume", "x", "--seed", "1"], "--seed is only for a new run"),
+        (["--resume", "x", "--set", "rate=1"], "--set is only for a new run"),
     ],
 )
 def test_what_cannot_be_is_refused_in_a_sentence(
@@ -123,7 +123,7 @@ def test_what_is_there_is_never_overwritten(capsys: pytest.CaptureFixture[str], 
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "mine.txt").write_text("mine")
     assert train("copy", "--steps", "3", "-o", str(tmp_path / "work"), *SMALL) == 2
-    assert "exists already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     assert [path.name for path in (tmp_path / "work").iterdir()] == ["mine.txt"]
 
 
@@ -169,7 +169,7 @@ def test_the_sum_is_kept_and_goes_on_but_never_backwards(capsys: pytest.CaptureF
     assert train("--resume", folder, "--steps", "5") == 0
     capsys.readouterr()
     assert train("--resume", folder, "--steps", "4") == 2
-    assert "has taken 5 steps; --steps 4 needs to be more" in capsys.readouterr().err
+    assert "has taken 5 steps; --steps 4 must be larger" in capsys.readouterr().err
     assert (load(folder).step, load(folder).spec.train.steps) == (5, 5)
 
 
@@ -196,7 +196,7 @@ def test_a_disk_that_fills_up_is_told_once_while_the_training_goes_on(
         assert train("copy", "--steps", "60", "-o", str(folder), *SMALL) == 2
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 2
-    assert lines[0].endswith("cannot be written: File too large; the training goes on.")
+    assert lines[0].endswith("cannot be written: File too large; training continues.")
     assert lines[1].endswith("cannot be written: File too large.")
     kept = load(folder)
     assert kept.status == "interrupted"
@@ -329,7 +329,7 @@ def test_ctrl_c_pressed_once_more_does_not_wait_but_saves(capsys: pytest.Capture
     assert capsys.readouterr().out == f"{tmp_path / 'run'}\n"
     assert load(tmp_path / "run").checkpoint is not None
     assert train("--help") == 0
-    assert "Ctrl+C ends the run after its step and saves it" in " ".join(capsys.readouterr().out.split())
+    assert "Ctrl+C ends the run after the current step and saves it" in " ".join(capsys.readouterr().out.split())
 
 
 def test_the_tasks_are_listed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""The doctor names what is missing and the command that mends it, and never falls ill itself."""
+"""The doctor names what is missing and the command that fixes it, and never fails itself."""
 
 import importlib.metadata
 import os
@@ -38,7 +38,7 @@ def test_a_machine_that_runs_these_tests_has_all_that_is_needed() -> None:
     for package in ("torch", "PySide6-Essentials", "numpy", "pyqtgraph", "safetensors", "ziamath"):
         assert f"{package:<20}  {importlib.metadata.version(package)}" in answer.stdout
     assert "cpu (" in answer.stdout
-    assert answer.stdout.endswith("Everything that is needed is here.\n")
+    assert answer.stdout.endswith("Everything attnlab needs is installed.\n")
 
 
 def test_a_torch_that_does_not_load_is_said_in_a_line(tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ def test_a_torch_that_does_not_load_is_said_in_a_line(tmp_path: Path) -> None:
     answer = run_doctor(PYTHONPATH=str(tmp_path))
     assert answer.returncode == 1
     assert "torch does not load: ImportError: libcudart.so.12: cannot open shared object file" in answer.stdout
-    assert "Needed and not well: devices of torch." in answer.stdout
+    assert "Missing or broken: devices of torch." in answer.stdout
     assert "Traceback" not in answer.stdout + answer.stderr
 
 
@@ -96,7 +96,7 @@ def test_missing_libraries_come_with_the_command_that_installs_them() -> None:
 
 def test_a_library_of_no_known_package_is_named_beside_the_command() -> None:
     remedy = doctor.debian_remedy(["libGL.so.1", "libnobody.so.3"])
-    assert remedy == "sudo apt-get install libgl1; find the package that holds libnobody.so.3"
+    assert remedy == "sudo apt-get install libgl1; find the package that contains libnobody.so.3"
 
 
 @pytest.fixture
@@ -157,9 +157,9 @@ def test_a_remedy_stands_below_what_is_missing_and_nowhere_else() -> None:
         doctor.Check("missing", False, True, "gone", "install it"),
     ]
     lines = doctor.render(checks).splitlines()
-    assert "mend it: do nothing" not in "\n".join(lines)
+    assert "fix: do nothing" not in "\n".join(lines)
     at = next(i for i, line in enumerate(lines) if "gone" in line)
-    assert lines[at + 1].strip() == "mend it: install it"
+    assert lines[at + 1].strip() == "fix: install it"
 
 
 def test_what_a_builder_added_to_a_version_does_not_count() -> None:

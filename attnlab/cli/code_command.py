@@ -1,4 +1,4 @@
-"""The command ``attnlab code``: an experiment as a PyTorch script or as a notebook, of one source or of many."""
+"""The command ``attnlab code``: writes one or more experiments as PyTorch scripts or notebooks."""
 
 import argparse
 from functools import partial
@@ -32,20 +32,20 @@ def main(argv: list[str]) -> int:
         return _print(options)
     out = output(options.output, options.sources, (SCRIPT, NOTEBOOK), None, NOTEBOOK if options.notebook else SCRIPT)
     if options.notebook and out.ending == SCRIPT:
-        raise MisuseError(f"{options.output} is a script by its ending, and --notebook asks for {NOTEBOOK}.")
+        raise MisuseError(f"{options.output} has the extension of a script, but --notebook needs {NOTEBOOK}.")
     return write_each(options.sources, out, partial(_write_one, options, out.ending))
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="attnlab code",
-        description="Print a PyTorch script that reproduces every stage, or write it, or a notebook.",
+        description="Print a PyTorch script that reproduces every stage, or write a script or a notebook.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     add_source(parser, several=True)
-    parser.add_argument("--notebook", action="store_true", help="a Jupyter notebook, a cell for each stage")
+    parser.add_argument("--notebook", action="store_true", help="write a Jupyter notebook with a cell for each stage")
     parser.add_argument("-o", "--output", metavar="OUT", help=f"{OUTPUT_HELP}; {SCRIPT} or {NOTEBOOK}")
     add_dtype(parser)
     return parser
@@ -53,7 +53,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _print(options: argparse.Namespace) -> int:
     if many(options.sources):
-        raise MisuseError("Code of several sources is not printed; -o FOLDER writes a file for each.")
+        raise MisuseError("Only the code of one source can be printed; -o FOLDER writes a file for each source.")
     say(_text(options.sources[0], NOTEBOOK if options.notebook else SCRIPT, options))
     return OK
 

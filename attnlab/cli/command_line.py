@@ -1,4 +1,4 @@
-"""What the commands share: a parser that refuses in one sentence, and how Qt and torch are made ready for them."""
+"""Shared by the commands: an argument parser with one-sentence errors, and the set-up of Qt and torch."""
 
 import argparse
 import os
@@ -12,18 +12,18 @@ from attnlab.base.errors import AttnlabError
 
 
 class MisuseError(AttnlabError):
-    """A command line that cannot be understood."""
+    """An invalid command line."""
 
 
 class Parser(argparse.ArgumentParser):
-    """Refuses with one sentence instead of printing the usage."""
+    """An argument parser whose errors are one sentence instead of the usage."""
 
     def error(self, message: str) -> NoReturn:
-        raise MisuseError(f"{message[:1].upper()}{message[1:].rstrip('.')}; {self.prog} --help lists what there is.")
+        raise MisuseError(f"{message[:1].upper()}{message[1:].rstrip('.')}; {self.prog} --help lists the options.")
 
 
 def check_folder(path: Path) -> None:
-    """Find out before the work, not after it, that there is no place for its result."""
+    """Refuse a path that cannot be written, before the work starts."""
     from attnlab.files.atomic import unwritable
 
     if not os.path.isdir(path.parent):
@@ -34,7 +34,7 @@ def check_folder(path: Path) -> None:
 
 @contextmanager
 def platform_without_display(wanted: bool) -> Iterator[None]:
-    """Let Qt draw without a screen, unless the caller has chosen its platform; the environment is put back."""
+    """Let Qt draw without a screen, unless the environment sets its platform; the environment is restored."""
     if not wanted or os.environ.get("QT_QPA_PLATFORM"):
         yield
         return
@@ -46,7 +46,7 @@ def platform_without_display(wanted: bool) -> Iterator[None]:
 
 
 def load_torch_before_qt() -> None:
-    """Load torch where it would not load any more once Qt is there."""
+    """Load torch now on platforms where it cannot be loaded after Qt."""
     if sys.platform == "win32":  # WORKAROUND pytorch #166628: torch does not load after Qt there
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
         import torch  # noqa: F401

@@ -1,4 +1,4 @@
-"""What attnlab needs of this machine: what is there, what is missing, and the command that mends it."""
+"""Checks the installation: what is present, what is missing, and the command that fixes it."""
 
 import argparse
 import importlib.metadata
@@ -21,7 +21,7 @@ from attnlab.cli.console import say
 
 _PYTHON_FLOOR = (3, 11)
 
-# Each package with the oldest version that will do, as pyproject.toml has it.
+# Each package with its oldest supported version, as in pyproject.toml.
 _PACKAGES = (
     ("torch", (2, 6)),
     ("PySide6-Essentials", (6, 8)),
@@ -36,7 +36,7 @@ _PACKAGES = (
 _QT_LAYS_OUT_WRONGLY = ((6, 11, 0), (6, 11, 1))  # WORKAROUND QTBUG-147209
 _QT_LOSES_NONE = ((6, 12, 0),)  # aborts CPython older than 3.12 after some thousands of calls
 
-# Which Debian package holds a library that Qt's wheels expect of the system.
+# The Debian packages of the system libraries that Qt's wheels need.
 _DEBIAN = {
     "libEGL.so.1": "libegl1",
     "libGL.so.1": "libgl1",
@@ -74,7 +74,7 @@ _DEBIAN = {
     "libxkbcommon.so.0": "libxkbcommon0",
 }
 
-# Scripts that tokens may be written in, by the language that fontconfig asks a font about.
+# Scripts that tokens may use, with the language code that fontconfig looks for in fonts.
 _SCRIPTS = {"Hebrew": "he", "Arabic": "ar", "Chinese": "zh-cn", "Devanagari": "hi", "emoji": "und-zsye"}
 
 _ASK_TORCH = """
@@ -90,7 +90,7 @@ print(json.dumps(devices))
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing looked at: what it is, whether it is well, whether the program needs it, and how to mend it."""
+    """One check: its name, whether it passed, whether the program needs it, details, and the remedy."""
 
     name: str
     ok: bool
@@ -100,7 +100,7 @@ class Check:
 
 
 def report(environ: Mapping[str, str] = os.environ) -> list[Check]:
-    """Look at everything the program needs; ``environ`` tells which display the window would open on."""
+    """Check everything the program needs; ``environ`` gives the display on which the window would open."""
     checks = [check_python(), *(check_package(name, floor) for name, floor in _PACKAGES)]
     checks += [check_torch(), check_own_files(), check_film(), *(check_log(name) for name in (ERRORS, CRASHES))]
     if sys.platform == "linux":
@@ -109,7 +109,7 @@ def report(environ: Mapping[str, str] = os.environ) -> list[Check]:
 
 
 def render(checks: Iterable[Check]) -> str:
-    """Return the report as text: a line for each check, and under those that are not well the way to mend them."""
+    """Return the report as text: a line for each check, and the remedy below each that failed."""
     checks = list(checks)
     width = max((len(check.name) for check in checks), default=0)
     lines = [f"attnlab {__version__} in {sys.prefix}", ""]
@@ -117,14 +117,14 @@ def render(checks: Iterable[Check]) -> str:
         mark = "ok" if check.ok else "MISSING" if check.required else "note"
         lines.append(f"  {mark:<8}{check.name:<{width}}  {check.detail}")
         if not check.ok and check.remedy:
-            lines.append(f"  {'':<8}{'':<{width}}  mend it: {check.remedy}")
+            lines.append(f"  {'':<8}{'':<{width}}  fix: {check.remedy}")
     missing = [check.name for check in checks if check.required and not check.ok]
-    lines += ["", f"Needed and not well: {', '.join(missing)}." if missing else "Everything that is needed is here."]
+    lines += ["", f"Missing or broken: {', '.join(missing)}." if missing else "Everything attnlab needs is installed."]
     return "\n".join(lines)
 
 
 def main() -> int:
-    """Print the report; return 1 when something needed is missing, else 0."""
+    """Print the report; return 1 if a required check failed, else 0."""
     checks = report()
     say(f"{render(checks)}\n")
     return int(any(check.required and not check.ok for check in checks))
@@ -134,11 +134,11 @@ def check_python() -> Check:
     """Tell whether this Python is new enough."""
     ok = sys.version_info >= _PYTHON_FLOOR
     detail = f"{platform.python_version()} on {platform.system()} {platform.machine()}"
-    return Check("Python", ok, True, detail, "install Python 3.11 or newer, then make a new .venv")
+    return Check("Python", ok, True, detail, "install Python 3.11 or newer, then create a new .venv")
 
 
 def check_package(name: str, floor: tuple[int, ...]) -> Check:
-    """Tell whether a Python package is installed, new enough and none of the versions known bad."""
+    """Check that a Python package is installed, new enough and not a version known to be faulty."""
     oldest = ".".join(map(str, floor))
     try:
         version = importlib.metadata.version(name)
@@ -164,7 +164,7 @@ def version_numbers(version: str) -> tuple[int, ...]:
 
 
 def qt_fault(version: tuple[int, ...], python: tuple[int, ...]) -> str:
-    """Return what is wrong with a version of PySide6 under a version of Python, or nothing."""
+    """Return the known fault of a version of PySide6 under a version of Python, or an empty string."""
     if version[:3] in _QT_LAYS_OUT_WRONGLY:
         return "stops laying windows out (QTBUG-147209)"
     if version[:3] in _QT_LOSES_NONE and python < (3, 12):
@@ -173,7 +173,7 @@ def qt_fault(version: tuple[int, ...], python: tuple[int, ...]) -> str:
 
 
 def check_torch() -> Check:
-    """Tell which devices torch can compute on; asked in a process of its own, so that a broken torch only says so."""
+    """Tell which devices torch can compute on; asked in another process, as a broken torch may crash."""
     answer = _run([sys.executable, "-c", _ASK_TORCH], timeout_s=120)
     if answer is None or answer.returncode != 0:
         reason = _last_line(answer.stderr) if answer else "it did not answer within two minutes"
@@ -185,17 +185,17 @@ def check_torch() -> Check:
 
 
 def check_own_files() -> Check:
-    """Tell whether the typefaces and icons that come with the program are where it looks for them."""
+    """Check that the included typefaces and icons are in place."""
     try:
         fonts = [name for name in assets.names("fonts") if name.endswith(".ttf")]
         assets.read_bytes("icons/attnlab.svg")
     except FileError as error:
-        return Check("typefaces, icons", False, True, str(error), "install attnlab again")
-    return Check("typefaces, icons", bool(fonts), True, f"{len(fonts)} weights of Inter", "install attnlab again")
+        return Check("typefaces, icons", False, True, str(error), "reinstall attnlab")
+    return Check("typefaces, icons", bool(fonts), True, f"{len(fonts)} weights of Inter", "reinstall attnlab")
 
 
 def check_film() -> Check:
-    """Tell whether films can be written as MP4; without, they can as GIF and APNG."""
+    """Check whether films can be written as MP4; GIF and APNG always work."""
     try:
         detail = f"imageio-ffmpeg {importlib.metadata.version('imageio-ffmpeg')}"
     except importlib.metadata.PackageNotFoundError:
@@ -228,9 +228,9 @@ def qt_folder() -> Path | None:
 
 
 def check_qt_libraries(qt: Path | None, environ: Mapping[str, str]) -> list[Check]:
-    """Ask ``ldd`` which system libraries Qt misses: for drawing at all, for a window on X11, for one on Wayland.
+    """Find the system libraries that Qt lacks with ``ldd``: for drawing, for windows on X11 and on Wayland.
 
-    Qt itself, when it cannot start, names one library whatever is missing.
+    Qt itself names only one library when it cannot start.
     """
     if qt is None:
         return []
@@ -250,7 +250,7 @@ def check_qt_libraries(qt: Path | None, environ: Mapping[str, str]) -> list[Chec
 
 def _check_libraries(name: str, files: list[Path], *, required: bool) -> Check:
     if shutil.which("ldd") is None:
-        return Check(name, False, False, "cannot be looked at: there is no ldd here", "install glibc's tools")
+        return Check(name, False, False, "not checked: ldd is not installed", "install glibc's tools")
     missing: set[str] = set()
     for file in files:
         if not file.is_file():
@@ -269,29 +269,29 @@ def missing_libraries(ldd_output: str) -> list[str]:
 
 
 def debian_remedy(libraries: Iterable[str]) -> str:
-    """Return the command that installs libraries on Debian and Ubuntu, and says which it knows no package for."""
+    """Return the command that installs libraries on Debian and Ubuntu, and name those without a known package."""
     libraries = sorted(libraries)
     packages = sorted({_DEBIAN[library] for library in libraries if library in _DEBIAN})
     unknown = [library for library in libraries if library not in _DEBIAN]
     command = f"sudo apt-get install {' '.join(packages)}" if packages else ""
-    rest = f"find the package that holds {', '.join(unknown)}" if unknown else ""
+    rest = f"find the package that contains {', '.join(unknown)}" if unknown else ""
     return "; ".join(part for part in (command, rest) if part)
 
 
 def check_display(environ: Mapping[str, str]) -> Check:
-    """Tell which display a window would open on; without one the program still draws pictures."""
+    """Report the display on which a window would open; without one the program can still draw pictures."""
     for variable in ("WAYLAND_DISPLAY", "DISPLAY"):
         if environ.get(variable):
             return Check("display", True, False, f"{variable}={environ[variable]}")
-    detail = "none: no window can open, but attnlab --screenshot OUT.png draws it"
+    detail = "none: no window can open, but attnlab --screenshot OUT.png saves a picture"
     return Check("display", False, False, detail, "log in to a desktop, or run: xvfb-run -a attnlab")
 
 
 def check_scripts() -> Check:
-    """Tell which scripts have no typeface here; tokens in these show as empty boxes."""
+    """Report the scripts without an installed typeface; their tokens show as empty boxes."""
     name = "typefaces of scripts"
     if shutil.which("fc-list") is None:
-        detail = "cannot be looked at: there is no fc-list here"
+        detail = "not checked: fc-list is not installed"
         return Check(name, False, False, detail, "sudo apt-get install fontconfig")
     answers = {script: _run(["fc-list", f":lang={code}", "family"], timeout_s=20) for script, code in _SCRIPTS.items()}
     absent = [script for script, answer in answers.items() if answer is None or not answer.stdout.strip()]
@@ -306,7 +306,7 @@ def _pip(arguments: str) -> str:
 
 
 def _run(command: list[str], *, timeout_s: float) -> subprocess.CompletedProcess[str] | None:
-    """Run a command and return what it said, or None when it did not start or did not end in time."""
+    """Run a command and return its result, or None if it did not start or did not end in time."""
     environ = {**os.environ, "LC_ALL": "C"}
     try:
         return subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, env=environ, check=False)
@@ -316,7 +316,7 @@ def _run(command: list[str], *, timeout_s: float) -> subprocess.CompletedProcess
 
 def _last_line(text: str) -> str:
     lines = text.strip().splitlines()
-    return lines[-1] if lines else "it said nothing"
+    return lines[-1] if lines else "no message"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The command ``attnlab export``: figures and tables of one source or of many, by the ending of the file."""
+"""The command ``attnlab export``: writes figures and tables of one or more sources; the extension sets the format."""
 
 import argparse
 import signal
@@ -21,7 +21,7 @@ USUAL = ".png"
 EXAMPLES = """\
 examples:
   attnlab export preset:journey -o weights.pdf --width 85
-  attnlab export runs -o figures/ --format svg            every session of a folder
+  attnlab export runs -o figures/ --format svg            every session in a folder
   attnlab export 'sessions/**/*.attnlab' -o 'figures/{folder}-{name}.png' --dpi 600
 """
 
@@ -40,11 +40,11 @@ def main(argv: list[str]) -> int:
 
 
 def _parser(endings: tuple[str, ...]) -> argparse.ArgumentParser:
-    description = "Write one stage as a figure or a table, by the ending of OUT."
+    description = "Write one stage as a figure or a table; the extension of OUT sets the format."
     parser = stage_parser("export", description, several=True, epilog=EXAMPLES)
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help=OUTPUT_HELP)
     kinds = tuple(ending.removeprefix(".") for ending in endings)
-    parser.add_argument("--format", choices=kinds, help=f"whatever the ending of OUT; in a folder usually {USUAL[1:]}")
+    parser.add_argument("--format", choices=kinds, help=f"the format, whatever the extension; {USUAL[1:]} in a folder")
     add_figure_options(parser)
     return parser
 
@@ -69,46 +69,46 @@ def _write_one(
 
 
 def add_figure_options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be said of a figure; a table heeds none of it."""
+    """Add the options of a figure; tables ignore them."""
     figure = parser.add_argument_group("figures (png, svg, pdf)")
     figure.add_argument("--stages", metavar="A,B", help="several stages, one above the other")
-    figure.add_argument("--canvas", action="store_true", help="all stages, as they follow from one another")
-    figure.add_argument("--width", type=float, metavar="MM", help="width in millimetres (120, several maps 170)")
-    figure.add_argument("--height", type=float, metavar="MM", help="height in millimetres (what the maps need)")
-    figure.add_argument("--dpi", type=int, default=300, metavar="N", help="dots per inch (300)")
-    figure.add_argument("--columns", type=int, metavar="N", help="how many heads stand side by side")
-    figure.add_argument("--title", metavar="TEXT", help="another title than the stage's; '' for none")
-    figure.add_argument("--no-labels", action="store_true", help="without tokens and names of axes")
-    figure.add_argument("--no-colour-bar", action="store_true", help="without the scale of the colours")
+    figure.add_argument("--canvas", action="store_true", help="all stages, with the wires between them")
+    figure.add_argument("--width", type=float, metavar="MM", help="width in mm (default 120; several maps 170)")
+    figure.add_argument("--height", type=float, metavar="MM", help="height in mm (default: as needed)")
+    figure.add_argument("--dpi", type=int, default=300, metavar="N", help="dots per inch (default 300)")
+    figure.add_argument("--columns", type=int, metavar="N", help="number of heads side by side")
+    figure.add_argument("--title", metavar="TEXT", help="title (the stage's); '' for none")
+    figure.add_argument("--no-labels", action="store_true", help="leave out tokens and axis labels")
+    figure.add_argument("--no-colour-bar", action="store_true", help="leave out the colour bar")
     figure.add_argument("--numbers", default="auto", metavar="auto|on|off", help="numbers in the cells")
-    figure.add_argument("--decimals", type=int, metavar="N", help="decimals of these numbers (what fits)")
+    figure.add_argument("--decimals", type=int, metavar="N", help="decimals of these numbers (default: all that fit)")
     figure.add_argument(
         "--colour-map", default="attnlab", metavar="NAME", help="attnlab, viridis, cividis, magma, greys, vik, rdbu"
     )
-    figure.add_argument("--font-size", type=float, default=7.5, metavar="PT", help="size of labels in points (7.5)")
-    figure.add_argument("--transparent", action="store_true", help="without a ground")
-    figure.add_argument("--dark", action="store_true", help="light on dark")
+    figure.add_argument("--font-size", type=float, default=7.5, metavar="PT", help="text size in points (default 7.5)")
+    figure.add_argument("--transparent", action="store_true", help="transparent background")
+    figure.add_argument("--dark", action="store_true", help="dark background")
 
 
 def check_figure_options(options: argparse.Namespace, figure: bool) -> None:
-    """Refuse options that contradict one another, or that the file asked for cannot heed.
+    """Refuse options that contradict each other or do not apply to the format of the file.
 
     Raises:
-        MisuseError: they do.
+        MisuseError: the options contradict each other or do not apply.
     """
     if options.transparent and options.dark:
-        raise MisuseError("--transparent and --dark both say what the ground is; one of them is enough.")
+        raise MisuseError("--transparent and --dark both set the background; give one of them.")
     if sum((options.stage is not None, options.stages is not None, options.canvas)) > 1:
-        raise MisuseError("--stage, --stages and --canvas all say what is drawn; one of them is enough.")
+        raise MisuseError("--stage, --stages and --canvas cannot be combined; give one of them.")
     if not figure and (options.stages is not None or options.canvas):
-        raise MisuseError(f"A table holds one stage; several are for figures, {', '.join(FIGURES)}.")
+        raise MisuseError(f"A table contains one stage; only figures can show several: {', '.join(FIGURES)}.")
 
 
 def figure_spec(options: argparse.Namespace) -> "FigureSpec":
-    """Return what is asked for.
+    """Return the description of the requested figure.
 
     Raises:
-        AttnlabError: it cannot be drawn.
+        AttnlabError: the figure cannot be drawn.
     """
     from attnlab.figures.panels.figure_spec import FigureSpec
 
@@ -134,7 +134,7 @@ def figure_spec(options: argparse.Namespace) -> "FigureSpec":
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Let Ctrl+C wait until a picture is drawn, as Qt cannot be stopped while it paints; a second one does not wait."""
+    """Delay Ctrl+C until a picture is drawn, as painting cannot be interrupted; a second one acts at once."""
     pressed = 0
 
     def wait(*_: object) -> None:
@@ -154,7 +154,7 @@ def uninterrupted() -> Iterator[None]:
 
 @contextmanager
 def drawing() -> Iterator[None]:
-    """Have Qt there, without a window, for as long as figures are drawn."""
+    """Provide a Qt application without a window while figures are drawn."""
     with platform_without_display(True):
         from PySide6.QtWidgets import QApplication
 

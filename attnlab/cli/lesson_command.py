@@ -1,4 +1,4 @@
-"""The command ``attnlab lesson``: opens a lesson in the window, prints it, checks it, or lists what there is."""
+"""The command ``attnlab lesson``: opens a lesson in the window, prints it, checks it, or lists all lessons."""
 
 import argparse
 import re
@@ -15,17 +15,17 @@ from attnlab.cli.console import OK, TO_MEND, say, write
 
 def main(argv: list[str]) -> int:
     """Run ``attnlab lesson`` with these arguments and return its exit code."""
-    parser = Parser(prog="attnlab lesson", description="Open a lesson, print it, or look for mistakes in its file.")
-    parser.add_argument("lesson", nargs="?", metavar="NAME|FILE", help="a lesson that ships, one of yours, or a file")
+    parser = Parser(prog="attnlab lesson", description="Open a lesson, print it, or check its file for mistakes.")
+    parser.add_argument("lesson", nargs="?", metavar="NAME|FILE", help="an included lesson, one of yours, or a file")
     tasks = parser.add_mutually_exclusive_group()
-    tasks.add_argument("--step", type=_step, metavar="N", help="the step to open it at, from 1")
-    tasks.add_argument("--pdf", type=Path, metavar="OUT", help="print one page a step")
-    tasks.add_argument("--check", action="store_true", help="compute every step, and name what is wrong by its line")
-    tasks.add_argument("--list", action="store_true", help="the lessons that there are")
+    tasks.add_argument("--step", type=_step, metavar="N", help="the step to open, counted from 1")
+    tasks.add_argument("--pdf", type=Path, metavar="OUT", help="print the lesson, one page per step")
+    tasks.add_argument("--check", action="store_true", help="compute every step and report mistakes with their lines")
+    tasks.add_argument("--list", action="store_true", help="list all lessons")
     options = parser.parse_args(argv)
     if options.list == (options.lesson is not None):
-        what = "--list names all lessons and takes none" if options.list else "NAME or FILE says which lesson"
-        raise MisuseError(f"{what}; attnlab lesson --list and attnlab lesson NAME are what there is.")
+        what = "--list takes no lesson" if options.list else "The NAME or FILE of a lesson is missing"
+        raise MisuseError(f"{what}; use attnlab lesson --list or attnlab lesson NAME.")
     if options.list:
         return _list_lessons()
     if options.check:
@@ -37,12 +37,12 @@ def main(argv: list[str]) -> int:
 
 def _step(text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,4}", text) or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is no step; 1, 2 … are")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a step; use 1, 2 …")
     return int(text)
 
 
 def _line(text: str) -> str:
-    """Return a text as one line of a terminal, which obeys none of what a stranger's file may hold."""
+    """Return a text as one line, with control characters escaped, since the file may come from anyone."""
     return printable("".join(" " if each.isspace() else each for each in text)) + "\n"
 
 
@@ -76,7 +76,7 @@ def _print_lesson(name: str, path: Path) -> int:
     from attnlab.lessons.slides import check
 
     lesson = find(name)
-    for problem in check(lesson):  # before it is printed: it may be why it cannot be
+    for problem in check(lesson):  # before printing: a problem may be the reason why it fails
         write(sys.stderr, _line(f"attnlab: {lesson.path or lesson.name}:{problem.line}: {problem.reason}"))
     with platform_without_display(True):
         from attnlab.ui.app.application import make_application

@@ -1,4 +1,4 @@
-"""The doors that need no window, and the way to the one that does: the command ``attnlab``."""
+"""The command ``attnlab``: it opens the window, or runs one of the commands without one."""
 
 import argparse
 import importlib.metadata
@@ -19,27 +19,27 @@ from attnlab.files.source import Source, check_source, load_source, parse_source
 
 BENCHES = ("live", "engine", "start", "lesson", "export", "train", "learning")
 TIMED = BENCHES[:-1]
-"""Those that run when none is named: to see what every task learns takes half an hour."""
+"""The benchmarks that run if none is named; ``learning`` takes half an hour."""
 SIZES = (64, 16384)
 """The smallest and the largest side of a screenshot, in pixels."""
 
 EPILOG = """\
 commands:
-  attnlab show SOURCE            the numbers of every stage
-  attnlab export SOURCE -o OUT   a figure or a table: png, svg, pdf, csv, npy …
-  attnlab code SOURCE            a PyTorch script, or a notebook, that reproduces every stage
-  attnlab presets                the worked examples
-  attnlab lesson NAME|FILE       opens a lesson; --pdf prints it, --check looks for mistakes
-  attnlab train TASK             trains a tiny model; the run opens in the window
+  attnlab show SOURCE            print the numbers of every stage
+  attnlab export SOURCE -o OUT   write a figure or a table: png, svg, pdf, csv, npy …
+  attnlab code SOURCE            print a PyTorch script that reproduces every stage, or write a notebook
+  attnlab presets                list the worked examples
+  attnlab lesson NAME|FILE       open a lesson; --pdf prints it, --check finds mistakes
+  attnlab train TASK             train a tiny model; the window can open the run
   attnlab bench [live|engine|start|lesson|export|train|learning]
-  attnlab doctor                 what is installed, what is missing
-SOURCE is a session file or preset:NAME; export and code take several, folders and patterns too.
-attnlab COMMAND --help says more.
+  attnlab doctor                 check the installation
+SOURCE is a session file or preset:NAME; export and code also take several sources, folders and patterns.
+attnlab COMMAND --help explains a command.
 """
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command line and return its exit code: 0, 2 for what the user can mend, 1 for a failure of our own."""
+    """Run a command line and return its exit code: 0; 2 if the user can fix the problem; 1 for a fault in attnlab."""
     try:
         return guarded(partial(_run, list(sys.argv[1:] if argv is None else argv)))
     except BrokenPipeError:
@@ -66,16 +66,16 @@ def _window(argv: list[str]) -> int:
     folder = run_folder(source.path) if source is not None and source.path is not None else None
     source = None if folder is not None else source
     if options.screenshot is None and options.size is not None:
-        raise MisuseError("--size is the size of a screenshot; it needs --screenshot OUT.png.")
+        raise MisuseError("--size sets the size of a screenshot; add --screenshot OUT.png.")
     if options.screenshot is not None:
         _check_picture(options.screenshot)
         if source is not None:
-            load_source(source)  # before anything is drawn: a picture of something else would help nobody
+            load_source(source)  # a broken file is reported before anything is drawn
     elif not has_display():
         if source is not None:
             load_source(source)
         raise AttnlabError(
-            "There is no display to open a window on; attnlab --screenshot OUT.png draws the window into a picture."
+            "There is no display to open a window on; attnlab --screenshot OUT.png saves a picture of the window."
         )
     load_torch_before_qt()
     with platform_without_display(options.screenshot is not None):
@@ -89,23 +89,23 @@ def _window(argv: list[str]) -> int:
 def _window_parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="attnlab",
-        description="An attention layer on the desk: every number real, editable, live and exportable.",
+        description="Every number in an attention layer: real, editable, live and exportable.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("file", nargs="?", metavar="FILE", help="a session file to open, or the folder of a run")
+    parser.add_argument("file", nargs="?", metavar="FILE", help="a session file or the folder of a run to open")
     parser.add_argument("--preset", metavar="NAME", help="a worked example to open")
     parser.add_argument("--theme", choices=("light", "dark", "system", "contrast-light", "contrast-dark"))
-    parser.add_argument("--screenshot", type=Path, metavar="OUT.png", help="draw the window once, save it and exit")
-    parser.add_argument("--size", type=_size, metavar="WxH", help="pixels of the screenshot")
-    parser.add_argument("--version", action="store_true", help="the versions of attnlab, Qt, torch and Python")
+    parser.add_argument("--screenshot", type=Path, metavar="OUT.png", help="save a picture of the window and exit")
+    parser.add_argument("--size", type=_size, metavar="WxH", help="size of the screenshot in pixels")
+    parser.add_argument("--version", action="store_true", help="print the versions of attnlab, Qt, torch and Python")
     return parser
 
 
 def _window_source(file: str | None, preset: str | None) -> Source | None:
     if file is not None and preset is not None:
-        raise MisuseError("FILE and --preset both say what to open; one of them is enough.")
+        raise MisuseError("FILE and --preset cannot be used together; give one of them.")
     if preset is not None:
         return Source(preset=preset)
     if file is None:
@@ -127,7 +127,7 @@ def _check_picture(path: Path) -> None:
 def _size(text: str) -> tuple[int, int]:
     found = re.fullmatch(r"([0-9]{1,6})[xX×]([0-9]{1,6})", text)
     if not found or not all(SIZES[0] <= int(side) <= SIZES[1] for side in found.groups()):
-        raise argparse.ArgumentTypeError(f"{text!r} is no size; 1440x900 would be, sides from {SIZES[0]} to {SIZES[1]}")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size; use 1440x900, sides {SIZES[0]} to {SIZES[1]}")
     return int(found[1]), int(found[2])
 
 
@@ -164,7 +164,7 @@ def _code(argv: list[str]) -> int:
 
 def _presets(argv: list[str]) -> int:
     parser = Parser(prog="attnlab presets", description="List the worked examples.")
-    parser.add_argument("--json", action="store_true", help="name, title, about, group and rows of each, as JSON")
+    parser.add_argument("--json", action="store_true", help="print name, title, about, group and rows of each as JSON")
     as_json = parser.parse_args(argv).json
     from attnlab.attention.examples.presets import PRESETS
 
@@ -180,20 +180,18 @@ def _presets(argv: list[str]) -> int:
 
 
 def _doctor(argv: list[str]) -> int:
-    Parser(prog="attnlab doctor", description="Say what is installed, what is missing and what mends it.").parse_args(
-        argv
-    )
+    Parser(prog="attnlab doctor", description="Check the installation and say how to fix it.").parse_args(argv)
     from attnlab.cli.doctor import main as doctor
 
     return doctor()
 
 
 def _bench(argv: list[str]) -> int:
-    parser = Parser(prog="attnlab bench", description="Time this machine against the notebook way of doing the same.")
+    parser = Parser(prog="attnlab bench", description="Compare speed with the usual notebook code on this machine.")
     parser.add_argument(
-        "names", nargs="*", metavar="|".join(BENCHES), help="which to run; without a name all but learning"
+        "names", nargs="*", metavar="|".join(BENCHES), help="the benchmarks to run; without a name all but learning"
     )
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--json", action="store_true", help="print the results as JSON")
     options = parser.parse_args(argv)
     for name in options.names:
         if name not in BENCHES:

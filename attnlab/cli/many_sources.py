@@ -1,4 +1,4 @@
-"""One command for many sources: which there are, where the result of each goes, progress, and what goes wrong."""
+"""Runs a command on several sources: finds them, names the output files, shows progress and reports failures."""
 
 import os
 import shutil
@@ -17,36 +17,36 @@ from attnlab.files.atomic import shown, unwritable
 from attnlab.files.source import PREFIX, Source, found, is_several, parse_source
 
 WriteOne = Callable[[Source, Path], list[str]]
-"""Writes the result of a source to a file, and returns what is to be said about it."""
+"""Writes the result of a source to a file, and returns warnings about it."""
 
 NAME, FOLDER = "{name}", "{folder}"
-OUTPUT_HELP = f"a file; of several sources a folder, or a name with {NAME} in it ({FOLDER}: the folder it lies in)"
+OUTPUT_HELP = f"a file; for several sources a folder, or a path with {NAME} in it ({FOLDER}: the folder of the source)"
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """Where results go: ``text`` is a path, in which {name} and {folder} stand for those of a source."""
+    """The path of the results; {name} and {folder} in ``text`` stand for the name and folder of a source."""
 
     text: str
     ending: str
 
     def path(self, source: Source) -> Path:
-        """Return where the result of one source goes."""
+        """Return the path for the result of one source."""
         folder = source.path.absolute().parent.name if source.path is not None else "preset"
         name = source.path.stem if source.path is not None else source.preset or ""
         return Path(self.text.replace(FOLDER, folder).replace(NAME, name))
 
 
 def many(texts: Sequence[str]) -> bool:
-    """Whether a command line names several sources, or may do so."""
+    """Tell whether a command line names several sources, or may do so."""
     return len(texts) > 1 or is_several(texts[0])
 
 
 def output(text: str, texts: Sequence[str], endings: Sequence[str], ending: str | None, usual: str) -> Output:
-    """Return where results go, and as what: ``ending`` where it is asked for, else that of the text, else the usual.
+    """Return the path and format of results: ``ending`` if given, else the extension of the text, else ``usual``.
 
     Raises:
-        AttnlabError: a name that ends in nothing that can be written, or one file for several sources.
+        AttnlabError: an extension that cannot be written, or one file for several sources.
     """
     end = os.path.splitext(text)[1].lower()
     if NAME not in text and FOLDER not in text:
@@ -55,17 +55,17 @@ def output(text: str, texts: Sequence[str], endings: Sequence[str], ending: str 
             return Output(os.path.join(text, f"{NAME}{ending or usual}"), ending or usual)
         if many(texts):
             raise MisuseError(
-                f"Several sources cannot all be {text}; -o needs a folder, or {NAME}{end} for their names."
+                f"Several sources cannot all be written to {text}; give -o a folder, or a path with {NAME}{end}."
             )
     if ending is None and end not in endings:
-        raise AttnlabError(f"{text} ends in nothing that can be written; there are {', '.join(endings)}.")
+        raise AttnlabError(f"{text} has no extension that attnlab can write; choose one of {', '.join(endings)}.")
     return Output(text, ending or end)
 
 
 def write_each(texts: Sequence[str], out: Output, write_one: WriteOne) -> int:
-    """Write one file for each source and return the exit code; one that fails is a line, and the others go on.
+    """Write one file for each source and return the exit code; after a failure the others continue.
 
-    A name that two sources share is written once; the second is refused.
+    If two sources share a name, only the first is written.
     """
     if not many(texts):
         source = parse_source(texts[0])
@@ -96,7 +96,7 @@ def _tell(said: list[str], whose: str = "") -> None:
 
 
 def _sources(texts: Sequence[str]) -> tuple[list[tuple[str, Source]], list[int]]:
-    """Return the sources with their names, each once, and the exit codes of what names none."""
+    """Return the sources with their names, without duplicates, and the exit codes of texts that name no source."""
     sources: dict[tuple[bool, str], tuple[str, Source]] = {}
 
     def add(text: str) -> int:
@@ -112,19 +112,19 @@ def _sources(texts: Sequence[str]) -> tuple[list[tuple[str, Source]], list[int]]
 
 
 def _key(path: Path) -> str:
-    """Return what two paths share where one file would take both; elsewhere capitals make no difference."""
+    """Return a key that is equal for paths of the same file; only Linux distinguishes capitals."""
     return str(path) if sys.platform.startswith("linux") else str(path).casefold()
 
 
 def _free(name: str, path: Path, taken: dict[str, str]) -> Path:
     if _key(path) in taken:
         other = taken[_key(path)]
-        raise AttnlabError(f"{name} is not written: {shown(path)} is that of {other}; {FOLDER} in -o parts them.")
+        raise AttnlabError(f"{name} was not written: {shown(path)} belongs to {other}; add {FOLDER} to -o.")
     return path
 
 
 def _ready(out: Output, source: Source) -> Path:
-    """Return where the result of a source goes, with its folder made where that has the name of a source in it."""
+    """Return the path for the result of a source; create its folder if the path contains the source's name."""
     path = out.path(source)
     if str(path) != str(Path(out.text)):
         try:
@@ -136,21 +136,21 @@ def _ready(out: Output, source: Source) -> Path:
 
 
 class _Progress:
-    """A line on a terminal that says how far it is; elsewhere nothing."""
+    """A progress line on a terminal; nothing elsewhere."""
 
     def __init__(self, total: int) -> None:
         self._total, self._width = total, 0
         self._on = sys.stderr.isatty() and total > 1
 
     def show(self, done: int, name: str) -> None:
-        """Say which one is in hand."""
+        """Show the source in progress."""
         if self._on:
             room = shutil.get_terminal_size().columns - 1
             text = printable(f"{done + 1} of {self._total}  {name}")
             self._write(text if len(text) <= room else f"{text[: room - 1]}…")
 
     def clear(self) -> None:
-        """Leave an empty line for what is said next."""
+        """Clear the line for the next message."""
         if self._width:
             self._write("")
             write(sys.stderr, "\r")

@@ -1,4 +1,4 @@
-"""The command ``attnlab show``: numbers as tables for the terminal, as JSON, or as text for papers and code."""
+"""The command ``attnlab show``: prints numbers as tables, as JSON, or as text for papers and code."""
 
 import argparse
 import re
@@ -11,22 +11,25 @@ if TYPE_CHECKING:
     from attnlab.files.export.stage_tables import Table
 
 TITLES = {"latex": "% {}\n", "numpy": "{} = ", "markdown": "### {}\n\n", "csv": "# {}\n"}
-"""What stands before each stage where all are written."""
+"""The heading of each stage when all stages are printed."""
 
 
 def main(argv: list[str]) -> int:
     """Run ``attnlab show`` with these arguments and return its exit code."""
     parser = stage_parser("show", "Print the numbers of one stage, or of all.")
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="as JSON, with all digits; a masked −∞ is null")
-    form.add_argument("--format", choices=tuple(TITLES), help="as text for a paper, for code or for notes")
+    form.add_argument("--json", action="store_true", help="print JSON with all digits; a masked −∞ is null")
+    form.add_argument("--format", choices=tuple(TITLES), help="print text for a paper, for code or for notes")
     parser.add_argument(
-        "--digits", type=_digits, metavar="N|all", help="decimals of a format (latex and markdown 4, others all)"
+        "--digits",
+        type=_digits,
+        metavar="N|all",
+        help="decimals with --format (latex, markdown: 4; others: all)",
     )
-    parser.add_argument("--labels", action=argparse.BooleanOptionalAction, help="tokens beside the numbers of a format")
+    parser.add_argument("--labels", action=argparse.BooleanOptionalAction, help="print tokens too, with --format")
     options = parser.parse_args(argv)
     if options.format is None and (options.digits is not None or options.labels is not None):
-        parser.error("--digits and --labels are for --format")
+        parser.error("--digits and --labels need --format")
     trace = computed(options.source, options)
     from attnlab.files.export.stage_tables import as_json, table
     from attnlab.files.export.terminal_table import as_text
@@ -55,5 +58,5 @@ def _written(t: "Table", options: argparse.Namespace) -> str:
 
 def _digits(text: str) -> int | str:
     if text != "all" and not re.fullmatch(r"[0-9]{1,3}", text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of decimals; 0, 1 … and all are")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of decimals; use 0, 1 … or all")
     return text if text == "all" else int(text)

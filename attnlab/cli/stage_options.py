@@ -1,4 +1,4 @@
-"""What the commands share that show, draw or spell out an experiment: their options, and how it is loaded."""
+"""Options and loading shared by the commands ``show``, ``export`` and ``code``."""
 
 import argparse
 import re
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
     from attnlab.attention.stages.trace import Trace
 
-SOURCE_HELP = "a session file, or preset:NAME (attnlab presets lists them)"
+SOURCE_HELP = "a session file, or preset:NAME (attnlab presets lists the names)"
 SEVERAL_HELP = f"{SOURCE_HELP}; or several: files, folders, quoted patterns ('sessions/**/*.attnlab', 'preset:multi*')"
 
 
 def stage_parser(command: str, description: str, *, several: bool = False, epilog: str | None = None) -> Parser:
-    """Return a parser of what asks for one stage of a source, or of several."""
+    """Return a parser with the options for one stage of a source, or of several sources."""
     form = argparse.RawDescriptionHelpFormatter
     parser = Parser(
         prog=f"attnlab {command}", description=description, epilog=epilog, formatter_class=form, allow_abbrev=False
@@ -25,29 +25,38 @@ def stage_parser(command: str, description: str, *, several: bool = False, epilo
     add_source(parser, several=several)
     parser.add_argument("--stage", metavar="NAME", help="inputs, queries, … weights, context, output")
     parser.add_argument(
-        "--head", type=_head, default="all", metavar="I|all|mean", help="a head from 0, all of them, or their mean"
+        "--head",
+        type=_head,
+        default="all",
+        metavar="I|all|mean",
+        help="a head from 0, all heads, or their mean",
     )
-    parser.add_argument("--device", default="cpu", metavar="D")
+    parser.add_argument("--device", default="cpu", metavar="D", help="cpu, cuda or mps")
     add_dtype(parser)
     return parser
 
 
 def add_source(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
-    """Add what says where the experiment comes from, and which of a batch."""
+    """Add the options for the source of the experiment and the sequence of a batch."""
     if several:
         parser.add_argument("sources", nargs="+", metavar="SOURCE", help=SEVERAL_HELP)
     else:
         parser.add_argument("source", metavar="SOURCE", help=SOURCE_HELP)
-    parser.add_argument("--item", type=_item, metavar="I", help="a sequence of a batch, from 0; without, the one saved")
+    parser.add_argument(
+        "--item",
+        type=_item,
+        metavar="I",
+        help="a sequence of a batch, from 0 (the saved one)",
+    )
 
 
 def add_dtype(parser: argparse.ArgumentParser) -> None:
-    """Add in which format of numbers it is computed."""
+    """Add the option for the number format of the computation."""
     parser.add_argument("--dtype", default="float32", metavar="T", help="float32, float64, bfloat16 or float16")
 
 
 def loaded(source: Source | str, options: argparse.Namespace) -> "tuple[Experiment, str]":
-    """Return the experiment that is asked for, of a batch the sequence, and its title.
+    """Return the requested experiment (for a batch, the selected sequence) and its title.
 
     Raises:
         AttnlabError: it cannot be loaded.
@@ -61,7 +70,7 @@ def loaded(source: Source | str, options: argparse.Namespace) -> "tuple[Experime
 
 
 def computed(source: Source | str, options: argparse.Namespace) -> "Trace":
-    """Return the trace that is asked for; errors as :func:`loaded`, and of a device."""
+    """Return the requested trace; raises as :func:`loaded`, and DeviceError for the device or number format."""
     experiment, _ = loaded(source, options)
     from attnlab.compute.engine import compute
 
@@ -69,13 +78,13 @@ def computed(source: Source | str, options: argparse.Namespace) -> "Trace":
 
 
 def announce(trace: "Trace") -> None:
-    """Say on standard error what is odd about a trace."""
+    """Print the warnings about a trace on standard error."""
     for sentence in oddities(trace):
         warn(f"attnlab: {sentence}")
 
 
 def oddities(trace: "Trace") -> list[str]:
-    """Return what is odd about a trace, a sentence each: ∞, NaN, and queries that may attend to nothing."""
+    """Return the warnings about a trace, one sentence each: ∞, NaN, and queries with no key to attend to."""
     odd = list(trace.warnings)
     queries = sorted({query for _, query in trace.empty_rows})
     if queries:
@@ -91,11 +100,11 @@ def _head(text: str) -> int | str:
     if text in ("all", "mean"):
         return text
     if not re.fullmatch(r"[+-]?[0-9]{1,9}", text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no head; 0, 1 …, all and mean are")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a head; use 0, 1 …, all or mean")
     return int(text)
 
 
 def _item(text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no sequence of a batch; 0, 1 … are")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a sequence of a batch; use 0, 1 …")
     return int(text)

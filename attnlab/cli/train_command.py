@@ -1,4 +1,4 @@
-"""The command ``attnlab train``: which run a command line asks for, new or to go on with, and the list of tasks."""
+"""The command ``attnlab train``: starts a run or resumes one, or lists the tasks."""
 
 import argparse
 import os
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from attnlab.training.specs import RunSpec
 
 CHILD = "--child"
-"""What :mod:`attnlab.training.process` starts the frozen program with, and the number of a pipe after it."""
+"""The argument with which :mod:`attnlab.training.process` starts the frozen program; a pipe's number follows."""
 _SWITCHES = {"true": 1, "yes": 1, "on": 1, "false": 0, "no": 0, "off": 0}
 
 
@@ -32,7 +32,7 @@ def main(argv: list[str]) -> int:
         return _list_tasks()
     if (options.task is None) == (options.resume is None):
         raise MisuseError(
-            "TASK says what to train, or --resume RUN which run to go on with; attnlab train --list names the tasks."
+            "Give either a TASK to train or --resume RUN to continue a run; attnlab train --list names the tasks."
         )
     return _go_on(options) if options.resume is not None else _begin(options)
 
@@ -40,22 +40,22 @@ def main(argv: list[str]) -> int:
 def _parser() -> Parser:
     parser = Parser(
         prog="attnlab train",
-        description="Train a tiny model; the run opens in the window.",
-        epilog="Ctrl+C ends the run after its step and saves it, so that --resume goes on from there; pressed once "
-        "more it does not wait for the step, and saves what is known so far.",
+        description="Train a tiny model; attnlab RUN opens the run in the window.",
+        epilog="Ctrl+C ends the run after the current step and saves it; --resume continues from there. A second "
+        "Ctrl+C saves at once, without waiting for the step.",
     )
-    parser.add_argument("task", nargs="?", metavar="TASK", help="what is learned; --list names all")
-    parser.add_argument("--model", metavar="KIND", help="the kind of model; each task has one of its own")
-    parser.add_argument("--steps", type=_steps, metavar="N", help="how many steps to take")
-    parser.add_argument("--seed", type=_whole, metavar="N", help="of the first weights and the examples")
-    parser.add_argument("--device", metavar="D", help="cpu, cuda, mps")
+    parser.add_argument("task", nargs="?", metavar="TASK", help="the task to learn; --list names all tasks")
+    parser.add_argument("--model", metavar="KIND", help="the kind of model; each task has a default")
+    parser.add_argument("--steps", type=_steps, metavar="N", help="number of training steps")
+    parser.add_argument("--seed", type=_whole, metavar="N", help="seed of the initial weights and the examples")
+    parser.add_argument("--device", metavar="D", help="cpu, cuda or mps")
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="any other setting, repeatable"
     )
-    parser.add_argument("-o", "--output", type=Path, metavar="RUN", help="a folder that does not exist yet")
-    parser.add_argument("--resume", metavar="RUN", help="go on with a run, to more --steps if these are given")
-    parser.add_argument("--allow-text", action="store_true", help="let --resume read the text that the run names")
-    parser.add_argument("--list", action="store_true", help="the tasks that there are")
+    parser.add_argument("-o", "--output", type=Path, metavar="RUN", help="a new folder for the run")
+    parser.add_argument("--resume", metavar="RUN", help="continue a run; --steps sets a new total")
+    parser.add_argument("--allow-text", action="store_true", help="let --resume read the text file that the run names")
+    parser.add_argument("--list", action="store_true", help="list the tasks")
     return parser
 
 
@@ -65,7 +65,7 @@ def _steps(text: str) -> int:
 
 def _whole(text: str, least: int = 0) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 16 and int(text) >= least):
-        raise argparse.ArgumentTypeError(f"{quoted(text)} is no whole number from {least} up; 2000 would be")
+        raise argparse.ArgumentTypeError(f"{quoted(text)} is not a whole number of at least {least}; 2000 would be")
     return int(text)
 
 
@@ -100,7 +100,7 @@ def _begin(options: argparse.Namespace) -> int:
 def _go_on(options: argparse.Namespace) -> int:
     alien = [name for name in ("model", "seed", "device", "output") if getattr(options, name) is not None]
     if alien or options.set:
-        raise MisuseError(f"--resume goes on as the run began; --{(alien or ['set'])[0]} is for a new one.")
+        raise MisuseError(f"--resume keeps the settings of the run; --{(alien or ['set'])[0]} is only for a new run.")
     from attnlab.cli.train_progress import follow
     from attnlab.files.atomic import shown
     from attnlab.files.source import RUN, run_folder
@@ -115,12 +115,12 @@ def _go_on(options: argparse.Namespace) -> int:
         folder = runs_folder() / folder
     kept = run_folder(folder)
     if kept is None:
-        raise FileError(f"No run lies in {shown(folder)}; --resume needs the folder of one, which holds {RUN}.")
+        raise FileError(f"There is no run in {shown(folder)}; --resume needs the folder of a run, with its {RUN}.")
     state = load(kept)
     if options.steps is not None:
         if options.steps < state.step:
             raise MisuseError(
-                f"The run {options.resume} has taken {state.step:,} steps; --steps {options.steps} needs to be more."
+                f"The run {options.resume} has taken {state.step:,} steps; --steps {options.steps} must be larger."
             )
         state = replace(state, spec=replace(state.spec, train=replace(state.spec.train, steps=options.steps)))
     if text := own_text(state.spec):
@@ -138,10 +138,10 @@ def _free(folder: Path) -> Path:
     """Return a folder for a new run.
 
     Raises:
-        FileError: something is there already.
+        FileError: the folder exists and is not empty.
     """
     if os.path.lexists(folder) and not (folder.is_dir() and not any(folder.iterdir())):
-        raise FileError(f"{folder} exists already; -o needs a new folder, and --resume {folder} goes on with a run.")
+        raise FileError(f"{folder} already exists; -o needs a new folder. To continue a run, use --resume {folder}.")
     return folder
 
 
@@ -149,7 +149,7 @@ def with_settings(spec: "RunSpec", settings: Sequence[str]) -> "RunSpec":
     """Return a spec with settings written NAME=VALUE: options of its task, or fields of the model or the training.
 
     Raises:
-        MisuseError: a name that is unknown, or a value that is none of its kind.
+        MisuseError: an unknown name, or a value of the wrong type.
     """
     from attnlab.training.tasks import TASKS
 
@@ -181,7 +181,7 @@ def _option_value(option: "Option", text: str) -> Any:
 
 
 def _like(value: Any, name: str, text: str) -> Any:
-    """Return a text as a value of the kind of another: a whole number, a number or a text."""
+    """Convert a text to the type of ``value``: a whole number, a number or a text."""
     if isinstance(value, str):
         return text
     try:

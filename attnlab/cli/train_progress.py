@@ -1,4 +1,4 @@
-"""A run that is followed in a terminal: what the process says is kept, saved now and then, and told on one line."""
+"""Follows a training run in a terminal: records its messages, saves it regularly, and shows progress on one line."""
 
 import math
 import sys
@@ -19,13 +19,13 @@ POLL_S, SAVE_S = 0.05, 30.0
 LINE_S, QUIET_S = 0.1, 5.0
 """Seconds between lines of progress, on a terminal and elsewhere."""
 STOP_S = 5.0
-"""Seconds that a step may still take after Ctrl+C, so that the run goes on from it."""
+"""Seconds to wait for the current step after Ctrl+C."""
 _SPEED_S = 5.0
 _MEAN = 20
 
 
 def follow(run: Run, process: TrainingProcess, folder: Path) -> int:
-    """Train until the run ends, save it in a folder, say where that is, and return the exit code.
+    """Train until the run ends, save it in a folder, print the path, and return the exit code.
 
     Raises:
         FileError: the run cannot be saved.
@@ -52,21 +52,21 @@ def follow(run: Run, process: TrainingProcess, folder: Path) -> int:
 
 
 def _followed(run: Run, process: TrainingProcess, folder: Path, shown: "Shown") -> Ended | Failed | None:
-    """Take messages until the last, and return it; None after Ctrl+C, when what is to come is left in the process."""
+    """Process messages up to the last one, and return it; None after Ctrl+C, with messages left."""
     saver = _Saver(run, folder)
     try:
         while (last := _taken(run, process, POLL_S)) is None:
             saver.save_when_due(shown)
             shown.tell()
     except KeyboardInterrupt:
-        with suppress(KeyboardInterrupt):  # once more: the step is not waited for, and what was told so far is saved
+        with suppress(KeyboardInterrupt):  # a second Ctrl+C: save without waiting for the step
             process.stop(STOP_S)
         return None
     return last
 
 
 def _taken(run: Run, process: TrainingProcess, wait: float = 0.0) -> Ended | Failed | None:
-    """Take what came, and return the last message of a run if it is among it."""
+    """Process the messages received so far, and return the final message of the run if it is among them."""
     last: Message | None = None
     for last in process.poll(wait):
         if run.take(last) or isinstance(last, Started):
@@ -75,7 +75,7 @@ def _taken(run: Run, process: TrainingProcess, wait: float = 0.0) -> Ended | Fai
 
 
 class _Saver:
-    """Saves a run now and then, so that a machine that is switched off costs little."""
+    """Saves a run regularly, so that little is lost if the machine is switched off."""
 
     def __init__(self, run: Run, folder: Path) -> None:
         self._run, self._folder = run, folder
@@ -83,10 +83,10 @@ class _Saver:
         self._failed = ""
 
     def save_when_due(self, shown: "Shown") -> None:
-        """Save; that it cannot be done is said once, and the training goes on.
+        """Save if it is time to; a failure is reported once, and training continues.
 
         Raises:
-            FileError: it cannot be done from the beginning on.
+            FileError: the first save failed.
         """
         if self._run.checkpoint is None or time.monotonic() < self._due:
             return
@@ -99,13 +99,13 @@ class _Saver:
                 raise
             if not self._failed:
                 shown.end()
-                refuse(f"{str(error).rstrip('.')}; the training goes on.", TO_MEND)
+                refuse(f"{str(error).rstrip('.')}; training continues.", TO_MEND)
             self._failed = str(error)
         self._due = time.monotonic() + SAVE_S
 
 
 class Shown:
-    """The line of progress on standard error: one that changes on a terminal, a new one now and then elsewhere."""
+    """The progress on standard error: one changing line on a terminal, otherwise a new line at intervals."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -115,7 +115,7 @@ class Shown:
         self._open = self._refused = False
 
     def tell(self) -> None:
-        """Say how far the run is, if it is time to."""
+        """Print the progress, if it is time to."""
         now = time.monotonic()
         if self._run.recorder.refused and not self._refused:
             self._refused = True
@@ -137,7 +137,7 @@ class Shown:
         self._open = self._terminal
 
     def end(self) -> None:
-        """Leave the line as it stands."""
+        """End the progress line."""
         if self._open:
             write(sys.stderr, "\n")
         self._open = False
@@ -148,7 +148,7 @@ class Shown:
 
 
 def progress_text(run: Run, speed: float) -> str:
-    """Return how far a run is in one line; ``speed`` in steps a second, 0 when it is not known."""
+    """Return the progress of a run as one line; ``speed`` is in steps per second, 0 if unknown."""
     steps = run.spec.train.steps
     parts = [f"step {run.step:,} of {steps:,}"]
     if len(run.losses):

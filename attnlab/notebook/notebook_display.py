@@ -214,7 +214,7 @@ def _ready() -> None:
         from PySide6.QtGui import QGuiApplication
         from PySide6.QtWidgets import QApplication
     except ImportError as error:
-        raise AttnlabError(f"Qt cannot be loaded ({error}); attnlab doctor names the command that mends it.") from error
+        raise AttnlabError(f"Qt cannot be loaded ({error}); attnlab doctor names the command that fixes it.") from error
     there = QCoreApplication.instance()
     if there is None:
         QApplication(["attnlab", "-platform", "offscreen"])  # heeded even where the environment names a screen

@@ -98,7 +98,7 @@ def _application() -> "QApplication":
     except ImportError as error:
         if (error.name or "").startswith("attnlab"):
             raise
-        raise AttnlabError(f"Qt cannot be loaded ({error}); attnlab doctor names the command that mends it.") from error
+        raise AttnlabError(f"Qt cannot be loaded ({error}); attnlab doctor names the command that fixes it.") from error
     there = QCoreApplication.instance()
     if there is not None and not isinstance(there, QApplication):
         raise AttnlabError(
