@@ -54,7 +54,7 @@ def test_a_trace_is_read_as_a_mapping_of_names_to_tensors() -> None:
     tensors = dict(trace)
     assert list(tensors) == list(trace)
     assert all(tensors[name] is trace[name] for name in tensors)
-    with pytest.raises(KeyError, match="there is no stage 0 here; there are inputs, "):
+    with pytest.raises(KeyError, match="there is no stage 0 in this configuration; there are inputs, "):
         trace[0]  # type: ignore[index]
 
 

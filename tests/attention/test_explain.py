@@ -300,7 +300,7 @@ def test_large_scores_are_shifted_by_the_largest_as_they_are_computed() -> None:
     trace = attnlab.compute(attnlab.Experiment(tokens=["a", "b"], embeddings=x, config=config(scale=10.0)))
     text = text_of(trace, Cell("weights", 0, 1, 0))
     assert float(trace["scaled"].max()) > LARGE
-    assert "160.0000, is subtracted from all first" in text
+    assert "160.0000, from all scores" in text
     assert "e^{−4.00} ÷ (e^{0.00} + e^{−4.00})" in text
     assert_arithmetic_holds(explain(trace, Cell("weights", 0, 1, 0), None))
 
@@ -326,12 +326,12 @@ def test_a_masked_cell_says_why() -> None:
     assert "and the mask does not allow this pair" in text_of(trace, Cell("masked", 0, 1, 0))
     assert text_of(trace, Cell("masked", 1, 0, 0)).splitlines() == ["the mask does not allow this pair", "= −∞"]
     assert "e^{−∞} = 0" in text_of(trace, Cell("weights", 1, 0, 0))
-    assert "stays as it is" in text_of(trace, Cell("masked", 1, 1, 0))
+    assert "allowed: unchanged" in text_of(trace, Cell("masked", 1, 1, 0))
 
 
 def test_a_row_with_nothing_left_says_so() -> None:
     trace = small(mask=[[False, False], [True, True]])
-    assert text_of(trace, Cell("weights", 0, 1, 0)).splitlines() == ["nothing is left to attend to in this row", "= 0"]
+    assert text_of(trace, Cell("weights", 0, 1, 0)).splitlines() == ["every key of this row is masked", "= 0"]
     assert explain(trace, Cell("weights", 0, 1, 0)).value == 0.0
 
 
@@ -342,7 +342,7 @@ def test_a_row_that_overflowed_is_not_explained_away() -> None:
             explanation = explain(trace, Cell("weights", 0, column, 0))
             assert math.isnan(explanation.value)
             assert [plain(line) for line in explanation.lines][:2] == [
-                "the scores of this row hold ∞ or NaN, so they have no shares",
+                "the scores of this row contain ∞ or NaN, so the weights are undefined",
                 "= NaN",
             ]
 

@@ -41,7 +41,7 @@ def test_without_a_matrix_it_names_the_column_of_the_token() -> None:
 
 def test_context_and_output_name_their_columns() -> None:
     assert lines(traced(), Cell("context", 2, 1, 0))[0] == "weights of this row · values, column 1"
-    assert lines(traced(), Cell("output", 2, 3))[0] == "heads side by side · W_o, column 3"
+    assert lines(traced(), Cell("output", 2, 3))[0] == "concatenated heads · W_o, column 3"
 
 
 @pytest.mark.parametrize(("query", "key", "bucket"), [(0, 2, 18), (2, 0, 2)])
@@ -79,4 +79,4 @@ def test_a_weight_after_dropout_is_told_the_sum_of_its_row_and_head() -> None:
 def test_a_sink_is_the_number_of_its_head() -> None:
     trace = attnlab.compute(attnlab.preset("attention-sink"))  # its heads have 0, 1, 2 and 3
     told = [lines(trace, Cell("weights", 1, 0, head))[0] for head in range(4)]
-    assert told == [f"with the sink's {sink}.00 as one more score" for sink in range(4)]
+    assert told == [f"the sink adds the score {sink}.00" for sink in range(4)]

@@ -448,8 +448,8 @@ def test_each_fill_says_what_it_does() -> None:
     def said(fill: str, stage: str, row: int, column: int) -> str:
         return "\n".join(map(plain, explain(filled(fill), Cell(stage, row, column, 0)).lines))
 
-    assert "nothing is left to attend to" in said("-inf", "weights", 1, 0)
-    assert "a score of 0 is not “nothing”" in said("0", "weights", 0, 1)
+    assert "every key of this row is masked" in said("-inf", "weights", 1, 0)
+    assert "a score of 0 does not mean none" in said("0", "weights", 0, 1)
     assert "set to 0 too late" in said("after", "zeroed", 0, 1)
     assert "the row sums to 0.0000" not in said("after", "zeroed", 0, 0)
     assert "= −1e9" in said("-1e9", "masked", 0, 1)
@@ -485,4 +485,4 @@ def test_what_is_said_of_the_weights_is_what_their_rows_do(normalizer: str) -> N
 def test_a_weight_of_zero_is_neither_kept_nor_dropped() -> None:
     trace = computed(layer(causal=True, dropout=0.5))
     assert float(trace["weights"][0, 0, 2]) == 0
-    assert plain(explain(trace, Cell("dropped", 0, 2, 0)).lines[0]) == "its weight is 0 already, dropped or not"
+    assert plain(explain(trace, Cell("dropped", 0, 2, 0)).lines[0]) == "its weight is already 0, dropped or not"

@@ -186,12 +186,12 @@ def test_reasons_name_the_tokens_and_the_number() -> None:
         config=attnlab.AttentionConfig(masks={"window": 3, "block": 2}),
     )
     assert masks.reasons(e, 0, 3) == (
-        "“down” is 3 tokens away: the window reaches 2 and “down” is in block 1, “the” in block 0, of 2 each"
+        "“down” is 3 tokens away: the window allows at most 2 and “down” is in block 1, “the” in block 0, of 2 each"
     )
     assert masks.reasons(e, 0, 2) == "“sat” is in block 1, “the” in block 0, of 2 each"
     assert masks.reasons(e, 0, 1) == ""
     narrow = attnlab.Experiment(["a", "b"], randn(2, 2), config=attnlab.AttentionConfig(masks={"window": 1}))
-    assert masks.reasons(narrow, 0, 1) == "“b” is 1 token away: the window reaches 0"
+    assert masks.reasons(narrow, 0, 1) == "“b” is 1 token away: the window allows at most 0"
 
 
 # --- against torch --------------------------------------------------------------------------------------------------

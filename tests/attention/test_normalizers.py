@@ -237,9 +237,9 @@ def test_sparsemax_is_written_with_its_threshold_and_who_is_above_it() -> None:
     assert text_of("sparsemax", [2.0, 1.6, 0.9], 1) == [
         "max(0, 1.60 − 1.30)",
         "= 0.3000",
-        "above the threshold τ are 2 of 3 scores; this is one of them",
+        "2 of 3 scores are above the threshold τ; this is one of them",
         "their sum: 2.00 + 1.60",
-        "the threshold τ = (their sum − 1) ÷ how many they are: (3.6000 − 1) ÷ 2 = 1.3000",
+        "the threshold τ = (their sum − 1) ÷ their number: (3.6000 − 1) ÷ 2 = 1.3000",
     ]
     below = text_of("sparsemax", [2.0, 1.6, 0.9], 2)
     assert below[:2] == ["max(0, 0.90 − 1.30)", "= 0.0000"]
@@ -258,7 +258,7 @@ def test_a_sigmoid_is_written_alone() -> None:
         "1 ÷ (1 + e^{−2.00})",
         "= 1 ÷ (1 + 0.1353)",
         "= 0.8808",
-        "each key on its own: the row need not sum to 1",
+        "each weight depends only on its own score: the row need not sum to 1",
     ]
 
 
@@ -266,8 +266,8 @@ def test_overflow_is_written_as_infinity_by_infinity() -> None:
     lines = text_of("softmax-unshifted", [100.0, 1.0], 0, "float32")
     assert lines[0] == "e^{100.00} ÷ (e^{100.00} + e^{1.00})"
     assert lines[1:3] == ["= ∞ ÷ (∞ + 2.7183)", "= ∞ ÷ ∞"]
-    assert lines[-1] == "∞ ÷ ∞ has no value: NaN"
-    assert text_of("softmax-unshifted", [100.0, 1.0], 1, "float32")[-1] == "whatever is divided by ∞ is 0"
+    assert lines[-1] == "∞ ÷ ∞ is undefined: NaN"
+    assert text_of("softmax-unshifted", [100.0, 1.0], 1, "float32")[-1] == "a finite number divided by ∞ is 0"
     assert "∞" not in "".join(text_of("softmax-unshifted", [100.0, 1.0], 0, "float64"))
 
 
@@ -275,7 +275,7 @@ def test_underflow_is_written_as_zero_by_zero() -> None:
     e = layer([[1.0], [1.0]], normalizer="softmax-unshifted", scale="none")
     assert attnlab.compute(e).warnings == ()
     lines = text_of("softmax-unshifted", [-200.0, -300.0], 0, "float32")
-    assert lines[-2:] == ["every exponential is too small for this precision: 0 ÷ 0 has no value", "= NaN"]
+    assert lines[-2:] == ["every exponential is too small for this precision: 0 ÷ 0 is undefined", "= NaN"]
 
 
 @pytest.mark.parametrize("name", NORMALIZERS)
@@ -309,7 +309,7 @@ def test_a_row_whose_scores_sum_to_zero_leaves_masked_keys_at_zero_and_says_what
     assert trace["weights"][0, 0].tolist() == [math.inf, -math.inf, 0.0]
     assert trace.warnings
     lines = [plain(line) for line in explain(trace, Cell("weights", 0, 0, 0)).lines]
-    assert "the scores sum to 0, and nothing can be divided by 0" in lines
+    assert "the scores sum to 0, so the division is undefined" in lines
 
 
 @pytest.mark.parametrize("name", ["softmax", "sparsemax", "entmax15", "sigmoid"])
@@ -329,6 +329,6 @@ def test_large_scores_are_written_less_their_largest_so_that_the_arithmetic_can_
         attnlab.Experiment(("a", "b", "c"), x, config=attnlab.AttentionConfig(normalizer=name)), dtype="float64"
     )
     lines = [plain(line) for line in explain(trace, Cell("weights", 1, 1, 0)).lines]
-    assert "is subtracted from all first" in lines[0]
+    assert "first subtract the maximum" in lines[0]
     assert lines[1].startswith("max(0, 0.00")
     assert "e9" not in lines[1]

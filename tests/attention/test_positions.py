@@ -174,8 +174,8 @@ def test_a_second_sequence_of_another_width_is_refused_learned_positions() -> No
             config=attnlab.AttentionConfig(positions="learned"),
         )
     assert str(refused.value) == (
-        "positions 'learned' adds P to both sequences, and d_memory is 5 where d_model is 6; "
-        "a second sequence of 6 columns, or positions 'sinusoidal', would do."
+        "positions 'learned' adds P to both sequences, but d_memory is 5 and d_model is 6; "
+        "use a second sequence of 6 columns, or positions 'sinusoidal'."
     )
 
 
@@ -242,7 +242,7 @@ def test_an_odd_d_k_is_refused_rope(d_k: int, fitting: str) -> None:
     with pytest.raises(attnlab.ExperimentError) as refused:
         attnlab.Experiment(["a"], randn(1, d_k), config=attnlab.AttentionConfig(positions="rope"))
     assert str(refused.value) == (
-        f"positions 'rope' turns columns in pairs, and d_k is {d_k}; an even d_k such as {fitting} would do."
+        f"positions 'rope' rotates columns in pairs, but d_k is {d_k}; use an even d_k such as {fitting}."
     )
 
 
@@ -343,9 +343,9 @@ def test_t5_adds_the_tables_number_of_the_bucket_and_the_head(both_ways: bool, t
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"t5_buckets": 9}, r"t5_buckets is 9; an even number such as 8 or 10 would do\."),
-        ({"t5_distance": 8}, r"t5_distance is 8, and t5_buckets of 32 .* a t5_distance above 8 would do\."),
-        ({"t5_distance": 16, "t5_bidirectional": False}, r"a t5_distance above 16 would do\."),
+        ({"t5_buckets": 9}, r"t5_buckets is 9; use an even number such as 8 or 10\."),
+        ({"t5_distance": 8}, r"t5_distance is 8, but 32 t5_buckets .* use a t5_distance above 8\."),
+        ({"t5_distance": 16, "t5_bidirectional": False}, r"use a t5_distance above 16\."),
     ],
 )
 def test_buckets_that_make_no_sense_are_refused(options: dict[str, Any], sentence: str) -> None:

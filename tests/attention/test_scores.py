@@ -263,7 +263,7 @@ def test_a_cosine_is_written_with_both_lengths() -> None:
 
 def test_the_cosine_of_a_vector_of_zeros_says_why_it_is_zero() -> None:
     nowhere = replace(small("cosine"), embeddings=[[3.0, 4.0], [0.0, 0.0]])
-    assert text_of(nowhere) == ["the key is all zeros: it points nowhere, and its cosine counts as 0", "= 0.0000"]
+    assert text_of(nowhere) == ["the key is all zeros: it has no direction, so its cosine is set to 0", "= 0.0000"]
 
 
 @pytest.mark.parametrize("name", SCORES)

@@ -15,7 +15,7 @@ def text(e: Experiment, stage: str = "weights", head: int | str = "all", width: 
 
 def test_numbers_stand_under_their_tokens_with_four_decimals() -> None:
     assert text(attnlab.preset("causal-5x8")).splitlines() == [
-        "weights  [1 × 5 × 5]  Each row becomes shares of one whole.",
+        "weights  [1 × 5 × 5]  Each row becomes a distribution that sums to 1.",
         "        The     cat     sat      on     the",
         "The  1.0000       ·       ·       ·       ·",
         "cat  0.4819  0.5181       ·       ·       ·",

@@ -134,7 +134,7 @@ def test_empty_rows_and_warnings_are_told() -> None:
     e = attnlab.preset("causal-5x8")
     mask = [[False] * 5] + [[True] * 5] * 4
     text = markdown(traced(replace(e, config=replace(e.config, mask=mask))))
-    assert "nothing is left to attend to in this row" in text
+    assert "every key of this row is masked" in text
     assert "Sequence 1 of a batch of 3" in markdown(of("padding-batch"))
 
 

@@ -17,7 +17,7 @@ HALF = 0.5 * 1.0002
 _PIECE = re.compile(r"\s*(\d+(?:\.\d+)?e[−]?\d+|\d+(?:\.\d+)?|tanh|exp|max|e(?=\^)|[+−·÷×()^{}√,])\s*")
 _WORDS = re.compile(
     r"\b(?:score|scaled|biased|capped|given:|kept:|bias|their sum:"
-    r"|times the gain [^:]*:|how many they are:|rad)(?: |$)"
+    r"|times the gain [^:]*:|their number:|rad)(?: |$)"
 )
 _FUNCTIONS: dict[str, Callable[[float], float]] = {
     "tanh": math.tanh,

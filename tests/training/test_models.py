@@ -230,7 +230,7 @@ def test_the_loss_counts_what_is_asked() -> None:
         (ModelSpec(dropout=float("nan")), "dropout is nan; it needs a number from 0 to below 1."),
         (ModelSpec(norm="batch"), "norm is 'batch'; it needs one of before, after, none."),
         (ModelSpec(positions="gps"), "positions is 'gps'; it needs one of none, sinusoidal, learned, rope, alibi, t5."),
-        (ModelSpec(heads=4, d_model=12, positions="rope"), "positions 'rope' turns columns in pairs, and d_k is 3;"),
+        (ModelSpec(heads=4, d_model=12, positions="rope"), "positions 'rope' rotates columns in pairs, but d_k is 3;"),
         (ModelSpec("luong"), "kind is 'luong', which reads a source, and this task has none;"),
         (ModelSpec(layers=12, d_model=1024, d_ff=4096), "The model has 151,"),
     ],

@@ -197,7 +197,7 @@ def test_a_row_with_nothing_left_says_so(sit_down: Callable[..., "Person"]) -> N
     person = sit_down(Experiment(("a", "b", "c"), torch.eye(3), config=AttentionConfig(mask=mask)))
     assert person.painted("weights")[0, 1].tolist() == [0, 0, 0]
     person.click_cell("weights", 1, 0)
-    assert arithmetic(person)[0] == "nothing is left to attend to in this row"
+    assert arithmetic(person)[0] == "every key of this row is masked"
     assert read(person, "Row: strongest") == "none"
     assert any("1 empty" in label.text() for label in person.playground.step_bar.findChildren(QLabel))
 

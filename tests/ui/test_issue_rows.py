@@ -147,10 +147,10 @@ def test_a_token_that_is_new_is_compared_by_its_place(person: "Person") -> None:
 @pytest.mark.parametrize(
     ("name", "bar_says", "row_says"),
     [
-        ("mask-fill-infinity", "✓ rows sum to 1 · 1 empty", "nothing is left to attend to in this row"),
-        ("mask-fill-1e9", "✓ rows sum to 1", "nothing is left to attend to in this row, yet all its scores are −1e9"),
-        ("mask-fill-zero", "✓ rows sum to 1", "nothing is left to attend to in this row, yet all its scores are 0"),
-        ("mask-after-softmax", "row sums 0.53 … 1.00 · 1 empty", "nothing is left to attend to in this row"),
+        ("mask-fill-infinity", "✓ rows sum to 1 · 1 empty", "every key of this row is masked"),
+        ("mask-fill-1e9", "✓ rows sum to 1", "every key of this row is masked, but all its scores are −1e9"),
+        ("mask-fill-zero", "✓ rows sum to 1", "every key of this row is masked, but all its scores are 0"),
+        ("mask-after-softmax", "row sums 0.53 … 1.00 · 1 empty", "every key of this row is masked"),
     ],
 )
 def test_a_fill_says_what_rows_sum_to_and_the_row_with_nothing_left_says_so(

@@ -308,7 +308,7 @@ def test_rope_is_not_offered_for_an_odd_d_k(person: "Person") -> None:
     row = next(row for row in person.open_pill("Positions") if row.accessibleName() == "RoPE")
     assert not row.isEnabled()
     assert "d_k is 3" in person.tip(row, row.rect().center())
-    assert "an even d_k such as 2 or 4 would do" in row.accessibleDescription()
+    assert "use an even d_k such as 2 or 4" in row.accessibleDescription()
     person.click(row)
     assert person.document.scene is before
     close(person, "Positions")
@@ -323,7 +323,7 @@ def test_an_odd_d_k_is_refused_while_rope_turns_it(person: "Person") -> None:
     person.settle()
     before = person.document.scene
     person.set_size("d_k", "3")
-    assert "an even d_k such as 2 or 4 would do" in person.message() + person.table_message()
+    assert "use an even d_k such as 2 or 4" in person.message() + person.table_message()
     assert person.document.scene is before
 
 
@@ -334,7 +334,7 @@ def test_a_sink_is_not_offered_where_keys_share_no_whole(person: "Person", title
     before = person.document.scene
     switch = person.find(Switch, "Attention sink", popup_of(person, "Heads"))
     assert not switch.isEnabled()
-    assert "share no whole that a sink could take from" in person.tip(switch, switch.rect().center())
+    assert "do not compete for weight" in person.tip(switch, switch.rect().center())
     person.click(switch)
     assert person.document.scene is before
 
@@ -360,7 +360,7 @@ def test_an_odd_number_of_buckets_is_explained_below_it(person: "Person") -> Non
     before = person.document.scene
     sentences = type_setting(person, "Positions", "Buckets", "7")
     assert len(sentences) == 1
-    assert "an even number such as 6 or 8 would do" in sentences[0]
+    assert "use an even number such as 6 or 8" in sentences[0]
     assert person.document.scene is before
     assert person.find(NumberEdit, "Buckets", popup_of(person, "Positions")).lineEdit().text() == "32"
     assert type_setting(person, "Positions", "Buckets", "8") == []

@@ -281,7 +281,7 @@ def test_a_masked_cell_says_by_which_masks(person: "Person") -> None:
     person.click_cell("masked", 0, 5)
     said = arithmetic(person)
     assert "comes after" in said
-    assert "5 tokens away: the window reaches 2" in said
+    assert "5 tokens away: the window allows at most 2" in said
 
 
 @pytest.mark.parametrize(
@@ -323,7 +323,7 @@ def test_a_zero_in_the_place_of_a_masked_score_gets_a_weight(person: "Person") -
     assert (person.painted("weights")[0, 2, :2] > 0).all()
     assert bar(person) == "✓ rows sum to 1"
     person.click_cell("weights", 2, 0)
-    assert "a score of 0 is not “nothing”" in arithmetic(person)
+    assert "a score of 0 does not mean none" in arithmetic(person)
 
 
 def test_weights_masked_too_late_leave_rows_short(person: "Person") -> None:

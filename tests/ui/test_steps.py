@@ -53,7 +53,7 @@ def test_a_step_says_what_it_does(person: "Person") -> None:
         person.key(Key.Key_PageDown)
     labels = [label.text() for label in person.playground.step_bar.findChildren(QLabel) if label.isVisible()]
     assert "5 of 9: Scores" in labels
-    assert "How well each query fits each key." in labels
+    assert "How well each query matches each key." in labels
 
 
 @pytest.mark.parametrize(

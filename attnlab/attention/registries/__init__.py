@@ -1,1 +1,1 @@
-"""What a layer can be made of: scores, masks, normalisers, positions, norms and features, one entry each."""
+"""Registries of the variants of a layer: scores, masks, normalisers, positions, norms and features."""

@@ -1,4 +1,4 @@
-"""What registry entries are made of: tables of learned numbers, options, and the conditions on choosing them."""
+"""The base class of registry entries, with their options, tables of learned numbers and compatibility checks."""
 
 import math
 import operator
@@ -16,8 +16,8 @@ from attnlab.base.errors import ExperimentError
 class Option:
     """One setting of an entry: a "number", a "whole" number, a "switch" or a "choice".
 
-    ``least`` and ``most`` bound a number, ``above`` leaves ``least`` itself out. ``choices`` are (value, title, about).
-    ``under`` names another option without which this one does nothing.
+    ``least`` and ``most`` bound a number; ``above`` excludes ``least`` itself. ``choices`` are (value, title, about).
+    ``under`` names the option that must be on for this one to have an effect.
     """
 
     name: str
@@ -32,10 +32,10 @@ class Option:
     under: str = ""
 
     def take(self, value: Any) -> Any:
-        """Return a value as a plain one.
+        """Return a valid value as a plain Python object.
 
         Raises:
-            ExperimentError: it is none that the option can have; the sentence says which would do.
+            ExperimentError: the value is invalid; the sentence names the valid ones.
         """
         if self.kind == "choice":
             taken: Any = value if isinstance(value, str) and value in [choice[0] for choice in self.choices] else None
@@ -59,7 +59,7 @@ class Option:
 
     @property
     def needs(self) -> str:
-        """What a value has to be, in words."""
+        """The valid values, in words."""
         if self.kind == "choice":
             return f"one of {', '.join(choice[0] for choice in self.choices)}"
         if self.kind == "switch":
@@ -78,12 +78,12 @@ def _plain(bound: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One table of learned numbers: ``axes`` name its sizes (see :mod:`attnlab.attention.axes`), one or two of them.
+    """One table of learned numbers: ``axes`` name its one or two sizes (see :mod:`attnlab.attention.axes`).
 
-    An axis that is no size of the layer, such as "hidden", is free: all tables of an entry that have it agree in it,
-    and ``free`` may name the option that gives it its size: (("bucket", "t5_buckets"),).
-    ``fill`` is what it begins as: identity, zeros, ones or normal (divided by √(last size), seeded by its name).
-    ``role`` colours it: query, key, value, attention, neutral. ``may_be_longer``: more rows than needed may be given.
+    An axis that is not a size of the layer, such as "hidden", is free: it has the same size in all tables of an entry,
+    and ``free`` may name the option that sets it: (("bucket", "t5_buckets"),).
+    ``fill`` is its initial value: identity, zeros, ones or normal (divided by √(last size), seeded by its name).
+    ``role`` is its colour: query, key, value, attention, neutral. ``may_be_longer`` allows more rows than needed.
     """
 
     name: str
@@ -102,8 +102,8 @@ def fits(e: Layer) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What every registry entry has. ``check(e)`` returns why it does not go with an experiment, "" when it does:
-    one sentence that says which two things disagree and what would do.
+    """The fields of every registry entry. ``check(e)`` returns "" if the entry is compatible with an experiment,
+    otherwise one sentence that names the two incompatible settings and a way to fix it.
     """
 
     name: str

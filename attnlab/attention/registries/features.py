@@ -1,4 +1,4 @@
-"""What a layer may have besides a score, a normaliser, masks and positions: on when an option of it says so."""
+"""Optional features of a layer besides score, normaliser, masks and positions, each switched on by its options."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from attnlab.attention.registries.normalizers import NORMALIZERS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feature(Entry):
-    """One feature; ``group`` is the switch it belongs to: normalizer, masks, heads. ``on(config)`` says if it acts."""
+    """One feature; ``group`` is its switch: normalizer, masks, heads. ``on(config)`` returns whether it is active."""
 
     group: str
     on: Callable[[LayerConfig], bool]
@@ -20,24 +20,24 @@ FILLS = (
     (
         "-inf",
         "−∞",
-        "Scores of masked pairs become −∞, so that their weights are exactly 0: rows of softmax still sum to 1, and a "
-        "row with nothing left to 0",
+        "Scores of masked pairs become −∞, so their weights are exactly 0: rows of softmax still sum to 1, but fully "
+        "masked rows to 0",
     ),
     (
         "-1e9",
         "−1e9",
-        "A large negative number instead of −∞: rows sum to 1, even one with nothing left, which attends to all evenly",
+        "A large negative number instead of −∞: rows sum to 1, even a fully masked one, which attends to all evenly",
     ),
     (
         "0",
         "0 (a mistake)",
-        "Scores of masked pairs become 0, which softmax gives a weight: the classic mistake, which "
-        "rows that sum to 1 do not tell",
+        "Scores of masked pairs become 0, which softmax gives a weight: the classic mistake, hard to notice because "
+        "rows still sum to 1",
     ),
     (
         "after",
         "after (a mistake)",
-        "Weights of masked pairs become 0 after softmax: rows sum to what the others had, less than 1",
+        "Weights of masked pairs become 0 after softmax and rows are not normalised again: they sum to less than 1",
     ),
 )
 
@@ -48,7 +48,7 @@ def _sink_check(e: Layer) -> str:
         return ""
     fitting = ", ".join(n.name for n in NORMALIZERS.values() if n.competes)
     return (
-        f"sink is on and normalizer is {normalizer.name!r}, whose keys share no whole that a sink could take from; "
+        f"sink is on and normalizer is {normalizer.name!r}, whose keys do not compete for weight; "
         f"it needs one of {fitting}, or sink off."
     )
 
@@ -59,32 +59,32 @@ FEATURES = {
         Feature(
             name="fill",
             title="Fill",
-            about="What masked scores become",
+            about="The value of masked scores",
             group="masks",
-            options=(Option("fill", "Masked scores", "What masked scores become", "choice", "-inf", choices=FILLS),),
+            options=(Option("fill", "Masked scores", "The value of masked scores", "choice", "-inf", choices=FILLS),),
             on=lambda config: True,
         ),
         Feature(
             name="dropout",
             title="Dropout",
-            about="Weights set to 0 at random in training, the rest raised in proportion (Srivastava et al. 2014)",
+            about="Weights set to 0 at random in training, the rest scaled up (Srivastava et al. 2014)",
             group="normalizer",
             options=(
-                Option("dropout", "Dropout", "The share of the weights that is set to 0 at random; the others are "
-                       "divided by what is left, so that rows keep their sum on average only", "number", 0.0, 0, 0.99),
-                Option("dropout_seed", "Seed", "Which weights are dropped", "whole", 0, 0, 2**31 - 1, under="dropout"),
-                Option("training", "Training", "Dropout acts in training only; off is evaluation, where nothing is "
-                       "dropped", "switch", True, under="dropout"),
+                Option("dropout", "Dropout", "The probability p that a weight is set to 0; the others are divided by "
+                       "1 − p, so rows keep their sum only on average", "number", 0.0, 0, 0.99),
+                Option("dropout_seed", "Seed", "Decides which weights drop", "whole", 0, 0, 2**31 - 1, under="dropout"),
+                Option("training", "Training", "Dropout is active only in training; off means evaluation, without "
+                       "dropout", "switch", True, under="dropout"),
             ),
             on=lambda config: bool(config.option("dropout") > 0 and config.option("training")),
         ),
         Feature(
             name="sink",
             title="Sink",
-            about="One more logit for each head takes a share of every row and passes nothing on (Xiao et al. 2024)",
+            about="An extra logit per head takes part of every row's weight and has no value (Xiao et al. 2024)",
             group="heads",
-            options=(Option("sink", "Attention sink", "A learned logit for each head that takes a share of every row "
-                            "and passes nothing on", "switch", False),),
+            options=(Option("sink", "Attention sink", "A learned logit per head that takes part of every row's weight "
+                            "and has no value", "switch", False),),
             tables=(Table("sinks", "The logit of each head's sink", ("head",), "zeros", "attention"),),
             check=_sink_check,
             on=lambda config: bool(config.option("sink")),

@@ -1,4 +1,4 @@
-"""Masks: which key a query may not attend to. One entry each; those that are on combine."""
+"""The registry of masks, which hide keys from queries. All active masks combine."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from attnlab.attention.registries.entries import Entry, Option
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mask(Entry):
-    """One mask with at most one option, its number ``n`` (0 for a mask without).
+    """One mask with at most one option, its number ``n`` (0 for a mask without option).
 
-    ``hides(i [T_q, 1], j [1, T_k], n)`` is True where the query at i may not attend to the key at j. ``opens`` of the
-    same form lifts the causal mask where it is True. ``code`` is what may be attended to, in PyTorch, with ``i``, ``j``
-    in scope and ``{n}`` for the number; ``opens_code`` likewise what is lifted. ``why(e, query, key, n)`` says why a
-    pair is hidden, ``formula`` which are, for the header of a card.
+    ``hides(i [T_q, 1], j [1, T_k], n)`` is True where query i may not attend to key j. ``opens``, with the same
+    arguments, is True where this mask overrides the causal mask. ``code`` is a PyTorch expression for the allowed
+    pairs, with ``i``, ``j`` in scope and ``{n}`` for the number; ``opens_code`` is the same for ``opens``.
+    ``why(e, query, key, n)`` explains why a pair is hidden; ``formula`` names the hidden pairs in a card's header.
     """
 
     hides: Callable[[Tensor, Tensor, int], Tensor]
@@ -31,7 +31,7 @@ class Mask(Entry):
 
 
 class Hidden(NamedTuple):
-    """What is masked, [T_q, T_k], and whether a query has nothing left. Shared: to be read, never written into."""
+    """The masked cells, [T_q, T_k], and whether a query has no key left. Read-only: the tensor is shared."""
 
     cells: Tensor
     has_empty_rows: bool
@@ -48,12 +48,12 @@ def _why_padding(e: Layer, query: int, key: int, n: int) -> str:
 
 def _why_window(e: Layer, query: int, key: int, n: int) -> str:
     far = abs(query - key)
-    return f"“{e.key_tokens[key]}” is {far} token{'s' * (far > 1)} away: the window reaches {n - 1}"
+    return f"“{e.key_tokens[key]}” is {far} token{'s' * (far > 1)} away: the window allows at most {n - 1}"
 
 
 def _why_prefix(e: Layer, query: int, key: int, n: int) -> str:
     whole = "the first token" if n == 1 else f"the first {n} tokens"
-    return f"“{e.key_tokens[key]}” comes after “{e.tokens[query]}”: only {whole} may be seen ahead"
+    return f"“{e.key_tokens[key]}” comes after “{e.tokens[query]}”: only {whole} may be seen in advance"
 
 
 def _why_block(e: Layer, query: int, key: int, n: int) -> str:
@@ -66,7 +66,7 @@ MASKS = {
         Mask(
             name="causal",
             title="Causal",
-            about="No query sees the keys after it",
+            about="A query does not see later keys",
             hides=lambda i, j, n: j > i,
             why=_why_causal,
             code="(j <= i)",
@@ -75,8 +75,8 @@ MASKS = {
         Mask(
             name="padding",
             title="Padding",
-            about="Keys from the valid length on are padding: no query sees them",
-            options=(Option("padding", "Valid length", "How many of the keys are real", "whole", 1, 1, 512),),
+            about="Keys beyond the valid length are padding: no query sees them",
+            options=(Option("padding", "Valid length", "Number of keys that are real tokens", "whole", 1, 1, 512),),
             hides=lambda i, j, n: (j >= n).expand(i.shape[0], -1),
             why=_why_padding,
             code="(j < {n})",
@@ -85,9 +85,9 @@ MASKS = {
         Mask(
             name="window",
             title="Window",
-            about="No query sees keys as many tokens away as the window or more (Beltagy et al. 2020)",
+            about="A query sees only keys closer than the window size (Beltagy et al. 2020)",
             options=(
-                Option("window", "Window", "A query sees keys fewer than so many tokens away", "whole", 3, 1, 512),
+                Option("window", "Window", "A query sees keys fewer than this many tokens away", "whole", 3, 1, 512),
             ),
             hides=lambda i, j, n: (i - j).abs() >= n,
             why=_why_window,
@@ -97,8 +97,8 @@ MASKS = {
         Mask(
             name="prefix",
             title="Prefix",
-            about="All queries see the first keys, and of the rest those before them (prefix LM, Raffel et al. 2020)",
-            options=(Option("prefix", "Prefix", "How many of the first keys all queries see", "whole", 2, 1, 512),),
+            about="All queries see the first keys, and otherwise only earlier keys (prefix LM, Raffel et al. 2020)",
+            options=(Option("prefix", "Prefix", "Number of first keys that all queries see", "whole", 2, 1, 512),),
             hides=lambda i, j, n: (j > i) & (j >= n),
             why=_why_prefix,
             code="((j <= i) | (j < {n}))",
@@ -109,8 +109,8 @@ MASKS = {
         Mask(
             name="block",
             title="Blocks",
-            about="Queries see the keys of their own block only (Qiu et al. 2020)",
-            options=(Option("block", "Block", "How many tokens a block has", "whole", 2, 1, 512),),
+            about="Queries see only the keys in their own block (Qiu et al. 2020)",
+            options=(Option("block", "Block", "Number of tokens in a block", "whole", 2, 1, 512),),
             hides=lambda i, j, n: i // n != j // n,
             why=_why_block,
             code="(i // {n} == j // {n})",
@@ -121,14 +121,14 @@ MASKS = {
 
 
 def active(causal: bool, masks: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
-    """Return the masks that are on as (name, number), in the order of the registry."""
+    """Return the active masks as (name, number), in the order of the registry."""
     return tuple((name, masks.get(name, 0)) for name in MASKS if (causal if name == "causal" else name in masks))
 
 
 def hidden(t_q: int, t_k: int, causal: bool, masks: Mapping[str, int], painted: Tensor | None) -> Hidden | None:
-    """Return what any of the masks hides, or None without any; ``painted`` is True where allowed.
+    """Return the cells that at least one mask hides, or None without masks; ``painted`` is True where allowed.
 
-    Causal is key j > query i, counted from the top left.
+    The causal mask hides key j > query i, counted from the top left.
     """
     on = active(causal, masks) if masks or causal else ()
     structural = _structural(t_q, t_k, on) if on else None
@@ -150,7 +150,7 @@ def _structural(t_q: int, t_k: int, on: tuple[tuple[str, int], ...]) -> Hidden:
 
 
 def _hides(name: str, n: int, on: tuple[tuple[str, int], ...], i: Tensor, j: Tensor) -> Tensor:
-    """Return what one mask hides beside the others that are on."""
+    """Return the cells that one mask hides, given the other active masks."""
     cells = MASKS[name].hides(i, j, n)
     for other, m in on if name == "causal" else ():
         opens = MASKS[other].opens
@@ -159,7 +159,7 @@ def _hides(name: str, n: int, on: tuple[tuple[str, int], ...], i: Tensor, j: Ten
 
 
 def reasons(e: Layer, query: int, key: int) -> str:
-    """Return why a query may not attend to a key, each reason in words, or ""."""
+    """Return in words why a query may not attend to a key, or "" if it may."""
     i, j = torch.tensor([[query]], device="cpu"), torch.tensor([[key]], device="cpu")
     on = active(e.config.causal, e.config.masks)
     found = [MASKS[name].why(e, query, key, n) for name, n in on if bool(_hides(name, n, on, i, j).any())]
@@ -169,18 +169,18 @@ def reasons(e: Layer, query: int, key: int) -> str:
 
 
 def code(e: Layer) -> str:
-    """Return what may be attended to as an expression of PyTorch, with ``i`` and ``j`` in scope."""
+    """Return the allowed pairs as a PyTorch expression, with ``i`` and ``j`` in scope."""
     on = active(e.config.causal, e.config.masks)
     opened = "".join(f" | {MASKS[name].opens_code.format(n=n)}" for name, n in on if MASKS[name].opens is not None)
     parts = [
         f"({MASKS[name].code}{opened})" if name == "causal" and opened else MASKS[name].code.format(n=n)
         for name, n in on
     ]
-    distinct = dict.fromkeys(parts)  # a causal mask that a prefix opens is the prefix's own
+    distinct = dict.fromkeys(parts)  # with a prefix, the causal mask's code equals that of the prefix mask
     return " & ".join([*distinct, *(["mask"] if e.config.mask is not None else [])])
 
 
 def formula(e: Layer) -> str:
-    """Return what is masked, for a header: the names of the masks that are on."""
+    """Return the names of the active masks as a formula, for a header."""
     names = [MASKS[name].formula.format(n=n) for name, n in active(e.config.causal, e.config.masks)]
     return ", ".join([*names, *([r"\mathrm{mask}"] if e.config.mask is not None else [])])

@@ -1,4 +1,4 @@
-"""Normalisers: from the scores of a row to weights. One entry each."""
+"""The registry of normalisers, which turn the scores of a row into weights."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from attnlab.attention.stages.arithmetic import Floats, Line, Span, eased, joine
 TEMPERATURE = Option(
     "temperature",
     "Temperature",
-    "Scores are divided by it first: below 1 sharpens the weights, above 1 evens them out",
+    "Divides the scores first: below 1 makes the weights sharper, above 1 more even",
     "number",
     1.0,
     least=0,
@@ -28,12 +28,12 @@ TEMPERATURE = Option(
 class Normalizer(Entry):
     """One normaliser: ``apply(logits [h, T_q, T_k], p)`` gives weights of the same shape.
 
-    ``p`` holds the entry's tables and options by name. Cells that may not be attended to arrive as -∞ and leave as 0.
-    ``explain(logits [T_k], j, p, limit)`` writes the weight of key j out; ``logits`` are float64, ``p["finfo"]`` has
-    the limits of the dtype computed in. ``code`` is PyTorch that assigns ``weights``, with ``{x}`` for the logits.
-    ``kind`` is "probability" where every weight lies in 0 to 1, else "signed". ``competes`` says whether the keys of a
-    row share a whole, so that a sink can take a part of it. An entry with the option :data:`TEMPERATURE` gets its
-    logits divided by it already.
+    ``p`` holds the entry's tables and options by name. Masked cells have logits -∞ and must get weight 0.
+    ``explain(logits [T_k], j, p, limit)`` writes out the weight of key j; ``logits`` are float64, ``p["finfo"]`` has
+    the limits of the dtype of the computation. ``code`` is PyTorch that assigns ``weights``, with ``{x}`` for the
+    logits. ``kind`` is "probability" if every weight lies in 0 to 1, otherwise "signed". ``competes`` is True if the
+    keys of a row share a total of 1, so that a sink can take part of it. An entry with the option :data:`TEMPERATURE`
+    receives logits that are already divided by it.
     """
 
     formula: str
@@ -45,19 +45,19 @@ class Normalizer(Entry):
 
     @property
     def alone(self) -> bool:
-        """Whether each key gets its weight on its own, whatever the others of its row get."""
+        """Whether the weight of a key does not depend on the other keys of its row."""
         return self.kind == "probability" and not self.competes
 
     @property
     def tempered(self) -> bool:
-        """Whether the entry takes a temperature."""
+        """Whether the entry has a temperature."""
         return TEMPERATURE in self.options
 
 
 def _explain_softmax(logits: Floats, j: int, p: Mapping[str, Any], limit: int | None) -> tuple[Line, ...]:
     logits = np.asarray(logits, dtype=np.float64)
     if not np.isfinite(logits.max()):  # all −∞ counts too: 0 ÷ 0
-        return (line("the scores of this row hold ∞ or NaN, so they have no shares"), line("= NaN"))
+        return (line("the scores of this row contain ∞ or NaN, so the weights are undefined"), line("= NaN"))
     if logits[j] == -np.inf:
         return (line("e", Span("−∞", style="sup"), " = 0"),)
     kept = [int(i) for i in np.flatnonzero(logits != -np.inf)]
@@ -83,7 +83,7 @@ def _explain_unshifted(logits: Floats, j: int, p: Mapping[str, Any], limit: int 
     powers, total = _rounded_powers(logits, p["finfo"])
     kept = [int(i) for i in np.flatnonzero(logits != -np.inf)]
     if not kept:
-        return (line("every key is masked: 0 ÷ 0 has no value"), line("= NaN"))
+        return (line("every key is masked: 0 ÷ 0 is undefined"), line("= NaN"))
     if logits[j] == -np.inf and total > 0:
         return (line("e", Span("−∞", style="sup"), " = 0"),)
     which = shown(len(kept), limit, kept.index(j) if j in kept else None)
@@ -98,7 +98,7 @@ def _explain_unshifted(logits: Floats, j: int, p: Mapping[str, Any], limit: int 
 
 
 def _rounded_powers(logits: Floats, finfo: torch.finfo) -> tuple[Floats, float]:
-    """Return exponentials and their sum, ∞ or 0 where they are beyond what the dtype can hold."""
+    """Return the exponentials and their sum, as ∞ or 0 where they exceed the range of the dtype."""
     with np.errstate(over="ignore"):
         powers = np.exp(logits)
         powers[powers > finfo.max] = np.inf
@@ -109,17 +109,17 @@ def _rounded_powers(logits: Floats, finfo: torch.finfo) -> tuple[Floats, float]:
 
 def _undefined(power: float, total: float, finfo: torch.finfo) -> tuple[Line, ...]:
     if total == 0:
-        return (line("every exponential is too small for this precision: 0 ÷ 0 has no value"), line("= NaN"))
+        return (line("every exponential is too small for this precision: 0 ÷ 0 is undefined"), line("= NaN"))
     if not np.isinf(total):
         return ()
-    beyond = line(f"beyond {number(finfo.max)}, the largest number of this precision, stands ∞: that is overflow")
-    return (beyond, line("∞ ÷ ∞ has no value: NaN") if np.isinf(power) else line("whatever is divided by ∞ is 0"))
+    beyond = line(f"overflow: above {number(finfo.max)}, the largest number of this precision, the value is ∞")
+    return (beyond, line("∞ ÷ ∞ is undefined: NaN") if np.isinf(power) else line("a finite number divided by ∞ is 0"))
 
 
 def _by_sum(logits: Tensor, p: Mapping[str, Any]) -> Tensor:
     out = logits == -torch.inf
     kept = logits.masked_fill(out, 0)
-    return (kept / kept.sum(-1, keepdim=True)).masked_fill(out, 0)  # 0 where scores sum to 0 too
+    return (kept / kept.sum(-1, keepdim=True)).masked_fill(out, 0)  # masked keys get 0 even if the scores sum to 0
 
 
 def _explain_sum(logits: Floats, j: int, p: Mapping[str, Any], limit: int | None) -> tuple[Line, ...]:
@@ -130,7 +130,7 @@ def _explain_sum(logits: Floats, j: int, p: Mapping[str, Any], limit: int | None
     which = shown(len(kept), limit, kept.index(j))
     terms = [(Span(signed(logits[i]), "attention" if i == j else ""),) for i in kept]
     total = float(logits[kept].sum())
-    no_value = (line("the scores sum to 0, and nothing can be divided by 0"),) if total == 0 else ()
+    no_value = (line("the scores sum to 0, so the division is undefined"),) if total == 0 else ()
     return (
         line(Span(short(logits[j]), "attention"), " ÷ (", joined(terms, which), ")"),
         line("= ", Span(number(logits[j]), "attention"), " ÷ ", number(total)),
@@ -146,7 +146,7 @@ def _explain_sigmoid(logits: Floats, j: int, p: Mapping[str, Any], limit: int | 
         line("1 ÷ (1 + e", Span(short(exponent), "attention", "sup"), ")"),
         line("= 1 ÷ (1 + ", signed(power), ")"),
         line("= ", Span(number(1 / (1 + power)), "attention")),
-        line(Span("each key on its own: the row need not sum to 1", style="muted")),
+        line(Span("each weight depends only on its own score: the row need not sum to 1", style="muted")),
     )
 
 
@@ -166,8 +166,8 @@ NORMALIZERS = {
         Normalizer(
             name="softmax-unshifted",
             title="softmax, no shift",
-            about="Softmax as it is first written, without subtracting the largest score: from a score of 88.7 on "
-            "(float32; 11.1 in float16) the exponential overflows to ∞, and ∞ ÷ ∞ is NaN.",
+            about="Softmax without subtracting the largest score first: above a score of 88.7 (float32; 11.1 in "
+            "float16) the exponential overflows to ∞, and ∞ ÷ ∞ is NaN.",
             options=(TEMPERATURE,),
             formula=r"e^{x_j} \div \sum_j e^{x_j}",
             apply=_unshifted,
@@ -177,7 +177,7 @@ NORMALIZERS = {
         Normalizer(
             name="sum",
             title="÷ sum",
-            about="Scores divided by their sum: the first idea, which breaks when scores are negative.",
+            about="Scores divided by their sum: a simple idea that fails when scores are negative.",
             formula=r"x_j \div \sum_j x_j",
             apply=_by_sum,
             explain=_explain_sum,
@@ -189,8 +189,8 @@ NORMALIZERS = {
         Normalizer(
             name="sparsemax",
             title="sparsemax",
-            about="The nearest point whose numbers are shares: what is above a threshold τ stays, less τ, and all "
-            "else is exactly 0 (Martins & Astudillo 2016).",
+            about="The closest probability distribution: scores above a threshold τ keep their excess over τ, all "
+            "others get exactly 0 (Martins & Astudillo 2016).",
             options=(TEMPERATURE,),
             formula=r"\mathrm{sparsemax}",
             apply=sparse.sparsemax,
@@ -200,7 +200,7 @@ NORMALIZERS = {
         Normalizer(
             name="entmax15",
             title="entmax 1.5",
-            about="Half way from softmax to sparsemax: max(0, x ÷ 2 − τ) squared, so that weak keys get exactly 0 "
+            about="Halfway from softmax to sparsemax: max(0, x ÷ 2 − τ) squared, so that weak keys get exactly 0 "
             "(Peters, Niculae & Martins 2019).",
             options=(TEMPERATURE,),
             formula=r"\mathrm{entmax}_{1.5}",
@@ -211,7 +211,7 @@ NORMALIZERS = {
         Normalizer(
             name="sigmoid",
             title="sigmoid",
-            about="Each key on its own, between 0 and 1: keys do not compete, and rows do not sum to 1 "
+            about="Each weight is between 0 and 1 on its own: keys do not compete, and rows need not sum to 1 "
             "(Ramapuram et al. 2024).",
             options=(TEMPERATURE,),
             formula=r"1 \div (1 + e^{-x})",

@@ -1,4 +1,4 @@
-"""Normalisations of queries and keys before they meet (QK norm). One entry each."""
+"""The registry of normalisations of queries and keys before the scores (QK norm)."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ Options = Mapping[str, Any]
 class Norm(Entry):
     """One normalisation: ``apply(x [h, T, d_k], p)`` gives vectors of the same shape; None does nothing.
 
-    An entry with tables has two, gains [d_k] for queries and for keys in this order, by which the result is multiplied.
-    ``explain(x [d_k], column, p)`` writes one number out, before the gain. ``p`` holds the entry's options by name.
-    ``code`` is an expression of ``x``; options stand in it as ``{name}``.
+    An entry with tables has two: gains [d_k] for queries and for keys, in this order, which multiply the result.
+    ``explain(x [d_k], column, p)`` writes out one number before the gain. ``p`` holds the entry's options by name.
+    ``code`` is an expression of ``x``, with options as ``{name}``.
     """
 
     formula: str = ""
@@ -32,7 +32,7 @@ class Norm(Entry):
 
 
 EPS = 1e-6
-"""Added to the mean square before its root is taken, as networks do."""
+"""Added to the mean square before the square root, as in common networks."""
 
 
 def _rms(x: Tensor, p: Options) -> Tensor:
@@ -42,7 +42,7 @@ def _rms(x: Tensor, p: Options) -> Tensor:
 
 def _explain_rms(x: Floats, column: int, p: Options) -> tuple[Line, ...]:
     root = float(np.sqrt(np.square(x, dtype=np.float64).mean() + EPS))
-    what = line("root of the mean square of the row = ", Span(number(root), style="strong"))
+    what = line("root mean square of the row = ", Span(number(root), style="strong"))
     return (what, line(f"{short(x[column])} ÷ {number(root)} = {number(x[column] / root)}"))
 
 
@@ -55,7 +55,7 @@ def _l2(x: Tensor, p: Options) -> Tensor:
 def _explain_l2(x: Floats, column: int, p: Options) -> tuple[Line, ...]:
     length = float(np.sqrt(np.square(x, dtype=np.float64).sum()))
     if not length:
-        return (line("the row is all zeros: it has no length, and stays 0"),)
+        return (line("the row is all zeros: its length is 0, and it stays 0"),)
     what = line("length of the row = ", Span(number(length), style="strong"))
     return (what, line(f"{short(x[column])} ÷ {number(length)} = {number(x[column] / length)}"))
 
@@ -63,11 +63,11 @@ def _explain_l2(x: Floats, column: int, p: Options) -> tuple[Line, ...]:
 NORMS = {
     norm.name: norm
     for norm in (
-        Norm(name="none", title="none", about="Queries and keys as they are."),
+        Norm(name="none", title="none", about="Queries and keys are not normalised."),
         Norm(
             name="l2",
             title="length 1",
-            about="Queries and keys are made of length 1, so that a score is a cosine (Henry et al. 2020).",
+            about="Queries and keys are scaled to length 1, so that a score is a cosine (Henry et al. 2020).",
             formula=r"{x} \div |{x}|",
             apply=_l2,
             explain=_explain_l2,
@@ -76,7 +76,7 @@ NORMS = {
         Norm(
             name="rms",
             title="RMS",
-            about="Divided by the root of their mean square, times learned gains, as Qwen 3 and Gemma 3 do.",
+            about="Divided by their root mean square and multiplied by learned gains, as in Qwen 3 and Gemma 3.",
             tables=(
                 Table("g_q", "The gain of each number of a query", ("d_k",), "ones", "query"),
                 Table("g_k", "The gain of each number of a key", ("d_k",), "ones", "key"),

@@ -1,4 +1,4 @@
-"""What the position schemes compute, and one number of each written out."""
+"""The mathematics of the position schemes, as tensors and written out for one number."""
 
 import math
 from collections.abc import Mapping
@@ -26,9 +26,9 @@ def _places(count: int) -> Tensor:
 
 
 def rope(x: Tensor, base: float) -> Tensor:
-    """Return queries or keys [h, T, d_k] turned by their positions (Su et al. 2021).
+    """Return queries or keys [h, T, d_k] rotated by their positions (Su et al. 2021).
 
-    Columns c and c + d_k/2 are a pair, as in Llama, turned by position · base^(−2c/d_k).
+    Columns c and c + d_k/2 are a pair, as in Llama, rotated by position · base^(−2c/d_k).
     """
     half = x.shape[-1] // 2
     angle = _places(x.shape[1])[:, None] * base ** (-_places(half) / half)  # [T, d_k/2]
@@ -38,14 +38,14 @@ def rope(x: Tensor, base: float) -> Tensor:
 
 
 def explain_rope(x: Floats, position: int, column: int, p: Parameters, limit: int | None) -> tuple[Line, ...]:
-    """Write out one number of a turned query or key [d_k]."""
+    """Write out one number of a rotated query or key [d_k]."""
     half, base = len(x) // 2, p["rope_base"]
     pair = column % half
     other = column + half if column < half else column - half
     angle = position * base ** (-pair / half)
     sin = -math.sin(angle) if column < half else math.sin(angle)
     rate = (f"{base:g}", Span(f"−{2 * pair}/{len(x)}", style="sup"))
-    by = line(f"turned with column {other} by the angle θ = {position} · ", *rate, f" = {number(angle)} rad")
+    by = line(f"rotated with column {other} by the angle θ = {position} · ", *rate, f" = {number(angle)} rad")
     sign = "−" if column < half else "+"
     what = line(f"x[{column}]·cos θ {sign} x[{other}]·sin θ")
     row, turn = x[[column, other]], np.array([math.cos(angle), sin])
@@ -55,7 +55,7 @@ def explain_rope(x: Floats, position: int, column: int, p: Parameters, limit: in
 def slopes(n_heads: int) -> tuple[float, ...]:
     """Return ALiBi's slope of each head: 2^(−8/n), 2^(−16/n), … for n a power of two (Press et al. 2022).
 
-    Other counts take those of the power of two below, then every second one of twice as many, as its authors do.
+    Other counts use the slopes of the power of two below, then every second slope of twice that power, as in the paper.
     """
     n = 2 ** (n_heads.bit_length() - 1)
     own = [2 ** (-8 * (head + 1) / n) for head in range(n)]
@@ -70,7 +70,7 @@ def alibi(n_heads: int, t_q: int, t_k: int) -> Tensor:
 
 
 def explain_alibi(head: int, n_heads: int, query: int, key: int, p: Parameters) -> tuple[Line, ...]:
-    """Write out what ALiBi adds to one score."""
+    """Write out the bias that ALiBi adds to one score."""
     slope, distance = slopes(n_heads)[head], abs(query - key)
     return (
         line(f"minus the slope of head {head} · distance |{query} − {key}|"),
@@ -81,8 +81,8 @@ def explain_alibi(head: int, n_heads: int, query: int, key: int, p: Parameters) 
 def buckets(distance: Tensor, count: int, farthest: int, both_ways: bool) -> Tensor:
     """Return the bucket of each key − query, whole numbers from 0 to ``count`` − 1 (Raffel et al. 2020).
 
-    ``both_ways`` gives keys ahead the upper half; else they share bucket 0. Of each way half of the buckets hold one
-    distance each, the others ever wider ranges; ``farthest`` and all beyond share the last.
+    With ``both_ways``, later keys use the upper half of the buckets, otherwise bucket 0. In each direction, half of the
+    buckets hold one distance each, the others increasingly wide ranges; ``farthest`` and beyond share the last bucket.
     """
     ahead = torch.zeros_like(distance)
     far = (-distance).clamp_min(0)
@@ -90,7 +90,7 @@ def buckets(distance: Tensor, count: int, farthest: int, both_ways: bool) -> Ten
         count //= 2
         ahead, far = (distance > 0) * count, distance.abs()
     exact = count // 2
-    # float32, as the models that are trained with it compute: at its edges a distance may fall to either side
+    # float32, as in trained models: at the edge of a bucket, rounding decides which bucket a distance belongs to
     grown = torch.log(far.clamp_min(1).float() / exact) / math.log(farthest / exact) * (count - exact)
     wide = (exact + grown.long()).clamp_max(count - 1)
     return ahead + torch.where(far < exact, far, wide)
@@ -109,7 +109,7 @@ def t5(n_heads: int, t_q: int, t_k: int, p: Parameters) -> Tensor:
 
 
 def explain_t5(head: int, n_heads: int, query: int, key: int, p: Parameters) -> tuple[Line, ...]:
-    """Write out which number of the table is added to one score."""
+    """Write out which number of the table ``B`` is added to one score."""
     bucket = int(_buckets(torch.tensor(key - query, device="cpu"), p))
     away = str(key - query).replace("-", "−")
     return (

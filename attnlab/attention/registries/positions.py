@@ -1,4 +1,4 @@
-"""Position schemes: added to the embeddings, turning queries and keys, or added to the scores. One entry each."""
+"""The registry of position schemes: added to the embeddings, rotating queries and keys, or added to the scores."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,17 +24,17 @@ __all__ = ["POSITIONS", "Parameters", "Position", "sinusoidal"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position(Entry):
-    """One scheme, which acts in one of three places; the hooks of the others are None.
+    """One scheme, which acts in one of three places; the functions for the other two are None.
 
-    ``encode(T, d_model, p)`` gives what is added to the embeddings, [T, d_model]; ``rotate(x [h, T, d_k], p)`` the
-    turned queries or keys, token i at position i; ``bias(h, T_q, T_k, p)`` what is added to the scores, [h, T_q, T_k]
-    or what broadcasts to it. ``p`` holds the entry's tables and options by name: tensors on the device, or for
-    ``explain_…`` float64 arrays. ``explain_rotated(x [d_k], position, column, p, limit)`` and
-    ``explain_bias(head, h, query, key, p)`` write one cell out.
+    ``encode(T, d_model, p)`` returns the encoding added to the embeddings, [T, d_model]; ``rotate(x [h, T, d_k], p)``
+    the rotated queries or keys, token i at position i; ``bias(h, T_q, T_k, p)`` the bias added to the scores,
+    broadcastable to [h, T_q, T_k]. ``p`` holds the entry's tables and options by name: tensors on the device, or
+    float64 arrays for ``explain_…``. ``explain_rotated(x [d_k], position, column, p, limit)`` and
+    ``explain_bias(head, h, query, key, p)`` write out one cell.
 
-    ``formula`` is of the stage it changes, with ``{x}`` for q or k. ``code`` is an expression of ``x``: the embeddings,
-    or the queries or keys [h, T, d_k]; of a bias an expression with Q and K in scope. ``setup`` are the lines before
-    it. Options stand in both as ``{name}``.
+    ``formula`` is that of the stage it changes, with ``{x}`` for q or k. ``code`` is an expression of ``x`` (the
+    embeddings, or the queries or keys [h, T, d_k]), for a bias an expression with Q and K in scope. ``setup`` are the
+    lines before it. Both contain options as ``{name}``.
     """
 
     formula: str
@@ -52,8 +52,8 @@ def _learned_check(e: Layer) -> str:
     if width == e.d_model:
         return ""
     return (
-        f"positions 'learned' adds P to both sequences, and d_memory is {width} where d_model is {e.d_model}; "
-        f"a second sequence of {e.d_model} columns, or positions 'sinusoidal', would do."
+        f"positions 'learned' adds P to both sequences, but d_memory is {width} and d_model is {e.d_model}; "
+        f"use a second sequence of {e.d_model} columns, or positions 'sinusoidal'."
     )
 
 
@@ -61,22 +61,22 @@ def _rope_check(e: Layer) -> str:
     if e.d_k % 2 == 0:
         return ""
     fitting = "2" if e.d_k == 1 else f"{e.d_k - 1} or {e.d_k + 1}"
-    return f"positions 'rope' turns columns in pairs, and d_k is {e.d_k}; an even d_k such as {fitting} would do."
+    return f"positions 'rope' rotates columns in pairs, but d_k is {e.d_k}; use an even d_k such as {fitting}."
 
 
 def _t5_check(e: Layer) -> str:
     count, farthest = e.config.option("t5_buckets"), e.config.option("t5_distance")
     if count % 2:
         return (
-            f"positions 't5' halves its buckets, and t5_buckets is {count}; "
-            f"an even number such as {count - 1} or {count + 1} would do."
+            f"positions 't5' halves its buckets, but t5_buckets is {count}; "
+            f"use an even number such as {count - 1} or {count + 1}."
         )
     exact = count // 4 if e.config.option("t5_bidirectional") else count // 2
     if farthest > exact:
         return ""
     return (
-        f"t5_distance is {farthest}, and t5_buckets of {count} keep distances below {exact} apart already; "
-        f"a t5_distance above {exact} would do."
+        f"t5_distance is {farthest}, but {count} t5_buckets already have one bucket for each distance below {exact}; "
+        f"use a t5_distance above {exact}."
     )
 
 
@@ -106,7 +106,7 @@ POSITIONS = {
             name="learned",
             title="learned",
             about="A learned row for each position is added to the embeddings (Gehring et al. 2017).",
-            tables=(Table("P", "What is added at each position", ("position", "d_model"), may_be_longer=True),),
+            tables=(Table("P", "The vector added at each position", ("position", "d_model"), may_be_longer=True),),
             check=_learned_check,
             formula="X + P",
             encode=lambda length, d_model, p: p["P"][:length],
@@ -115,10 +115,10 @@ POSITIONS = {
         Position(
             name="rope",
             title="RoPE",
-            about="Queries and keys are turned by angles that grow with their position, so that scores depend on the "
+            about="Queries and keys are rotated by angles that grow with their position, so that scores depend on the "
             "distance (Su et al. 2021). Columns c and c + d_k/2 are a pair, as in Llama.",
             options=(
-                Option("rope_base", "Base", "The larger, the slower the last pairs of columns turn", "number",
+                Option("rope_base", "Base", "The larger, the more slowly the last pairs of columns rotate", "number",
                        10000.0, 1.0, 1e12, above=True),
             ),
             check=_rope_check,
@@ -137,7 +137,7 @@ POSITIONS = {
         Position(
             name="alibi",
             title="ALiBi",
-            about="Each head takes a slope times the distance from its scores (Press et al. 2022).",
+            about="Each head subtracts a slope times the distance from its scores (Press et al. 2022).",
             formula=r"-\, m_h\, |i - j|",
             bias=lambda n_heads, t_q, t_k, p: alibi(n_heads, t_q, t_k),
             explain_bias=explain_alibi,
@@ -155,16 +155,16 @@ POSITIONS = {
             title="T5 bias",
             about="A learned number for each head and range of distances is added to the scores (Raffel et al. 2020).",
             tables=(
-                Table("B", "What each head adds for each range of distances", ("bucket", "head"),
+                Table("B", "The bias of each head for each range of distances", ("bucket", "head"),
                       free=(("bucket", "t5_buckets"),)),
             ),
             options=(
-                Option("t5_buckets", "Buckets", "How many ranges of distances are told apart; an even number", "whole",
+                Option("t5_buckets", "Buckets", "Number of distance ranges; an even number", "whole",
                        32, 4, 512),
-                Option("t5_distance", "Farthest", "All distances from here on share the last bucket", "whole",
+                Option("t5_distance", "Farthest", "Distances from this one on share the last bucket", "whole",
                        128, 2, 2**31 - 1),
-                Option("t5_bidirectional", "Both ways", "Keys ahead have buckets of their own; off they share one, as "
-                       "behind a causal mask", "switch", True),
+                Option("t5_bidirectional", "Both ways", "Later keys have their own buckets; if off, they share one, as "
+                       "with a causal mask", "switch", True),
             ),
             check=_t5_check,
             formula=r"+\, B_{b(j - i),\, h}",

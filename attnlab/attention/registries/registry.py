@@ -1,4 +1,4 @@
-"""All registries in one place: the switches a layer has, and the options and tables of the entries that are chosen."""
+"""All registries together: the choices of a layer, and the options and tables of the chosen entries."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ from attnlab.attention.registries.scores import SCORES
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One switch: the field of AttentionConfig, what it is called, and the entries to choose among.
+    """One choice: the field of AttentionConfig, its title, and the entries to choose from.
 
-    ``within`` names the switch that it is a part of, "" for one of its own.
+    ``within`` names the switch in the window that contains it, "" for a separate one.
     """
 
     field: str
@@ -32,15 +32,15 @@ class Choice:
 
 
 CHOICES = (
-    Choice("score", "Score", "Score function: how well a query fits a key", SCORES),
+    Choice("score", "Score", "Score function: how well a query matches a key", SCORES),
     Choice("normalizer", "Weights", "From scores to weights", NORMALIZERS),
-    Choice("positions", "Positions", "How tokens know where they stand", POSITIONS),
-    Choice("qk_norm", "QK norm", "Queries and keys made of like size before they meet", NORMS, "heads"),
+    Choice("positions", "Positions", "How tokens know their position", POSITIONS),
+    Choice("qk_norm", "QK norm", "Normalises queries and keys before the scores", NORMS, "heads"),
 )
 
 
 def chosen(config: LayerConfig) -> tuple[Entry, ...]:
-    """Return the entries that a configuration uses: one of each switch, and the features that are on."""
+    """Return the entries that a configuration uses: one of each choice, and the active features."""
     entries = [choice.entries[getattr(config, choice.field)] for choice in CHOICES]
     return (*entries, *(feature for feature in FEATURES.values() if feature.on(config)))
 
@@ -51,29 +51,29 @@ def tables(config: LayerConfig) -> dict[str, Table]:
 
 
 def all_tables() -> dict[str, Table]:
-    """Return every table that any entry has, by name."""
+    """Return the tables of all entries by name."""
     return {table.name: table for entry in _all() for table in entry.tables}
 
 
 def free_axes() -> tuple[str, ...]:
-    """Return the axes of any entry's tables that neither the layer nor an option gives a size."""
+    """Return the axes of all tables whose size neither the layer nor an option determines."""
     found = [axis for table in all_tables().values() for axis in table.axes if axis not in dict(table.free)]
     return tuple(dict.fromkeys(axis for axis in found if axis not in SIZES))
 
 
 def all_options() -> dict[str, Option]:
-    """Return every option that any entry or feature has, by name; the numbers of masks are not among them."""
+    """Return the options of all entries and features by name, without the numbers of masks."""
     return {option.name: option for entry in _all() for option in entry.options}
 
 
 def mask_option(name: str) -> Option | None:
-    """Return the option that holds a mask's number; None for a mask without."""
+    """Return the option for a mask's number; None for a mask without one."""
     return MASKS[name].options[0] if MASKS[name].options else None
 
 
 @lru_cache(maxsize=64)
 def default(name: str) -> Any:
-    """Return the default of an option; KeyError for one that nothing has."""
+    """Return the default of an option; KeyError for an unknown one."""
     return all_options()[name].default
 
 

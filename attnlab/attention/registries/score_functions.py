@@ -1,4 +1,4 @@
-"""The arithmetic of the score functions: in tensors, and written out for one query and one key."""
+"""The mathematics of the score functions, as tensors and written out for one query and one key."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -12,13 +12,13 @@ from attnlab.attention.products import bmm, matmul
 from attnlab.attention.stages.arithmetic import Floats, Line, Span, joined, line, products, short, shown, signed
 
 BLOCK_BYTES = 4 * 2**20
-"""The largest temporary that a score function makes; what would be larger is computed in blocks of queries.
+"""The maximum size of a temporary tensor in a score function; larger ones are computed in blocks of queries.
 
 Blocks that fit the cache take a quarter of the time of those of 64 MiB on a CPU.
 """
 
 EPS = 1e-12
-"""The least length that a vector is divided by, so that one of zeros has the cosine 0."""
+"""The minimum length that a vector is divided by, so that a zero vector has the cosine 0."""
 
 Parameters = Mapping[str, Any]
 
@@ -34,7 +34,7 @@ def general(queries: Tensor, keys: Tensor, p: Parameters) -> Tensor:
 
 
 def concat(queries: Tensor, keys: Tensor, p: Parameters) -> Tensor:
-    """Return tanh([q k] W_c) v_c (Luong et al. 2015); the upper half of W_c meets the query, the lower the key."""
+    """Return tanh([q k] W_c) v_c (Luong et al. 2015); the upper half of W_c is for the query, the lower for the key."""
     upper, lower = p["W_c"].chunk(2)
     return _through_tanh(matmul(queries, upper), matmul(keys, lower), p["v_c"])
 
@@ -64,7 +64,7 @@ def _through_tanh(of_queries: Tensor, of_keys: Tensor, v: Tensor) -> Tensor:
 
 
 def _blocks(h: int, t_q: int, row_bytes: int) -> Iterator[tuple[slice, slice]]:
-    """Return the heads and queries to compute at once, where one query of one head takes ``row_bytes``."""
+    """Yield slices of heads and queries to compute at once, if one query of one head takes ``row_bytes``."""
     rows = max(1, BLOCK_BYTES // max(1, row_bytes))
     heads = max(1, rows // t_q)
     for head in range(0, h, heads):
@@ -73,12 +73,12 @@ def _blocks(h: int, t_q: int, row_bytes: int) -> Iterator[tuple[slice, slice]]:
 
 
 def explain_dot(query: Floats, key: Floats, p: Parameters, limit: int | None) -> tuple[Line, ...]:
-    """Write q·k out."""
+    """Write out q·k."""
     return (line(Span("q", "query"), "·", Span("k", "key"), " = ", products(query, key, ("query", "key"), limit)),)
 
 
 def explain_general(query: Floats, key: Floats, p: Parameters, limit: int | None) -> tuple[Line, ...]:
-    """Write (q W_a)·k out."""
+    """Write out (q W_a)·k."""
     mixed = query @ p["W_a"]
     name = (Span("q", "query"), Span(" W"), Span("a", style="sub"))
     return (
@@ -88,14 +88,14 @@ def explain_general(query: Floats, key: Floats, p: Parameters, limit: int | None
 
 
 def explain_concat(query: Floats, key: Floats, p: Parameters, limit: int | None) -> tuple[Line, ...]:
-    """Write v_c·tanh([q k] W_c) out, unit by unit."""
+    """Write out v_c·tanh([q k] W_c), unit by unit."""
     upper, lower = np.split(np.asarray(p["W_c"]), 2)
     inside = (Span("["), Span("q", "query"), Span(" "), Span("k", "key"), Span("] W"), Span("c", style="sub"))
     return _units("c", inside, query @ upper, key @ lower, p["v_c"], limit)
 
 
 def explain_additive(query: Floats, key: Floats, p: Parameters, limit: int | None) -> tuple[Line, ...]:
-    """Write v_a·tanh(q W_d + k W_e) out, unit by unit."""
+    """Write out v_a·tanh(q W_d + k W_e), unit by unit."""
     inside = (
         Span("q", "query"), Span(" W"), Span("d", style="sub"), Span(" + "),
         Span("k", "key"), Span(" W"), Span("e", style="sub"),
@@ -104,7 +104,7 @@ def explain_additive(query: Floats, key: Floats, p: Parameters, limit: int | Non
 
 
 def _units(index: str, inside: Sequence[Span], a: Floats, b: Floats, v: Floats, limit: int | None) -> tuple[Line, ...]:
-    """Write v·tanh(a + b) out: first with the sums, then with what tanh makes of them."""
+    """Write out v·tanh(a + b): first with the sums, then with their tanh."""
     which = shown(len(v), limit)
     sums: list[Sequence[Span]] = [()] * len(v)
     squeezed: list[Sequence[Span]] = [()] * len(v)
@@ -119,19 +119,19 @@ def _units(index: str, inside: Sequence[Span], a: Floats, b: Floats, v: Floats, 
 
 
 def explain_cosine(query: Floats, key: Floats, p: Parameters, limit: int | None) -> tuple[Line, ...]:
-    """Write q·k ÷ (|q| |k|) out."""
+    """Write out q·k ÷ (|q| |k|)."""
     q, k = Span("q", "query"), Span("k", "key")
     lengths = [float(np.sqrt(np.square(x, dtype=np.float64).sum())) for x in (query, key)]
     for name, length in zip(("query", "key"), lengths, strict=True):
         if length == 0:
-            return (line(f"the {name} is all zeros: it points nowhere, and its cosine counts as 0"),)
+            return (line(f"the {name} is all zeros: it has no direction, so its cosine is set to 0"),)
     lengths_product = line(Span(short(lengths[0]), "query"), "·", Span(short(lengths[1]), "key"))
     worded = line(q, "·", k, " ÷ (|", q, "|·|", k, "|)")
     return (line(worded, " = (", products(query, key, ("query", "key"), limit), ") ÷ (", lengths_product, ")"),)
 
 
 def _vector(x: Floats, role: str, limit: int | None) -> Line:
-    """Return a row of numbers in brackets, with how many were left out."""
+    """Return a row of numbers in brackets, with the count of omitted ones."""
     which = shown(len(x), limit)
     spans: list[Span] = []
     for before, i in zip([-1, *which], which, strict=False):

@@ -1,4 +1,4 @@
-"""Score functions: how much a query and a key have to do with each other. One entry each."""
+"""The registry of score functions, which measure how well a query matches a key."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ class Score(Entry):
     """One score function: ``apply(queries [h, T_q, d_k], keys [h, T_k, d_k], p)`` gives scores [h, T_q, T_k].
 
     ``p`` holds the entry's tables and options by name: tensors on the device for ``apply``, float64 arrays for
-    ``explain(query [d_k], key [d_k], p, limit)``, which writes one score out. ``code`` is an expression of PyTorch with
-    Q, K and the tables in scope; options stand in it as ``{name}``.
+    ``explain(query [d_k], key [d_k], p, limit)``, which writes out one score. ``code`` is a PyTorch expression with Q,
+    K and the tables in scope, and with options as ``{name}``.
     """
 
     formula: str
@@ -34,7 +34,7 @@ SCORES = {
         Score(
             name="dot",
             title="dot",
-            about="The sum of the products of query and key (Luong et al. 2015). Divided by √d_k, which is the scale "
+            about="The sum of the products of query and key (Luong et al. 2015). Divided by √d_k with the scale "
             "switch, it is the scaled dot product (Vaswani et al. 2017).",
             formula=r"Q K^{\top}",
             apply=functions.dot,
@@ -44,10 +44,10 @@ SCORES = {
         Score(
             name="general",
             title="general",
-            about="The dot product with a learned table between query and key (Luong et al. 2015), shared by all "
-            "heads. It begins as the identity, where it is the dot product.",
+            about="The dot product with a learned matrix between query and key (Luong et al. 2015), shared by all "
+            "heads. It is initially the identity, which gives the plain dot product.",
             tables=(
-                Table("W_a", "What stands between query and key, shared by all heads", ("d_k", "d_k"), "identity"),
+                Table("W_a", "The matrix between query and key, shared by all heads", ("d_k", "d_k"), "identity"),
             ),
             formula=r"Q W_a K^{\top}",
             apply=functions.general,
@@ -57,8 +57,8 @@ SCORES = {
         Score(
             name="concat",
             title="concat",
-            about="Query and key side by side through one hidden layer with tanh (Luong et al. 2015), whose tables "
-            "all heads share.",
+            about="Query and key concatenated, then one hidden layer with tanh (Luong et al. 2015), shared by all "
+            "heads.",
             tables=(
                 Table("W_c", "From query (upper half) and key (lower half) to the hidden units, shared by all heads",
                       ("two_d_k", "hidden")),
@@ -72,8 +72,8 @@ SCORES = {
         Score(
             name="additive",
             title="additive",
-            about="A table each for query and key, added, through tanh, and weighed by a vector "
-            "(Bahdanau et al. 2015); all heads share them.",
+            about="Query and key each multiplied by a matrix, added, passed through tanh and weighted by a vector "
+            "(Bahdanau et al. 2015); shared by all heads.",
             tables=(
                 Table("W_d", "From a query to the hidden units, shared by all heads", ("d_k", "hidden"), role="query"),
                 Table("W_e", "From a key to the hidden units, shared by all heads", ("d_k", "hidden"), role="key"),
@@ -88,7 +88,7 @@ SCORES = {
             name="cosine",
             title="cosine",
             about="The dot product divided by the lengths of query and key: only their directions count "
-            "(Graves et al. 2014). It stays within −1 and 1, so weights stay even unless the temperature is low.",
+            "(Graves et al. 2014). It lies between −1 and 1, so weights are even unless the temperature is low.",
             formula=r"q \cdot k \div (|q|\,|k|)",
             apply=functions.cosine,
             explain=functions.explain_cosine,

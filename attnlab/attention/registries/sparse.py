@@ -1,4 +1,4 @@
-"""Normalisers that give most keys a weight of exactly 0: sparsemax and entmax 1.5, in tensors and written out."""
+"""Normalisers that give most keys a weight of exactly 0, sparsemax and entmax 1.5, as tensors and written out."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -27,7 +27,7 @@ weights = (z - taus.gather(-1, size - 1)).clamp_min(0).square()"""
 
 
 def sparsemax(logits: Tensor, p: Mapping[str, Any]) -> Tensor:
-    """Return the point of the simplex that is nearest to each row (Martins & Astudillo 2016, algorithm 1)."""
+    """Return the closest probability distribution to each row (Martins & Astudillo 2016, algorithm 1)."""
     z = _shifted(logits)
     tau = _sparsemax_threshold(z)
     return (z - tau).clamp_min(0).to(logits.dtype)
@@ -47,7 +47,7 @@ def entmax15(logits: Tensor, p: Mapping[str, Any]) -> Tensor:
 
 
 def _entmax15_threshold(z: Tensor) -> Tensor:
-    """Return τ: for the n largest, Σ (z − τ)² = 1 is solved by their mean less √(1 ÷ n − their variance)."""
+    """Return τ: for the n largest, Σ (z − τ)² = 1 is solved by their mean minus √(1 ÷ n − their variance)."""
     top = z.sort(dim=-1, descending=True).values
     n = _counts(top)
     mean, square = top.cumsum(-1) / n, top.square().cumsum(-1) / n
@@ -57,7 +57,7 @@ def _entmax15_threshold(z: Tensor) -> Tensor:
 
 
 def _shifted(logits: Tensor) -> Tensor:
-    """Return logits less the largest of their row, which both ignore, in float32 or better: τ is a sum of many."""
+    """Return logits minus their row's maximum, which changes no weight, in float32 or better, since τ sums many."""
     wide = widened(logits)
     return wide - wide.amax(-1, keepdim=True)
 
@@ -67,7 +67,7 @@ def _counts(top: Tensor) -> Tensor:
 
 
 def explain_sparsemax(logits: Floats, j: int, p: Mapping[str, Any], limit: int | None) -> tuple[Line, ...]:
-    """Write max(0, z − τ) out, with τ from the scores above it."""
+    """Write out max(0, z − τ), with τ from the scores above it."""
     z: Floats = np.asarray(logits, dtype=np.float64)
     if z[j] == -np.inf or not np.isfinite(z.max()):
         return _without_share(z, j)
@@ -83,12 +83,12 @@ def explain_sparsemax(logits: Floats, j: int, p: Mapping[str, Any], limit: int |
         line("= ", Span(number(max(0.0, z[j] - tau)), "attention")),
         *_support(z, j, tau, len(above)),
         line("their sum: ", joined(terms, which)),
-        line(f"the threshold τ = (their sum − 1) ÷ how many they are: {share}"),
+        line(f"the threshold τ = (their sum − 1) ÷ their number: {share}"),
     )
 
 
 def explain_entmax15(logits: Floats, j: int, p: Mapping[str, Any], limit: int | None) -> tuple[Line, ...]:
-    """Write max(0, z ÷ 2 − τ)² out, with τ and what is above it."""
+    """Write out max(0, z ÷ 2 − τ)², with τ and the scores above it."""
     z: Floats = np.asarray(logits, dtype=np.float64)
     if z[j] == -np.inf or not np.isfinite(z.max()):
         return _without_share(z, j)
@@ -118,10 +118,11 @@ def _threshold(z: Floats, of: Callable[[Tensor], Tensor]) -> float:
 
 def _support(z: Floats, j: int, tau: float, count: int) -> tuple[Line, ...]:
     place = "one of them" if z[j] > tau else "not one of them: its weight is exactly 0"
-    return (line(f"above the threshold τ {'are' if count > 1 else 'is'} {count} of {len(z)} scores; this is ", place),)
+    verb = "are" if count > 1 else "is"
+    return (line(f"{count} of {len(z)} scores {verb} above the threshold τ; this is ", place),)
 
 
 def _without_share(z: Floats, j: int) -> tuple[Line, ...]:
     if z[j] == -np.inf and np.isfinite(z.max()):
         return (line("−∞ is below any threshold"), line("= 0"))
-    return (line("the scores of this row hold ∞ or NaN, so they have no shares"), line("= NaN"))
+    return (line("the scores of this row contain ∞ or NaN, so the weights are undefined"), line("= NaN"))

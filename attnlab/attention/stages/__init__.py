@@ -1,1 +1,1 @@
-"""The stages of attention: their table, what each computes, how a cell is explained, and the walk through them."""
+"""The stages of attention: their table, computation and code, explanations of cells, and the walk through them."""

@@ -1,4 +1,4 @@
-"""Arithmetic written out: spans of text with a role, for the Explain panel, the terminal and the figures alike."""
+"""Arithmetic written out as spans of text with a role, for the Explain panel, the terminal and the figures."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.floating]
 LARGE = 30.0
-"""From this size on, scores are written with the largest of their row subtracted, as they are computed."""
+"""Scores above this size are written with the maximum of their row subtracted, as in the computation."""
 LIMIT = 6
-"""Terms of a sum that are written out before the rest is counted."""
+"""The maximum number of terms written out in a sum; the others are only counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ Line = tuple[Span, ...]
 
 
 def number(value: float) -> str:
-    """Return ``value`` with four decimals, without trailing zeros in the way, with a true minus sign."""
+    """Return ``value`` with four decimals, or in e-notation if it is very large or small, with a true minus sign."""
     value = float(value) + 0.0  # zero has no sign
     if math.isnan(value):
         return "NaN"
@@ -43,7 +43,7 @@ def number(value: float) -> str:
 
 
 def short(value: float) -> str:
-    """Return ``value`` as :func:`number` does, without trailing zeros after the second decimal."""
+    """Return ``value`` like :func:`number`, without trailing zeros after the second decimal."""
     text = number(value)
     if "e" in text or "." not in text:
         return text
@@ -52,13 +52,13 @@ def short(value: float) -> str:
 
 
 def signed(value: float) -> str:
-    """Return ``value`` for use inside a sum: in brackets when negative."""
+    """Return ``value`` as a term of a sum: in brackets if it is negative."""
     text = short(value)
     return f"({text})" if text.startswith("−") else text
 
 
 def line(*parts: str | Span | Iterable[Span]) -> Line:
-    """Return one line of the parts given; bare strings become plain spans."""
+    """Return one line made of ``parts``; strings become plain spans."""
     spans: list[Span] = []
     for part in parts:
         if isinstance(part, str):
@@ -71,7 +71,7 @@ def line(*parts: str | Span | Iterable[Span]) -> Line:
 
 
 def shown(count: int, limit: int | None, must: int | None = None) -> list[int]:
-    """Return which of ``count`` terms are written out: all, or the first ones, ``must`` and the last one."""
+    """Return the indices of the terms to write out: all of ``count``, or the first ones, ``must`` and the last one."""
     if limit is None or count <= limit:
         return list(range(count))
     keep = {*range(limit - 2), count - 1}
@@ -79,7 +79,7 @@ def shown(count: int, limit: int | None, must: int | None = None) -> list[int]:
 
 
 def joined(terms: Sequence[Sequence[Span]], which: Sequence[int]) -> Line:
-    """Return the chosen terms with plus signs between, and how many were left out where there is a gap."""
+    """Return the chosen terms joined by plus signs, with the number of omitted terms in each gap."""
     spans: list[Span] = []
     for before, i in pairwise([-1, *which]):
         gap = i - before - 1
@@ -92,16 +92,16 @@ def joined(terms: Sequence[Sequence[Span]], which: Sequence[int]) -> Line:
 
 
 def eased(scores: Floats) -> tuple[Floats, tuple[Line, ...]]:
-    """Return a row of scores as it is written out: less its largest where that is large, with the line that says so."""
+    """Return a row of scores, minus its maximum if that is large, and a line that says so if it was subtracted."""
     largest = float(scores.max())
     if abs(largest) <= LARGE:
         return scores, ()
-    said = line("the largest, ", Span(number(largest), style="strong"), ", is subtracted from all first")
+    said = line("first subtract the maximum, ", Span(number(largest), style="strong"), ", from all scores")
     return scores - largest, (said,)
 
 
 def products(left: Floats, right: Floats, roles: tuple[str, str], limit: int | None) -> Line:
-    """Return ``a·b + c·d + …`` of two vectors of equal length, each side in its role."""
+    """Return ``a·b + c·d + …`` for two vectors of equal length, each with its role."""
     which = shown(len(left), limit)
     terms: list[Sequence[Span]] = [()] * len(left)
     for i in which:
@@ -110,6 +110,6 @@ def products(left: Floats, right: Floats, roles: tuple[str, str], limit: int | N
 
 
 def plain(spans: Line) -> str:
-    """Return a line as plain text: powers with ^, indices with _."""
+    """Return a line as plain text, with ^ for powers and _ for indices."""
     marks = {"sup": "^{%s}", "sub": "_%s"}
     return "".join(marks.get(span.style, "%s") % span.text for span in spans)

@@ -1,4 +1,4 @@
-"""What the stages before one have computed, as its functions see it; :class:`attnlab.Trace` is one."""
+"""The protocol through which a stage's functions read earlier stages; :class:`attnlab.Trace` implements it."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
@@ -19,19 +19,19 @@ class StageEntry(Protocol):
 
     @property
     def title(self) -> str:
-        """Its title on cards."""
+        """The title on cards."""
 
     @property
     def role(self) -> str:
-        """The role that decides its colours."""
+        """The role that determines the colour."""
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """The names of its axes."""
+        """The names of the axes."""
 
     @property
     def has_heads(self) -> bool:
-        """Whether each head has one."""
+        """Whether the first axis is the head."""
 
 
 class Computed(Protocol):
@@ -43,11 +43,11 @@ class Computed(Protocol):
 
     @property
     def device(self) -> torch.device:
-        """Where it is computed."""
+        """The device of the computation."""
 
     @property
     def dtype(self) -> torch.dtype:
-        """The number format."""
+        """The dtype of the computation."""
 
     @property
     def hidden(self) -> Tensor | None:
@@ -76,7 +76,7 @@ class Computed(Protocol):
         """Return a stage averaged over its heads."""
 
     def take(self, tensor: Tensor) -> Tensor:
-        """Return a tensor of the experiment on the device, in the dtype."""
+        """Return a tensor of the experiment on this device in this dtype."""
 
     def parameters(self, entry: Entry) -> Mapping[str, Any]:
         """Return the tables and options of an entry by name."""

@@ -1,7 +1,7 @@
-"""What each stage computes, from the stages before it.
+"""The computation of each stage from earlier stages.
 
-Every function takes a batch as well, whose axis stands first: [B, T, d] and [B, h, T, d]. One sequence is computed by
-``mm`` and ``bmm``, which take less time on small matrices than what works for any number of axes.
+Every function also accepts a batch, whose axis comes first: [B, T, d] and [B, h, T, d]. A single sequence uses ``mm``
+and ``bmm``, which are faster on small matrices than operations for any number of axes.
 """
 
 from functools import lru_cache
@@ -18,17 +18,17 @@ from attnlab.attention.stages.computed import Computed
 
 
 def _before(t: Computed, name: str, place: int = 0) -> Tensor:
-    """Return what a stage is computed from."""
+    """Return a source of a stage as a tensor."""
     return t[t.sources(name)[place]]
 
 
 def _positioned(t: Computed, embeddings: Tensor) -> Tensor:
-    """Return embeddings [T, d] with positions added, a tensor that the experiment does not hold."""
+    """Return embeddings [T, d] with positions added, never the experiment's own tensor."""
     position = POSITIONS[t.experiment.config.positions]
     x = t.take(embeddings)
     if position.encode is not None:
         return x + t.take(position.encode(embeddings.shape[-2], embeddings.shape[-1], t.parameters(position)))
-    return x.clone() if x.data_ptr() == embeddings.data_ptr() else x  # results are the caller's to change
+    return x.clone() if x.data_ptr() == embeddings.data_ptr() else x  # callers may change results
 
 
 def inputs(t: Computed) -> Tensor:
@@ -108,17 +108,17 @@ def _rotated(t: Computed, name: str) -> Tensor:
 
 
 def rotated_queries(t: Computed) -> Tensor:
-    """Return the queries turned by their positions, [h, T_q, d_k]."""
+    """Return the queries rotated by their positions, [h, T_q, d_k]."""
     return _rotated(t, "rotated_queries")
 
 
 def rotated_keys(t: Computed) -> Tensor:
-    """Return the keys turned by their positions, [h, T_k, d_k]."""
+    """Return the keys rotated by their positions, [h, T_k, d_k]."""
     return _rotated(t, "rotated_keys")
 
 
 def scores(t: Computed) -> Tensor:
-    """Return how well each query fits each key, [h, T_q, T_k]."""
+    """Return how well each query matches each key, [h, T_q, T_k]."""
     score = SCORES[t.experiment.config.score]
     queries, keys = _before(t, "scores"), _before(t, "scores", 1)
     if queries.ndim == 3:
@@ -127,7 +127,7 @@ def scores(t: Computed) -> Tensor:
 
 
 def scaled(t: Computed) -> Tensor:
-    """Return the scores divided."""
+    """Return the scores divided by the scale, [h, T_q, T_k]."""
     divisor = t.experiment.divisor
     if divisor is None:
         return t["scores"]
@@ -137,13 +137,13 @@ def scaled(t: Computed) -> Tensor:
 
 @lru_cache(maxsize=32)
 def _scalar(value: float, dtype: torch.dtype, device: torch.device) -> Tensor:
-    """Return a number as a shared 0-d tensor, which halves the time of small layers."""
+    """Return a number as a cached 0-d tensor, which halves the time of small layers."""
     with torch.inference_mode(False):
         return torch.tensor(value, dtype=dtype, device=device)
 
 
 def biased(t: Computed) -> Tensor:
-    """Return the scores with what their positions add."""
+    """Return the scores plus the bias of the position scheme."""
     e = t.experiment
     position = POSITIONS[e.config.positions]
     assert position.bias is not None
@@ -157,7 +157,7 @@ def capped(t: Computed) -> Tensor:
 
 
 def masked(t: Computed) -> Tensor:
-    """Return the scores with those of masked pairs filled."""
+    """Return the scores with masked pairs replaced by the fill value."""
     hidden = t.hidden
     before = _before(t, "masked")
     if hidden is None:
@@ -168,7 +168,7 @@ def masked(t: Computed) -> Tensor:
 
 
 def weights(t: Computed) -> Tensor:
-    """Return the scores normalised: each row the shares of one whole; rows with nothing left are 0."""
+    """Return the normalised scores; with softmax each row sums to 1. Rows without a visible key are 0."""
     config = t.experiment.config
     made = _normalized(t, _before(t, "weights"))
     if t.hidden is None or config.option("fill") != "-inf" or not t.has_empty_rows:
@@ -189,13 +189,13 @@ def _normalized(t: Computed, logits: Tensor) -> Tensor:
 
 
 def zeroed(t: Computed) -> Tensor:
-    """Return the weights with those of masked pairs set to 0, whose rows no longer sum to 1."""
+    """Return the weights with masked pairs set to 0; their rows no longer sum to 1."""
     hidden = t.hidden
     return t["weights"] if hidden is None else t["weights"].masked_fill(hidden, 0)
 
 
 def dropped(t: Computed) -> Tensor:
-    """Return the weights after dropout: some 0, the others divided by what is left on average."""
+    """Return the weights after dropout: some are 0, the others are divided by 1 − p."""
     e = t.experiment
     share = e.config.option("dropout")
     kept = _kept(e.n_heads, e.T_q, e.T_k, share, e.config.option("dropout_seed")).to(t.device)
@@ -210,7 +210,7 @@ def _kept(h: int, t_q: int, t_k: int, share: float, seed: int) -> Tensor:
 
 
 def context(t: Computed) -> Tensor:
-    """Return the values mixed by the weights, [h, T_q, d_v]; of heads that are switched off 0."""
+    """Return the values mixed by the weights, [h, T_q, d_v]; 0 for heads that are switched off."""
     weights, values = _before(t, "context"), t["values"]
     mixed = bmm(weights, values) if weights.ndim == 3 else matmul(weights, values)
     if t.experiment.config.ablated:
@@ -219,11 +219,11 @@ def context(t: Computed) -> Tensor:
 
 
 def merged(t: Computed) -> Tensor:
-    """Return the heads side by side, [T_q, h·d_v]."""
+    """Return the heads concatenated, [T_q, h·d_v]."""
     return t["context"].transpose(-3, -2).flatten(-2)
 
 
 def output(t: Computed) -> Tensor:
-    """Return the heads side by side, mixed by W_o, [T_q, d_out]."""
+    """Return the concatenated heads, mixed by W_o, [T_q, d_out]."""
     w = t.experiment.weights
     return _project(t, t["merged"] if "merged" in t else merged(t), w.W_o, w.b_o)

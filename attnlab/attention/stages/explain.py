@@ -1,4 +1,4 @@
-"""One cell of a stage as arithmetic, with the numbers put in: of one head, or of the mean over heads."""
+"""Explain one cell of a stage as arithmetic with its numbers, for one head or the mean over heads."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ __all__ = ["Cell", "Explanation", "explain"]
 
 
 def explain(trace: "Trace", cell: Cell, limit: int | None = 6) -> Explanation:
-    """Explain one cell; at most ``limit`` terms of a sum are written out, None writes all.
+    """Explain one cell; at most ``limit`` terms of a sum are written out, or all if it is None.
 
     Raises:
         KeyError: the stage does not exist in this configuration.

@@ -1,4 +1,4 @@
-"""Cells from the scores to the output as arithmetic, with the numbers put in."""
+"""Explain cells of the stages from scores to output as arithmetic with their numbers."""
 
 from collections.abc import Callable
 
@@ -64,7 +64,7 @@ _STEPS: dict[str, Callable[[Computed, Cell], tuple[Line, ...]]] = {
 
 
 def _chain(trace: Computed, cell: Cell, limit: int | None, name: str) -> tuple[Line, ...]:
-    """Return what led to a stage of this cell, one line a stage, nearest first; the score last."""
+    """Return the computation that leads to a stage of this cell: one line per stage, the score last."""
     lines: list[Line] = []
     while name != "scores":
         if name in _STEPS:
@@ -75,17 +75,17 @@ def _chain(trace: Computed, cell: Cell, limit: int | None, name: str) -> tuple[L
 
 
 def scaled(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
-    """Explain a scaled score: the score divided."""
+    """Explain a scaled score: the score divided by the scale."""
     return made(trace, cell, *_chain(trace, cell, limit, "scaled"))
 
 
 def biased(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
-    """Explain a score with what its positions add."""
+    """Explain a score plus the bias of the position scheme."""
     return made(trace, cell, *_chain(trace, cell, limit, "biased"))
 
 
 def capped(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
-    """Explain a squeezed score."""
+    """Explain a score after the soft cap."""
     return made(trace, cell, *_chain(trace, cell, limit, "capped"))
 
 
@@ -102,26 +102,26 @@ def masked(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
         dtype = str(trace.dtype).removeprefix("torch.")
         filled = line("= ", fill, f", which is beyond {dtype} and becomes −∞" if beyond else "")
         return made(trace, cell, line(reason), filled)
-    stays = line(Span("allowed: stays as it is", style="muted"))
+    stays = line(Span("allowed: unchanged", style="muted"))
     return made(trace, cell, stays, *_chain(trace, cell, limit, "masked"))
 
 
 def weights(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
-    """Explain a weight: its score's share of the row."""
+    """Explain a weight: the row of scores, normalised."""
     e = trace.experiment
     hidden = trace.hidden if "masked" in trace else None
     fill = e.config.option("fill")
     if hidden is not None and fill == "-inf" and bool(hidden[cell.row].all()):
-        nothing = line("nothing is left to attend to in this row")
+        nothing = line("every key of this row is masked")
         return made(trace, cell, nothing, line("= ", Span("0", style="strong")))
     lines = _normalizer_lines(trace, cell, limit)
     reason = masks.reasons(e, cell.row, cell.column) if hidden is not None else ""
     if not reason:
         return made(trace, cell, *lines, *_chain(trace, cell, limit, "weights"))
     if fill == "0" and value_of(trace, cell) != 0:
-        lines = (*lines, line(Span("a score of 0 is not “nothing”: it gets a weight as any other", style="muted")))
+        lines = (*lines, line(Span("a score of 0 does not mean none: it gets a weight like any other", style="muted")))
     if hidden is not None and bool(hidden[cell.row].all()):
-        alike = f"nothing is left to attend to in this row, yet all its scores are {_FILLED[fill]} and so alike"
+        alike = f"every key of this row is masked, but all its scores are {_FILLED[fill]}, so all keys get equal weight"
         return made(trace, cell, line(alike), *lines)
     return made(trace, cell, line(reason), *lines)
 
@@ -133,27 +133,27 @@ def _normalizer_lines(trace: Computed, cell: Cell, limit: int | None) -> tuple[L
     p = {**trace.plain_parameters(normalizer), "finfo": torch.finfo(trace.dtype)}
     lines: list[Line] = []
     if normalizer.tempered and p["temperature"] != 1:
-        logits = logits / p["temperature"]  # in the trace's dtype, where it may be beyond its range
+        logits = logits / p["temperature"]  # in the trace's dtype, where it may overflow
         lines.append(line("all scores ÷ temperature ", Span(short(p["temperature"]), style="strong")))
     row = logits.to("cpu").double().numpy()
     if e.config.option("sink"):
         sink = number_of(trace, e.weights.extra["sinks"][cell.head or 0])
         row = np.append(row, sink)
-        lines.append(line("with the sink's ", Span(short(sink), style="strong"), " as one more score"))
+        lines.append(line("the sink adds the score ", Span(short(sink), style="strong")))
     return (*lines, *normalizer.explain(row, cell.column, p, limit))
 
 
 def zeroed(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
-    """Explain a weight that is masked after softmax, or stays and lacks its share of what was taken away."""
+    """Explain a weight that is masked after softmax, or one that stays although its row no longer sums to 1."""
     reason = masks.reasons(trace.experiment, cell.row, cell.column)
     before = value_of(trace, cell, "weights")
     if reason:
         alone = NORMALIZERS[trace.experiment.config.normalizer].alone
-        then = "; each key has its weight on its own" if alone else " too late: the row lacks it"
+        then = "; the other weights do not depend on it" if alone else " too late: the row no longer sums to 1"
         late = line(Span(f"its weight {number(before)} is set to 0{then}", style="muted"))
         hidden = trace.hidden
         empty = hidden is not None and bool(hidden[cell.row].all())
-        nothing = (line("nothing is left to attend to in this row"),) if empty else ()
+        nothing = (line("every key of this row is masked"),) if empty else ()
         return made(trace, cell, *nothing, line(reason), line("= ", Span("0", style="strong")), late)
     total = float(trace.array("zeroed")[cell.head or 0, cell.row].sum())
     return made(trace, cell, line("weight ", _strong(before), " stays"), line(f"the row sums to {number(total)}"))
@@ -165,9 +165,9 @@ def dropped(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     share = e.config.option("dropout")
     before, after = value_of(trace, cell, source(e, "dropped")), value_of(trace, cell)
     if before == 0:
-        first = line("its weight is 0 already, dropped or not")
+        first = line("its weight is already 0, dropped or not")
     elif after == 0:
-        first = line(f"dropped: its weight {number(before)} counts as 0 in this draw")
+        first = line(f"dropped: its weight {number(before)} is set to 0 with this seed")
     else:
         first = line(f"kept: {number(before)} ÷ (1 − {short(share)}) = ", _strong(after))
     total = float(trace.array("dropped")[cell.head or 0, cell.row].sum())
@@ -178,7 +178,7 @@ def context(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a context number: a column of the values, mixed by a row of weights."""
     e, head = trace.experiment, cell.head or 0
     if head in e.config.ablated:
-        return made(trace, cell, line(f"head {head} is switched off: its context counts as 0"))
+        return made(trace, cell, line(f"head {head} is switched off: its context is set to 0"))
     row = trace.array(source(e, "context"))[head, cell.row]
     column = trace.array("values")[head, :, cell.column]
     return made(
@@ -190,14 +190,14 @@ def context(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
 
 
 def merged(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
-    """Explain a number of the merged heads: whose it is."""
+    """Explain a number of the merged heads: its head and column."""
     head, column = divmod(cell.column, trace.experiment.d_v)
     whose = line(f"head {head}, column {column} of the context")
     return made(trace, cell, whose, line("= ", _strong(value_of(trace, cell))))
 
 
 def output(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
-    """Explain an output number: the heads side by side, times a column of W_o."""
+    """Explain an output number: the concatenated heads times a column of W_o."""
     e = trace.experiment
     side_by_side = trace.array("context")[:, cell.row].reshape(-1)
     if e.weights.W_o is None:
@@ -206,7 +206,7 @@ def output(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
         lines.append(line("= ", short(side_by_side[cell.column])))
     else:
         w = numbers_of(trace, e.weights.W_o[:, cell.column])
-        lines = [line("heads side by side · W", Span("o", style="sub"), f", column {cell.column}")]
+        lines = [line("concatenated heads · W", Span("o", style="sub"), f", column {cell.column}")]
         lines.append(line("= ", products(side_by_side, w, ("attention", ""), limit)))
     if e.weights.b_o is not None:
         lines.append(line("+ bias ", signed(number_of(trace, e.weights.b_o[cell.column]))))

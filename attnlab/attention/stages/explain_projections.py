@@ -1,4 +1,4 @@
-"""Cells of inputs, queries, keys and values as arithmetic, with the numbers put in."""
+"""Explain cells of inputs, queries, keys and values as arithmetic with their numbers."""
 
 from typing import TYPE_CHECKING
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def inputs(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
-    """Explain an input: the number given, and what its position adds."""
+    """Explain an input: the number given plus the encoding of its position."""
     return made(trace, cell, *_given_lines(trace, cell, trace.experiment.embeddings))
 
 
 def memory(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
-    """Explain a number of the second sequence: the number given, and what its position adds."""
+    """Explain a number of the second sequence: the number given plus the encoding of its position."""
     return made(trace, cell, *_given_lines(trace, cell, trace.experiment.memory))
 
 
@@ -40,7 +40,7 @@ def _given_lines(trace: Computed, cell: Cell, embeddings: "Tensor") -> tuple[Lin
 
 
 def _projection(trace: Computed, cell: Cell, limit: int | None, symbol: str, role: str, n_heads: int) -> Explanation:
-    """Explain a cell of X W + b; ``symbol`` is the small letter of queries, keys or values."""
+    """Explain a cell of X W + b; ``symbol`` is q, k or v."""
     e = trace.experiment
     weight: Tensor | None = getattr(e.weights, f"W_{symbol}")
     bias: Tensor | None = getattr(e.weights, f"b_{symbol}")
@@ -118,10 +118,10 @@ def _rotated(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
 
 
 def rotated_queries(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
-    """Explain a number of a turned query."""
+    """Explain a number of a rotated query."""
     return _rotated(trace, cell, limit)
 
 
 def rotated_keys(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
-    """Explain a number of a turned key."""
+    """Explain a number of a rotated key."""
     return _rotated(trace, cell, limit)

@@ -1,4 +1,4 @@
-"""A cell, and what is said of it: its value and the lines of arithmetic that lead to it."""
+"""A cell of a stage and its explanation: the value and the arithmetic that leads to it."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell of a stage; ``head`` is None for the mean over heads, and where a stage has no heads."""
+    """One cell of a stage; ``head`` is None for the mean over heads, and for a stage without heads."""
 
     stage: str
     row: int
@@ -38,38 +38,38 @@ class Explanation:
 
 
 def labels(e: "Experiment", axes: tuple[str, ...], row: int, column: int) -> tuple[str, str]:
-    """Return what the row and the column of a cell are called."""
+    """Return the labels of a cell's row and column."""
     return label(e, axes[-2], row), label(e, axes[-1], column)
 
 
 def value_of(trace: Computed, cell: Cell, stage: str | None = None) -> float:
-    """Return the number in a cell, or in the same place of another stage; without a head that of the first."""
+    """Return the number in a cell, or in the same place of another stage; for the first head if the cell has none."""
     name = stage or cell.stage
     array = trace.array(name)
     return float(array[cell.head or 0, cell.row, cell.column] if array.ndim == 3 else array[cell.row, cell.column])
 
 
 def shown_value(trace: Computed, cell: Cell) -> float:
-    """Return the number in a cell as it is shown: where the stage has heads and the cell none, their mean."""
+    """Return the number shown for a cell: the mean over heads if the stage has heads and the cell has none."""
     if cell.head is None and trace.stage(cell.stage).has_heads:
         return float(trace.mean(cell.stage)[cell.row, cell.column])
     return value_of(trace, cell)
 
 
 def made(trace: Computed, cell: Cell, *lines: Line) -> Explanation:
-    """Return the explanation of a cell by these lines."""
+    """Return the explanation of a cell made of ``lines``."""
     stage = trace.stage(cell.stage)
     names = labels(trace.experiment, stage.axes, cell.row, cell.column)
     return Explanation(cell, stage.title, stage.role, names, value_of(trace, cell), lines)
 
 
 def numbers_of(trace: Computed, tensor: "Tensor") -> Floats:
-    """Return numbers as they are computed with, rounded to the trace's dtype."""
-    here = tensor.detach().cpu()  # and rounded here: what the experiment holds need not travel to the device and back
+    """Return numbers rounded to the trace's dtype, in which they are computed, as float64."""
+    here = tensor.detach().cpu()  # rounded on the CPU, to avoid a copy to the device and back
     rounded: Floats = here.to(trace.dtype).to(torch.float64).numpy()
     return rounded
 
 
 def number_of(trace: Computed, tensor: "Tensor") -> float:
-    """Return one number as it is computed with."""
+    """Return one number rounded to the trace's dtype."""
     return float(numbers_of(trace, tensor))

@@ -1,4 +1,4 @@
-"""Which cells of other stages belong to a cell: the row of Q, the row of K, the two tokens, and so on."""
+"""The regions of other stages that a cell depends on: the row of Q, the row of K, the two tokens, and so on."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A row, a column, a cell or all of a stage; None stands for all. ``role`` is the colour of its outline."""
+    """A row, a column, a cell or all of a stage; None means all. ``role`` is the colour of the outline."""
 
     row: int | None
     column: int | None
@@ -22,7 +22,7 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Coordinates:
-    """What a cell points at: a query, a key, a head, a column of the values; None where it does not."""
+    """The query, key, column of the values and head that a cell refers to; None for those that it does not."""
 
     query: int | None = None
     key: int | None = None
@@ -31,7 +31,7 @@ class Coordinates:
 
 
 def coordinates(e: "Experiment", cell: Cell) -> Coordinates:
-    """Return what a cell points at; a token of the inputs is a query."""
+    """Return the coordinates of a cell; a token of the inputs is a query."""
     stage = BY_NAME[cell.stage]
     axes = stage.axes
     at = {axes[-2]: cell.row, axes[-1]: cell.column}
@@ -42,12 +42,12 @@ def coordinates(e: "Experiment", cell: Cell) -> Coordinates:
 
 
 def side_by_side(e: "Experiment", stage: Stage) -> bool:
-    """Return whether the columns of a stage are those of the heads, one beside the other."""
+    """Return whether the columns of a stage are those of the concatenated heads."""
     return stage.axes[-1] == "merged" or (stage.name == "output" and e.weights.W_o is None)
 
 
 def linked(e: "Experiment", cell: Cell, stage: Stage) -> tuple[Region, ...]:
-    """Return the regions of ``stage`` that belong to ``cell``; of its own stage, the cell itself."""
+    """Return the regions of ``stage`` related to ``cell``; in the cell's own stage, the cell itself."""
     if stage.name == cell.stage:
         return (Region(cell.row, cell.column, cell.head, "neutral"),)
     at = coordinates(e, cell)

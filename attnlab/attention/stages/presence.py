@@ -1,4 +1,4 @@
-"""Which stages a configuration has besides those that are always there, and what each is computed from."""
+"""The optional stages of a configuration, and the sources that each stage is computed from."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -53,7 +53,7 @@ SOURCES: dict[str, tuple[tuple[str, ...], ...]] = {
     "merged": (("context",),),
     "output": (("merged", "context"),),
 }
-"""For each stage its sources; of each, the first one that the configuration has."""
+"""The sources of each stage; each source is the first of its candidates that the configuration has."""
 
 
 def has(e: "Experiment", name: str) -> bool:
@@ -62,10 +62,10 @@ def has(e: "Experiment", name: str) -> bool:
 
 
 def source(e: "Experiment", name: str, place: int = 0) -> str:
-    """Return the stage that a stage is computed from in this configuration; ``place`` counts its sources."""
+    """Return the name of a source of a stage in this configuration; ``place`` is the index of the source."""
     return next(candidate for candidate in SOURCES[name][place] if has(e, candidate))
 
 
 def sources(e: "Experiment", name: str) -> tuple[str, ...]:
-    """Return all stages that a stage is computed from in this configuration."""
+    """Return the names of all sources of a stage in this configuration."""
     return tuple(source(e, name, place) for place in range(len(SOURCES.get(name, ()))))

@@ -1,4 +1,4 @@
-"""What each stage is written as: a formula for its header, and the PyTorch that does the same."""
+"""The formula of each stage for its header, and the equivalent PyTorch code."""
 
 import re
 from collections.abc import Callable
@@ -20,34 +20,34 @@ VARIABLES = {
     "inputs": "X", "memory": "M", "queries": "Q", "keys": "K", "values": "V", "normed_queries": "Q_normed",
     "normed_keys": "K_normed", "rotated_queries": "Q_rotated", "rotated_keys": "K_rotated", "context": "Z",
 }  # fmt: skip
-"""What stages are called in code, where that is not their name."""
+"""Variable names of stages in code, if different from the stage's name."""
 
 
 def variable(name: str) -> str:
-    """Return what a stage is called in code."""
+    """Return the variable name of a stage in code."""
     return VARIABLES.get(name, name)
 
 
 def _x(e: "Experiment", name: str, place: int = 0) -> str:
-    """Return what the source of a stage is called in code."""
+    """Return the variable name of a stage's source in code."""
     return variable(source(e, name, place))
 
 
 def _with(expression: str, **variables: str) -> str:
-    """Return an expression with some of its variables called otherwise."""
+    """Return an expression with variables renamed, old name to new name."""
     for old, new in variables.items():
         expression = re.sub(rf"\b{old}\b", new, expression)
     return expression
 
 
 def inputs_formula(e: "Experiment") -> str:
-    """Return X, or X with what its positions add."""
+    """Return X, or X plus the position encoding."""
     position = POSITIONS[e.config.positions]
     return "X" if position.encode is None else position.formula
 
 
 def memory_formula(e: "Experiment") -> str:
-    """Return M, or M with what its positions add."""
+    """Return M, or M plus the position encoding."""
     return inputs_formula(e).replace("X", "M", 1)
 
 
@@ -119,12 +119,12 @@ def normed_code(of: str) -> Callable[["Experiment"], str]:
 
 
 def rotated_formula(of: str) -> Callable[["Experiment"], str]:
-    """Return the formula of turned queries or keys."""
+    """Return the formula of rotated queries or keys."""
     return lambda e: POSITIONS[e.config.positions].formula.replace("{x}", _LETTERS[of][0])
 
 
 def rotated_code(of: str) -> Callable[["Experiment"], str]:
-    """Return the code of turned queries or keys."""
+    """Return the code of rotated queries or keys."""
 
     def code(e: "Experiment") -> str:
         position, given = POSITIONS[e.config.positions], _x(e, f"rotated_{of}")
@@ -135,7 +135,7 @@ def rotated_code(of: str) -> Callable[["Experiment"], str]:
 
 
 def _filled(code: str, e: "Experiment", entry: Entry) -> str:
-    """Return the code of an entry with its options put in, which stand in it as {name}."""
+    """Return the code of an entry with the values of its options in place of {name}."""
     for option in entry.options:
         code = code.replace(f"{{{option.name}}}", repr(e.config.option(option.name)))
     return code
@@ -156,7 +156,7 @@ _DIVISORS = {"sqrt_d_k": (r"\sqrt{d_k}", "K.shape[-1]"), "sqrt_d_model": (r"\sqr
 
 
 def scaled_formula(e: "Experiment") -> str:
-    """Return by what scores are divided."""
+    """Return the formula of the divisor of the scores."""
     scale = e.config.scale
     return rf"\div\, {_DIVISORS[scale][0] if isinstance(scale, str) else number(scale)}"
 
@@ -168,7 +168,7 @@ def scaled_code(e: "Experiment") -> str:
 
 
 def biased_formula(e: "Experiment") -> str:
-    """Return what positions add to the scores."""
+    """Return the formula of the bias of the position scheme."""
     return POSITIONS[e.config.positions].formula
 
 
@@ -179,13 +179,13 @@ def biased_code(e: "Experiment") -> str:
 
 
 def capped_formula(e: "Experiment") -> str:
-    """Return how scores are squeezed."""
+    """Return the formula of the soft cap."""
     cap = f"{e.config.option('soft_cap'):g}"
     return rf"{cap} \tanh(s \div {cap})"
 
 
 def capped_code(e: "Experiment") -> str:
-    """Return the code that squeezes the scores."""
+    """Return the code of the soft cap."""
     cap = e.config.option("soft_cap")
     return f"capped = {cap!r} * torch.tanh({_x(e, 'capped')} / {cap!r})"
 
@@ -194,12 +194,12 @@ _FILL_FORMULAS = {"-inf": r"{-\infty}", "-1e9": r"{-10^9}", "0": "0", "after": "
 
 
 def masked_formula(e: "Experiment") -> str:
-    """Return what is masked, and what becomes of it."""
+    """Return the names of the masks and the value that masked scores get."""
     return f"{masks.formula(e)} = {_FILL_FORMULAS[e.config.option('fill')]}"
 
 
 def _allowed_code(e: "Experiment", of: str) -> str:
-    """Return the code that assigns what may be attended to."""
+    """Return the code that assigns ``allowed``, the pairs that may attend."""
     config = e.config
     if not config.masks:
         if config.mask is None:
@@ -214,7 +214,7 @@ def _allowed_code(e: "Experiment", of: str) -> str:
 
 
 def masked_code(e: "Experiment") -> str:
-    """Return the code that fills the scores of masked pairs."""
+    """Return the code that replaces the scores of masked pairs by the fill value."""
     of, fill = _x(e, "masked"), e.config.option("fill")
     if fill == "-inf":
         return f"{_allowed_code(e, of)}\nmasked = {of}.masked_fill(~allowed, -torch.inf)"
@@ -246,20 +246,20 @@ def weights_code(e: "Experiment") -> str:
         x = "logits"
     lines.append(_filled(normalizer.code, e, normalizer).replace("{x}", x))
     if e.config.option("sink"):
-        lines.append("weights = weights[..., :-1]  # the sink passes nothing on")
+        lines.append("weights = weights[..., :-1]  # the sink has no value")
     cells = e.hidden_cells()
     if has(e, "masked") and e.config.option("fill") == "-inf" and cells is not None and cells.has_empty_rows:
-        lines.append("weights = weights.masked_fill(~allowed.any(-1, keepdim=True), 0)  # nothing left to attend to")
+        lines.append("weights = weights.masked_fill(~allowed.any(-1, keepdim=True), 0)  # rows without a visible key")
     return "\n".join(lines)
 
 
 def zeroed_code(e: "Experiment") -> str:
-    """Return the code that masks after the normaliser."""
+    """Return the code that masks the weights after the normaliser."""
     return f"{_allowed_code(e, 'weights')}\nzeroed = weights.masked_fill(~allowed, 0)"
 
 
 def dropped_formula(e: "Experiment") -> str:
-    """Return the share that is dropped."""
+    """Return the probability of dropout and the divisor of the other weights."""
     share = e.config.option("dropout")
     return rf"p = {share:g},\ \div\, {1 - share:g}"
 
@@ -273,7 +273,7 @@ def dropped_code(e: "Experiment") -> str:
 
 
 def context_formula(e: "Experiment") -> str:
-    """Return that the weights mix the values, and which heads are switched off."""
+    """Return the formula of the context, with the heads that are switched off."""
     off = ", ".join(map(str, e.config.ablated))
     return r"Z = A V" + (rf",\ \mathrm{{off:}}\ {off}" if off else "")
 
@@ -285,18 +285,18 @@ def context_code(e: "Experiment") -> str:
 
 
 def merged_formula(e: "Experiment") -> str:
-    """Return the heads side by side."""
+    """Return the formula of the concatenated heads."""
     return r"[Z_1 Z_2 \ldots]"
 
 
 def merged_code(e: "Experiment") -> str:
-    """Return the code that puts the heads side by side."""
+    """Return the code that concatenates the heads."""
     return "merged = Z.transpose(0, 1).flatten(1)"
 
 
 def output_formula(e: "Experiment") -> str:
     """Return the formula of the output."""
-    text = r"\mathrm{heads\ side\ by\ side}" if e.n_heads > 1 else "Z"
+    text = r"\mathrm{concatenated\ heads}" if e.n_heads > 1 else "Z"
     text = text if e.weights.W_o is None else ("[Z_1 Z_2 \\ldots]\\, W_o" if e.n_heads > 1 else "Z W_o")
     return text if e.weights.b_o is None else f"{text} + b_o"
 

@@ -1,4 +1,4 @@
-"""The table: an attention layer is these stages, and nothing else in the program lists them."""
+"""The table of the stages of an attention layer, which is the program's only list of stages."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 class Stage:
     """One stage of the computation.
 
-    ``axes`` name each axis (see :mod:`attnlab.attention.axes`). ``kind`` is ``"signed"``, ``"probability"`` or
-    ``"positive"``, ``about`` one sentence for a lecture.
+    ``axes`` are the names of the axes (see :mod:`attnlab.attention.axes`). ``kind`` is ``"signed"``, ``"probability"``
+    or ``"positive"``. ``about`` is one sentence for a lecture.
 
-    ``code(e)`` is PyTorch that assigns :attr:`variable`. Run in order, the stages' code needs ``torch``, ``x`` (the
+    ``code(e)`` is PyTorch that assigns :attr:`variable`. The code of all stages in order needs ``torch``, ``x`` (the
     embeddings), in cross-attention ``memory`` (its embeddings), and the weights, biases, tables of entries and ``mask``
-    that the experiment has, by the names of their fields.
+    of the experiment, by the names of their fields.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Stage:
     explain: Callable[[Computed, "Cell", int | None], "Explanation"]
     code: Callable[["Experiment"], str]
     beside: bool = False
-    """Shown like any other, but not among the names that a trace lists as ``stages``, which scripts rely on."""
+    """Shown like any other, but not listed in a trace's ``stages``, whose names scripts rely on."""
 
     @property
     def has_heads(self) -> bool:
@@ -54,7 +54,7 @@ class Stage:
 
     @property
     def variable(self) -> str:
-        """What the stage is called in ``code``."""
+        """The variable name of the stage in ``code``."""
         return spelling.variable(self.name)
 
     def present(self, e: "Experiment") -> bool:
@@ -78,74 +78,74 @@ STAGES: tuple[Stage, ...] = (
     ),
     Stage(
         "queries", "Queries", "Q", _QUERY, "query", "signed",
-        "What each token looks for.",
+        "The vector with which each token searches the others.",
         spelling.projection_formula("queries", "q"), evaluate.queries, explain_projections.queries,
         spelling.projection_code("queries", "q"),
     ),
     Stage(
         "keys", "Keys", "K", _KEY, "key", "signed",
-        "What each token offers to be found by.",
+        "The vector by which each token is found.",
         spelling.projection_formula("keys", "k"), evaluate.keys, explain_projections.keys,
         spelling.projection_code("keys", "k"),
     ),
     Stage(
         "values", "Values", "V", _VALUE, "value", "signed",
-        "What each token passes on when it is attended to.",
+        "The vector that each token contributes when others attend to it.",
         spelling.projection_formula("values", "v"), evaluate.values, explain_projections.values,
         spelling.projection_code("values", "v"),
     ),
     Stage(
         "normed_queries", "Normed queries", "Q", _QUERY, "query", "signed",
-        "Queries made of like size, so that scores cannot run away.",
+        "Queries normalised to similar size, so that scores cannot grow too large.",
         spelling.normed_formula("queries"), evaluate.normed_queries, explain_projections.normed_queries,
         spelling.normed_code("queries"),
     ),
     Stage(
         "normed_keys", "Normed keys", "K", _KEY, "key", "signed",
-        "Keys made of like size, so that scores cannot run away.",
+        "Keys normalised to similar size, so that scores cannot grow too large.",
         spelling.normed_formula("keys"), evaluate.normed_keys, explain_projections.normed_keys,
         spelling.normed_code("keys"),
     ),
     Stage(
         "rotated_queries", "Rotated queries", "Q", _QUERY, "query", "signed",
-        "Queries turned by an angle that grows with their position.",
+        "Queries rotated by an angle that grows with their position.",
         spelling.rotated_formula("queries"), evaluate.rotated_queries, explain_projections.rotated_queries,
         spelling.rotated_code("queries"),
     ),
     Stage(
         "rotated_keys", "Rotated keys", "K", _KEY, "key", "signed",
-        "Keys turned by an angle that grows with their position.",
+        "Keys rotated by an angle that grows with their position.",
         spelling.rotated_formula("keys"), evaluate.rotated_keys, explain_projections.rotated_keys,
         spelling.rotated_code("keys"),
     ),
     Stage(
         "scores", "Scores", "S", _MAP, "neutral", "signed",
-        "How well each query fits each key.",
+        "How well each query matches each key.",
         spelling.scores_formula, evaluate.scores, explain_maps.scores, spelling.scores_code,
     ),
     Stage(
         "scaled", "Scaled", "S", _MAP, "neutral", "signed",
-        "Divided, so that long vectors do not push the weights to their edges.",
+        "Scores divided, so that long vectors do not push the weights to 0 or 1.",
         spelling.scaled_formula, evaluate.scaled, explain_maps.scaled, spelling.scaled_code,
     ),
     Stage(
         "biased", "Biased", "S", _MAP, "neutral", "signed",
-        "What the distance between two tokens adds to their score.",
+        "Scores plus a bias that depends on the distance between two tokens.",
         spelling.biased_formula, evaluate.biased, explain_maps.biased, spelling.biased_code,
     ),
     Stage(
         "capped", "Capped", "S", _MAP, "neutral", "signed",
-        "Squeezed, so that no score is larger than the cap.",
+        "Scores squeezed smoothly below the cap.",
         spelling.capped_formula, evaluate.capped, explain_maps.capped, spelling.capped_code,
     ),
     Stage(
         "masked", "Masked", "S", _MAP, "neutral", "signed",
-        "What a query may not see is set to minus infinity.",
+        "Scores of masked pairs are set to minus infinity.",
         spelling.masked_formula, evaluate.masked, explain_maps.masked, spelling.masked_code,
     ),
     Stage(
         "weights", "Weights", "A", _MAP, "attention", "probability",
-        "Each row becomes shares of one whole.",
+        "Each row becomes a distribution that sums to 1.",
         spelling.weights_formula, evaluate.weights, explain_maps.weights, spelling.weights_code,
     ),
     Stage(
@@ -155,7 +155,7 @@ STAGES: tuple[Stage, ...] = (
     ),
     Stage(
         "dropped", "Dropout", "A", _MAP, "attention", "positive",
-        "Some weights are 0 at random, the others larger: rows keep their sum only on average.",
+        "Some weights are set to 0 at random and the others scaled up: rows keep their sum only on average.",
         spelling.dropped_formula, evaluate.dropped, explain_maps.dropped, spelling.dropped_code,
     ),
     Stage(
@@ -165,12 +165,12 @@ STAGES: tuple[Stage, ...] = (
     ),
     Stage(
         "merged", "Heads merged", "Z", ("query", "merged"), "attention", "signed",
-        "The heads side by side, each in its own columns.",
+        "The heads concatenated, each in its own columns.",
         spelling.merged_formula, evaluate.merged, explain_maps.merged, spelling.merged_code, True,
     ),
     Stage(
         "output", "Output", "O", ("query", "d_out"), "neutral", "signed",
-        "The heads side by side, mixed by the output weights.",
+        "The concatenated heads, mixed by the output weights.",
         spelling.output_formula, evaluate.output, explain_maps.output, spelling.output_code,
     ),
 )  # fmt: skip
@@ -179,7 +179,7 @@ BY_NAME = {stage.name: stage for stage in STAGES}
 
 
 def kind_of(stage: Stage, e: "Experiment") -> str:
-    """Return "signed", "probability" or "positive": what a stage's numbers are, as a normaliser may say otherwise."""
+    """Return the kind of a stage's numbers ("signed", "probability", "positive"), which the normaliser can change."""
     if stage.kind == "signed":
         return stage.kind
     normalizer = NORMALIZERS[e.config.normalizer].kind
@@ -187,31 +187,31 @@ def kind_of(stage: Stage, e: "Experiment") -> str:
 
 
 def about(stage: Stage, e: "Experiment") -> str:
-    """Return what a stage does in this configuration, as one sentence for a lecture."""
+    """Return one sentence for a lecture on what a stage does in this configuration."""
     normalizer = NORMALIZERS[e.config.normalizer]
     if stage.name == "weights" and normalizer.alone:
         return "Each score becomes a weight on its own; the rows need not sum to 1."
     if stage.name == "weights" and normalizer.kind == "signed":
-        return "Each row becomes numbers that sum to 1, some of them perhaps negative."
+        return "Each row becomes numbers that sum to 1, some of them possibly negative."
     if stage.name == "zeroed" and normalizer.alone:
-        return "Weights of masked pairs are set to 0, which changes no other: each key has its weight on its own."
+        return "Weights of masked pairs are set to 0; the others do not depend on them."
     if stage.name == "masked" and e.config.option("fill") != "-inf":
-        return f"What a query may not see gets the score {e.config.option('fill').replace('-', '−')}."
+        return f"Scores of masked pairs are set to {e.config.option('fill').replace('-', '−')}."
     if stage.name == "output" and e.weights.W_o is None:
-        return "The heads side by side." if e.n_heads > 1 else "The context of the one head."
+        return "The heads concatenated." if e.n_heads > 1 else "The context of the only head."
     return stage.about
 
 
 def sources(stage: Stage, e: "Experiment") -> tuple[Stage, ...]:
-    """Return the stages that this one is computed from in this configuration."""
+    """Return the sources of a stage in this configuration."""
     return tuple(BY_NAME[name] for name in presence.sources(e, stage.name))
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The stages of a configuration: all by name, in order, and the stages that each is computed from.
+    """The stages of a configuration: all by name, in order, and the sources of each.
 
-    ``listed`` has the names without those of side stages.
+    ``listed`` has the names without side stages.
     """
 
     stages: Mapping[str, Stage]
@@ -223,7 +223,7 @@ _PLANS: "WeakKeyDictionary[AttentionConfig, dict[tuple[bool, bool], Plan]]" = We
 
 
 def plan(e: "Experiment") -> Plan:
-    """Return the plan of an experiment; cached by configuration, which edits of numbers keep."""
+    """Return the plan of an experiment, cached by configuration, since edits of numbers keep the configuration."""
     plans = _PLANS.get(e.config)
     if plans is None:
         plans = _PLANS[e.config] = {}
@@ -234,7 +234,7 @@ def plan(e: "Experiment") -> Plan:
 
 
 def new_plan(e: "Experiment") -> Plan:
-    """Return the plan of an experiment, or of an object with the same attributes, without the cache."""
+    """Return the plan of an experiment, or of an object with the same attributes, without caching."""
     present = {stage.name: stage for stage in STAGES if stage.present(e)}
     listed = tuple(name for name, stage in present.items() if not stage.beside)
     return Plan(present, {name: presence.sources(e, name) for name in present}, listed)

@@ -1,4 +1,4 @@
-"""What one experiment computes: its stages, evaluated on demand and each at most once."""
+"""The computation of one experiment: its stages, each evaluated on demand and at most once."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -31,12 +31,12 @@ _SHOWS_MASK = {
 class Trace:
     """The stages of an experiment on one device in one dtype; ``trace["weights"]`` is a tensor [h, T_q, T_k].
 
-    It is read as a mapping is: ``name in trace``, ``len(trace)`` and ``for name in trace`` compute nothing.
+    It works like a mapping: ``name in trace``, ``len(trace)`` and ``for name in trace`` compute nothing.
 
     Attributes:
-        experiment: what is computed.
-        device, dtype: where and in what.
-        stages: the names that this configuration has, in order.
+        experiment: the experiment that is computed.
+        device, dtype: the device and dtype of the computation.
+        stages: the names of this configuration's stages, in order.
     """
 
     @explain_calls
@@ -53,7 +53,7 @@ class Trace:
         self._present = self._plan.stages
         self._tensors: dict[str, Tensor] = {}
         self._arrays: dict[str, NDArray[np.floating]] = {}
-        self._as_given = self._kind == "cpu"  # where experiments are
+        self._as_given = self._kind == "cpu"  # where experiments' tensors are
         self._masks: Hidden | None = None
         self._hidden: Tensor | None = None
 
@@ -69,19 +69,19 @@ class Trace:
         return attnlab.notebook_page(self)
 
     def _repr_png_(self) -> bytes | None:
-        """Return its weights as a picture for notebooks, None where none can be drawn; drawn only when asked for."""
+        """Return the weights as a picture for notebooks, drawn on request; None if it cannot be drawn."""
         import attnlab  # here, as it imports this module and loads Qt
 
         return attnlab.notebook_picture(self)
 
     @property
     def stages(self) -> tuple[str, ...]:
-        """The names of the stages that this configuration has, in order, but for those that stand beside."""
+        """The names of this configuration's stages, in order, without side stages (memory, merged)."""
         return self._plan.listed
 
     @property
     def all_stages(self) -> tuple[str, ...]:
-        """The names of all stages that this configuration has, in order: those beside too (memory, merged)."""
+        """The names of all stages of this configuration, in order, including side stages (memory, merged)."""
         return tuple(self._present)
 
     def __getitem__(self, name: str) -> Tensor:
@@ -97,30 +97,30 @@ class Trace:
     def stage(self, name: str) -> Stage:
         """Return the entry of the stage table; KeyError as ``trace[name]``."""
         if name not in self._present:
-            raise KeyError(f"there is no stage {name!r} here; there are {', '.join(self._present)}")
+            raise KeyError(f"there is no stage {name!r} in this configuration; there are {', '.join(self._present)}")
         return self._present[name]
 
     def sources(self, name: str) -> tuple[str, ...]:
-        """Return the names of the stages that a stage is computed from in this trace; KeyError as ``trace[name]``."""
+        """Return the names of a stage's sources in this trace; KeyError as ``trace[name]``."""
         return self._plan.sources[name] if name in self._present else self._plan.sources[self.stage(name).name]
 
     def __contains__(self, name: str) -> bool:
         return name in self._present
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the names of all stages, in order, as :attr:`all_stages`."""
+        """Yield the names of all stages, in order, like :attr:`all_stages`."""
         return iter(self._present)
 
     def __len__(self) -> int:
-        """Return how many stages there are."""
+        """Return the number of all stages."""
         return len(self._present)
 
     def keys(self) -> tuple[str, ...]:
-        """Return the names of all stages, so that ``dict(trace)`` has every tensor."""
+        """Return the names of all stages, so that ``dict(trace)`` contains every tensor."""
         return self.all_stages
 
     def array(self, name: str) -> NDArray[np.floating]:
-        """Return a stage as a read-only NumPy array on the CPU: float64 when computed so, else float32."""
+        """Return a stage as a read-only NumPy array on the CPU: float64 for a trace in float64, otherwise float32."""
         array = self._arrays.get(name)
         if array is None:
             dtype = torch.float64 if self.dtype == torch.float64 else torch.float32
@@ -161,7 +161,7 @@ class Trace:
         return tables | {option.name: e.config.option(option.name) for option in entry.options}
 
     def plain_parameters(self, entry: Entry) -> Mapping[str, Any]:
-        """Return the tables of an entry as float64 arrays, as they are computed with, and its options, by name."""
+        """Return the tables of an entry, rounded to the dtype, as float64 arrays, and its options, by name."""
         given = self.parameters(entry)
         return {
             name: value.to("cpu", torch.float64).numpy() if isinstance(value, Tensor) else value
@@ -176,7 +176,7 @@ class Trace:
 
     @property
     def hidden(self) -> Tensor | None:
-        """What is masked, the opposite of ``allowed``. To be read, never written into: traces share it."""
+        """The masked cells, the opposite of ``allowed``. Read-only: traces share the tensor."""
         masks = self._mask()
         if self._hidden is None and masks is not None:
             self._hidden = masks.cells if self._as_given else masks.cells.to(self.device)
@@ -184,7 +184,7 @@ class Trace:
 
     @property
     def has_empty_rows(self) -> bool:
-        """Whether the mask leaves a query nothing to attend to."""
+        """Whether a query has no visible key."""
         masks = self._mask()
         return masks is not None and masks.has_empty_rows
 
@@ -197,9 +197,9 @@ class Trace:
         return self._masks
 
     def shown_mask(self, name: str) -> NDArray[np.bool_] | None:
-        """Return which cells of a stage are shown as masked, [T_q, T_k] on the CPU; None where the mask has no part.
+        """Return the cells of a stage that are shown as masked, [T_q, T_k] on the CPU; None if none are.
 
-        Where masked scores are 0 or −1e9 the weights are what they are, masked or not, and shown as such.
+        With a fill of 0 or −1e9 the weights of masked pairs are ordinary numbers and shown as such.
         """
         masks = self._mask()
         if masks is None or name not in _SHOWS_MASK[self.experiment.config.option("fill")]:
@@ -208,7 +208,7 @@ class Trace:
 
     @property
     def empty_rows(self) -> tuple[tuple[int, int], ...]:
-        """The rows with nothing left to attend to, as (head, query); a fill of −1e9 or 0 leaves them something."""
+        """The rows without a visible key, as (head, query); none with a fill of −1e9 or 0, which gives them weights."""
         masks = self._mask()
         if masks is None or not masks.has_empty_rows or self.experiment.config.option("fill") in ("-1e9", "0"):
             return ()
@@ -217,12 +217,12 @@ class Trace:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """One sentence for each stage that holds ∞ or NaN where nothing was masked."""
+        """One sentence for each stage that contains ∞ or NaN in cells that are not masked."""
         found: list[str] = []
         suspect = {name for name in self._present if not math.isfinite(self[name].sum().item())}
         for name in self._present:
             if name not in suspect or (name == "masked" and self.sources(name)[0] not in suspect):
-                continue  # a finite sum has finite terms, and is had in a tenth of the time
+                continue  # a finite sum has finite terms, and takes a tenth of the time
             bad = ~torch.isfinite(self[name])
             if name == "masked" and self.hidden is not None:
                 bad &= ~self.hidden
@@ -243,7 +243,7 @@ class Trace:
         except (torch.OutOfMemoryError, MemoryError):
             raise self._out_of_memory(stage) from None
         except RuntimeError as error:
-            if "alloc" not in str(error):  # how torch says on the CPU that there is no memory
+            if "alloc" not in str(error):  # the word in torch's error when the CPU has no memory left
                 raise
             raise self._out_of_memory(stage) from None
         self._tensors[name] = tensor
@@ -253,5 +253,5 @@ class Trace:
         e = self.experiment
         return DeviceError(
             f"{self.device} ran out of memory at the stage {stage.name} ({e.n_heads} heads, {e.T_q} × {e.T_k} tokens); "
-            "fewer tokens, fewer heads or a smaller dtype would fit."
+            "use fewer tokens, fewer heads or a smaller dtype."
         )

@@ -1,4 +1,4 @@
-"""A walk through the computation: at four depths, what is known at a place, and which place comes next."""
+"""A walk through the computation in steps of four depths: the cells known at a place, and the next place."""
 
 from bisect import bisect_right
 from collections.abc import Iterable
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
     from attnlab.attention.stages.explanation import Cell
 
 DEPTHS = ("stage", "row", "cell", "term")
-"""How fine a walk's steps are: a stage, a row of it, a cell of a row, a term of the sum that makes a cell."""
+"""The sizes of a step: a stage, a row of it, a cell of a row, a term of the sum in a cell."""
 
 _PRODUCTS = ("dot", "general", "cosine")
-"""Scores that are a sum of products, one for each column of queries and keys."""
+"""Scores that are a sum of products, one per column of queries and keys."""
 _SHARES = ("softmax", "softmax-unshifted", "sum")
-"""Normalisers that divide by a sum of one term a key."""
+"""Normalisers that divide by a sum with one term per key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """How far a walk has come: up to and with a stage, a row of it, a cell of the row, a term of the cell.
+    """The progress of a walk: up to and including a stage, a row of it, a cell of the row, a term of the cell.
 
-    What is None is complete: ``Place("scores")`` knows all scores, ``Place("scores", 2)`` rows 0 to 2 of every head,
-    ``Place("scores", 2, 1)`` rows 0 and 1 and two cells of row 2; ``Place("scores", 2, 1, 0)`` is adding up cell
-    [2, 1], has its first term, and does not know the cell yet. ``Place("scores", -1)`` knows no row: the stage has
-    been announced and not begun.
+    None means complete: at ``Place("scores")`` all scores are known, at ``Place("scores", 2)`` rows 0 to 2 of every
+    head, at ``Place("scores", 2, 1)`` rows 0 and 1 and two cells of row 2. At ``Place("scores", 2, 1, 0)`` the first
+    term of cell [2, 1] has been added, and the cell is not known yet. At ``Place("scores", -1)`` no row is known: the
+    stage has been announced but not begun.
 
-    ``asked`` are cells [row, column] of the stage that somebody is to find: in no head known, though the others are.
+    ``asked`` are cells [row, column] of the stage that the student must find: unknown in every head.
     """
 
     stage: str
@@ -45,7 +45,7 @@ class Place:
 
     @property
     def depth(self) -> str:
-        """How fine the place is: "stage", "row", "cell" or "term"."""
+        """The depth of the place: "stage", "row", "cell" or "term"."""
         if self.row is None:
             return "stage"
         if self.column is None:
@@ -54,7 +54,7 @@ class Place:
 
 
 def stages_of(e: "Experiment") -> tuple[Stage, ...]:
-    """Return the stages that are walked through, in order."""
+    """Return the stages of a walk, in order."""
     return tuple(plan(e).stages.values())
 
 
@@ -65,9 +65,9 @@ def shape(e: "Experiment", stage: str) -> tuple[int, int]:
 
 
 def unknown(e: "Experiment", place: Place | None, stage: str) -> NDArray[np.bool_] | None:
-    """Return which cells of a stage are not known yet at a place [rows, columns]; None when all of them are.
+    """Return the cells of a stage that are not known yet at a place [rows, columns]; None if all are known.
 
-    A place of None is the end of every walk: all is known.
+    A place of None is the end of a walk, where everything is known.
     """
     if place is None:
         return None
@@ -92,9 +92,9 @@ def unknown(e: "Experiment", place: Place | None, stage: str) -> NDArray[np.bool
 
 
 def terms(e: "Experiment", stage: str) -> int:
-    """Return how many terms are added up in a cell of a stage; 0 where it is no sum that Explain writes term by term.
+    """Return the number of terms in a cell of a stage; 0 if the cell is not a sum that Explain writes term by term.
 
-    A key that is masked is a term too, of which nothing is added.
+    A masked key counts as a term that adds nothing.
     """
     match stage:
         case "queries" | "keys" | "values":
@@ -112,36 +112,36 @@ def terms(e: "Experiment", stage: str) -> int:
 
 
 def _steps(e: "Experiment", stage: str, depth: str) -> int:
-    """Return how many steps of a depth a stage has."""
+    """Return the number of steps of a depth in a stage."""
     rows, columns = shape(e, stage)
     each = {"stage": 1, "row": rows, "cell": rows * columns}
     return each[depth] if depth in each else rows * columns * (terms(e, stage) + 1)
 
 
 def _starts(e: "Experiment", depth: str) -> list[int]:
-    """Return the index of each stage's first step, and last the number of all steps."""
+    """Return the index of each stage's first step, followed by the number of all steps."""
     return [0, *accumulate(_steps(e, stage.name, depth) for stage in stages_of(e))]
 
 
 def count(e: "Experiment", depth: str) -> int:
-    """Return how many steps of a depth the whole computation has."""
+    """Return the number of steps of a depth in the whole computation."""
     return _starts(e, depth)[-1]
 
 
 def span(e: "Experiment", depth: str, stage: str) -> tuple[int, int]:
-    """Return the index of a stage's first step of a depth, and how many it has."""
+    """Return the index of a stage's first step of a depth, and the number of its steps."""
     at = [each.name for each in stages_of(e)].index(stage)
     return _starts(e, depth)[at], _steps(e, stage, depth)
 
 
 def stages_done(e: "Experiment", at: Place) -> float:
-    """Return how many stages are done at a place, of the one begun the share of its cells."""
+    """Return the number of stages done at a place, plus the fraction of cells done in the stage in progress."""
     before, done = span(e, "stage", at.stage)[0], _done(e, at, "cell")
     return before + done / _steps(e, at.stage, "cell")
 
 
 def place(e: "Experiment", depth: str, index: int) -> Place | None:
-    """Return the place at which that step of a depth is done, counted from 0; None at the last, where all is known.
+    """Return the place after step ``index`` of a depth, counted from 0; None for the last, where everything is known.
 
     Raises:
         IndexError: there is no such step.
@@ -164,7 +164,7 @@ def place(e: "Experiment", depth: str, index: int) -> Place | None:
 
 
 def index(e: "Experiment", depth: str, place: Place | None) -> int:
-    """Return the last step of a depth that is done at a place of any depth; −1 where none is."""
+    """Return the index of the last step of a depth that is done at a place of any depth; −1 if none is."""
     starts = _starts(e, depth)
     if place is None:
         return starts[-1] - 1
@@ -173,7 +173,7 @@ def index(e: "Experiment", depth: str, place: Place | None) -> int:
 
 
 def _done(e: "Experiment", place: Place, depth: str) -> int:
-    """Return how many steps of a depth are done in the stage of a place."""
+    """Return the number of steps of a depth that are done in the stage of a place."""
     rows, columns = shape(e, place.stage)
     if place.row is None:
         cells = rows * columns
@@ -190,19 +190,19 @@ def _done(e: "Experiment", place: Place, depth: str) -> int:
 
 
 def forward(e: "Experiment", depth: str, at: Place | None) -> Place | None:
-    """Return the place one step of a depth further on; None, all, stays."""
+    """Return the place one step of a depth later; None, the end, stays None."""
     return None if at is None else place(e, depth, min(index(e, depth, at) + 1, count(e, depth) - 1))
 
 
 def back(e: "Experiment", depth: str, at: Place | None) -> Place | None:
-    """Return the place one step of a depth before, that of the first step at least."""
+    """Return the place one step of a depth earlier, but not before the first step."""
     last = index(e, depth, at)
     exact = at is None or index(e, "term", place(e, depth, last) if last >= 0 else None) == index(e, "term", at)
     return place(e, depth, max(last - exact, 0))
 
 
 def fitted(e: "Experiment", at: Place | None) -> Place | None:
-    """Return the place as far as the computation has it: of a stage that is gone, the one before it is complete."""
+    """Return the nearest place that exists in an experiment; if its stage is absent, the stage before it, complete."""
     if at is None:
         return None
     if not BY_NAME[at.stage].present(e):
@@ -218,10 +218,10 @@ def fitted(e: "Experiment", at: Place | None) -> Place | None:
 
 
 def frames(e: "Experiment", stage: str, depth: str, cell: tuple[int, int] | None = None) -> tuple[Place | None, ...]:
-    """Return the places at which one stage is shown key by key: first announced, finally all known.
+    """Return the places at which one stage is revealed, one per key press: first announced, finally all known.
 
-    A depth of "all" shows it in one step; "cell" walks the cells of the row of ``cell``, "term" the terms of ``cell``,
-    by default [0, 0], with all before each known. If the stage has no such cell, it is shown in one step.
+    The depth "all" reveals it in one step, "cell" the cells in the row of ``cell``, "term" the terms of ``cell``, by
+    default [0, 0], with everything before it known. If the stage has no such cell, it is revealed in one step.
     """
     (rows, columns), (row, column) = shape(e, stage), cell or (0, 0)
     if row >= rows or column >= columns:
@@ -241,7 +241,7 @@ def frames(e: "Experiment", stage: str, depth: str, cell: tuple[int, int] | None
 
 
 def asking(cells: "Iterable[Cell]") -> Place | None:
-    """Return where nothing is known of what comes after the first stage of some cells, nor those cells of it."""
+    """Return the place at the first stage among ``cells``: its cells in ``cells`` and all later stages are unknown."""
     inside: dict[str, dict[tuple[int, int], None]] = {}
     for cell in cells:
         inside.setdefault(cell.stage, {})[cell.row, cell.column] = None
@@ -250,7 +250,7 @@ def asking(cells: "Iterable[Cell]") -> Place | None:
 
 
 def said(e: "Experiment", at: Place) -> str:
-    """Return where in its stage a place is, in words: "row 2 of 6, column 3 of 6, term 1 of 2"; "" at its end."""
+    """Return in words where a place is in its stage, "row 2 of 6, column 3 of 6, term 1 of 2"; "" at its end."""
     rows, columns = shape(e, at.stage)
     words: list[str] = []
     for name, value, of in (("row", at.row, rows), ("column", at.column, columns), ("term", at.term, None)):
@@ -260,7 +260,7 @@ def said(e: "Experiment", at: Place) -> str:
 
 
 def tokens(e: "Experiment", at: Place) -> str:
-    """Return what the row, and the column, of a place are called: "journey → starts"; "" of a stage."""
+    """Return the labels of a place's row and column, "journey → starts"; "" for a whole stage."""
     axes = BY_NAME[at.stage].axes[-2:]
     named = [label(e, axis, i) for axis, i in zip(axes, (at.row, at.column), strict=True) if i is not None and i >= 0]
     return " → ".join(named)

@@ -1,4 +1,4 @@
-"""What a place of a walk points at: which cells its step is computed from, and how far a cell is added up."""
+"""The cells from which a step of a walk is computed, and the explanation of a sum in progress."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ _PLUS = Span(" + ")
 
 
 def regions(e: "Experiment", at: Place, stage: Stage) -> tuple[Region, ...]:
-    """Return what of a stage the step to a place computes, or computes it from; all of it where the stage is alone."""
+    """Return the regions of a stage that the step to a place computes or reads; the whole stage for a stage step."""
     own = BY_NAME[at.stage]
     if stage.name != own.name and stage not in sources(own, e):
         return ()
@@ -37,10 +37,10 @@ def regions(e: "Experiment", at: Place, stage: Stage) -> tuple[Region, ...]:
 
 
 def _of_cell(e: "Experiment", own: Stage, stage: Stage, row: int, column: int, term: int | None) -> Region:
-    """Return what of a source one cell, or one term of it, is computed from."""
+    """Return the region of a source that one cell, or one of its terms, is computed from."""
     whole = Region(row, None, None, "")
     if own.name == "scores":
-        mixed = stage.axes[-2] == "query" and e.config.score == "general"  # q W_a: not of one column of the query
+        mixed = stage.axes[-2] == "query" and e.config.score == "general"  # q W_a mixes all columns of the query
         return Region(row if stage.axes[-2] == "query" else column, None if mixed else term, None, "")
     if own.name == "weights":
         return whole if term is None or term >= e.T_k else replace(whole, column=term)
@@ -53,7 +53,7 @@ def _of_cell(e: "Experiment", own: Stage, stage: Stage, row: int, column: int, t
 
 
 def begun(trace: "Trace", cell: Cell, term: int) -> Explanation:
-    """Explain a cell that is being added up: the sum as far as term ``term``, counted from 0, and no value yet."""
+    """Explain a sum in progress: the terms up to ``term``, counted from 0, and no value yet."""
     whole = explain(trace, cell, None)
     written = _written(trace, cell, term)
     lines = _first_terms(whole.lines, written) if written else (line(Span("masked: adds nothing", style="muted")),)
@@ -61,7 +61,7 @@ def begun(trace: "Trace", cell: Cell, term: int) -> Explanation:
 
 
 def _written(trace: "Trace", cell: Cell, term: int) -> int:
-    """Return how many terms stand there up to and with a term: of a masked key there is none among exponentials."""
+    """Return the number of terms written up to and including a term; masked keys of softmax have none."""
     if cell.stage != "weights":
         return term + 1
     row = trace.array(source(trace.experiment, "weights"))[cell.head or 0, cell.row]
@@ -69,7 +69,7 @@ def _written(trace: "Trace", cell: Cell, term: int) -> int:
 
 
 def _first_terms(lines: tuple[Line, ...], count: int) -> tuple[Line, ...]:
-    """Return the lines up to the first sum and those that repeat it, each with its first terms, the last one strong."""
+    """Return the lines up to the first sum and its rewritings, each with its first ``count`` terms, the last strong."""
     sums = [_PLUS in each for each in lines]
     first = sums.index(True) if True in sums else 0
     last = next((i for i in range(first, len(lines)) if not sums[i]), len(lines)) if True in sums else 1
@@ -77,7 +77,7 @@ def _first_terms(lines: tuple[Line, ...], count: int) -> tuple[Line, ...]:
 
 
 def _cut(spans: Line, count: int) -> Line:
-    """Return a sum up to so many terms; what is to come is three dots."""
+    """Return a sum cut to its first ``count`` terms, followed by three dots if there are more."""
     ends = [i for i, span in enumerate(spans) if span == _PLUS]
     starts = [_first_term(spans, ends[0] if ends else len(spans)), *(end + 1 for end in ends)]
     start = starts[min(count, len(starts)) - 1]
@@ -87,6 +87,6 @@ def _cut(spans: Line, count: int) -> Line:
 
 
 def _first_term(spans: Line, end: int) -> int:
-    """Return where the first term begins: behind what stands before the sum."""
+    """Return the index of the first term's first span, after the text before the sum."""
     before = [i for i in range(end) if spans[i].text.endswith(("= ", "("))]
     return before[-1] + 1 if before else 0

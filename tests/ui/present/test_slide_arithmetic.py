@@ -89,7 +89,11 @@ def test_a_bias_is_never_left_out(preset: str) -> None:
 
 @pytest.mark.parametrize(
     ("settings", "remark"),
-    [({"temperature": 0.25}, "temperature"), ({"scale": 0.01}, "is subtracted from all"), ({"causal": True}, "future")],
+    [
+        ({"temperature": 0.25}, "temperature"),
+        ({"scale": 0.01}, "first subtract the maximum"),
+        ({"causal": True}, "future"),
+    ],
 )
 def test_remarks_do_not_equal_a_number(settings: dict[str, object], remark: str) -> None:
     e = edits.configured(attnlab.preset("journey"), **settings)
@@ -121,5 +125,5 @@ def test_a_cell_is_named_by_its_value_where_there_is_nothing_to_compute() -> Non
     assert ways(traced(e), Cell("inputs", 0, 0)) == [["given: 0.43"], ["= 0.4300"]]
     switched_off = traced(replace(attnlab.preset("head-ablated")))
     assert ways(switched_off, Cell("context", 0, 0, 1))[0] == [
-        "head 1 is switched off: its context counts as 0", "= 0.0000",
+        "head 1 is switched off: its context is set to 0", "= 0.0000",
     ]  # fmt: skip
