@@ -73,7 +73,7 @@ def test_blocks_come_as_spreadsheets_and_python_write_them(text: str, block: lis
         ("1e39", "Row 1, column 1 of the pasted block: '1e39' is too large; the largest magnitude is 3.4028234e38."),
         (
             "1\t2\n3",
-            "Row 2 of the pasted block has 1 column where row 1 has 2; every row needs the same number of columns.",
+            "Row 2 of the pasted block has 1 column, but row 1 has 2; every row needs the same number of columns.",
         ),
         (
             "[[[1, 2]]]",

@@ -1,1 +1,1 @@
-"""What every part needs: errors, their log, shipped files, folders, numbers as text. Imports neither Qt nor torch."""
+"""Shared basics: errors and their log, shipped files, folders, numbers as text. Imports neither Qt nor torch."""

@@ -1,4 +1,4 @@
-"""The one accessor of resources/: icons, fonts and texts, from an installed wheel or from the checkout."""
+"""Access to resources/ (icons, fonts and texts), in an installed wheel or in the checkout."""
 
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -8,7 +8,7 @@ from attnlab.base.errors import FileError
 
 
 def read_bytes(name: str) -> bytes:
-    """Return the bytes of a resource; ``name`` is its path below resources/, as in ``icons/attnlab.svg``."""
+    """Return the bytes of a resource; ``name`` is its path below resources/, such as ``icons/attnlab.svg``."""
     return _find(name).read_bytes()
 
 
@@ -18,15 +18,15 @@ def read_text(name: str) -> str:
 
 
 def path(name: str) -> Path:
-    """Return where a resource lies on disk, for those interfaces that take nothing but a path."""
+    """Return the path of a resource on disk, for interfaces that only accept a path."""
     found = _find(name)
     if not isinstance(found, Path):
-        raise FileError(f"attnlab's own file {name} has no path of its own: it is inside an archive. Unpack attnlab.")
+        raise FileError(f"attnlab's own file {name} has no path because it is inside an archive. Unpack attnlab.")
     return found
 
 
 def names(folder: str) -> tuple[str, ...]:
-    """Return the names of the files in one folder of resources/, sorted, each fit for ``read_bytes``."""
+    """Return the sorted names of the files in one folder of resources/, in the form that ``read_bytes`` takes."""
     below = _root().joinpath(folder)
     if not below.is_dir():
         raise FileError(_missing(folder))
@@ -41,7 +41,7 @@ def _find(name: str) -> Traversable:
 
 
 def _root() -> Traversable:
-    """Return the folder of resources: a wheel holds it inside the package, a checkout beside it."""
+    """Return the folder of resources: inside the package in a wheel, beside it in a checkout."""
     packaged = files("attnlab").joinpath("_resources")
     return packaged if packaged.is_dir() else Path(__file__).parents[2] / "resources"
 

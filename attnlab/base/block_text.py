@@ -1,4 +1,4 @@
-"""Blocks of numbers as text: written as tab separated values, read from whatever people copy or keep in a file."""
+"""Blocks of numbers as text: written as tab-separated values, read from the clipboard and from files."""
 
 import csv
 import re
@@ -22,17 +22,19 @@ class BlockError(AttnlabError):
 
 
 def format_block(values: NDArray[np.floating]) -> str:
-    """Write a block [r, c] as tab separated lines with every digit, as spreadsheets read it."""
+    """Return a block [r, c] as tab-separated lines with all digits, as spreadsheets read it."""
     return "\n".join("\t".join(str(value) for value in row) for row in values)
 
 
 def parse_block(text: str, source: str = "") -> NDArray[np.float64]:
-    """Read a block [r, c] from spreadsheets (tab, semicolon, comma, space) or from Python and NumPy lists.
+    """Return the block [r, c] in a text from a spreadsheet (tab, semicolon, comma, space) or a Python or NumPy list.
 
-    Decimal commas are read where commas cannot separate cells; lines that could be either, such as ``0,5``,
-    are one number, as when typed. A first line of labels, and then a first column of labels, is left out.
-    ``source`` is what sentences call it: a file's name, "" for the clipboard.
-    Raises BlockError naming the row and column, counted from 1, of what is not a number.
+    Commas are decimal commas if they cannot separate cells; an ambiguous line such as ``0,5`` is one number. A first
+    line of labels is skipped, and then also a first column of labels. ``source`` is a file's name for error
+    sentences, "" for the clipboard.
+
+    Raises:
+        BlockError: a cell is not a number or a row differs in length; names the row and column, counted from 1.
     """
     block = source or "the pasted block"
     cells = _cells(text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n"), source)
@@ -41,7 +43,7 @@ def parse_block(text: str, source: str = "") -> NDArray[np.float64]:
     for number, row in enumerate(cells, start=1):
         if len(row) != width:
             raise BlockError(
-                f"Row {number} of {block} has {_count(len(row))} where row 1 has {width};"
+                f"Row {number} of {block} has {_count(len(row))}, but row 1 has {width};"
                 " every row needs the same number of columns."
             )
     rows = [[_number(cell, i, j, block) for j, cell in enumerate(row, start=1)] for i, row in enumerate(cells, start=1)]
@@ -73,7 +75,7 @@ def _nothing(source: str) -> str:
 
 
 def _delimiter(lines: list[str]) -> str | None:
-    """Return what separates cells: tab, semicolon, comma, or None for white space."""
+    """Return the separator of cells: tab, semicolon, comma, or None for white space."""
     for delimiter in "\t;":
         if any(delimiter in line for line in lines):
             return delimiter
@@ -88,7 +90,7 @@ def _decimal_commas(line: str) -> bool:
 
 
 def _list_cells(text: str, source: str) -> list[list[str]]:
-    """Return the cells of ``[[1, 2], [3, 4]]``, with or without commas, array(...) or tensor(...) around it."""
+    """Return the cells of ``[[1, 2], [3, 4]]``, with or without commas, also inside array(...) or tensor(...)."""
     inner = _without_keywords(_SCALAR.sub(r"\1", _unwrapped(text)).strip())
     rows = _INNERMOST.findall(inner)
     around = re.sub(r"[\s,]", "", _INNERMOST.sub("•", inner))
@@ -117,7 +119,7 @@ def _is_label(cell: str) -> bool:
 
 
 def _without_labels(cells: list[list[str]]) -> list[list[str]]:
-    """Leave out a first row made of labels (its corner may be empty) and the first column if it is labels too."""
+    """Return the cells without a first row of labels (its corner may be empty) and a first column of labels."""
     first, rest = cells[0], cells[1:]
     corner = not first[0].strip() and len(first) > 1
     if not rest or not all(_is_label(cell) for cell in first[corner:]):
@@ -128,7 +130,7 @@ def _without_labels(cells: list[list[str]]) -> list[list[str]]:
 
 
 def _without_empty_end(cells: list[list[str]]) -> list[list[str]]:
-    """Leave out a last column that is empty everywhere: the lines ended in a separator."""
+    """Return the cells without a last column that is empty everywhere because the lines end in a separator."""
     if all(len(row) > 1 and not row[-1].strip() for row in cells):
         return [row[:-1] for row in cells]
     return cells

@@ -1,24 +1,24 @@
-"""Every error that attnlab raises on purpose; each carries one sentence for the person who can mend it.
+"""All errors that attnlab raises on purpose; each contains one sentence that helps the user fix the problem.
 
 AttnlabError
 ├── ArgumentError        a public function called with wrong arguments
-├── ExperimentError      a field of an experiment that cannot be: names the field, what it got, what it needs
+├── ExperimentError      an invalid field of an experiment: names the field, what it got, what it needs
 ├── UnknownPresetError   a preset name that does not exist; names the nearest one
-├── DeviceError          a device or number format that is unknown, absent or out of memory
-├── TrainingError        a task, model or training that cannot be, or a probe that the task cannot read
+├── DeviceError          a device or dtype that is unknown or missing, or a device out of memory
+├── TrainingError        an invalid task, model or training setting, or a probe that the task cannot read
 └── FileError            a file that cannot be read or written; names the path and the reason
 """
 
 from attnlab.base.printable import printable, shortened
 
 LONGEST = 5000
-"""How many letters a sentence may have; more can only come from a text in a file, such as a name."""
+"""The maximum number of characters in a sentence; only a text from a file, such as a name, can exceed it."""
 
 
 class AttnlabError(Exception):
     """Base of all errors raised on purpose; ``str(error)`` is a sentence to show to the user.
 
-    Control characters in it, such as those in a file's name, are spelt out; the middle of an overlong one is left out.
+    Control characters, such as those in a file's name, are spelt out; the middle of a sentence that is too long is cut.
     """
 
     def __init__(self, sentence: object = "") -> None:
@@ -30,7 +30,7 @@ class ArgumentError(AttnlabError, TypeError):
 
 
 class ExperimentError(AttnlabError, ValueError):
-    """An experiment that cannot be: the sentence names the field, what it got and what it needs."""
+    """An invalid experiment: the sentence names the field, what it got and what it needs."""
 
 
 class UnknownPresetError(AttnlabError, LookupError):
@@ -38,11 +38,11 @@ class UnknownPresetError(AttnlabError, LookupError):
 
 
 class DeviceError(AttnlabError):
-    """A device or dtype that is unknown, absent, or out of memory."""
+    """A device or dtype that is unknown or missing, or a device out of memory."""
 
 
 class TrainingError(AttnlabError, ValueError):
-    """A run that cannot be: the sentence names the setting, what it got and what it needs."""
+    """An invalid training run: the sentence names the setting, what it got and what it needs."""
 
 
 class FileError(AttnlabError):

@@ -19,7 +19,7 @@ from attnlab.base.folders import config_folder
 
 ERRORS, CRASHES = "errors.log", "crashes.log"
 MOST_BYTES = 256 * 1024
-"""Beyond this size a log keeps only its newest half of that."""
+"""The maximum size of a log; a larger one is cut to its newest half of this size."""
 _LONGEST = 300
 _MOST_KINDS = 200
 
@@ -113,7 +113,7 @@ def listen(listener: Listener) -> Callable[[], None]:
 def take() -> list[Fault]:
     """Return the faults reported since the last call; forget them and their counts.
 
-    For tests: each takes the faults that it provokes, and a test that leaves one fails.
+    For tests: each test takes the faults that it provokes, and fails if any are left.
     """
     with _lock:
         faults = list(_untaken)
@@ -140,7 +140,7 @@ def append(name: str, text: str) -> None:
 
 
 def shorten(path: Path) -> None:
-    """Cut a log that is larger than ``MOST_BYTES`` to its newest half of that.
+    """Cut a log that is larger than ``MOST_BYTES`` to its newest ``MOST_BYTES`` / 2 bytes.
 
     Raises:
         OSError: it cannot be read or written.
@@ -186,7 +186,7 @@ def _made(error: BaseException, doing: str, times: int) -> Fault:
 
 
 def _place(error: BaseException) -> str:
-    """Return the type and the innermost line, by which faults are counted."""
+    """Return the type and the innermost line of an error, the key by which faults are counted."""
     at = error.__traceback__
     while at is not None and at.tb_next is not None:
         at = at.tb_next

@@ -1,4 +1,4 @@
-"""Where a person's own files lie: the platform's folder for settings, or that of ATTNLAB_CONFIG_DIR."""
+"""The folder for the user's files: the platform's settings folder, or ATTNLAB_CONFIG_DIR."""
 
 import os
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def config_folder() -> Path:
-    """Return the folder of settings and of what lies beside them; it need not exist yet."""
+    """Return the folder of the settings, logs and other user files; it may not exist yet."""
     if own := os.environ.get("ATTNLAB_CONFIG_DIR"):
         return Path(own)
     if sys.platform == "win32":

@@ -1,4 +1,4 @@
-"""Numbers as people write them, read exactly: typed into a cell, pasted, or from a table in a file."""
+"""Reads numbers as people write them: typed into a cell, pasted, or in a table of a file."""
 
 import re
 import unicodedata
@@ -7,10 +7,10 @@ from attnlab.base.errors import AttnlabError
 from attnlab.base.printable import printable
 
 FLOAT32_MAX = 3.4028234663852886e38
-"""The largest magnitude a weight may have: beyond it, float32 knows only infinity."""
+"""The largest magnitude of a weight: float32 represents larger ones as infinity."""
 
 _TOO_LARGE = 2.0**128 - 2.0**103
-"""From here on, float32 rounds to infinity; what lies below and above its largest number is that number."""
+"""From this magnitude on, float32 rounds to infinity; numbers between FLOAT32_MAX and it become FLOAT32_MAX."""
 
 _DECIMAL = r"[+-]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][+-]?\d+)?"
 _NUMBER = re.compile(_DECIMAL)
@@ -21,13 +21,14 @@ _SAME_AS_ASCII = str.maketrans({"−": "-", "–": "-", "﹣": "-", "－": "-", 
 
 
 class NumberError(AttnlabError):
-    """A text that is not a usable number; the message is a clause without place and full stop."""
+    """A text that is not a usable number; the message is a clause without location and full stop."""
 
 
 def parse_number(text: str) -> float:
-    """Read one number as typed: ``0.5``, ``0,5``, ``1/2``, ``½``, ``1e-3``, ``−0.5``, with spaces around it.
+    """Return the number in a typed text: ``0.5``, ``0,5``, ``1/2``, ``½``, ``1e-3``, ``−0.5``, with spaces around it.
 
-    Raises NumberError for anything else, for what is not finite, and beyond float32's range.
+    Raises:
+        NumberError: another text, or a number that is not finite or exceeds float32's range.
     """
     plain = text.strip().translate(_SAME_AS_ASCII)
     value = _read(plain, text)
@@ -37,7 +38,7 @@ def parse_number(text: str) -> float:
 
 
 def quoted(text: str, limit: int = 24) -> str:
-    """Return the text in quotes on one line, cut after ``limit`` characters, to name it in a sentence."""
+    """Return a text in quotes on one line, for a sentence, cut after ``limit`` characters."""
     line = printable(" ".join(text.split()))
     return f"'{line}'" if len(line) <= limit else f"'{line[: limit - 1]}…'"
 
@@ -52,7 +53,7 @@ def _read(plain: str, text: str) -> float:
         if fraction >= 0:
             return (float(match[2] or 0) + fraction) * (-1.0 if match[1] == "-" else 1.0)
     if not plain:
-        raise NumberError("nothing is typed here; type a number such as 0.25")
+        raise NumberError("this field is empty; type a number such as 0.25")
     if _NON_FINITE.fullmatch(plain):
         raise NumberError(f"{quoted(text)} is not a finite number; type one such as 0.25")
     raise NumberError(f"{quoted(text)} is not a number; type one such as 0.25")

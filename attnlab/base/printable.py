@@ -1,7 +1,7 @@
-"""Makes names and texts from files safe to show: control characters are spelt out, long texts shortened."""
+"""Makes names and texts from files safe to show: spells out control characters and shortens long texts."""
 
 _HARMLESS = frozenset("\u200c\u200d\u200e\u200f")
-"""Joiners inside words and emoji, and direction marks that affect one word at most."""
+"""Joiners inside words and emoji, and direction marks, which affect at most one word."""
 
 
 def printable(text: str, keep: str = "") -> str:
@@ -15,5 +15,5 @@ def printable(text: str, keep: str = "") -> str:
 
 
 def shortened(text: str, limit: int) -> str:
-    """Return a text of at most ``limit`` characters: of a longer one, its start and its end around an ellipsis."""
+    """Return a text cut to at most ``limit`` characters by replacing the middle with an ellipsis."""
     return text if len(text) <= limit else f"{text[: limit // 2]}…{text[len(text) - (limit - limit // 2 - 1) :]}"

@@ -1,4 +1,4 @@
-"""Where and when stages are computed. The public function ``attnlab.compute`` replaces this module in ``attnlab``.
+"""Computation of experiments. The public function ``attnlab.compute`` replaces this package in ``attnlab``.
 
 The function and this package share a name, and importing any module of the package binds that name to its entry in
 ``sys.modules``. So that entry is the function, with the attributes that Python needs to import the modules. This way
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 @explain_calls
 def compute(e: "Experiment", device: str = "cpu", dtype: str = "float32") -> "Trace":
-    """Return a Trace of an experiment, whose stages are computed on first access, on a device in a number format.
+    """Return a Trace of an experiment on a device in a dtype, whose stages are computed on first access.
 
     ``device`` is a torch device name; ``dtype`` is float32, float64, bfloat16 or float16. ``trace["weights"]`` is a
     tensor [h, T_q, T_k] without gradients.
 
     Raises:
-        DeviceError: the device or the dtype is unknown or absent, or the device has no such dtype.
+        DeviceError: the device or the dtype is unknown or missing, or the device does not support the dtype.
         ArgumentError: ``e`` is not an Experiment.
     """
     from attnlab.compute.engine import compute as computed

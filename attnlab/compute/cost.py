@@ -1,4 +1,4 @@
-"""What attention costs: milliseconds and bytes, measured; against T, on each device, and against plain loops."""
+"""Measures the cost of attention in milliseconds and bytes: for each T, on each device, and compared with loops."""
 
 import math
 import statistics
@@ -18,14 +18,14 @@ from attnlab.compute.engine import BUDGET, check_size, compute, needed
 SIZES = tuple(2**i for i in range(2, MAX_TOKENS.bit_length()))
 """The T of the curve: 4, 8, …, 512."""
 MOST_RUNS, MOST_SECONDS = 15, 0.15
-"""Runs that are timed end with whichever comes first."""
+"""Limits of the timed runs; the first one reached ends them."""
 MOST_PRODUCTS = 8_000_000
-"""Multiplications that plain loops are asked for: about half a second of them."""
+"""The maximum number of multiplications for plain loops: about half a second."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one computation of all stages took: the median of ``runs``, and the bytes of what it wrote."""
+    """The cost of computing all stages once: the median time of ``runs``, and the memory used by the stages."""
 
     device: str
     dtype: str
@@ -37,9 +37,9 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Loops:
-    """Plain Python loops against the matrix product, on the same numbers; ``difference`` is the largest there is.
+    """Plain Python loops compared with the matrix product, on the same numbers; ``difference`` is the largest one.
 
-    ``heads``, ``T_q`` and ``T_k`` are what both computed, ``cut`` whether the experiment has more.
+    ``heads``, ``T_q`` and ``T_k`` are the sizes that both computed; ``cut`` is True if the experiment is larger.
     """
 
     heads: int
@@ -57,19 +57,19 @@ class Loops:
 
 
 def measure(e: Experiment, device: str = "cpu", dtype: str = "float32") -> Cost:
-    """Return what computing all stages of an experiment takes, warm.
+    """Return the cost of computing all stages of an experiment, after a warm-up run.
 
     Raises:
-        DeviceError: the device or the dtype cannot be had, or the experiment is too large for a window.
+        DeviceError: the device or the dtype is not available, or the experiment is too large for a window.
     """
     check_size(e, dtype)
-    written = _bytes(_computed(e, device, dtype))  # and the device is warm
+    written = _bytes(_computed(e, device, dtype))  # also warms up the device
     times = _times(lambda: _computed(e, device, dtype))
     return Cost(device, dtype, e.T_q, statistics.median(times), written, len(times))
 
 
 def measure_at(e: Experiment, T: int, device: str = "cpu", dtype: str = "float32") -> Cost | None:
-    """Return what an experiment would take with T tokens; None when that is more than a window holds.
+    """Return the cost of an experiment with T tokens; None if that is too large for a window.
 
     Raises:
         DeviceError: as :func:`measure`.
@@ -87,7 +87,7 @@ def _computed(e: Experiment, device: str, dtype: str) -> Trace:
 
 
 def _wait_for(device: torch.device) -> None:
-    """Wait until a device has done what it was told: it works beside the program, which reads the clock too early."""
+    """Wait until an asynchronous device has finished, so that the clock is not read too early."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
     elif device.type == "mps":
@@ -95,7 +95,7 @@ def _wait_for(device: torch.device) -> None:
 
 
 def _times(run: Callable[[], object]) -> list[float]:
-    """Return the milliseconds of several runs: at least one."""
+    """Return the milliseconds of each of several runs, at least one."""
     times: list[float] = []
     while not times or (len(times) < MOST_RUNS and math.fsum(times) < MOST_SECONDS * 1e3):
         start = time.perf_counter()
@@ -105,7 +105,7 @@ def _times(run: Callable[[], object]) -> list[float]:
 
 
 def _bytes(trace: Trace) -> int:
-    """Return the bytes of the stages' tensors; those that are another view of the same memory count once."""
+    """Return the bytes of the stages' tensors; views of the same memory count once."""
     sizes: dict[int, int] = {}
     for name in trace.all_stages:
         tensor = trace[name]
@@ -115,10 +115,10 @@ def _bytes(trace: Trace) -> int:
 
 
 def against_loops(trace: Trace) -> Loops:
-    """Return both times of softmax(Q Kᵀ ÷ divisor) V, without masks, on a trace's own Q, K and V.
+    """Return the times of loops and matrix product for softmax(Q Kᵀ ÷ divisor) V, unmasked, on a trace's Q, K and V.
 
-    Both run on the CPU: the loops in Python's float64, the matrix product in the trace's dtype. Of much, only so many
-    heads and tokens are taken that the loops end soon.
+    Both run on the CPU: the loops in Python's float64, the matrix product in the trace's dtype. Large experiments are
+    cut to the heads and tokens that the loops can compute in time.
     """
     q, k, v = (trace[name].cpu() for name in (*sources(trace.experiment, "scores"), "values"))
     heads, T = _fitting(q, k, v)
@@ -136,7 +136,7 @@ def against_loops(trace: Trace) -> Loops:
 
 
 def _fitting(q: Tensor, k: Tensor, v: Tensor) -> tuple[int, int]:
-    """Return how many heads, and how many tokens at most, loops get through in time."""
+    """Return the maximum numbers of heads and of tokens that loops compute in time."""
     each = q.shape[2] + v.shape[2]
     heads = MOST_PRODUCTS // (q.shape[1] * k.shape[1] * each)
     if heads:

@@ -1,4 +1,4 @@
-"""Computes an experiment: resolves the device and the dtype, and says which there are."""
+"""Computes an experiment: lists and resolves devices and dtypes, and limits the size."""
 
 import os
 from reprlib import repr
@@ -13,12 +13,12 @@ from attnlab.base.errors import ArgumentError, DeviceError
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64, "bfloat16": torch.bfloat16, "float16": torch.float16}
 BUDGET = 2 << 30
-"""Bytes that the stages shown in a window may take."""
+"""The maximum number of bytes of the stages shown in a window."""
 _CPU = torch.device("cpu")
 
 
 def devices() -> tuple[str, ...]:
-    """Return the names of the devices that are there: cpu first, then cuda (each, if several) and mps."""
+    """Return the names of the available devices: cpu first, then cuda (each one, if several) and mps."""
     found = ["cpu"]
     count = torch.cuda.device_count() if torch.cuda.is_available() else 0
     found += ["cuda"] if count == 1 else [f"cuda:{i}" for i in range(count)]
@@ -28,23 +28,21 @@ def devices() -> tuple[str, ...]:
 
 
 def prepare() -> None:
-    """Set torch up for a program with a window: one core is left to it. Call once, before any other torch work.
+    """Limit torch to half of the cores, for a program with a window. Call once, before any other torch work.
 
-    A team of threads as large as the machine spins while the window paints, and both wait for each other.
+    With as many threads as cores, torch's waiting threads and the painting of the window slow each other down.
     """
     torch.set_num_threads(max(1, (os.cpu_count() or 2) // 2))
 
 
 def resolve_device(device: str | torch.device) -> torch.device:
-    """Return the device of that name.
+    """Return the device with that name.
 
     Raises:
-        DeviceError: unknown or absent; the sentence names those that are there.
+        DeviceError: unknown or missing; the sentence names the available ones.
     """
-    if (
-        isinstance(device, str) and device == "cpu"
-    ):  # the usual case; listing the other devices takes longer than a small layer
-        return _CPU
+    if isinstance(device, str) and device == "cpu":
+        return _CPU  # the usual case; listing the other devices takes longer than a small layer
     if not isinstance(device, str | torch.device):
         raise DeviceError(f"device is {repr(device)}; it needs a name, such as {devices()[-1]!r}.")
     try:
@@ -52,12 +50,12 @@ def resolve_device(device: str | torch.device) -> torch.device:
     except (RuntimeError, TypeError):
         raise DeviceError(f"The device {str(device)!r} is unknown; this machine has {', '.join(devices())}.") from None
     if (resolved.index or 0) >= _count(resolved.type):
-        raise DeviceError(f"The device {str(device)!r} is not there; this machine has {', '.join(devices())}.")
+        raise DeviceError(f"The device {str(device)!r} is missing; this machine has {', '.join(devices())}.")
     return resolved
 
 
 def _count(kind: str) -> int:
-    """Return how many devices of a kind there are."""
+    """Return the number of devices of a kind."""
     if kind == "cuda":
         return torch.cuda.device_count() if torch.cuda.is_available() else 0
     if kind == "mps":
@@ -66,10 +64,10 @@ def _count(kind: str) -> int:
 
 
 def resolve_dtype(dtype: str | torch.dtype) -> torch.dtype:
-    """Return the dtype of that name.
+    """Return the dtype with that name.
 
     Raises:
-        DeviceError: unknown, or not one that attention is computed in here.
+        DeviceError: unknown, or not supported for attention.
     """
     if not isinstance(dtype, str | torch.dtype):
         raise DeviceError(f"dtype is {repr(dtype)}; there are {', '.join(DTYPES)}.")
@@ -80,19 +78,19 @@ def resolve_dtype(dtype: str | torch.dtype) -> torch.dtype:
 
 
 def needed(e: Experiment, dtype: str | torch.dtype = "float32") -> int:
-    """Return about how many bytes the stages of an experiment take: its maps of query by key above all.
+    """Return the approximate number of bytes of an experiment's stages, mostly its maps of query by key.
 
-    Queries and keys count once more where a score function has hidden units, as many as those are.
+    For a score function with hidden units, each query and key needs that many more numbers.
     """
     size = resolve_dtype(dtype).itemsize
-    maps = sum(stage.is_map and stage.present(e) for stage in STAGES) + 2  # two more while one is made and shown
+    maps = sum(stage.is_map and stage.present(e) for stage in STAGES) + 2  # two more for temporaries and for display
     between = max((e.weights.extra[table.name].shape[-1] for table in SCORES[e.config.score].tables), default=0)
     heads = e.n_heads * (e.T_q * (e.d_k + between) + e.T_k * (e.d_k + e.d_v + between) + e.T_q * e.d_v)
     return size * (maps * e.n_heads * e.T_q * e.T_k + heads)
 
 
 def check_size(e: Experiment, dtype: str | torch.dtype = "float32") -> None:
-    """Refuse an experiment whose stages would fill the memory of a machine with a window.
+    """Check that the stages of an experiment are small enough to be shown in a window.
 
     Raises:
         DeviceError: it needs more than ``BUDGET``.
@@ -101,20 +99,20 @@ def check_size(e: Experiment, dtype: str | torch.dtype = "float32") -> None:
     if bytes_ > BUDGET:
         raise DeviceError(
             f"{e.T_q} queries by {e.T_k} keys in {e.n_heads} head{'s' if e.n_heads > 1 else ''} take about "
-            f"{bytes_ / 2**30:.1f} GiB; the window shows up to {BUDGET >> 30} GiB. Fewer tokens or heads would do."
+            f"{bytes_ / 2**30:.1f} GiB; the window shows up to {BUDGET >> 30} GiB. Use fewer tokens or heads."
         )
 
 
 def compute(experiment: Experiment, device: str | torch.device = "cpu", dtype: str | torch.dtype = "float32") -> Trace:
-    """Return the stages of an experiment, each evaluated when first asked for, without gradients.
+    """Return the stages of an experiment, each evaluated on first access, without gradients.
 
     Raises:
-        DeviceError: the device or the dtype is unknown or absent, or float64 is asked of a device without it.
+        DeviceError: the device or the dtype is unknown or missing, or the device does not support float64.
         ArgumentError: ``experiment`` is not an Experiment.
     """
     if not isinstance(experiment, Experiment):
         raise ArgumentError(f"compute was given {type(experiment).__name__}; it needs an attnlab.Experiment.")
     where, what = resolve_device(device), resolve_dtype(dtype)
     if where.type == "mps" and what == torch.float64:
-        raise DeviceError("The device 'mps' has no float64; float32 or the CPU would do.")
+        raise DeviceError("The device 'mps' does not support float64; use float32 or the CPU.")
     return Trace(experiment, where, what)

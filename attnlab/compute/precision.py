@@ -1,4 +1,4 @@
-"""What number formats do: one experiment computed in each of them, and how far every stage is from float64."""
+"""Compares number formats: computes one experiment in each of them and measures every stage's error from float64."""
 
 import math
 from dataclasses import dataclass
@@ -13,17 +13,17 @@ from attnlab.base.errors import DeviceError
 from attnlab.compute.engine import check_size, compute
 
 FORMATS = ("float32", "bfloat16", "float16")
-"""The formats that are held against float64, the widest first."""
+"""The formats that are compared with float64, the most precise first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How far one stage in one format is from the same stage in float64.
+    """The errors of one stage in one format, compared with the same stage in float64.
 
-    ``title`` is the stage's. ``absolute`` and ``relative`` are the largest of all cells that are finite in both, the
-    relative one of those that are not 0 in float64; NaN without any. ``moved`` of ``rows`` rows have another
-    strongest target, None where a stage holds no weights. ``non_finite`` counts NaN and ∞, without the −∞ that both
-    formats share: the mask's.
+    ``title`` is the stage's. ``absolute`` and ``relative`` are the largest errors of all cells that are finite in both
+    formats, the relative one of those that are not 0 in float64; NaN if there are none. ``moved`` of ``rows`` rows have
+    another strongest target; None if the stage does not hold weights. ``non_finite`` counts NaN and ∞, except the −∞
+    of the mask that both formats share.
     """
 
     stage: str
@@ -37,10 +37,10 @@ class Difference:
 
 
 def precision(e: Experiment, formats: tuple[str, ...] = FORMATS) -> tuple[Difference, ...]:
-    """Compute an experiment on the CPU in float64 and in each format; compare them, a stage at a time.
+    """Compute an experiment on the CPU in float64 and in each format, and compare them stage by stage.
 
     Raises:
-        DeviceError: a format is unknown, the experiment too large, or the CPU cannot compute it so.
+        DeviceError: a format is unknown, the experiment is too large, or the CPU cannot compute it in a format.
     """
     check_size(e, "float64")
     exact = compute(e, "cpu", "float64")
@@ -49,7 +49,7 @@ def precision(e: Experiment, formats: tuple[str, ...] = FORMATS) -> tuple[Differ
         try:
             trace = compute(e, "cpu", name)
             found += [_difference(exact, trace, stage, name) for stage in trace.all_stages]
-        except (RuntimeError, MemoryError, NotImplementedError) as error:  # what torch says of a format it lacks
+        except (RuntimeError, MemoryError, NotImplementedError) as error:  # torch's errors for an unsupported format
             sentence = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise DeviceError(f"The CPU could not compute this in {name}: {sentence}") from None
     return tuple(found)
@@ -76,15 +76,15 @@ def _difference(exact: Trace, trace: Trace, stage: str, name: str) -> Difference
 
 
 def _moved(wanted: NDArray[np.float64], got: NDArray[np.float64]) -> int:
-    """Count the rows whose strongest key is not among the strongest any more; a tie with it moves nothing."""
+    """Return the number of rows whose strongest key is no longer among the strongest; ties do not count."""
     with np.errstate(invalid="ignore"):
         there = np.take_along_axis(got, wanted.argmax(-1)[..., None], -1)[..., 0]
-        kept = there >= got.max(-1)  # not so where the row turned to NaN
+        kept = there >= got.max(-1)  # False if the row became NaN
     return int((np.isfinite(wanted).all(-1) & ~kept).sum())
 
 
 def summary(differences: tuple[Difference, ...]) -> str:
-    """Say in one sentence what the formats change: strongest targets, overflow, or else how far they are off."""
+    """Return one sentence on the effect of the formats: changed strongest targets, overflow, or the largest error."""
     clauses = [
         clause for name in dict.fromkeys(d.format for d in differences) for clause in _clauses(differences, name)
     ]
@@ -116,7 +116,7 @@ def _clauses(differences: tuple[Difference, ...], name: str) -> list[str]:
 
 
 def scientific(value: float) -> str:
-    """Return a difference as it is read at a glance, 3.1e−4; nothing at all is 0."""
+    """Return a difference with two digits, 3.1e−4; no difference is 0."""
     if not math.isfinite(value):
         return "–" if math.isnan(value) else "∞"
     if value == 0:

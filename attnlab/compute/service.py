@@ -1,4 +1,4 @@
-"""Computes in the background: one long-lived thread and one waiting request, the newest. Jobs run between requests."""
+"""Computes in one background thread with at most one waiting request, the newest. Jobs run between requests."""
 
 import threading
 import time
@@ -18,14 +18,14 @@ from attnlab.base.fault_log import report
 from attnlab.compute.engine import check_size, compute, prepare
 
 PATIENCE_S = 0.05
-"""How long a running job may delay a request: most jobs end sooner, and users do not notice the delay."""
+"""The longest delay of a request by a running job: most jobs end sooner, and users do not notice this delay."""
 END_S = 1.0
 """How long to wait for the thread to end; a thread that is still computing ends with the process."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to compute, where, in what, and which stages will be looked at (None: all), averaged over heads or not."""
+    """An experiment, a device, a dtype, the stages that will be shown (None: all), and whether as means over heads."""
 
     id: int
     experiment: Experiment
@@ -37,10 +37,10 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came of a request. ``trace`` holds its stages as arrays already; None when ``error`` says why not.
+    """The result of a request. ``trace`` already holds its stages as arrays; None if ``error`` says what went wrong.
 
-    ``elapsed_ms`` is the time of the mathematics alone; ``row_sums`` the least and the largest sum of a row
-    of the weights that mix the values, but for rows with nothing left to attend to.
+    ``elapsed_ms`` is the time of the computation alone. ``row_sums`` are the smallest and the largest row sum of the
+    weights that mix the values, without rows that have no visible key.
     """
 
     request: Request
@@ -53,14 +53,14 @@ class Reply:
 
     @property
     def largest_gap(self) -> float:
-        """How far the row sum furthest from 1 is off; NaN when a row sums to nothing that is a number."""
+        """The largest difference of a row sum from 1; NaN if a row sum is NaN."""
         return max(1 - self.row_sums[0], self.row_sums[1] - 1)
 
 
 def answer(request: Request, stopped: Callable[[], bool] = lambda: False) -> Reply:
-    """Compute a request; every error raised on purpose becomes the reply's sentence. Runs on any thread.
+    """Return the reply to a request; an error raised on purpose becomes the reply's sentence. Runs in any thread.
 
-    ``stopped`` is asked before each stage; when it says so, the rest is left out.
+    ``stopped`` is called before each stage; if it returns True, the remaining stages are not computed.
     """
     try:
         start = time.perf_counter()
@@ -77,22 +77,22 @@ def answer(request: Request, stopped: Callable[[], bool] = lambda: False) -> Rep
             if stopped():
                 return Reply(request, None, error="The computation was stopped.")
             trace.array(name)
-            if trace.stage(name).has_heads and (request.mean or name == "weights"):  # whose mean is always shown
+            if trace.stage(name).has_heads and (request.mean or name == "weights"):  # always shown
                 trace.mean(name)
         empty = trace.empty_rows
         return Reply(request, trace, elapsed_ms, _warnings(trace), empty, _row_sums(trace, empty))
     except AttnlabError as error:
         return Reply(request, None, error=str(error))
-    except (RuntimeError, MemoryError, NotImplementedError) as error:  # what torch says of a device that fails
+    except (RuntimeError, MemoryError, NotImplementedError) as error:  # torch's errors if a device fails
         sentence = str(error).splitlines()[0] if str(error) else type(error).__name__
         return Reply(request, None, error=f"{request.device} could not compute this in {request.dtype}: {sentence}")
 
 
 def _answered(request: Request, stopped: Callable[[], bool]) -> Reply:
-    """Answer a request in every case; a fault of the program is reported and answered as well."""
+    """Return a reply to a request in every case; an unexpected error is reported and becomes the reply's error."""
     try:
         return answer(request, stopped)
-    except Exception as error:  # noqa: BLE001  # the thread must outlive a fault: whoever waits would wait for ever
+    except Exception as error:  # noqa: BLE001  # the thread must survive, or the window would wait forever
         return Reply(request, None, error=report(error, "computing").sentence)
 
 
@@ -110,7 +110,7 @@ def _row_sums(trace: Trace, empty: tuple[tuple[int, int], ...]) -> tuple[float, 
 
 
 class ComputeService(QObject):
-    """Owns the compute thread. ``request`` returns at once; the newest answer arrives as ``computed``."""
+    """Owns the compute thread. ``request`` returns at once; the signal ``computed`` brings the newest reply."""
 
     computed = Signal(object)
     _reply_posted = Signal()
@@ -135,7 +135,7 @@ class ComputeService(QObject):
     def request(
         self, experiment: Experiment, device: str, dtype: str, stages: frozenset[str] | None, mean: bool
     ) -> int:
-        """Ask for an experiment; a request that still waits is replaced. Returns the request's id."""
+        """Request the computation of an experiment, replacing a request that still waits; return the request's id."""
         self._newest += 1
         with self._wake:
             self._waiting = Request(self._newest, experiment, device, dtype, stages, mean)
@@ -162,7 +162,7 @@ class ComputeService(QObject):
                 self._wake.notify_all()
 
     def stop(self) -> None:
-        """End the thread after the stage that it is computing, and wait briefly for that; may be called twice."""
+        """End the thread after the stage in progress, and wait briefly for it; may be called twice."""
         with self._wake:
             self._stopping = True
             self._wake.notify_all()

@@ -1,1 +1,1 @@
-"""What is open: the current scene, undo, selection, settings."""
+"""The open document: the current scene, its history, the selection, and the settings."""

@@ -1,4 +1,4 @@
-"""The open document: the current scene, its history, and what is selected and shown. All edits pass here."""
+"""The open document: the current scene, its history and its view. All edits go through it."""
 
 from collections.abc import Callable, Hashable
 from dataclasses import replace
@@ -18,7 +18,7 @@ __all__ = ["Document", "View", "fitted"]
 
 
 class Document(QObject):
-    """Owns the current scene; views listen and never write to one another."""
+    """Owns the current scene. Views listen to its signals and never write to each other."""
 
     scene_changed = Signal(object)
     view_changed = Signal(object)
@@ -47,12 +47,12 @@ class Document(QObject):
 
     @property
     def history(self) -> History:
-        """What undo and redo walk through."""
+        """The history of undo and redo."""
         return self._history
 
     @property
     def view(self) -> View:
-        """What is selected and shown."""
+        """The selection and display settings."""
         return self._view
 
     @property
@@ -63,15 +63,15 @@ class Document(QObject):
 
     @property
     def path(self) -> Path | None:
-        """The file that the current scene was opened from or saved to; undo leads back to that of another one."""
+        """The file that the current scene was opened from or saved to; undo can return to another file's scene."""
         return self._saved[self._history.current.opening][0]
 
     def edit(self, label: str, change: Callable[[Experiment], Experiment], gesture: Hashable = None) -> bool:
-        """Replace the experiment by ``change(experiment)``; a refusal raises a message and changes nothing."""
+        """Replace the experiment by ``change(experiment)``; if that fails, emit its error and return False."""
         return self.edit_scene(label, lambda scene: _with_experiment(scene, change), gesture)
 
     def edit_scene(self, label: str, change: Callable[[Scene], Scene], gesture: Hashable = None) -> bool:
-        """Replace the scene by ``change(scene)``; False when refused."""
+        """Replace the scene by ``change(scene)``; if that fails, emit its error and return False."""
         try:
             scene = change(self.scene)
         except AttnlabError as error:
@@ -86,9 +86,9 @@ class Document(QObject):
     def open(
         self, label: str, scene: Scene, path: Path | None = None, view: View | None = None, *, saved: bool = True
     ) -> None:
-        """Make a scene current that was just opened; undo leads back to what was there before.
+        """Make a newly opened scene current; undo returns to the scene before it.
 
-        ``view`` is how it is to be looked at, None for as a new one is; ``saved`` is False for work that was not.
+        ``view`` is its view, None for that of a new scene; ``saved`` is False for recovered, unsaved work.
         """
         opening = self._history.open(label, scene)
         self._saved[opening] = path, ref(scene) if saved else None
@@ -99,11 +99,11 @@ class Document(QObject):
         self._announce()
 
     def ever_saved(self, opening: int) -> bool:
-        """Return whether the opening of that number was ever saved to a file, or came from one."""
+        """Return whether the opening with that number was ever saved to a file or came from one."""
         return opening in self._in_files
 
     def mark_saved(self, path: Path, entry: Entry | None = None) -> None:
-        """Remember that the scene of an entry lies in a file, that of the current one without any."""
+        """Record that the scene of an entry (by default the current one) is saved in a file."""
         entry = entry or self._history.current
         self._saved[entry.opening] = path, ref(entry.scene)
         self._in_files.add(entry.opening)
@@ -154,7 +154,7 @@ class Document(QObject):
         self.history_changed.emit()
 
     def show(self, **changes: object) -> None:
-        """Change what is selected or shown: fields of :class:`View`; of ``step`` and ``at`` either one follows."""
+        """Change fields of the :class:`View`; setting one of ``step`` and ``at`` also updates the other."""
         if "step" in changes or "at" in changes:
             changes = {"step": None, "at": None, **changes}
         view = fitted(replace(self._view, **changes), self.experiment)  # type: ignore[arg-type]
@@ -163,7 +163,7 @@ class Document(QObject):
             self.view_changed.emit(view)
 
     def select(self, cell: Cell | None, *, pin: bool = False) -> None:
-        """Select a cell: pinned until let go, or just pointed at. Pointing never moves a pinned selection."""
+        """Select a cell, pinned or only pointed at. Pointing never changes a pinned selection."""
         if pin or not self._view.pinned:
             self.show(cell=cell, pinned=pin and cell is not None)
 

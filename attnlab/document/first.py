@@ -1,4 +1,4 @@
-"""What the window opens with: a preset, a session file or a scene; where that cannot be, a preset and the reason."""
+"""The first scene of the window: a preset, a session file or a scene; if it cannot be opened, a preset and why."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +14,7 @@ DEFAULT = "journey"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class First:
-    """What the window opens with: a scene, and the file that it is of; or one sentence about what cannot be opened."""
+    """The first scene of the window and its file; ``problem`` is one sentence if the source could not be opened."""
 
     scene: Scene
     label: str
@@ -24,7 +24,7 @@ class First:
 
 
 def first_scene(source: Source | Scene) -> First:
-    """Return what the window opens with, on any thread; where the source cannot be opened, a preset and the reason."""
+    """Return the first scene of the window; if the source cannot be opened, a preset and the reason. For any thread."""
     if isinstance(source, Scene):
         return First(source, f"Open {source.title}")
     try:

@@ -13,9 +13,9 @@ ENTRY_BYTES = 4096
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A scene and what led to it; edits of one gesture share an entry.
+    """A scene and the label of the edit that made it; edits of one gesture share an entry.
 
-    ``opening`` is the number of the preset or file that the entry comes from; ``computed`` says whether the scene has
+    ``opening`` is the number of the preset or file that the entry comes from; ``computed`` is True if the scene has
     ever been computed.
     """
 
@@ -27,10 +27,10 @@ class Entry:
 
 
 class History:
-    """The entries and which of them is current.
+    """The entries and the index of the current one.
 
-    ``budget`` is how many bytes the entries may take; beyond it the oldest are dropped when one is added, but never the
-    current entry and its neighbours. Arrays that entries share are counted once.
+    ``budget`` is the maximum number of bytes of the entries; beyond it the oldest are dropped when one is added, but
+    never the current entry and its neighbours. Arrays that entries share are counted once.
     """
 
     def __init__(self, label: str, scene: Scene, budget: int = HISTORY_MIB << 20) -> None:
@@ -47,7 +47,7 @@ class History:
 
     @property
     def index(self) -> int:
-        """Which entry is current."""
+        """The index of the current entry."""
         return self._index
 
     @property
@@ -62,17 +62,17 @@ class History:
 
     @property
     def nbytes(self) -> int:
-        """How many bytes the entries take; shared arrays are counted once."""
+        """The number of bytes of the entries; shared arrays are counted once."""
         return self._held.nbytes + ENTRY_BYTES * len(self._entries)
 
     @property
     def let_go(self) -> int:
-        """How many of the oldest entries were dropped to stay within the budget."""
+        """The number of oldest entries that were dropped to stay within the budget."""
         return self._let_go
 
     @property
     def budget(self) -> int:
-        """How many bytes the entries may take."""
+        """The maximum number of bytes of the entries."""
         return self._budget
 
     @budget.setter
@@ -81,7 +81,7 @@ class History:
         self._trim()
 
     def push(self, label: str, scene: Scene, gesture: Hashable = None) -> None:
-        """Add an entry after the current one and drop what was undone; the same gesture replaces its entry."""
+        """Add an entry after the current one and drop undone entries; the same gesture replaces its entry."""
         entry = Entry(label, scene, gesture, self.current.opening)
         self._drop(slice(self._index + 1, None))
         if gesture is not None and self._index > 0 and self.current.gesture == gesture:

@@ -1,4 +1,4 @@
-"""A session file as it was read: its scene, how it was looked at, and what of that does not fit."""
+"""Opens a session file: its scene, its saved view, and the parts of the view that do not fit."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +17,7 @@ _LONGEST_TITLE = 200
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Opened:
-    """A session file as it was read, once: ``saved`` is None where it says nothing of how it was looked at."""
+    """The contents of a session file; ``saved`` is None if it has no saved view."""
 
     scene: Scene
     saved: SavedView | None
@@ -28,7 +28,7 @@ class Opened:
 
 
 def read(path: Path) -> Opened:
-    """Return what is in a session file, on any thread; a device that is not here becomes the CPU.
+    """Return the contents of a session file; a missing device becomes the CPU. For any thread.
 
     Raises:
         FileError: it cannot be read, or is not a session.
@@ -49,8 +49,8 @@ def read(path: Path) -> Opened:
 
 
 def computed_with(device: object, dtype: object) -> tuple[str, str]:
-    """Return a device and a number format that a file names, or those nearest to them that are here."""
-    device = device if device in devices() else str(device).partition(":")[0]  # the first of several may be the only
+    """Return the device and the dtype that a file names, or the closest available ones."""
+    device = device if device in devices() else str(device).partition(":")[0]  # cuda:0 may be cuda here
     return str(device) if device in devices() else "cpu", dtype if isinstance(
         dtype, str
     ) and dtype in DTYPES else "float32"

@@ -1,4 +1,4 @@
-"""How a session was looked at, as plain JSON: written whole, and read back as far as it fits what is open."""
+"""The saved view of a session as plain JSON: written completely, and restored as far as it fits the experiment."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ from attnlab.document.view import View, fitted
 
 T = TypeVar("T")
 KEY = "shown"
-"""Under which name of a session's view all of this stands."""
+"""The key of the saved view in a session's view."""
 LOOKS = ("present", "pinned", "difference")
 _LONGEST = 4096
 _CALLED = {
@@ -26,7 +26,7 @@ _CALLED = {
 
 @dataclass(frozen=True, slots=True)
 class LessonPlace:
-    """Where a lesson was left: its name or file, and its step and the frame of that, counted from 0."""
+    """The place in a lesson: its name or file, the step and its frame, counted from 0."""
 
     lesson: str
     step: int = 0
@@ -35,10 +35,10 @@ class LessonPlace:
 
 @dataclass(frozen=True, slots=True)
 class SavedView:
-    """Everything that is shown beside the experiment itself.
+    """Everything that is shown besides the experiment itself.
 
-    ``lens`` is as :meth:`LensArea.open_lens` takes it, ``table`` the one open among the inputs, "" for any; ``pinned``
-    the device and the number format that the pinned state was computed in, None when none is pinned.
+    ``lens`` is an argument for :meth:`LensArea.open_lens`, ``table`` the table open among the inputs, "" for any;
+    ``pinned`` is the device and the dtype of the pinned state, None if no state is pinned.
     """
 
     view: View
@@ -49,7 +49,7 @@ class SavedView:
 
 
 def to_plain(saved: SavedView) -> dict[str, Any]:
-    """Return it as JSON has it; a step follows from the place of the walk and is not written."""
+    """Return a saved view as plain JSON values, without the step, which follows from the place of the walk."""
     view, lesson = saved.view, saved.lesson
     return {
         "head": view.head,
@@ -68,14 +68,14 @@ def to_plain(saved: SavedView) -> dict[str, Any]:
 
 
 def from_plain(plain: object, e: Experiment) -> tuple[SavedView, tuple[str, ...]]:
-    """Return what plain values say that the experiment has, and what was dropped: "the lens", "the selected cell".
+    """Return the saved view in plain values as far as it fits the experiment, and the names of the dropped parts.
 
-    What is not said is as it is at first. Never raises, whatever a file may say.
+    The names are such as "the lens", "the selected cell". Missing parts get their initial values. Never raises.
     """
     first, wrong = fitted(View(), e, first=True), dict[str, None]()
     said = plain if isinstance(plain, Mapping) else {}
     if said is not plain:
-        wrong["how it was looked at"] = None
+        wrong["the view"] = None
 
     def read(key: str, default: T, of: Callable[[Any], T]) -> T:
         try:
@@ -107,16 +107,16 @@ def from_plain(plain: object, e: Experiment) -> tuple[SavedView, tuple[str, ...]
 
 
 def sentence(dropped: tuple[str, ...]) -> str:
-    """Return what to say of what was dropped, "" for nothing."""
+    """Return one sentence on the dropped parts, "" if there are none."""
     if not dropped:
         return ""
     *first, last = dropped
     what = f"{', '.join(first)} and {last}" if first else last
-    return f"The file does not say {what} in a way that fits; the rest is as it was saved."
+    return f"The file has no valid value for {what}; everything else is restored."
 
 
 class _WrongError(ValueError):
-    """What a file says has no meaning here."""
+    """A value in a file is not valid for the experiment."""
 
 
 def _fields(value: object, *names: str) -> dict[str, Any]:
@@ -174,7 +174,7 @@ def _cell(value: object, e: Experiment) -> Cell:
 
 
 def _place(value: object, e: Experiment) -> Place:
-    """Return a place of the walk; within it each part needs the one before, and −1 is before the first of its kind."""
+    """Return a place of the walk: each part requires the one before it, and −1 means before the first."""
     plain = _known(value)
     stage = _stage(plain.get("stage"), e)
     rows, columns = walk.shape(e, stage)
@@ -187,7 +187,7 @@ def _place(value: object, e: Experiment) -> Place:
 
 
 def _lens(value: object) -> str:
-    from attnlab.lessons.lenses import LENSES  # which few sessions need, and no window before it is painted
+    from attnlab.lessons.lenses import LENSES  # not at the start: few sessions need it
 
     name, _, page = _text(value).partition("/")
     if name != "canvas" and (name not in LENSES or (page and page not in LENSES[name].pages)):

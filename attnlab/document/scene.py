@@ -1,4 +1,4 @@
-"""What is open, as a value: an experiment, its title, and where and in what it is computed."""
+"""The open scene as a value: an experiment, its title, and the device and dtype of its computation."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from attnlab.attention.experiment import Experiment
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Scene:
-    """Everything that undo brings back. ``preset`` is the preset it began as, "" for none."""
+    """Everything that undo restores. ``preset`` is the name of the preset it was opened from, "" for none."""
 
     experiment: Experiment
     title: str = "Untitled"

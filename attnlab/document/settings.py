@@ -1,4 +1,4 @@
-"""A person's settings: one versioned JSON file, written whole or not at all; what is wrong in it is dropped alone."""
+"""The user's settings: one versioned JSON file, written atomically; invalid values are dropped one by one."""
 
 import json
 import os
@@ -19,20 +19,20 @@ LIMIT = 1 << 20
 RECENT_LIMIT = 12
 FIGURE_LIMIT = 32
 HISTORY_MIB, HISTORY_CHOICES = 512, (128, 512, 2048, 8192)
-"""How many MiB the history of edits may take by default, and the choices."""
+"""The memory limit of the edit history in MiB, by default and the choices."""
 THEMES = ("system", "light", "dark", "contrast-light", "contrast-dark")
 
 Migration = Callable[[dict[str, Any]], dict[str, Any]]
 MIGRATIONS: Mapping[int, Migration] = {}
-"""From version n to n + 1, by n."""
+"""Migrations from version n to n + 1, by n."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a person has chosen for the program; ``type_size`` in per cent, ``recent`` newest first.
+    """The user's choices for the program; ``type_size`` in per cent, ``recent`` newest first.
 
-    ``figure`` is what was last chosen for a figure, each choice as "name=value". ``history_mib`` is how much memory
-    the history of edits may take, in MiB; beyond it the oldest edits can no longer be undone.
+    ``figure`` holds the last choices for a figure, each as "name=value". ``history_mib`` is the memory limit of the
+    edit history in MiB; beyond it the oldest edits can no longer be undone.
     """
 
     version: int = VERSION
@@ -44,22 +44,22 @@ class Settings:
     history_mib: int = HISTORY_MIB
 
     def with_recent(self, path: str) -> "Settings":
-        """Return the settings with a file at the head of the recent ones."""
+        """Return the settings with a file as the newest of the recent ones."""
         others = (other for other in self.recent if other != path)
         return replace(self, recent=(path, *others)[:RECENT_LIMIT])
 
 
 def settings_path() -> Path:
-    """Return where the settings lie: in the platform's folder, or in that of ATTNLAB_CONFIG_DIR."""
+    """Return the path of the settings: in the platform's folder, or in ATTNLAB_CONFIG_DIR."""
     return config_folder() / "settings.json"
 
 
 def load_settings(
     path: Path | None = None, migrations: Mapping[int, Migration] = MIGRATIONS
 ) -> tuple[Settings, tuple[str, ...]]:
-    """Return the settings and one sentence for each thing that was wrong; never raises for what a file may hold.
+    """Return the settings and one sentence for each invalid value; never raises, whatever the file contains.
 
-    A file with something wrong in it is first copied to settings.json.bak.
+    A file with invalid values is copied to settings.json.bak.
     """
     path = path or settings_path()
     if not os.path.lexists(path):
@@ -74,9 +74,9 @@ def load_settings(
     backup = path.with_name(path.name + ".bak")
     try:
         write_bytes(backup, text)
-        kept = f"The file as it was is kept as {backup}."
+        kept = f"The original file is kept as {backup}."
     except FileError as error:
-        kept = f"No copy of it could be kept: {error}"
+        kept = f"A copy of the file could not be saved: {error}"
     return settings, (*(f"{path}: {sentence}" for sentence in wrong), kept)
 
 
@@ -100,7 +100,7 @@ def _parse(text: bytes, migrations: Mapping[int, Migration]) -> tuple[Settings, 
     except (ValueError, RecursionError):
         return Settings(), ("this is not JSON; the defaults are used.",)
     if not isinstance(found, dict):
-        return Settings(), ("this holds no settings, but something else; the defaults are used.",)
+        return Settings(), ("this is not a settings file; the defaults are used.",)
     found, wrong = _migrated(found, migrations)
     kept: dict[str, Any] = {}
     for field in fields(Settings):
@@ -113,17 +113,17 @@ def _parse(text: bytes, migrations: Mapping[int, Migration]) -> tuple[Settings, 
             shown = printable(json.dumps(value, ensure_ascii=False)[:60])
             wrong.append(f"{field.name} must be {needs.words}, not {shown}; {field.default!r} is used.")
     unknown = sorted(set(found) - {field.name for field in fields(Settings)})
-    wrong += [f"{name[:60]!r} is no setting; it is left out." for name in unknown]
+    wrong += [f"{name[:60]!r} is not a setting; it is ignored." for name in unknown]
     return Settings(**kept), tuple(wrong)
 
 
 def _migrated(found: dict[str, Any], migrations: Mapping[int, Migration]) -> tuple[dict[str, Any], list[str]]:
-    """Bring a file of an older version to this one, step by step."""
+    """Return the contents of an older file migrated to this version, and sentences on problems."""
     version = found.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < min(migrations, default=VERSION):
         return found, [f"version must be a whole number up to {VERSION}; it is read as {VERSION}."]
     if version > VERSION:
-        return found, [f"version {version} is from a newer attnlab; what this one knows is used."]
+        return found, [f"version {version} is from a newer attnlab; only the settings known here are used."]
     for step in range(version, VERSION):
         found = migrations[step](found)
     return found, []

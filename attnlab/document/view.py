@@ -1,4 +1,4 @@
-"""What is shown of a scene, as a value. Imports no Qt, as a thread loads it and must not define Qt classes."""
+"""The view of a scene as a value. Does not import Qt, because a thread imports it and must not define Qt classes."""
 
 from dataclasses import dataclass, replace
 
@@ -12,11 +12,11 @@ from attnlab.attention.stages.walk import Place
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What is shown of the scene; not undone. ``head`` is a head, "mean" or "all"; ``alone`` a stage that fills the
-    canvas; ``look`` which state the cards show, "present", "pinned" or "difference"; ``strips`` whether they show
-    figures too. ``pinned`` says whether the cell is held. ``at`` is how far a walk has come, None where all is known,
-    ``step`` the number of stages begun there, None for all, and ``depth`` how far a step goes. Where ``at`` and
-    ``step`` disagree, ``at`` holds."""
+    """The parts of the scene that are shown; not part of undo. ``head`` is a head, "mean" or "all"; ``alone`` a stage
+    that fills the canvas; ``look`` the state on the cards, "present", "pinned" or "difference"; ``strips`` is True if
+    they show statistics too; ``pinned`` if the cell is pinned. ``at`` is the place of a walk, None at its end, ``step``
+    the number of stages begun there, None for all, and ``depth`` the size of a step. If ``at`` and ``step`` disagree,
+    ``at`` counts."""
 
     head: int | str = 0
     alone: str | None = None
@@ -30,7 +30,7 @@ class View:
 
     @property
     def subject(self) -> Cell | None:
-        """What is explained: the cell pointed at, else the one that a walk has come to, else the one held."""
+        """The cell to explain: the one pointed at, otherwise that of the walk, otherwise the pinned one."""
         if self.at is None or (self.cell is not None and not self.pinned):
             return self.cell
         if self.at.row is None or self.at.column is None or self.at.row < 0 or self.at.column < 0:
@@ -56,7 +56,7 @@ def fitted(view: View, e: Experiment, *, first: bool = False) -> View:
 
 
 def _placed(view: View, e: Experiment) -> View:
-    """Return the view with its place moved to one that exists, and its step count to match."""
+    """Return the view with its place moved to the nearest existing one, and a matching step count."""
     names = [stage.name for stage in walk.stages_of(e)]
     depth = view.depth if view.depth in walk.DEPTHS else "stage"
     at = walk.fitted(e, view.at)

@@ -92,7 +92,7 @@ def test_whatever_a_file_says_becomes_a_view_of_what_is_open(plain: Any) -> None
         assert walk.unknown(E, saved.view.at, saved.view.at.stage) is None or saved.view.step is not None
         walk.forward(E, saved.view.depth, saved.view.at)
     assert from_plain(to_plain(saved), E) == (saved, ())
-    assert sentence(dropped) == "" or sentence(dropped).endswith("; the rest is as it was saved.")
+    assert sentence(dropped) == "" or sentence(dropped).endswith("; everything else is restored.")
 
 
 @pytest.mark.parametrize(
@@ -127,12 +127,12 @@ def test_what_does_not_fit_is_dropped_alone_and_named(key: str, value: object, c
     assert saved.view.strips
     assert saved.view.head == (fitted(View(), E, first=True).head if key == "head" else 1)
     assert saved.lens == ("canvas" if key == "lens" else "cost")
-    assert sentence(dropped) == f"The file does not say {called} in a way that fits; the rest is as it was saved."
+    assert sentence(dropped) == f"The file has no valid value for {called}; everything else is restored."
 
 
 def test_a_view_that_says_nothing_is_as_one_of_something_new() -> None:
     assert from_plain({}, E) == (SavedView(fitted(View(), E, first=True)), ())
-    assert from_plain([], E)[1] == ("how it was looked at",)
+    assert from_plain([], E)[1] == ("the view",)
 
 
 def test_a_cell_that_is_gone_is_not_held() -> None:

@@ -290,7 +290,7 @@ def zip_of(name: str, data: bytes, compression: int = zipfile.ZIP_DEFLATED) -> b
         ("a.csv", b"", "a.csv is empty"),
         ("a.csv", b"\n\n", "a.csv holds no numbers"),
         ("a.csv", b"\0\0\0\0", "Row 1, column 1 of a.csv"),
-        ("a.csv", b"1.5,2.5\n3.5", "Row 2 of a.csv has 1 column where row 1 has 2"),
+        ("a.csv", b"1.5,2.5\n3.5", "Row 2 of a.csv has 1 column, but row 1 has 2"),
         ("a.json", b'{"a": [[1], [2, 3]]}', "a of a.json is ragged"),
         ("a.json", b"{" * 100_000, "not JSON"),
         ("a.json", b"{}", "holds no arrays"),

@@ -205,7 +205,7 @@ def test_a_row_with_nothing_left_is_shown_counted_and_explained(person: "Person"
     assert not person.painted("context")[0, 3].any()
     assert bar(person) == "✓ rows sum to 1 · 1 empty"
     person.click_cell("weights", 3, 2)
-    assert "nothing is left to attend to in this row" in arithmetic(person)
+    assert "every key of this row is masked" in arithmetic(person)
     assert person.tip(person.card("weights"), person.cell("weights", 3, 2)).endswith(": masked")
     assert np.isfinite(person.painted("output")).all()
     assert person.message() == ""

@@ -279,10 +279,10 @@ def _written(folder: Path, said: Any, pins: tuple[Any, ...] = ()) -> Path:
 @pytest.mark.parametrize(
     ("said", "sentence"),
     [
-        ({"lens": "nowhere", "head": 99}, "The file does not say the head and the lens in a way that fits"),
-        ({"pinned": {"device": "cpu", "dtype": "float32"}}, "The file does not say the pinned state in a way"),
-        ({"pinned": {"device": [], "dtype": "int4"}}, "The file does not say the pinned state in a way"),
-        ([1, 2], "The file does not say how it was looked at in a way that fits"),
+        ({"lens": "nowhere", "head": 99}, "The file has no valid value for the head and the lens"),
+        ({"pinned": {"device": "cpu", "dtype": "float32"}}, "The file has no valid value for the pinned state"),
+        ({"pinned": {"device": [], "dtype": "int4"}}, "The file has no valid value for the pinned state"),
+        ([1, 2], "The file has no valid value for the view"),
         ({"table": "W_z", "future": {"of": "tomorrow"}}, ""),
     ],
 )

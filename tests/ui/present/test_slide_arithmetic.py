@@ -21,8 +21,8 @@ from tests.lessons.written import disagreements
 QUANTITIES = frozenset(
     re.findall(
         r"\w+",
-        "tanh max cos sin more column weights of this row values head the context heads side by scaled capped biased "
-        "given sinusoidal learned position bias turned with angle times gain kept score length",
+        "tanh max cos sin more column weights of this row values head the context concatenated heads scaled capped "
+        "biased given sinusoidal learned position bias rotated with angle times gain kept score length",
     )
 )
 """The words that a side of an equation is made of."""

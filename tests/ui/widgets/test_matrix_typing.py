@@ -82,7 +82,7 @@ def test_up_and_down_step_the_text_and_left_and_right_move_in_it(owner: Owner) -
         ("nan", "Row journey, column 1: 'nan' is not a finite number; type one such as 0.25."),
         ("inf", "Row journey, column 1: 'inf' is not a finite number; type one such as 0.25."),
         ("1e999", "Row journey, column 1: '1e999' is too large; the largest magnitude is 3.4028234e38."),
-        ("", "Row journey, column 1: nothing is typed here; type a number such as 0.25."),
+        ("", "Row journey, column 1: this field is empty; type a number such as 0.25."),
     ],
 )
 def test_what_is_not_a_number_is_refused_and_stays_to_be_mended(owner: Owner, text: str, sentence: str) -> None:

@@ -30,8 +30,8 @@ def test_a_number_is_read_as_people_write_it(text: str, value: float) -> None:
     ("text", "reason"),
     [
         ("abc", "'abc' is not a number; type one such as 0.25"),
-        ("", "nothing is typed here; type a number such as 0.25"),
-        ("   ", "nothing is typed here; type a number such as 0.25"),
+        ("", "this field is empty; type a number such as 0.25"),
+        ("   ", "this field is empty; type a number such as 0.25"),
         ("nan", "'nan' is not a finite number; type one such as 0.25"),
         ("-inf", "'-inf' is not a finite number; type one such as 0.25"),
         ("∞", "'∞' is not a finite number; type one such as 0.25"),

@@ -136,7 +136,7 @@ def test_a_number_is_taken_when_its_field_is_left(form: Form) -> None:
         ("temperature", "0", "Temperature is 0; it needs a number above 0."),
         ("temperature", "warm", "Temperature: 'warm' is not a number; type one such as 0.25."),
         ("temperature", "nan", "Temperature: 'nan' is not a finite number; type one such as 0.25."),
-        ("temperature", "", "Temperature: nothing is typed here; type a number such as 0.25."),
+        ("temperature", "", "Temperature: this field is empty; type a number such as 0.25."),
         ("dropout", "1.5", "Dropout is 1.5; it needs a number from 0 to 1."),
         ("seed", "2.5", "Dropout seed is 2.5; it needs a whole number of at least 0."),
         ("seed", "-3", "Dropout seed is −3; it needs a whole number of at least 0."),
