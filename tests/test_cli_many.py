@@ -77,7 +77,7 @@ def test_what_fails_is_a_line_and_the_others_go_on(runs: Path, capsys: pytest.Ca
     said = errors(capsys)
     assert files(runs / "figures") == ["multi-head-8.svg"]
     for start, sentence in zip(
-        ["No file fits 'runs/none*'", "runs/broken", "runs/one", "runs/two", "There is no file none", "preset:nope"],
+        ["No file matches 'runs/none*'", "runs/broken", "runs/one", "runs/two", "There is no file none", "preset:nope"],
         said,
         strict=True,
     ):
@@ -155,7 +155,7 @@ def test_the_ending_says_that_it_is_a_notebook(runs: Path) -> None:
             ["code", "empty", "-o", "x"],
             "There is no session (.attnlab) in the folder empty; 'empty/**/*.attnlab' looks",
         ),
-        (["code", "preset:zz*", "-o", "x"], "No preset fits 'preset:zz*'; attnlab presets lists them."),
+        (["code", "preset:zz*", "-o", "x"], "No preset matches 'preset:zz*'; attnlab presets lists them."),
         (["code", "runs", "-o", "runs/notes.txt/x/"], "cannot be written: Not a directory"),
         (["export", "runs", "-o", "x", "--stages", "scores", "--format", "csv"], "A table contains one stage"),
     ],

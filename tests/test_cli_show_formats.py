@@ -48,7 +48,7 @@ def test_all_stages_as_numpy_are_code_that_makes_them(capsys: pytest.CaptureFixt
         (["--format", "latex", "--json"], "not allowed with"),
         (["--digits", "3"], "--digits and --labels need --format"),
         (["--format", "latex", "--digits", "-1"], "'-1' is not a number of decimals"),
-        (["--format", "latex", "--digits", "30"], "30 digits were asked for; from 0 to 20"),
+        (["--format", "latex", "--digits", "30"], "digits is 30; it needs a number from 0 to 20"),
     ],
     ids=str,
 )

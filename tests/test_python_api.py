@@ -258,7 +258,7 @@ def test_one_layer_of_several_is_chosen_by_place_or_name(tmp_path: Path) -> None
     size = e.d_model
     layers = {f"h.{i}.attn.{x}_proj.weight": np.full((size, size), i + 1.0) for i in range(2) for x in "qkv"}
     np.savez(path, **layers)
-    with pytest.raises(attnlab.FileError, match=r"2 layers; name one by layer: 0 \(h\.0\.attn\), 1"):
+    with pytest.raises(attnlab.FileError, match=r"2 layers; choose one with layer: 0 \(h\.0\.attn\), 1"):
         attnlab.read_weights(path, e, n_heads=1)
     with pytest.raises(attnlab.FileError, match=r"no layer 'h\.7'"):
         attnlab.read_weights(path, e, layer="h.7", n_heads=1)
@@ -270,7 +270,7 @@ def test_one_layer_of_several_is_chosen_by_place_or_name(tmp_path: Path) -> None
 
 def test_a_file_without_a_layer_names_what_it_holds(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", bias=np.zeros(3))
-    with pytest.raises(attnlab.FileError, match="no attention layer; its arrays are bias"):
+    with pytest.raises(attnlab.FileError, match="no attention layer that can be recognised; its arrays are bias"):
         attnlab.read_weights(tmp_path / "a.npz", attnlab.preset("journey"))
 
 

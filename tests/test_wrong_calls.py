@@ -42,7 +42,7 @@ def sentence(call: Callable[[], Any]) -> str:
         (lambda a: a.read_weights(3, E), "path is 3; it needs the name of a file."),
         (lambda a: a.read_weights("x.npz", 3), "read_weights was given int; it needs an attnlab.Experiment."),
         (lambda a: a.to_multihead(3), "to_multihead was given int; it needs an attnlab.Experiment."),
-        (lambda a: a.from_multihead(3, E), "int was given; a torch.nn.MultiheadAttention is needed."),
+        (lambda a: a.from_multihead(3, E), "from_multihead was given int; it needs a torch.nn.MultiheadAttention."),
         (
             lambda a: a.Trace("x", "cpu", "float32"),
             "A Trace needs an Experiment, a torch.device and a torch.dtype; attnlab.compute makes one.",

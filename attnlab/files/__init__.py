@@ -1,1 +1,1 @@
-"""What leaves and comes back: sessions, tables, generated code."""
+"""Reads and writes files: sessions, weights, tables and generated code."""

@@ -18,7 +18,7 @@ def open_file(path: str | os.PathLike[str]) -> IO[bytes]:
 
 
 def read_bytes(path: str | os.PathLike[str], limit: int, who: str) -> bytes:
-    """Return what is in a file of at most ``limit`` bytes, whole MiB; ``who`` may have so many: "an exercise".
+    """Return the contents of a file of at most ``limit`` bytes (whole MiB); ``who``, "an exercise", is for the error.
 
     Raises:
         FileError: it does not exist, cannot be read, is not a regular file, or is larger.
@@ -35,7 +35,7 @@ def read_bytes(path: str | os.PathLike[str], limit: int, who: str) -> bytes:
 
 
 def _ordinary(name: str, flags: int) -> int:
-    """Open without blocking. Checks before, as opening can start a device, and after, as the file may be replaced."""
+    """Open without blocking. Check before, because opening can start a device, and after, in case the file changed."""
     _check_mode(os.stat(name).st_mode)
     handle = os.open(name, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
     try:

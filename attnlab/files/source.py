@@ -1,4 +1,4 @@
-"""Where an experiment comes from: a session file, or ``preset:NAME``. Loading this file loads no torch."""
+"""Sources of experiments: session files and ``preset:NAME``. This module does not import torch."""
 
 import glob
 import os
@@ -17,7 +17,7 @@ SESSION = ".attnlab"
 """The ending of session files."""
 
 RUN = "run.json"
-"""The file that says that a folder is a run of a training."""
+"""The file that marks a folder as a training run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,32 +29,32 @@ class Source:
 
 
 def parse_source(text: str) -> Source:
-    """Return what a text names: ``preset:NAME``, else the path of a session file."""
+    """Return the source that a text names: ``preset:NAME``, otherwise the path of a session file."""
     if text.startswith(PREFIX):
         return Source(preset=text.removeprefix(PREFIX))
     return Source(path=Path(text))
 
 
 def run_folder(path: str | os.PathLike[str]) -> Path | None:
-    """Return the folder of a run, of which either it or its ``run.json`` is named; None where it is something else."""
+    """Return the folder of a run, given the folder or its ``run.json``; None if the path is not a run."""
     folder = Path(path).parent if Path(path).name == RUN else Path(path)
     return folder if (folder / RUN).is_file() else None
 
 
 def is_several(text: str) -> bool:
-    """Whether a text may name any number of sources: a folder, or a pattern such as ``runs/*.attnlab``."""
+    """Return whether a text may name any number of sources: a folder, or a pattern such as ``runs/*.attnlab``."""
     if text.startswith(PREFIX):
         return glob.has_magic(text)
     return os.path.isdir(text) or (glob.has_magic(text) and not os.path.lexists(text))
 
 
 def found(text: str) -> tuple[Source, ...]:
-    """Return what a text names, in order: one source, the sessions of a folder, or what fits a pattern.
+    """Return the sources that a text names, in order: one source, the sessions in a folder, or matches of a pattern.
 
-    ``**`` in a pattern stands for folders within folders; a pattern that says no ending takes session files.
+    ``**`` in a pattern matches nested folders; a pattern without a file ending matches session files.
 
     Raises:
-        AttnlabError: it may be several, and there is none.
+        AttnlabError: the text is a folder or pattern without any source.
     """
     if not is_several(text):
         return (parse_source(text),)
@@ -83,7 +83,7 @@ def _files(text: str) -> list[str]:
 
 
 def _fitting(pattern: str) -> Iterator[str]:
-    """Yield the paths that fit; unlike those of glob they end where links lead in circles."""
+    """Yield the paths that match; unlike glob, this ends if links form a circle."""
     parts = Path(pattern).parts
     if "**" not in parts:
         yield from glob.iglob(pattern)
@@ -95,7 +95,7 @@ def _fitting(pattern: str) -> Iterator[str]:
 
 
 def _folders(top: str) -> Iterator[str]:
-    """Yield a folder and all in it that are not hidden, each once."""
+    """Yield a folder and all folders in it that are not hidden, each once."""
     seen = {os.path.realpath(top)}
     for folder, inside, _ in os.walk(top, followlinks=True):
         yield folder
@@ -107,23 +107,24 @@ def _folders(top: str) -> Iterator[str]:
 def _nothing(text: str) -> str:
     if os.path.isdir(text):
         deeper = os.path.join(text, "**", f"*{SESSION}")
-        return f"There is no session ({SESSION}) in the folder {text}; '{deeper}' looks into the folders in it too."
-    what = f"preset fits {text!r}; attnlab presets lists them" if text.startswith(PREFIX) else f"file fits {text!r}"
-    return f"No {what}."
+        return f"There is no session ({SESSION}) in the folder {text}; '{deeper}' also searches its subfolders."
+    if text.startswith(PREFIX):
+        return f"No preset matches {text!r}; attnlab presets lists them."
+    return f"No file matches {text!r}."
 
 
 def check_source(source: Source) -> None:
-    """Check without torch that a session file is there; whether a preset exists only loading it tells.
+    """Check without torch that a session file exists; a preset is checked only when it is loaded.
 
     Raises:
         FileError: there is no such file.
     """
     if source.path is not None and not os.path.exists(source.path):
-        raise FileError(f"There is no file {source.path}; presets are written {PREFIX}NAME.")
+        raise FileError(f"There is no file {source.path}; for a preset, write {PREFIX}NAME.")
 
 
 def load_source(source: Source | str) -> "tuple[Experiment, str, str]":
-    """Return the experiment, its title, and the name of the preset it began as ("" for none).
+    """Return the experiment, its title, and the name of the preset that it is based on ("" for none).
 
     Raises:
         AttnlabError: there is no such preset or file, or the file cannot be read.

@@ -143,8 +143,8 @@ def test_json_names_its_arrays(tmp_path: Path) -> None:
         assert found["W_q"].tensor().tolist() == [[1, 2.5]]
         assert found["b_q"].tensor().tolist() == [3, 4]
         assert "single number" in found["heads"].reason
-        assert found["name"].reason == "it holds something that is not a number"
-        with pytest.raises(FileError, match=r"name cannot be taken: it holds something"):
+        assert found["name"].reason == "it contains something that is not a number"
+        with pytest.raises(FileError, match=r"name cannot be used: it contains something"):
             found["name"].tensor()
 
 
@@ -156,7 +156,7 @@ def test_json_names_its_arrays(tmp_path: Path) -> None:
         (torch.ones(0, 3), r"empty, shape \[0, 3\]"),
         (torch.ones(2, 2, dtype=torch.bool), "bool values"),
         (torch.ones(2, dtype=torch.complex64), "complex64 values"),
-        (torch.ones(1, 1).expand(1 << 14, 1 << 14), "at most 134217728 are taken"),
+        (torch.ones(1, 1).expand(1 << 14, 1 << 14), "the maximum is 134217728"),
         (torch.eye(2).to_sparse(), "sparse"),
         (torch.empty(2, 2, device="meta"), "meta device"),
     ],
@@ -164,7 +164,7 @@ def test_json_names_its_arrays(tmp_path: Path) -> None:
 def test_what_cannot_be_weights_is_named_with_its_reason(tensor: torch.Tensor, reason: str, tmp_path: Path) -> None:
     torch.save({"odd": tensor, "good": torch.ones(2, 2)}, tmp_path / "a.pt")
     found = read_arrays(tmp_path / "a.pt")
-    with pytest.raises(FileError, match=f"odd cannot be taken: .*{reason}"):
+    with pytest.raises(FileError, match=f"odd cannot be used: .*{reason}"):
         found["odd"].tensor()
     assert found["good"].tensor().tolist() == [[1, 1], [1, 1]]
 
@@ -243,7 +243,9 @@ def test_code_in_a_file_is_never_run(name: str, tmp_path: Path) -> None:
 
 def test_whole_modules_and_scripts_are_refused_in_a_sentence(tmp_path: Path) -> None:
     torch.save(torch.nn.Linear(2, 2), tmp_path / "a.pt")
-    with pytest.raises(FileError, match=r"^a\.pt holds a whole module or other code, which is never run: save .*\.$"):
+    with pytest.raises(
+        FileError, match=r"^a\.pt contains a whole module or other code, which is never run: save .*\.$"
+    ):
         read_arrays(tmp_path / "a.pt")
 
 
@@ -272,9 +274,9 @@ def zip_of(name: str, data: bytes, compression: int = zipfile.ZIP_DEFLATED) -> b
 @pytest.mark.parametrize(
     ("name", "data", "sentence"),
     [
-        ("a.npy", npy_header("(1000000, 1000000)"), "cut off: 128 bytes where its header promises"),
-        ("a.npy", npy_header("(-1, 2)"), r"promises the shape \[-1, 2\]"),
-        ("a.npy", npy_header("(True, 2)") + b"\0" * 16, r"promises the shape \[True, 2\]"),
+        ("a.npy", npy_header("(1000000, 1000000)"), "cut off: it has 128 bytes, but its header says"),
+        ("a.npy", npy_header("(-1, 2)"), r"header says the shape \[-1, 2\]"),
+        ("a.npy", npy_header("(True, 2)") + b"\0" * 16, r"header says the shape \[True, 2\]"),
         ("a.npy", npy_header("(2, 2)") + b"\0" * 8, "cut off"),
         ("a.npy", npy_header("__import__('os').abort()"), "damaged"),
         ("a.npy", b"\x93NUMPY\x09\x00", "damaged"),
@@ -283,7 +285,7 @@ def zip_of(name: str, data: bytes, compression: int = zipfile.ZIP_DEFLATED) -> b
         ("a.npz", zip_of("x", b"")[:30], "damaged"),
         ("a.safetensors", b"\xff" * 64, "damaged"),
         ("a.safetensors", struct.pack("<Q", 2**40) + b"{}", "damaged"),
-        ("a.safetensors", struct.pack("<Q", 2) + b"{}", "holds no arrays"),
+        ("a.safetensors", struct.pack("<Q", 2) + b"{}", "contains no arrays"),
         ("a.pt", zip_of("a/data.pkl", b"\x80\x02}."), "compressed, which torch never does"),
         ("a.pt", zip_of("other", b"x", zipfile.ZIP_STORED), "a.pt"),
         ("a.pt", b"hello there", "a.pt"),
@@ -293,8 +295,8 @@ def zip_of(name: str, data: bytes, compression: int = zipfile.ZIP_DEFLATED) -> b
         ("a.csv", b"1.5,2.5\n3.5", "Row 2 of a.csv has 1 column, but row 1 has 2"),
         ("a.json", b'{"a": [[1], [2, 3]]}', "a of a.json is ragged"),
         ("a.json", b"{" * 100_000, "not JSON"),
-        ("a.json", b"{}", "holds no arrays"),
-        ("a.docx", b"x", r"of no kind that weights are read from; those end in \.csv"),
+        ("a.json", b"{}", "contains no arrays"),
+        ("a.docx", b"x", r"is not a file of weights; their names end in \.csv"),
     ],
     ids=lambda value: "bytes" if isinstance(value, bytes) else None,  # a zip holds the time at which it was made
 )

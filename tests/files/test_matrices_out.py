@@ -167,5 +167,5 @@ def test_what_cannot_be_written_is_said() -> None:
     e = Experiment(("a",), [[1.0]], config=AttentionConfig())
     with pytest.raises(AttnlabError, match=r"no table 'W_x' in this layer; there are embeddings, W_q, W_k, W_v"):
         given_table(e, "W_x")
-    with pytest.raises(AttnlabError, match="21 digits were asked for; from 0 to 20"):
+    with pytest.raises(AttnlabError, match="digits is 21; it needs a number from 0 to 20"):
         as_latex(given_table(e, "W_q"), 21)

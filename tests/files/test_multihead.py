@@ -100,11 +100,11 @@ def test_identities_shared_keys_and_single_biases_are_written_out() -> None:
 @pytest.mark.parametrize(
     ("module", "sentence"),
     [
-        (nn.MultiheadAttention(8, 2, add_bias_kv=True), "The module has add_bias_kv, one more key"),
-        (nn.MultiheadAttention(8, 2, add_zero_attn=True), "The module has add_zero_attn, one more key"),
-        (nn.MultiheadAttention(8, 2, kdim=3, vdim=5), "The module has kdim 3 and vdim 5; they need to be the same"),
-        (nn.Linear(8, 8), "Linear was given; a torch.nn.MultiheadAttention is needed."),
-        (nn.MultiheadAttention(6, 2), r"W_q takes 6 columns and the embeddings have 8; .*in_proj_weight \[18, 6\]"),
+        (nn.MultiheadAttention(8, 2, add_bias_kv=True), "The module has add_bias_kv, an extra key"),
+        (nn.MultiheadAttention(8, 2, add_zero_attn=True), "The module has add_zero_attn, an extra key"),
+        (nn.MultiheadAttention(8, 2, kdim=3, vdim=5), "The module has kdim 3 and vdim 5; they must be equal"),
+        (nn.Linear(8, 8), "from_multihead was given Linear; it needs a torch.nn.MultiheadAttention."),
+        (nn.MultiheadAttention(6, 2), r"W_q needs 6 columns, but the embeddings have 8; .*in_proj_weight \[18, 6\]"),
     ],
 )
 def test_a_module_that_cannot_be_taken_is_refused_in_a_sentence(module: nn.Module, sentence: str) -> None:
@@ -129,7 +129,7 @@ def test_a_module_that_cannot_be_taken_is_refused_in_a_sentence(module: nn.Modul
     ],
 )
 def test_what_the_module_does_not_compute_is_refused(changes: dict[str, object], sentence: str) -> None:
-    with pytest.raises(ExperimentError, match=f"^torch.nn.MultiheadAttention cannot hold this layer: {sentence}"):
+    with pytest.raises(ExperimentError, match=f"^torch.nn.MultiheadAttention does not support this layer: {sentence}"):
         to_multihead(configured(attnlab.preset("multi-head-8"), **changes))
 
 
@@ -140,7 +140,7 @@ def test_every_preset_is_held_or_refused() -> None:
         try:
             module = to_multihead(e)
         except ExperimentError as error:
-            assert str(error).startswith("torch.nn.MultiheadAttention cannot hold this layer: ")  # noqa: PT017
+            assert str(error).startswith("torch.nn.MultiheadAttention does not support this layer: ")  # noqa: PT017
             continue
         held.add(name)
         if not attnlab.compute(e).empty_rows:  # of which torch makes NaN

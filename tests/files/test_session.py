@@ -137,9 +137,9 @@ ROUND += [ROUND] * 100
         ({"zoom": float("nan")}, r"view\.zoom is nan"),
         ({"step": 10**30}, r"view\.step is a whole number of more than 64 bits"),
         ({"a": {1: 2}}, r"view\.a has a key that is int"),
-        ({"deep": nested(17)}, "too deep, of at most 16"),
-        ({"round": ROUND}, "too deep, of at most 16"),
-        ({"text": "é" * 600_000}, "view takes 1,200,0.. bytes as JSON, of at most 1,048,576"),
+        ({"deep": nested(17)}, "is nested more than 16 deep"),
+        ({"round": ROUND}, "is nested more than 16 deep"),
+        ({"text": "é" * 600_000}, "view takes 1,200,0.. bytes as JSON; the maximum is 1,048,576"),
     ],
     ids=lambda value: None if isinstance(value, dict) else value,
 )
@@ -198,7 +198,7 @@ def test_a_pin_that_shares_within_itself_as_it_was_once_written_is_read(tmp_path
 
 
 def test_more_pins_than_a_session_holds_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="101 states are pinned; a session holds 100"):
+    with pytest.raises(FileError, match="101 states are pinned; the maximum in a session is 100"):
         save_session(Session(SMALL, pins=(SMALL,) * 101), tmp_path / "s.attnlab")
     assert not list(tmp_path.glob("*.attnlab"))
 

@@ -314,7 +314,7 @@ def test_bombs_cost_little_memory(tmp_path: Path) -> None:
     answer = subprocess.run(command, capture_output=True, text=True)
     lines = answer.stdout.splitlines()
     assert len(lines) == len(bad), answer.stderr
-    assert lines[0].endswith("it would unpack to 120 MiB, more than 100 times what it takes.")
+    assert lines[0].endswith("it would unpack to 120 MiB, more than 100 times its size.")
     for path, line in zip(bad, lines, strict=True):
         assert path in line
         most_mib = 256 if "wide" in path else 80  # a text with one fox takes four bytes for each of its letters

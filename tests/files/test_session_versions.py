@@ -115,7 +115,7 @@ def test_a_member_of_version_2_without_a_checksum_is_refused(tmp_path: Path, nam
         lines = members[SUMS].decode().splitlines()
         members[SUMS] = "\n".join(line for line in lines if not line.endswith(name)).encode()
 
-    with pytest.raises(FileError, match="SHA256SUMS does not list the other files of it, each once"):
+    with pytest.raises(FileError, match="SHA256SUMS in it does not list every other file once"):
         load(with_sums(tmp_path / "s.attnlab", change))
 
 

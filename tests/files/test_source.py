@@ -74,11 +74,13 @@ def test_presets_are_found_however_their_names_are_written() -> None:
 
 
 def test_what_fits_nothing_says_where_one_may_look(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match=r"There is no session \(\.attnlab\) in the folder .* looks into the folders"):
+    with pytest.raises(
+        FileError, match=r"There is no session \(\.attnlab\) in the folder .* also searches its subfolders"
+    ):
         found(str(tmp_path))
-    with pytest.raises(FileError, match=r"No file fits '.*x\*'\."):
+    with pytest.raises(FileError, match=r"No file matches '.*x\*'\."):
         found(str(tmp_path / "x*"))
-    with pytest.raises(FileError, match=r"No preset fits 'preset:x\*'; attnlab presets lists them\."):
+    with pytest.raises(FileError, match=r"No preset matches 'preset:x\*'; attnlab presets lists them\."):
         found("preset:x*")
 
 

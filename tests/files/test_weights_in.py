@@ -89,7 +89,7 @@ def test_shapes_tell_which_way_round_matrices_lie(turned: bool, seed: int, wide:
     written |= {n: t for n, t in truth.tensors.items() if n[0] == "b"}
     (proposal,) = guess(arrays_of(written))
     assert {part.transposed for field, part in proposal.parts.items() if field[0] == "W"} == {turned}
-    assert all("shapes fit only so" in note for note in proposal.notes if "is W_" in note)
+    assert all("the only way the shapes fit" in note for note in proposal.notes if "is W_" in note)
     same(apply(proposal, arrays_of(written), base(d_model), n_heads=h), truth)
 
 
@@ -115,12 +115,10 @@ def test_square_matrices_go_by_the_convention_of_their_names_and_say_so() -> Non
 def test_what_decided_is_said_of_each_array() -> None:
     conv = guess(arrays_of(LIBRARIES["GPT-2"](layer())))[0]
     nano = guess(arrays_of(LIBRARIES["nanoGPT"](layer())))[0]
-    assert conv.notes[0].endswith("is W_q, W_k and W_v, as it is, [in, out], as the shapes fit only so.")
-    assert nano.notes[1].endswith(
-        "is W_o, transposed, [out, in] as nn.Linear keeps it, as the rest of its layer lies so."
-    )
+    assert conv.notes[0].endswith("is W_q, W_k and W_v, not transposed, [in, out], the only way the shapes fit.")
+    assert nano.notes[1].endswith("is W_o, transposed, [out, in] as in nn.Linear, like the rest of its layer.")
     bare_fused = guess(arrays_of({"c_attn.weight": torch.ones(36, 12)}))[0]
-    assert bare_fused.notes[0].endswith("as its sizes are the usual ones so.")
+    assert bare_fused.notes[0].endswith("which gives the usual sizes.")
     wrong = {**linear("", "q_proj", "k_proj", "v_proj", "o_proj")(layer()), "k_proj.weight": torch.ones(5, 12)}
     assert guess(arrays_of(wrong))[0].notes[1].endswith("as is usual for its name; the shapes contradict each other.")
 
@@ -162,7 +160,7 @@ def test_a_config_settles_heads_and_fused_arrays() -> None:
     (proposal,) = guess(arrays, heads=Heads(6, 3, "config.json"))
     assert "6 heads, as config.json says." in proposal.notes
     assert shapes(proposal, arrays)["W_k"] == (20, 6)
-    assert " is W_q, W_k and W_v, transposed, [out, in] as nn.Linear keeps it, " in proposal.notes[0]
+    assert " is W_q, W_k and W_v, transposed, [out, in] as in nn.Linear, " in proposal.notes[0]
     same(apply(proposal, arrays, base(20)), truth)
     shared = arrays_of(LIBRARIES["LLaMA"](layer(h=4, h_kv=2)))
     (other,) = guess(shared, heads=Heads(4, 4, "config.json"))  # which says nothing of shared keys; the shapes do
@@ -176,7 +174,7 @@ def test_unknown_heads_are_asked_for() -> None:
     arrays = arrays_of(LIBRARIES["LLaMA"](layer(h=4, h_kv=2)))
     (proposal,) = guess(arrays)
     assert fitting_heads(proposal, arrays) == (2, 4, 6, 12)
-    with pytest.raises(ExperimentError, match=r"does not say how many heads there are; choose one of 2, 4, 6, 12\.$"):
+    with pytest.raises(ExperimentError, match=r"does not give the number of heads; choose one of 2, 4, 6, 12\.$"):
         apply(proposal, arrays, base())
 
 
@@ -184,7 +182,7 @@ def test_what_is_missing_is_kept_from_the_experiment_or_absent() -> None:
     e = attnlab.preset("journey")
     new = torch.randn(3, 2)
     (proposal,) = guess(arrays_of({"W_q": new}), e)
-    assert "There is no W_k and no W_v here; the experiment's own is kept." in proposal.notes
+    assert "The file has no W_k and no W_v; the experiment's own is kept." in proposal.notes
     taken = apply(proposal, arrays_of({"W_q": new}), e, n_heads=1)
     assert torch.equal(taken.weights.W_q, new)
     assert taken.weights.W_k is e.weights.W_k
@@ -205,7 +203,7 @@ def test_matrices_without_telling_names_are_taken_in_order() -> None:
     arrays = arrays_of({f"arr_{i}": torch.full((2, 2), float(i)) for i in range(3)})
     (proposal,) = guess(arrays)
     assert proposal.notes[0] == (
-        "No name tells what is what; taken in the file's order: W_q is arr_0, W_k is arr_1, W_v is arr_2."
+        "No name is known; taken in the file's order: W_q is arr_0, W_k is arr_1, W_v is arr_2."
     )
     assert apply(proposal, arrays, base(2), n_heads=1).weights.W_v.tolist() == [[2, 2], [2, 2]]
     assert guess(arrays_of({"x": torch.ones(2, 2)})) == ()
@@ -215,7 +213,7 @@ def test_embeddings_are_kept_drawn_or_taken_from_an_array() -> None:
     proposal, arrays = _whole(layer())
     e = configured(attnlab.preset("journey"), causal=True)
     with pytest.raises(
-        ExperimentError, match=r"W_q takes 12 columns and the embeddings have 3; .* \(W_q is W_q \[12, 12\]\)"
+        ExperimentError, match=r"W_q needs 12 columns, but the embeddings have 3; .* \(W_q is W_q \[12, 12\]\)"
     ):
         apply(proposal, arrays, e, n_heads=4)
     drawn = apply(proposal, arrays, e, n_heads=4, embeddings="drawn")
@@ -238,7 +236,7 @@ def test_keys_of_another_width_make_a_second_sequence() -> None:
     tensors = {**truth.tensors, "W_k": torch.randn(5, 12), "W_v": torch.randn(5, 12)}
     arrays = arrays_of(tensors)
     e = base()
-    with pytest.raises(ExperimentError, match="W_k takes 5 columns and the embeddings have 12"):
+    with pytest.raises(ExperimentError, match="W_k needs 5 columns, but the embeddings have 12"):
         apply(guess(arrays)[0], arrays, e, 4)
     made = apply(guess(arrays)[0], arrays, e, 4, embeddings="drawn")
     assert made.memory_tokens == e.tokens
@@ -285,10 +283,10 @@ def test_what_does_not_fit_is_named_with_its_array(changes: dict[str, Tensor], h
 
 def test_fused_arrays_that_cannot_be_taken_apart_say_so() -> None:
     arrays = arrays_of(neox(layer()))
-    with pytest.raises(ExperimentError, match=r"query_key_value\.weight \[36, 12\] holds q k v head by head"):
+    with pytest.raises(ExperimentError, match=r"query_key_value\.weight \[36, 12\] contains q k v head by head"):
         apply(guess(arrays)[0], arrays, base(), 5)
     odd = arrays_of({"qkv.weight": torch.ones(11, 7)})
-    with pytest.raises(ExperimentError, match=r"qkv\.weight \[11, 7\] holds"):
+    with pytest.raises(ExperimentError, match=r"qkv\.weight \[11, 7\] contains"):
         apply(guess(odd)[0], odd, base(7), 2)
 
 
@@ -373,7 +371,7 @@ def test_numpy_files_are_read_into_a_layer(tmp_path: Path) -> None:
 def test_arrays_with_long_names_are_listed_in_a_short_sentence(names: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "w.json").write_text(json.dumps({name: [[1.0, 2.0]] for name in names}))
     with pytest.raises(
-        AttnlabError, match=r"tells of no attention layer; its arrays are .*, where names such"
+        AttnlabError, match=r"contains no attention layer that can be recognised; its arrays are .*\. Use names such"
     ) as refused:
         attnlab.read_weights(tmp_path / "w.json", base())
     assert len(str(refused.value)) < 1200
@@ -382,9 +380,9 @@ def test_arrays_with_long_names_are_listed_in_a_short_sentence(names: tuple[str,
 def test_layers_with_long_names_are_listed_in_a_short_sentence(tmp_path: Path) -> None:
     arrays = {f"{'n' * 30_000}.{n}.attn.{p}_proj.weight": [[1.0, 2.0], [3.0, 4.0]] for n in range(2) for p in "qkv"}
     (tmp_path / "w.json").write_text(json.dumps(arrays))
-    with pytest.raises(AttnlabError, match=r"holds 2 layers; name one by layer: 0 \(n") as refused:
+    with pytest.raises(AttnlabError, match=r"contains 2 layers; choose one with layer: 0 \(n") as refused:
         attnlab.read_weights(tmp_path / "w.json", base())
     assert len(str(refused.value)) < 1200
-    with pytest.raises(AttnlabError, match="holds no layer 'zz") as refused:
+    with pytest.raises(AttnlabError, match="contains no layer 'zz") as refused:
         attnlab.read_weights(tmp_path / "w.json", base(), layer="z" * 100_000)
     assert len(str(refused.value)) < 1200

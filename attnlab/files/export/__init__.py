@@ -1,1 +1,1 @@
-"""What is written for other programs: tables, matrices as text, scripts and notebooks."""
+"""Exports for other programs: tables, matrices as text, scripts and notebooks."""

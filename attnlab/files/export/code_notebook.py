@@ -1,4 +1,4 @@
-"""Generated code as a Jupyter notebook (nbformat 4.5): one cell a stage, under its formula, that prints the stage."""
+"""Generated code as a Jupyter notebook (nbformat 4.5), with one cell per stage, which prints it, under its formula."""
 
 import json
 from typing import Any
@@ -14,21 +14,21 @@ _METADATA = {
 }
 _INTRODUCTION = (
     "Attention, stage by stage, as attnlab computes it. Matrices multiply from the right: Q = X @ W_q. "
-    "The cells need PyTorch alone; change a number and run those below again."
+    "The cells need only PyTorch; change a number and run the cells below it again."
 )
 
 
 def notebook(e: Experiment, title: str, dtype: str = "float32") -> str:
-    """Return a notebook, as the text of an .ipynb file, that computes each stage in ``dtype`` and prints it.
+    """Return the text of an .ipynb file that computes each stage in ``dtype`` and prints it.
 
-    Its cells can be run again in any order once all have run; ``stages`` has all stages by name, and ``batch`` those of
-    each sequence of a batch.
+    The cells can be run again in any order once all have run; ``stages`` holds all stages by name, and ``batch`` those
+    of each sequence of a batch.
     """
     made = code(e, dtype)
     cells = [
         _markdown("title", f"# {markdown_text(title)}\n\n{_INTRODUCTION}"),
         _code("setup", _setup(made)),
-        _markdown("about-given", "## What is given\n\nTokens, embeddings and weights, with all their digits."),
+        _markdown("about-given", "## Inputs\n\nTokens, embeddings and weights with all digits."),
         _code("given", "\n".join((*made.given, "x = embeddings"))),
     ]
     for stage, lines in made.stages:

@@ -1,4 +1,4 @@
-"""Matrices as text for papers, code and notes: LaTeX, NumPy, Markdown and CSV, with as many digits as are asked for."""
+"""Matrices as text for papers, code and notes: LaTeX, NumPy, Markdown and CSV, with a chosen number of digits."""
 
 import csv
 import io
@@ -17,7 +17,7 @@ from attnlab.files.export.terminal_table import label
 
 MOST_DIGITS = 20
 _PLAIN_BELOW = 1e6
-"""From here on numbers are written with an exponent, as their digits after the point say nothing."""
+"""Larger numbers are written with an exponent, because their decimals are meaningless."""
 
 _LATEX = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
@@ -27,10 +27,10 @@ _MARKDOWN = re.compile(r"([\\`*_\[\]<>|#$~&])")
 
 
 def given_table(e: Experiment, name: str) -> Table:
-    """Return a table that the layer is given, ``embeddings``, ``W_q``, ``b_q`` or one of an entry, as a Table.
+    """Return an input table of the layer, ``embeddings``, ``W_q``, ``b_q`` or one of an entry, as a Table.
 
     Raises:
-        AttnlabError: there is no such table; the sentence names those that there are.
+        AttnlabError: there is no such table; the sentence names the existing ones.
     """
     if name not in tables(e):
         raise AttnlabError(f"There is no table {name!r} in this layer; there are {', '.join(tables(e))}.")
@@ -41,10 +41,10 @@ def given_table(e: Experiment, name: str) -> Table:
 
 
 def as_latex(t: Table, digits: int | None = 4, labels: bool = False) -> str:
-    r"""Return an array for a formula, one below the other for heads; no package is needed for any width.
+    r"""Return LaTeX arrays for a formula, one for each head; any width works without a package.
 
-    A masked score is ``-\infty``, what is no number ``\mathrm{NaN}``. With ``labels`` it is a table with a line around
-    the numbers, else in brackets.
+    A masked score is ``-\infty``, NaN ``\mathrm{NaN}``. With ``labels`` lines separate the labels from the numbers,
+    otherwise the numbers are in brackets.
     """
     lines = []
     for head, rows in _maps(t, digits, r"\infty", r"\mathrm{NaN}"):
@@ -54,9 +54,9 @@ def as_latex(t: Table, digits: int | None = 4, labels: bool = False) -> str:
 
 
 def as_numpy(t: Table, digits: int | None = None, labels: bool = False) -> str:
-    """Return an expression that makes the array, exactly with ``digits`` None; ``labels`` are comments beside rows.
+    """Return a NumPy expression for the array, exact if ``digits`` is None; ``labels`` adds them as comments.
 
-    A masked score is ``-np.inf``, what is no number ``np.nan``.
+    A masked score is ``-np.inf``, NaN ``np.nan``.
     """
     indent = "    " * (t.values.ndim - 1)
     blocks = []
@@ -70,9 +70,9 @@ def as_numpy(t: Table, digits: int | None = None, labels: bool = False) -> str:
 
 
 def as_markdown(t: Table, digits: int | None = 4, labels: bool = True) -> str:
-    """Return a table of GitHub's Markdown, one for each head; without ``labels`` its first line is empty cells.
+    """Return a table in GitHub's Markdown for each head; without ``labels`` the cells of its first line are empty.
 
-    A masked score is ``-∞``, what is no number ``NaN``.
+    A masked score is ``-∞``.
     """
     lines: list[str] = []
     for head, rows in _maps(t, digits, "∞", "NaN"):
@@ -87,9 +87,9 @@ def as_markdown(t: Table, digits: int | None = 4, labels: bool = True) -> str:
 
 
 def as_csv_text(t: Table, digits: int | None = None, labels: bool = True) -> str:
-    """Return rows with commas between, after a row and a column of labels, or without ``labels`` numbers alone.
+    """Return comma-separated rows with a row and a column of labels, or without ``labels`` only the numbers.
 
-    A masked score is an empty field. Several heads have a column of their number, without labels an empty line between.
+    A masked score is an empty field. Several heads get a column for the head, or without labels an empty line between.
     """
     hidden = t.masked if t.stage == "masked" else None
     text = io.StringIO()
@@ -107,7 +107,7 @@ def as_csv_text(t: Table, digits: int | None = None, labels: bool = True) -> str
 
 
 class AsText(Protocol):
-    """Writes a table with so many digits, all with None, and with or without its labels; each as it is usual there."""
+    """Writes a table with ``digits`` decimals (None: all) and with or without ``labels``; defaults differ by format."""
 
     def __call__(self, t: Table, digits: int | None = ..., labels: bool = ...) -> str: ...
 
@@ -118,18 +118,18 @@ FORMATS: dict[str, AsText] = {
     "markdown": as_markdown,
     "csv": as_csv_text,
 }
-"""The kinds of text that a table is written as: ``FORMATS["latex"](table, digits, labels)``."""
+"""The text formats of a table: ``FORMATS["latex"](table, digits, labels)``."""
 
 
 def markdown_text(name: str) -> str:
-    """Return a text as it stands in Markdown on one line, nothing of it read as a mark."""
+    """Return a text on one line with Markdown's special characters escaped."""
     return _MARKDOWN.sub(r"\\\1", label(name))
 
 
 def _maps(t: Table, digits: int | None, infinite: str, nan: str) -> Iterator[tuple[int | None, list[list[str]]]]:
-    """Yield each map as text, with the number of its head where there are several."""
+    """Yield each map as text, with the number of its head if there are several."""
     if digits is not None and not 0 <= digits <= MOST_DIGITS:
-        raise AttnlabError(f"{digits} digits were asked for; from 0 to {MOST_DIGITS} can be written, or all.")
+        raise AttnlabError(f"digits is {digits}; it needs a number from 0 to {MOST_DIGITS}.")
     maps = t.maps()
     for head, values in enumerate(maps):
         rows = [_numbers(row, digits) or [_number(value, digits, infinite, nan) for value in row] for row in values]
@@ -139,7 +139,7 @@ def _maps(t: Table, digits: int | None, infinite: str, nan: str) -> Iterator[tup
 
 
 def _numbers(row: NDArray[np.floating], digits: int | None) -> list[str]:
-    """Return a row as :func:`_number` does, many times quicker; empty for one that holds more than plain numbers."""
+    """Return a row as :func:`_number` does, but much faster; empty if it contains other than plain numbers."""
     if digits is None:
         return [str(value) for value in row] if np.isfinite(row).all() else []
     if not (np.abs(row) < _PLAIN_BELOW).all():
@@ -151,7 +151,7 @@ def _numbers(row: NDArray[np.floating], digits: int | None) -> list[str]:
 
 
 def _number(value: np.floating, digits: int | None, infinite: str, nan: str) -> str:
-    """Return a number with so many digits after the point, or with the fewest that are exactly this number again."""
+    """Return a number with ``digits`` decimals, or with the fewest digits that represent it exactly."""
     if np.isnan(value):
         return nan
     if np.isinf(value):

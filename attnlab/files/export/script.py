@@ -1,4 +1,4 @@
-"""Generated code: PyTorch that computes every stage of an experiment, its numbers written out exactly; as a script."""
+"""Generates PyTorch code, also as a script, that computes every stage of an experiment from its exact numbers."""
 
 import base64
 import zlib
@@ -22,7 +22,7 @@ _PRINT_OTHERS = (
     "            print(stage)",
 )
 LITERAL_LIMIT = 2048
-"""Numbers that are written out as lists; larger arrays are packed, as nobody would read them."""
+"""The maximum count of numbers written as lists; larger arrays are compressed, as nobody would read them."""
 
 _UNPACK = '''
 
@@ -38,8 +38,8 @@ def unpacked(text, shape, kind):
 class Code:
     """The parts of the generated code: imports, definitions, inputs, and the lines of each stage in order.
 
-    ``others`` are functions that compute the other sequences of a batch, and ``batch`` is an expression for the list of
-    every sequence's stages, which uses ``stages`` for the present one. Without a batch both are empty.
+    ``others`` are functions that compute the other sequences of a batch. ``batch`` is an expression for the list of all
+    sequences' stages, with ``stages`` for the present one. Without a batch both are empty.
     """
 
     standard: tuple[str, ...]
@@ -52,9 +52,9 @@ class Code:
 
 
 def code(e: Experiment, dtype: str = "float32") -> Code:
-    """Return the code that computes each stage of an experiment in ``dtype``; it needs PyTorch alone.
+    """Return the code that computes each stage of an experiment in ``dtype`` and needs only PyTorch.
 
-    ``given`` makes the tokens and arrays, after which ``x`` is to be the embeddings.
+    ``given`` assigns the tokens and arrays; after it, ``x`` must be set to the embeddings.
     """
     check_unwritten(e)
     arrays = _sequence(e) | _shared(e)
@@ -74,7 +74,7 @@ def code(e: Experiment, dtype: str = "float32") -> Code:
 
 
 def listed(stages: tuple[tuple[Stage, tuple[str, ...]], ...]) -> str:
-    """Return an expression of the stages by name, once their lines have run."""
+    """Return an expression for a dictionary of the stages by name, valid after their lines have run."""
     return "{\n" + "".join(f'    "{stage.name}": {stage.variable},\n' for stage, _ in stages) + "}"
 
 
@@ -84,7 +84,7 @@ def _stages(e: Experiment) -> tuple[tuple[Stage, tuple[str, ...]], ...]:
 
 
 def _function(e: Experiment) -> str:
-    """Return a function that computes another sequence of a batch, whose variables are its own."""
+    """Return the code of a function that computes another sequence of a batch in local variables."""
     stages = _stages(e)
     lines = [f'"""Return the stages of sequence {e.item} of the batch, counted from 0."""']
     lines += [*_tokens(e), *_given(_sequence(e)), "x = embeddings", *(line for _, body in stages for line in body)]
@@ -103,7 +103,7 @@ def _given(arrays: dict[str, Tensor]) -> list[str]:
 
 
 def script(e: Experiment, title: str, dtype: str = "float32") -> str:
-    """Return a script that needs PyTorch alone, computes each stage in ``dtype`` and prints it."""
+    """Return a script that computes each stage in ``dtype``, prints it and needs only PyTorch."""
     made = code(e, dtype)
     lines = [
         f'"""Attention, stage by stage, as attnlab computes it: {plain(title)}. Right multiplication: Q = X @ W_q."""'
@@ -122,7 +122,7 @@ def script(e: Experiment, title: str, dtype: str = "float32") -> str:
 
 
 def plain(title: str) -> str:
-    """Return a title as it can stand between quotes of any kind: in ASCII, on one line."""
+    """Return a title that is safe inside quotes of any kind: in ASCII, on one line."""
     return ascii(title)[1:-1].replace('"', "'")
 
 
@@ -136,14 +136,14 @@ def _sequence(e: Experiment) -> dict[str, Tensor]:
 
 
 def _shared(e: Experiment) -> dict[str, Tensor]:
-    """Return the arrays that all sequences of a batch share by name."""
+    """Return by name the arrays that all sequences of a batch share."""
     given = {name: getattr(e.weights, name) for name in PROJECTIONS}
     used = {name: e.weights.extra[name] for name in tables(e.config)}
     return {name: array for name, array in {**given, **used, "mask": e.config.mask}.items() if array is not None}
 
 
 def _literal(array: Tensor) -> str:
-    """Return an expression that makes exactly this array."""
+    """Return an expression for exactly this array."""
     kind = str(array.dtype)
     if array.numel() > LITERAL_LIMIT:
         raw = array.contiguous().view(torch.uint8).numpy().tobytes()
@@ -162,7 +162,7 @@ def _row(array: Tensor) -> str:
 
 
 def _exact(value: float, given: Tensor) -> str:
-    """Return the shortest decimals that become exactly this number again."""
+    """Return the shortest decimal that represents exactly this number."""
     if given.dtype == torch.float32:
         short = str(np.float32(value))
         if float(np.float32(float(short))) == value:

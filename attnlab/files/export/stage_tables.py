@@ -1,4 +1,4 @@
-"""A stage as a table: labelled numbers, written as CSV, JSON and the array formats."""
+"""A stage as a table of labelled numbers, written as CSV, JSON and array formats."""
 
 import csv
 import io
@@ -20,8 +20,8 @@ from attnlab.base.errors import AttnlabError
 class Table:
     """One stage: ``values`` [h, rows, columns] or, for one head, the mean or a stage without heads, [rows, columns].
 
-    ``axes`` name the axes of ``values``; ``masked`` [rows, columns] says which cells may not be attended to, None when
-    all may or the stage has no such cells.
+    ``axes`` are the names of the axes of ``values``; ``masked`` [rows, columns] is True for masked cells, None if there
+    are none or the stage does not show them.
     """
 
     stage: str
@@ -35,7 +35,7 @@ class Table:
     key_tokens: tuple[str, ...]
 
     def maps(self) -> NDArray[np.floating]:
-        """Return the values as maps [n, rows, columns], n being 1 without a head axis."""
+        """Return the values as maps [n, rows, columns], with n = 1 if there is no head axis."""
         return self.values if self.values.ndim == 3 else self.values[None]
 
 
@@ -67,9 +67,9 @@ def table(trace: Trace, stage: str, head: int | str = "all") -> Table:
 
 
 def as_csv(t: Table) -> str:
-    """Return the table as CSV: a header row of labels, a column of row labels, and a column of heads if there are any.
+    """Return the table as CSV with a header row of labels, a column of row labels and, for several heads, one of heads.
 
-    Numbers have all their digits; a masked score is an empty field, a score that overflowed inf or nan.
+    Numbers have all their digits; a masked score is an empty field, a score that overflowed is inf or nan.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -82,7 +82,7 @@ def as_csv(t: Table) -> str:
 def as_json(t: Table) -> str:
     """Return ``{"stage", "shape", "values", "query_tokens", "key_tokens"}`` as one line of JSON.
 
-    Numbers have all their digits; a masked score is null. JSON knows neither ∞ nor NaN: scores that overflowed are
+    Numbers have all their digits; a masked score is null. JSON has neither ∞ nor NaN: scores that overflowed are
     "Infinity", "-Infinity" and "NaN", which ``float`` understands.
     """
     rows = [f"[{', '.join(map(_json_number, row))}]" for row in _texts(t, "null", "Infinity", "NaN")]
@@ -117,7 +117,7 @@ def as_safetensors(t: Table) -> bytes:
 
 
 def encoded(t: Table, ending: str) -> bytes:
-    """Return the file of a table for one of the endings in ``ENDINGS``."""
+    """Return the bytes of a table's file for one of the endings in ``ENDINGS``."""
     return ENDINGS[ending](t)
 
 
@@ -126,7 +126,7 @@ def _csv_bytes(t: Table) -> bytes:
 
 
 ENDINGS = {".csv": _csv_bytes, ".npy": as_npy, ".npz": as_npz, ".safetensors": as_safetensors}
-"""The endings that tables are written with."""
+"""The writers of tables, by file ending."""
 
 
 def _chosen(trace: Trace, stage: str, head: int | str) -> NDArray[np.floating]:
@@ -143,7 +143,7 @@ def _chosen(trace: Trace, stage: str, head: int | str) -> NDArray[np.floating]:
 
 
 def _leads(t: Table) -> Iterator[tuple[str, ...]]:
-    """Yield what stands before the numbers of each row: its head, if there are heads, and its label."""
+    """Yield the cells before the numbers of each row: the head, if there is a head axis, and the label."""
     if t.values.ndim == 2:
         yield from ((label,) for label in t.row_labels)
     else:
@@ -151,7 +151,7 @@ def _leads(t: Table) -> Iterator[tuple[str, ...]]:
 
 
 def _texts(t: Table, masked: str, infinite: str, nan: str) -> Iterator[list[str]]:
-    """Yield the rows of all maps as text; only a score that is masked is left out, a weight that is masked is 0."""
+    """Yield the rows of all maps as text; masked scores become ``masked``, masked weights are 0."""
     form = "%.17g" if t.values.dtype == np.float64 else "%.9g"
     special = {"inf": infinite, "-inf": f"-{infinite}", "nan": nan}
     hidden = t.masked if t.stage == "masked" else None

@@ -1,4 +1,4 @@
-"""A stage as text for a terminal: aligned columns, whatever the script of the tokens, cut to the width there is."""
+"""A stage as text for a terminal: aligned columns for tokens in any script, cut to the width of the terminal."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -8,13 +8,13 @@ from attnlab.files.export.stage_tables import Table
 
 MASKED = "·"
 LABEL_LIMIT = 20
-"""Columns that a token may take before it is shortened."""
+"""The maximum width of a token in columns; longer ones are shortened."""
 
 
 def as_text(t: Table, width: int | None = None) -> str:
-    """Return the table for people: four decimals, ``·`` for masked cells, one block for each head.
+    """Return a readable table: four decimals, ``·`` for masked cells, one block for each head.
 
-    ``width`` is the terminal's, in columns; what does not fit is left out, and a line says so. None leaves out nothing.
+    ``width`` is the terminal's, in columns; columns that do not fit are omitted with a note. None omits nothing.
     """
     shape = " × ".join(map(str, t.values.shape))
     lines = [f"{t.stage}  [{shape}]  {t.about}"]
@@ -32,19 +32,19 @@ def as_text(t: Table, width: int | None = None) -> str:
     if t.masked is not None and t.masked.any():
         lines.append(f"{MASKED} masked")
     if left_out:
-        lines.append(f"… and {left_out} more columns: a wider terminal, --json or attnlab export has them all")
+        lines.append(f"… and {left_out} more columns: use a wider terminal, --json or attnlab export")
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
 def label(token: str) -> str:
-    """Return a token as it can stand on one line: control characters as escapes, nothing as ∅, spaces visible."""
+    """Return a token for one line: control characters escaped, an empty token as ∅, spaces as ␣."""
     if not token.strip(" "):
         return "␣" * len(token) or "∅"
     return printable(token)
 
 
 def columns(text: str) -> int:
-    """Return the number of columns that a text takes in a terminal."""
+    """Return the width of a text in a terminal, in columns."""
     return sum(map(_columns, text))
 
 
@@ -63,7 +63,7 @@ def _number(value: float) -> str:
 
 
 def _block(rows: list[list[str]], t: Table, width: int | None) -> tuple[list[str], int]:
-    """Return the lines of one map with its labels, and how many columns were left out."""
+    """Return the lines of one map with its labels, and the number of omitted columns."""
     sides = [_shortened(label(x)) for x in ("", *t.row_labels)]
     sides[0] = ""
     heads = [_shortened(label(x)) for x in t.column_labels]
@@ -78,7 +78,7 @@ def _block(rows: list[list[str]], t: Table, width: int | None) -> tuple[list[str
 
 
 def _fitting(widths: Sequence[int], width: int | None, side_width: int) -> int:
-    """Return how many columns fit, at least one."""
+    """Return the number of columns that fit, at least one."""
     if width is None:
         return len(widths)
     used, count = side_width, 0

@@ -1,6 +1,6 @@
-"""The zip of a session: members read within limits and held against their checksums; nothing is unpacked to disk.
+"""The zip archive of a session: members are read within limits and checked; nothing is unpacked to disk.
 
-``SHA256SUMS`` lists the others as ``sha256sum`` does, so that a session that was unzipped can be checked by hand.
+``SHA256SUMS`` has the format of ``sha256sum``, so that an unzipped session can be checked by hand.
 """
 
 import hashlib
@@ -15,11 +15,11 @@ from attnlab.files.atomic import shown
 
 MANIFEST, TENSORS, SUMS = "manifest.json", "tensors.safetensors", "SHA256SUMS"
 MANIFEST_LIMIT, SUMS_LIMIT, TOTAL_LIMIT = 16 << 20, 4096, 512 << 20
-"""Bytes that the manifest, the checksums, and everything together may take when unpacked."""
+"""The maximum unpacked size in bytes of the manifest, the checksums, and all members together."""
 MOST_MEMBERS = 16
-"""How many members a session of any version may have."""
+"""The maximum number of members in a session of any version."""
 FREE_LIMIT, MOST_SHRUNK = 64 << 20, 100
-"""How many bytes may be unpacked from however few; and beyond them, from one."""
+"""Sizes up to FREE_LIMIT bytes are always unpacked; larger ones at most MOST_SHRUNK times the size of the file."""
 
 _LIMITS = {MANIFEST: MANIFEST_LIMIT, SUMS: SUMS_LIMIT}
 _CHUNK, _DIRECTORY = 1 << 16, 1 << 17
@@ -27,7 +27,7 @@ _SUM = re.compile(r"([0-9a-f]{64})  ([\w.]+)")
 
 
 def pack(members: Mapping[str, bytes]) -> bytes:
-    """Return a zip without dates, so that the same members are the same file; their checksums come last."""
+    """Return a zip without dates, so that equal members give equal files; the checksums come last."""
     sums = "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in members.items())
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
@@ -40,7 +40,7 @@ class Archive:
     """The members of a zip, read one by one.
 
     Raises:
-        ValueError, zipfile.BadZipFile: what a session cannot be: links, encryption, names twice, too many, too large.
+        ValueError, zipfile.BadZipFile: not a valid session: links, encryption, duplicate names, too many, too large.
     """
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -48,31 +48,31 @@ class Archive:
         members = self._zip.infolist()
         self.names = frozenset(member.filename for member in members)
         if len(members) > MOST_MEMBERS:
-            raise ValueError(f"it holds {len(members):,} files, more than any session has")
+            raise ValueError(f"it contains {len(members):,} files, more than any session")
         if len(self.names) != len(members):
-            raise ValueError("it holds two files of the same name")
+            raise ValueError("it contains two files with the same name")
         for member in members:
             _check_member(member)
         size = sum(member.file_size for member in members)
         if size > TOTAL_LIMIT:
             raise ValueError(f"it would unpack to more than the {TOTAL_LIMIT >> 20} MiB that a session may hold")
         if size > max(FREE_LIMIT, MOST_SHRUNK * file.seek(0, io.SEEK_END)):
-            raise ValueError(f"it would unpack to {size >> 20} MiB, more than {MOST_SHRUNK} times what it takes")
+            raise ValueError(f"it would unpack to {size >> 20} MiB, more than {MOST_SHRUNK} times its size")
 
     def check_names(self, needed: frozenset[str]) -> None:
-        """Check that just these members are there."""
+        """Check that exactly these members exist."""
         for name in sorted(needed - self.names):
             raise ValueError(f"{name} is missing from it")
         for name in sorted(self.names - needed):
             raise ValueError(
-                f"it holds {shown(name[:60])!r}; a session holds {' and '.join(sorted(needed))}, nothing else"
+                f"it contains {shown(name[:60])!r}; a session contains only {' and '.join(sorted(needed))}"
             )
 
     def read(self, name: str, at_most: int = TOTAL_LIMIT) -> bytes:
         """Return a member, read in pieces and never beyond its declared size.
 
         Raises:
-            ValueError: it is missing, ends too early, or says it has more bytes than ``at_most``.
+            ValueError: it is missing, ends too early, or declares more bytes than ``at_most``.
         """
         if name not in self.names:
             raise ValueError(f"{name} is missing from it")
@@ -80,7 +80,7 @@ class Archive:
             raise ValueError(f"{name} in it is larger than {at_most:,} bytes")
         data = io.BytesIO()
         with self._zip.open(name) as member:
-            while chunk := member.read(_CHUNK):  # read() of all would unpack what a bomb has, not what it says it has
+            while chunk := member.read(_CHUNK):  # a single read() would unpack a bomb beyond its declared size
                 data.write(chunk)
         if data.tell() != self._zip.getinfo(name).file_size:
             raise ValueError(f"{name} ends too early")
@@ -88,15 +88,15 @@ class Archive:
 
 
 def check_sums(sums: bytes, members: Mapping[str, bytes]) -> str:
-    """Return the name of a member that does not match its checksum; "" when all do.
+    """Return the name of a member that does not match its checksum; "" if all match.
 
     Raises:
-        ValueError: the list of checksums is not one of just these members.
+        ValueError: the list of checksums does not have exactly these members.
     """
     listed = [_SUM.fullmatch(line) for line in sums.decode("ascii").splitlines()]
     found = {match[2]: match[1] for match in listed if match}
     if len(found) != len(listed) or found.keys() != members.keys():
-        raise ValueError(f"{SUMS} does not list the other files of it, each once")
+        raise ValueError(f"{SUMS} in it does not list every other file once")
     return next((name for name, data in members.items() if hashlib.sha256(data).hexdigest() != found[name]), "")
 
 
@@ -107,7 +107,7 @@ def _check_member(member: zipfile.ZipInfo) -> None:
     if member.flag_bits & 0x1:
         raise ValueError(f"{name!r} in it is encrypted")
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise ValueError(f"{name!r} in it is compressed in an unknown way")
+        raise ValueError(f"{name!r} in it has an unknown compression")
     limit = _LIMITS.get(member.filename, TOTAL_LIMIT)
     if member.file_size > limit:
         size = f"{limit >> 20} MiB" if limit >> 20 else f"{limit} bytes"
@@ -115,7 +115,7 @@ def _check_member(member: zipfile.ZipInfo) -> None:
 
 
 class _Guard:
-    """What zipfile reads a file through: in small pieces, so that a table of a million members is never taken in."""
+    """A file wrapper for zipfile that limits the size of a read, so that a huge table of contents is never loaded."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -123,7 +123,7 @@ class _Guard:
     def read(self, size: int = -1) -> bytes:
         data = self._file.read(size if 0 <= size <= _DIRECTORY else _DIRECTORY + 1)
         if len(data) > _DIRECTORY:
-            raise zipfile.BadZipFile("its table of contents is longer than that of any session")
+            raise zipfile.BadZipFile("its table of contents is too long for a session")
         return data
 
     def seek(self, offset: int, whence: int = 0) -> int:

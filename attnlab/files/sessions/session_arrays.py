@@ -1,4 +1,4 @@
-"""Arrays of a session: safetensors whose header is checked before anything is made of it."""
+"""The arrays of a session: safetensors whose header is checked before it is parsed."""
 
 from math import prod
 from typing import Any
@@ -10,7 +10,7 @@ from attnlab.files.atomic import shown
 from attnlab.files.sessions.session_json import parse
 
 HEADER_LIMIT = 4 << 20
-"""Bytes that the table of names, dtypes and shapes may take; safetensors itself takes 100 MB."""
+"""The maximum bytes of the table of names, dtypes and shapes; safetensors itself allows 100 MB."""
 
 _BYTES = {"F64": 8, "F32": 4, "BF16": 2, "F16": 2, "BOOL": 1}
 _MOST = 1 << 40
@@ -20,21 +20,21 @@ def read_arrays(packed: bytes) -> dict[str, Tensor]:
     """Return arrays by name.
 
     Raises:
-        ValueError, safetensors.SafetensorError: as :func:`check_header`, or truth values that are none.
+        ValueError, safetensors.SafetensorError: as :func:`check_header`, or booleans that are not 0 or 1.
     """
     check_header(packed)
     arrays: dict[str, Tensor] = load(packed)
     for name, array in arrays.items():
         if not array.is_floating_point() and bool((array.view(uint8) > 1).any()):
-            raise ValueError(f"{shown(name)} holds what is neither true nor false")
+            raise ValueError(f"{shown(name)} contains a value that is neither true nor false")
     return arrays
 
 
 def check_header(packed: bytes) -> None:
-    """Check what safetensors say of themselves.
+    """Check the header of safetensors.
 
     Raises:
-        ValueError: not safetensors, too many arrays, other dtypes, or shapes that are not their bytes.
+        ValueError: not safetensors, too many arrays, other dtypes, or shapes that do not match their bytes.
     """
     size = int.from_bytes(packed[:8], "little")
     if len(packed) < 8 or size > len(packed) - 8:
@@ -53,12 +53,12 @@ def _check_entry(name: str, entry: Any) -> None:
         raise ValueError(f"{name} in the table of its arrays needs dtype, shape and data_offsets")
     dtype, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
     if not isinstance(dtype, str) or dtype not in _BYTES:
-        raise ValueError(f"{name} is {shown(str(dtype)[:20])}, not a number format of attnlab")
+        raise ValueError(f"{name} is {shown(str(dtype)[:20])}, a dtype that attnlab does not have")
     if not (_sizes(shape) and _sizes(offsets) and len(offsets) == 2 and len(shape) <= 4):
-        raise ValueError(f"{name} has a shape or a place that cannot be")
+        raise ValueError(f"{name} has an invalid shape or position")
     if prod(shape) * _BYTES[dtype] != offsets[1] - offsets[0]:
         raise ValueError(
-            f"{name} has shape {shape} of {dtype}, which is not the {offsets[1] - offsets[0]} bytes it has"
+            f"{name} has shape {shape} of {dtype}, which does not match its {offsets[1] - offsets[0]} bytes"
         )
 
 

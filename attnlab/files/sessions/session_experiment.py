@@ -1,4 +1,4 @@
-"""Experiments as JSON and named arrays, and back; an array that several share is written once, and shared again."""
+"""Converts experiments to JSON and named arrays and back; an array that several share is written once."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
@@ -21,18 +21,18 @@ from attnlab.files.atomic import shown
 _SETTINGS = tuple(field.name for field in fields(AttentionConfig) if field.name != "mask")
 _ARRAYS = frozenset({"embeddings", "memory_embeddings", "mask", *PROJECTIONS})
 _EXTRA, _OTHERS = "extra/", "others/"
-"""How the names of tables of registry entries, and of arrays of the other sequences of a batch, begin."""
+"""Prefixes of the names of registry entries' tables, and of arrays of the other sequences of a batch."""
 _OF_SAMPLE = ("tokens", "memory_tokens", "length")
 _KINDS: Mapping[str, Any] = {
     "tokens": list, "memory_tokens": list | None, "config": dict, "others": list, "item": int, "shared": dict,
 }  # fmt: skip
-"""What is said of an experiment; ``shared`` are arrays of it, by name, that lie under another name."""
+"""The keys of an experiment and their types; ``shared`` maps names of its arrays to their stored names."""
 
 
 def described(experiments: Sequence[Experiment]) -> tuple[list[dict[str, Any]], dict[str, Tensor]]:
-    """Return each experiment as JSON, and the arrays of all by name; those of all but the first have a prefix.
+    """Return each experiment as JSON, and all arrays by name, with a prefix for every experiment but the first.
 
-    An array that an experiment has in common with one before it is named in ``shared`` instead.
+    An array that an experiment shares with an earlier one is named in ``shared`` instead.
     """
     plain, arrays, known = [], {}, dict[int, str]()
     for place, e in enumerate(experiments):
@@ -50,18 +50,18 @@ def described(experiments: Sequence[Experiment]) -> tuple[list[dict[str, Any]], 
 
 
 def experiments_of(plain: Sequence[Any], arrays: Mapping[str, Tensor]) -> list[Experiment]:
-    """Return the experiments that JSON and arrays describe; every array needs to belong to one of them.
+    """Return the experiments in JSON and arrays; every array must belong to one of them.
 
     Raises:
-        ValueError: kinds that cannot be.
-        ExperimentError: values that cannot be.
+        ValueError: wrong types or unknown keys.
+        ExperimentError: invalid values.
     """
     left, known, found = dict(arrays), dict[str, Tensor](), []
     for place, each in enumerate(plain):
         prefix, where = _prefix(place), f"pins[{place - 1}] " if place else ""
         _check(each, where)
         own = {n.removeprefix(prefix): left.pop(n) for n in list(left) if n.startswith(prefix) and _is_own(n, place)}
-        within = {prefix + name: array for name, array in own.items()}  # as early versions of attnlab 0.1 wrote it
+        within = {prefix + name: array for name, array in own.items()}  # early versions of attnlab 0.1 shared these too
         found.append(_experiment(each, own | _shared(each, known | within, where), where))
         known |= {prefix + name: array for name, array in arrays_of(found[-1]).items() if name in own}
     if left:
@@ -70,7 +70,7 @@ def experiments_of(plain: Sequence[Any], arrays: Mapping[str, Tensor]) -> list[E
 
 
 def arrays_of(e: Experiment) -> dict[str, Tensor]:
-    """Return all arrays of an experiment by the names that they have in a session."""
+    """Return all arrays of an experiment by their names in a session."""
     given = {"embeddings": e.embeddings, "memory_embeddings": e.memory_embeddings, "mask": e.config.mask}
     given |= {name: getattr(e.weights, name) for name in PROJECTIONS}
     given |= {f"{_EXTRA}{name}": array for name, array in e.weights.extra.items()}
@@ -89,7 +89,7 @@ def _is_own(name: str, place: int) -> bool:
 
 
 def _described(e: Experiment) -> dict[str, Any]:
-    """Return an experiment as JSON; settings that say nothing are left out."""
+    """Return an experiment as JSON, without empty settings."""
     plain = {name: getattr(e.config, name) for name in _SETTINGS}
     plain |= {"masks": dict(e.config.masks), "options": dict(e.config.options), "ablated": list(e.config.ablated)}
     config = {
@@ -104,14 +104,14 @@ def _shared(plain: Mapping[str, Any], known: Mapping[str, Tensor], where: str) -
     shared = plain.get("shared", {})
     for name, stored in shared.items():
         if not isinstance(stored, str) or stored not in known:
-            raise ValueError(f"{where}shares {shown(name[:60])} with no experiment before it")
+            raise ValueError(f"{where}shares {shown(name[:60])} with no earlier experiment")
     return {name: known[stored] for name, stored in shared.items()}
 
 
 def _check(plain: Any, where: str) -> None:
-    """Check the kinds of what is said of an experiment; what they mean is checked by the experiment itself."""
+    """Check the keys and types of an experiment; the experiment itself checks the values."""
     if not isinstance(plain, dict):
-        raise ValueError(f"{where or 'experiment '}needs to be an object")
+        raise ValueError(f"{where or 'experiment '}must be an object")
     for key in ("tokens", "memory_tokens", "config"):
         if key not in plain:
             raise ValueError(f"{where}{key} is missing from its manifest")
@@ -119,7 +119,7 @@ def _check(plain: Any, where: str) -> None:
         if key not in _KINDS:
             raise ValueError(f"{where}{shown(key[:60])} is not known to this attnlab")
         if not isinstance(value, _KINDS[key]) or isinstance(value, bool):
-            raise ValueError(f"{where}{key} is of the wrong kind")
+            raise ValueError(f"{where}{key} has the wrong type")
     _check_config(plain["config"], where)
     _check_others(plain.get("others", []), where)
 
@@ -130,14 +130,14 @@ def _check_config(config: Mapping[str, Any], where: str) -> None:
         raise ValueError(f"{where or 'it '}has settings that this attnlab does not know: {_list(unknown)}")
     kinds = {"masks": (dict, "names and values"), "options": (dict, "names and values"), "ablated": (list, "a list")}
     for key, value in config.items():
-        kind, needs = kinds.get(key, (str | int | float | None, "one text, number or truth value"))
+        kind, needs = kinds.get(key, (str | int | float | None, "a text, number or boolean"))
         if not isinstance(value, kind):
-            raise ValueError(f"{where}the setting {key} needs to be {needs}")
+            raise ValueError(f"{where}the setting {key} must be {needs}")
 
 
 def _check_others(others: Sequence[Any], where: str) -> None:
     if not all(isinstance(other, dict) for other in others):
-        raise ValueError(f"{where}others, the other sequences of its batch, need to be a list of objects")
+        raise ValueError(f"{where}others, the other sequences of its batch, must be a list of objects")
     for place, other in enumerate(others):
         unknown = set(other) - set(_OF_SAMPLE)
         if unknown:
@@ -155,7 +155,7 @@ def _experiment(plain: dict[str, Any], arrays: dict[str, Tensor], where: str) ->
         raise ValueError(f"{where or 'it '}has arrays that this attnlab does not know: {_list(unknown)}")
     for name, array in arrays.items():
         if name != "mask" and not array.is_floating_point():
-            raise ValueError(f"{where}{name} holds truth values; it needs numbers")
+            raise ValueError(f"{where}{name} contains booleans; it needs numbers")
     for name in ("embeddings", *(f"{_OTHERS}{i}/embeddings" for i in range(len(others)))):
         if name not in arrays:
             raise ValueError(f"{where}{name} is missing from its arrays")
@@ -184,5 +184,5 @@ def _sample(other: dict[str, Any], place: int, arrays: Mapping[str, Tensor]) -> 
 
 
 def _list(names: Mapping[str, Any] | set[str]) -> str:
-    """Return a few names as they may stand in a sentence."""
+    """Return up to five names, for a sentence."""
     return ", ".join(shown(name[:60]) for name in sorted(names)[:5]) + (", …" if len(names) > 5 else "")

@@ -38,7 +38,7 @@ from attnlab.files.sessions.session_migrations import VERSION, migrated
 
 FORMAT = "attnlab"
 MOST_PINS = 100
-"""How many experiments a session keeps beside the one that is open."""
+"""The maximum number of pinned experiments in a session."""
 
 _LISTED_LIMIT = 1 << 20  # in bytes; reading a larger manifest would delay a list of sessions
 _SIZE = f"{TOTAL_LIMIT >> 20} MiB"
@@ -46,17 +46,16 @@ _DAMAGE = (
     zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, struct.error, SafetensorError, EOFError, RuntimeError,
     ValueError, LookupError, OverflowError, RecursionError,
 )  # fmt: skip
-_START = re.compile(rb"PK\x03\x04.{26}" + re.escape(MANIFEST.encode()), re.DOTALL)  # what is written first
-_NO_END = "File is not a zip file"  # zipfile's words for a file without the table that a zip ends with
+_START = re.compile(rb"PK\x03\x04.{26}" + re.escape(MANIFEST.encode()), re.DOTALL)  # the start of every session
+_NO_END = "File is not a zip file"  # zipfile's error if the table at the end is missing
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Session:
-    """Everything that is needed to see the same thing again.
+    """Everything that is needed to restore the state of the window.
 
-    ``view`` is plain JSON of any keys: title, preset, device and dtype, and whatever the window keeps of how it was
-    looked at; keys that nobody knows come back too. ``pins`` are experiments beside the one that is open, in an order
-    that ``view`` may refer to.
+    ``view`` is plain JSON with any keys: title, preset, device and dtype, and the window's saved view; unknown keys are
+    preserved. ``pins`` are experiments besides the open one, in an order that ``view`` may refer to.
     """
 
     experiment: Experiment
@@ -66,7 +65,7 @@ class Session:
 
 @explain_calls
 def save(e: Experiment, path: str | os.PathLike[str]) -> None:
-    """Write an experiment to a session file, whole or not at all.
+    """Write an experiment to a session file, atomically.
 
     Raises:
         FileError: it cannot be written, or is too large to be read back.
@@ -80,17 +79,17 @@ def save(e: Experiment, path: str | os.PathLike[str]) -> None:
 
 @explain_calls
 def load(path: str | os.PathLike[str]) -> Experiment:
-    """Return the experiment of a session file, bit for bit as it was saved.
+    """Return the experiment in a session file, bit for bit as it was saved.
 
     Raises:
-        FileError: the file is not there, not a session, damaged, too large, or of a newer attnlab.
+        FileError: the file is missing, not a session, damaged, too large, or from a newer attnlab.
     """
     check_path(path)
     return load_session(path).experiment
 
 
 def save_scene(e: Experiment, path: str | os.PathLike[str], view: Mapping[str, Any]) -> None:
-    """Write an experiment together with how it was looked at; ``view`` is as in :class:`Session`.
+    """Write an experiment with its view; ``view`` is as in :class:`Session`.
 
     Raises:
         FileError: as :func:`save_session`.
@@ -99,7 +98,7 @@ def save_scene(e: Experiment, path: str | os.PathLike[str], view: Mapping[str, A
 
 
 def load_scene(path: str | os.PathLike[str]) -> tuple[Experiment, dict[str, Any]]:
-    """Return the experiment of a session file and how it was looked at, {} if that was not saved.
+    """Return the experiment in a session file and its view, {} if that was not saved.
 
     Raises:
         FileError: as :func:`load`.
@@ -109,7 +108,7 @@ def load_scene(path: str | os.PathLike[str]) -> tuple[Experiment, dict[str, Any]
 
 
 def save_session(session: Session, path: str | os.PathLike[str]) -> None:
-    """Write a session, whole or not at all: to a temporary file in the same folder, flushed, renamed.
+    """Write a session atomically: to a temporary file in the same folder, flushed, then renamed.
 
     Raises:
         FileError: it cannot be written, its view is not plain JSON, or it is too large to be read back.
@@ -121,10 +120,10 @@ def save_session(session: Session, path: str | os.PathLike[str]) -> None:
 
 
 def load_session(path: str | os.PathLike[str]) -> Session:
-    """Return a session with all that was saved in it; those of every older attnlab too.
+    """Return everything in a session file, including files of every older attnlab.
 
     Raises:
-        FileError: as :func:`load`; one sentence that names the file and what is wrong.
+        FileError: as :func:`load`; one sentence that names the file and the problem.
     """
     name = shown(path)
     with _opened(path, name) as file:
@@ -133,19 +132,19 @@ def load_session(path: str | os.PathLike[str]) -> Session:
         except FileError:
             raise
         except AttnlabError as error:
-            raise FileError(f"{name} holds no valid experiment: {error}") from None
+            raise FileError(f"{name} does not contain a valid experiment: {error}") from None
         except OSError as error:
             raise FileError(f"{name} cannot be read: {why(error)}.") from None
         except MemoryError:
-            raise FileError(f"{name} needs more memory than there is.") from None
+            raise FileError(f"{name} needs more memory than this machine has.") from None
         except _DAMAGE as error:
-            if isinstance(error, RuntimeError) and "alloc" in str(error):  # how torch says that there is no memory
-                raise FileError(f"{name} needs more memory than there is.") from None
+            if isinstance(error, RuntimeError) and "alloc" in str(error):  # torch's error for too little memory
+                raise FileError(f"{name} needs more memory than this machine has.") from None
             raise FileError(f"{name} is damaged or not an attnlab session: {why(error)}.") from None
 
 
 def read_view(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the view saved in a session, for a list of sessions; reads only the manifest.
+    """Return the view saved in a session, for a list of sessions, from its manifest alone.
 
     Empty if the file cannot be read, is not a session that this attnlab can read, or has a large manifest.
     """
@@ -162,7 +161,7 @@ def _packed(session: Session) -> bytes:
     view = dict(session.view)
     check_view(view)
     if len(session.pins) > MOST_PINS:
-        raise ValueError(f"{len(session.pins)} states are pinned; a session holds {MOST_PINS}")
+        raise ValueError(f"{len(session.pins)} states are pinned; the maximum in a session is {MOST_PINS}")
     plain, arrays = described([session.experiment, *session.pins])
     manifest = {
         "format": FORMAT, "version": VERSION, "attnlab": __version__, "experiment": plain[0], "pins": plain[1:],
@@ -179,11 +178,11 @@ def _packed(session: Session) -> bytes:
 
 def _check_size(manifest: bytes, of_arrays: int) -> None:
     if len(manifest) > MANIFEST_LIMIT or len(manifest) + of_arrays > TOTAL_LIMIT - SUMS_LIMIT:
-        raise ValueError(f"a session may hold {_SIZE}, of tokens {MANIFEST_LIMIT >> 20} MiB")
+        raise ValueError(f"the maximum size of a session is {_SIZE}, of its tokens {MANIFEST_LIMIT >> 20} MiB")
 
 
 def _opened(path: str | os.PathLike[str], name: str) -> IO[bytes]:
-    """Open a file to be read in pieces."""
+    """Open a file of at most the maximum size."""
     most = TOTAL_LIMIT + (1 << 16)
     try:
         file = open_file(path)
@@ -221,12 +220,12 @@ def _read(file: IO[bytes], name: str) -> Session:
 
 
 def _version(manifest: Any, name: str) -> int:
-    """Return the version of the format, which is known before anything else of the file is."""
+    """Return the version of the format, which is read before anything else in the file."""
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise FileError(f"{name} is not an attnlab session: its manifest names another format.")
     version, writer = manifest.get("version"), manifest.get("attnlab")
     if type(version) is not int or not 0 < version < 10_000:
-        raise ValueError(f"its version is {shown(repr(version)[:40])}, not a whole number from 1")
+        raise ValueError(f"its version is {shown(repr(version)[:40])}, not a positive whole number")
     if version > VERSION:
         named = isinstance(writer, str) and re.fullmatch(r"\d{1,4}(\.\d{1,4}){1,3}\w{0,8}", writer, re.ASCII)
         needs = f"attnlab {writer}, which saved it, or newer" if named else "a newer one"
@@ -238,7 +237,7 @@ def _version(manifest: Any, name: str) -> int:
 
 
 def _check_sums(archive: Archive, members: Mapping[str, bytes], manifest: Mapping[str, Any], name: str) -> None:
-    if manifest["version"] == 1:  # which had one of the arrays only
+    if manifest["version"] == 1:  # this version had a checksum of the arrays only
         wrong = TENSORS if sha256(members[TENSORS]).hexdigest() != manifest.get("sha256") else ""
     else:
         wrong = check_sums(archive.read(SUMS), members)
@@ -247,13 +246,13 @@ def _check_sums(archive: Archive, members: Mapping[str, bytes], manifest: Mappin
 
 
 def _session(manifest: Mapping[str, Any], packed: bytes) -> Session:
-    """Return what a manifest of the present version says."""
+    """Return the session of a manifest of the present version."""
     for key, kind in (("experiment", dict), ("pins", list), ("view", dict)):
         if not isinstance(manifest.get(key), kind):
-            raise ValueError(f"{key} is missing from its manifest or of the wrong kind")
+            raise ValueError(f"{key} is missing from its manifest or has the wrong type")
     view, pins = manifest["view"], manifest["pins"]
     if len(pins) > MOST_PINS:
-        raise ValueError(f"it has {len(pins):,} pins, of at most {MOST_PINS}")
+        raise ValueError(f"it has {len(pins):,} pins; the maximum is {MOST_PINS}")
     check_view(view)
     first, *others = experiments_of([manifest["experiment"], *pins], read_arrays(packed))
     return Session(first, view, tuple(others))

@@ -1,4 +1,4 @@
-"""JSON from a stranger: bounded in size, depth and number of values before anything is made of it; and plain values."""
+"""Parses untrusted JSON: its depth and number of values are checked first; and checks views for plain values."""
 
 import json
 import math
@@ -8,18 +8,18 @@ from typing import Any, NoReturn
 from attnlab.files.atomic import shown
 
 DEEPEST, MOST_VALUES, LONGEST_NUMBER = 32, 500_000, 1000
-"""How deep JSON may nest, how many values it may hold, and how many digits a number of it may have."""
+"""The maximum depth of JSON, number of values in it, and digits of a number."""
 VIEW_DEEPEST, VIEW_LIMIT = 16, 1 << 20
-"""How deep the view of a session may nest, and how many bytes it may take as JSON."""
+"""The maximum depth of a session's view, and its maximum size as JSON in bytes."""
 
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
 def parse(text: bytes) -> Any:
-    """Return what JSON says; memory and time stay within a small multiple of its length.
+    """Return the values in JSON, with memory and time within a small multiple of its length.
 
     Raises:
-        ValueError: it is not JSON, too deep, of too many values, or has ∞, NaN, a huge number or a key twice.
+        ValueError: it is not JSON, too deep, has too many values, ∞, NaN, a huge number or a duplicate key.
     """
     check_structure(text)
     return json.loads(
@@ -32,7 +32,7 @@ def parse(text: bytes) -> Any:
 
 
 def check_structure(text: bytes) -> None:
-    """Check how deep JSON nests and how many values it holds, without parsing it.
+    """Check the depth of JSON and the number of its values, without parsing it.
 
     Raises:
         ValueError: too deep, or too many.
@@ -51,7 +51,7 @@ def check_structure(text: bytes) -> None:
 
 
 def check_view(view: Any) -> None:
-    """Check that how something was looked at is plain JSON of a modest size.
+    """Check that a session's view is plain JSON of a limited size.
 
     Raises:
         ValueError: it is not; the sentence names the place.
@@ -59,13 +59,13 @@ def check_view(view: Any) -> None:
     _check_plain(view, "view", 0, [VIEW_LIMIT // 2])
     size = len(json.dumps(view, ensure_ascii=False).encode("utf-8", "surrogatepass"))
     if size > VIEW_LIMIT:
-        raise ValueError(f"view takes {size:,} bytes as JSON, of at most {VIEW_LIMIT:,}")
+        raise ValueError(f"view takes {size:,} bytes as JSON; the maximum is {VIEW_LIMIT:,}")
 
 
 def _check_plain(value: Any, place: str, depth: int, left: list[int]) -> None:
-    left[0] -= 1  # a list that holds itself many times would be walked for ever
+    left[0] -= 1  # ends the walk of a list that contains itself
     if depth > VIEW_DEEPEST or left[0] < 0:
-        raise ValueError(f"{place[:80]} is nested too deep, of at most {VIEW_DEEPEST}, or holds too much")
+        raise ValueError(f"{place[:80]} is nested more than {VIEW_DEEPEST} deep or contains too much")
     if isinstance(value, dict):
         for key, item in value.items():
             if not isinstance(key, str):
@@ -82,29 +82,29 @@ def _check_plain(value: Any, place: str, depth: int, left: list[int]) -> None:
             raise ValueError(f"{place} is {value}, which JSON does not have")
     elif not isinstance(value, str | None):
         raise ValueError(
-            f"{place} is {type(value).__name__}; it needs text, a number, a truth value, None, a list or an object"
+            f"{place} is {type(value).__name__}; it needs text, a number, a boolean, None, a list or an object"
         )
 
 
 def _refuse_constant(text: str) -> NoReturn:
-    raise ValueError(f"{text} is not a number that JSON has")
+    raise ValueError(f"{text} is not a valid number in JSON")
 
 
 def _whole(text: str) -> int:
     if len(text) > LONGEST_NUMBER:
-        raise ValueError(f"a number of it has {len(text):,} digits")
+        raise ValueError(f"a number in it has {len(text):,} digits")
     return int(text)
 
 
 def _number(text: str) -> float:
     value = float(text) if len(text) <= LONGEST_NUMBER else math.inf
     if not math.isfinite(value):
-        raise ValueError(f"{text[:20]} is a number beyond 1.8e308 or of too many digits")
+        raise ValueError(f"{text[:20]} is a number beyond 1.8e308 or with too many digits")
     return value
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("one of its JSON objects has a key twice")
+        raise ValueError("one of its JSON objects has a duplicate key")
     return found

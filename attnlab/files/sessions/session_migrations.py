@@ -1,14 +1,14 @@
-"""What older manifests become: a chain of pure functions, each from one version of the format to the next."""
+"""Migrations of older manifests: a chain of pure functions from each version of the format to the next."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
 VERSION = 2
-"""The version that is written; every one before it is read."""
+"""The version that is written; all earlier ones can be read."""
 
 
 def migrated(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a manifest of any version up to this one as one of this version; what it was given stays as it is.
+    """Return a manifest of any version up to this one, converted to this version; the argument is not changed.
 
     Raises:
         ValueError: there is no such version.
@@ -23,9 +23,9 @@ def migrated(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _of_experiments(old: dict[str, Any]) -> dict[str, Any]:
-    """1 → 2: what describes the experiment moves under a name of its own, as pins are described in the same way.
+    """1 → 2: the experiment moves under its own key, in the form that pins have too.
 
-    The checksum of the arrays leaves the manifest: it was checked, and is in SHA256SUMS from 2 on.
+    The checksum of the arrays is removed: it was checked already, and version 2 has it in SHA256SUMS.
     """
     moved = ("tokens", "memory_tokens", "config", "others", "item")
     gone = (*moved, "sha256", "version")
@@ -34,4 +34,4 @@ def _of_experiments(old: dict[str, Any]) -> dict[str, Any]:
 
 
 MIGRATIONS: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _of_experiments}
-"""By the version that a function begins at."""
+"""The migrations, by the version that they start from."""

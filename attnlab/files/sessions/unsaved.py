@@ -12,7 +12,7 @@ from attnlab.files.atomic import shown
 from attnlab.files.sessions.session_file import read_view
 
 MOST, BYTES_LIMIT = 10, 1 << 30
-"""How many sessions are kept, and how many bytes they may take together; the newest is kept whatever its size."""
+"""The maximum number of kept sessions, and their total size in bytes; the newest is kept whatever its size."""
 FILE = "file"
 """The key in a session's view under which unsaved work names its file."""
 _NAME = re.compile(r"unsaved-(\d{8}T\d{6})(?:-(\d+))?\.attnlab", re.ASCII)
@@ -93,7 +93,7 @@ class UnsavedFolder:
     def _reserved(self, stamp: str) -> Path:
         """Reserve a name against other programs by creating an empty file, which is not listed; return its path.
 
-        Of one second, the name comes after those that are listed, even where an earlier one has become free.
+        Within one second, the name is after all listed ones, even if an earlier one has become free.
         """
         taken = [number for path in self._paths() for time, number in (_order(path.name),) if time == stamp]
         for number in count(max(taken, default=0) + 1):

@@ -1,1 +1,1 @@
-"""Weights from files: arrays are read, matched to W_q, W_k and W_v, and put into an experiment."""
+"""Weights from files: reads arrays, matches them to W_q, W_k and W_v, and puts them into an experiment."""

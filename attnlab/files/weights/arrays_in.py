@@ -1,4 +1,4 @@
-"""Named arrays in, by the ending of a file: CSV, TSV, JSON, NPY, NPZ, safetensors and PyTorch state dicts."""
+"""Reads named arrays from CSV, TSV, JSON, NPY, NPZ, safetensors and PyTorch state dicts, by the file's ending."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -25,27 +25,25 @@ _SAFE = {
 
 
 def read_arrays(path: str | os.PathLike[str]) -> dict[str, NamedArray]:
-    """Return the arrays of a file by name, their numbers not read yet where the format allows it.
+    """Return the arrays of a file by name; if the format allows it, their numbers are not read yet.
 
-    The kind is known by the ending, see ``ENDINGS``. An array that cannot be weights is there with its reason. Nothing
-    in the file is run: pickles are read as plain tensors or not at all.
+    The ending determines the format, see ``ENDINGS``. An array that cannot be weights has a reason. No code in the file
+    is run: pickles are read as plain tensors or not at all.
 
     Raises:
-        FileError: the file is not there, of no known kind, damaged, too large, or holds code or no arrays.
+        FileError: the file is missing, of an unknown format, damaged, too large, or contains code or no arrays.
     """
     file = Path(path)
     reader = ENDINGS.get(file.suffix.lower())
     if reader is None:
-        raise FileError(
-            f"{shown(file.name)} is of no kind that weights are read from; those end in {', '.join(ENDINGS)}."
-        )
+        raise FileError(f"{shown(file.name)} is not a file of weights; their names end in {', '.join(ENDINGS)}.")
     _check_file(file)
     try:
         arrays = reader(file)
     except DAMAGE as error:
         raise _damaged(file, error) from None
     if not arrays:
-        raise FileError(f"{shown(file.name)} holds no arrays; weights are needed.")
+        raise FileError(f"{shown(file.name)} contains no arrays; it needs weights.")
     return arrays
 
 
@@ -56,16 +54,16 @@ def _check_file(file: Path) -> None:
     except FileNotFoundError:
         raise FileError(f"There is no file {shown(str(file))}.") from None
     except IsADirectoryError:
-        raise FileError(f"{shown(str(file))} is a folder; choose a file of weights in it.") from None
+        raise FileError(f"{shown(str(file))} is a folder; choose a file with weights in it.") from None
     except (OSError, ValueError) as error:
         raise FileError(f"{shown(str(file))} cannot be read: {why(error)}.") from None
     if empty:
-        raise FileError(f"{shown(file.name)} is empty; a file of weights is needed.")
+        raise FileError(f"{shown(file.name)} is empty; choose a file with weights.")
 
 
 def _damaged(file: Path, error: Exception) -> FileError:
-    reason = "it asks for more memory than there is" if isinstance(error, MemoryError) else why(error).split("\n")[0]
-    return FileError(f"{shown(file.name)} is damaged or not what its ending says: {shown(reason)}.")
+    reason = "it needs more memory than there is" if isinstance(error, MemoryError) else why(error).split("\n")[0]
+    return FileError(f"{shown(file.name)} is damaged or not of the format that its ending says: {shown(reason)}.")
 
 
 def _from_safetensors(file: Path) -> dict[str, NamedArray]:
@@ -103,4 +101,4 @@ ENDINGS: dict[str, Callable[[Path], dict[str, NamedArray]]] = {
     ".pth": read_state_dict,
     ".bin": read_state_dict,
 }
-"""The endings of files that arrays are read from."""
+"""The readers of arrays, by file ending."""

@@ -1,4 +1,4 @@
-"""How many heads the weights of a file have: told by a config beside it, allowed by the shapes."""
+"""The number of heads of weights in a file: from a config beside it, or limited by the shapes."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ _Size: TypeAlias = tuple[int, int] | None
 
 
 def heads_beside(path: str | os.PathLike[str]) -> Heads:
-    """Return the numbers of heads that a config.json in the same folder tells; UNKNOWN where there is none to read."""
+    """Return the numbers of heads in a config.json in the same folder; UNKNOWN if it cannot be read or has none."""
     config = Path(path).with_name("config.json")
     try:
         found = session_json.parse(read_bytes(config, _CONFIG_LIMIT, "a config"))
@@ -34,7 +34,7 @@ def heads_beside(path: str | os.PathLike[str]) -> Heads:
 
 
 def fitting_counts(sizes: Mapping[str, tuple[int, int] | None]) -> tuple[int, ...]:
-    """Return the numbers of heads that the rows and columns of W_q, W_k, W_v and W_o allow, () without W_q."""
+    """Return the numbers of heads that the shapes of W_q, W_k, W_v and W_o allow, () without W_q."""
     q, k, v, o = (sizes.get(f"W_{letter}") for letter in "qkvo")
     if q is None:
         return ()
@@ -42,7 +42,7 @@ def fitting_counts(sizes: Mapping[str, tuple[int, int] | None]) -> tuple[int, ..
 
 
 def key_heads(n_heads: int, query_columns: int, key_columns: int) -> int | None:
-    """Return how many key heads of the queries' size there are in so many columns; None where that does not divide."""
+    """Return the number of key heads with the queries' head size in ``key_columns``; None if it does not divide."""
     d_k, rest = divmod(query_columns, n_heads)
     if rest or not d_k or key_columns % d_k or n_heads % (key_columns // d_k or n_heads + 1):
         return None

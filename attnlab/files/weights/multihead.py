@@ -1,4 +1,4 @@
-"""torch.nn.MultiheadAttention made from an experiment, and an experiment from one: the same numbers both ways."""
+"""Converts an experiment to torch.nn.MultiheadAttention and back, with the same numbers."""
 
 from typing import TYPE_CHECKING
 
@@ -23,14 +23,14 @@ _PROJECTIONS = ("W_q", "W_k", "W_v", "W_o")
 
 @explain_calls
 def to_multihead(e: Experiment) -> nn.MultiheadAttention:
-    """Return a module with the experiment's weights, batch first, that computes its weights and output.
+    """Return a module, batch first, with the experiment's weights, that computes its attention weights and output.
 
-    Causal and other masks are no part of the module: it is given ``attn_mask``, which is the opposite of
-    ``e.allowed()``, with each call; and ``e.memory`` as key and value. Shared keys are written out for each head, and
-    an identity as a matrix. The module's numbers have the widest format that the weights have.
+    The module does not contain masks: pass ``attn_mask``, the opposite of ``e.allowed()``, to each call, and
+    ``e.memory`` as key and value. Shared keys are repeated for each head, and an identity becomes a matrix. The dtype
+    is the widest of the weights.
 
     Raises:
-        ExperimentError: sizes or settings that the module does not have; the sentence names what it got and needs.
+        ExperimentError: sizes or settings that the module does not support; the sentence names what it got and needs.
     """
     _check_experiment("to_multihead", e)
     _check_settings(e)
@@ -57,26 +57,27 @@ def to_multihead(e: Experiment) -> nn.MultiheadAttention:
 
 @explain_calls
 def from_multihead(module: nn.MultiheadAttention, e: Experiment, embeddings: "Embeddings" = "keep") -> Experiment:
-    """Return the experiment with the weights of a module, bit for bit, and with as many heads; dropout is not taken.
+    """Return the experiment with the weights of a module, bit for bit, and its number of heads, but not its dropout.
 
-    ``embeddings`` as in :func:`attnlab.files.weights.weights_apply.apply`; those of ``e`` need the module's
-    ``embed_dim`` columns, a second sequence its ``kdim``.
+    ``embeddings`` is as in :func:`attnlab.files.weights.weights_apply.apply`; those of ``e`` need ``embed_dim``
+    columns, a second sequence ``kdim``.
 
     Raises:
         ExperimentError: the module adds keys (add_bias_kv, add_zero_attn), or sizes disagree.
     """
     if not isinstance(module, nn.MultiheadAttention):
-        raise ExperimentError(f"{type(module).__name__} was given; a torch.nn.MultiheadAttention is needed.")
+        got = type(module).__name__
+        raise ExperimentError(f"from_multihead was given {got}; it needs a torch.nn.MultiheadAttention.")
     _check_experiment("from_multihead", e)
     for name, on in (("add_bias_kv", module.bias_k is not None), ("add_zero_attn", module.add_zero_attn)):
         if on:
             raise ExperimentError(
-                f"The module has {name}, one more key for every sequence, which attnlab does not have."
+                f"The module has {name}, an extra key for every sequence, which attnlab does not support."
             )
     if module.kdim != module.vdim:
         raise ExperimentError(
-            f"The module has kdim {module.kdim} and vdim {module.vdim}; they need to be the same, "
-            "as keys and values come from one sequence."
+            f"The module has kdim {module.kdim} and vdim {module.vdim}; they must be equal, "
+            "because keys and values come from one sequence."
         )
     arrays = {name: _array(name, tensor) for name, tensor in module.state_dict().items()}
     (proposal,) = guess(arrays, heads=Heads(module.num_heads, module.num_heads, "the module"))
@@ -95,10 +96,10 @@ def _widest(tensors: list[Tensor]) -> torch.dtype:
 
 
 def _state(tensors: dict[str, Tensor], biases: dict[str, Tensor], fused: bool) -> dict[str, Tensor]:
-    """Return the state dict: one matrix for all three where keys are as wide as queries, [out, in]."""
-    turned = {name: tensor.T.contiguous() for name, tensor in tensors.items()}
-    inner = [turned[name] for name in ("W_q", "W_k", "W_v")]
-    state = {"out_proj.weight": turned["W_o"]}
+    """Return the state dict, matrices [out, in]; ``fused`` puts queries, keys and values into one matrix."""
+    transposed = {name: tensor.T.contiguous() for name, tensor in tensors.items()}
+    inner = [transposed[name] for name in ("W_q", "W_k", "W_v")]
+    state = {"out_proj.weight": transposed["W_o"]}
     if fused:
         state["in_proj_weight"] = torch.cat([weight.to(_widest(inner)) for weight in inner])
     else:
@@ -110,7 +111,7 @@ def _state(tensors: dict[str, Tensor], biases: dict[str, Tensor], fused: bool) -
 
 
 def _check_settings(e: Experiment) -> None:
-    """Check that the layer computes what the module does: softmax of dot products ÷ √d_k, and nothing besides."""
+    """Check that the layer computes only what the module does: softmax of dot products ÷ √d_k."""
     c = e.config
     for choice in registry.CHOICES:
         plain = next(iter(choice.entries))
@@ -132,14 +133,12 @@ def _check_sizes(e: Experiment) -> None:
     sizes = {"W_q": e.n_heads * e.d_k, "W_v": e.n_heads * e.d_v, "W_o": e.d_out}
     for name, columns in sizes.items():
         if columns != e.d_model:
-            what = (
-                f"{name} makes {columns} columns of all {e.n_heads} heads" if name != "W_o" else f"d_out is {columns}"
-            )
+            what = f"{name} has {columns} columns for all {e.n_heads} heads" if name != "W_o" else f"d_out is {columns}"
             raise _no(what, f"{e.d_model}, the columns of the embeddings")
 
 
 def _no(got: str, need: str) -> ExperimentError:
-    return ExperimentError(f"torch.nn.MultiheadAttention cannot hold this layer: {got}; it needs {need}.")
+    return ExperimentError(f"torch.nn.MultiheadAttention does not support this layer: {got}; it needs {need}.")
 
 
 def _check_experiment(name: str, e: object) -> None:

@@ -1,4 +1,4 @@
-"""One array of a file: its name, shape and format at once, its numbers when they are asked for."""
+"""One array of a file: its name, shape and dtype, with numbers that are loaded on demand."""
 
 import zipfile
 import zlib
@@ -15,19 +15,19 @@ from attnlab.base.printable import shortened
 from attnlab.files.export.terminal_table import label
 
 MOST_NUMBERS = 1 << 27
-"""Numbers that one array may hold: 512 MiB in float32, and more than any one layer's table that is looked at."""
+"""The maximum count of numbers in one array: 512 MiB in float32, more than a layer that can be shown needs."""
 
 MOST_ARRAYS = 100_000
-"""Arrays that one file may hold; the largest models have some thousands."""
+"""The maximum count of arrays in one file; the largest models have a few thousand."""
 
 DAMAGE = (
     OSError, EOFError, ValueError, LookupError, OverflowError, MemoryError, RecursionError, RuntimeError, SyntaxError,
     zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, SafetensorError, NotImplementedError,
 )  # fmt: skip
-"""What readers raise on files that are cut off, changed or made up."""
+"""Errors that readers raise for truncated, corrupted or forged files."""
 
 _NUMBERS = ("float64", "float32", "float16", "bfloat16", "float8", "float96", "float128", "int", "uint")
-"""How the formats are called that numbers are read from; what has no 8 bits to itself is none of them."""
+"""Beginnings of the names of supported dtypes; dtypes with fewer than 8 bits per number are not supported."""
 
 _NAME_LIMIT = 80
 _EXACT_WHOLE = 1 << 53
@@ -35,9 +35,9 @@ _EXACT_WHOLE = 1 << 53
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NamedArray:
-    """An array of a file. ``dtype`` is what the file calls it; ``reason`` says why it is of no use here, "" if it is.
+    """An array of a file. ``dtype`` is the file's name for it; ``reason`` says why it cannot be weights, "" if it can.
 
-    One, two or three axes are of use: a bias, a matrix, a matrix for each head.
+    Weights have one, two or three axes: a bias, a matrix, a matrix for each head.
     """
 
     name: str
@@ -48,37 +48,37 @@ class NamedArray:
 
     @property
     def size(self) -> str:
-        """The shape as sentences say it, ``[2, 3]``."""
+        """The shape as text, ``[2, 3]``."""
         return str(list(self.shape))
 
     def tensor(self) -> Tensor:
-        """Return the numbers as a CPU tensor in their own floating format; whole numbers become float64.
+        """Return the numbers as a CPU tensor in their own floating dtype; whole numbers become float64.
 
         Raises:
-            FileError: they cannot be read, are not numbers that weights can be, or not finite (names the cell).
+            FileError: they cannot be read, cannot be weights, or are not finite (names the cell).
         """
         if self.reason:
-            raise FileError(f"{shown(self.name)} cannot be taken: {self.reason}.")
+            raise FileError(f"{shown(self.name)} cannot be used: {self.reason}.")
         return checked(self.name, self.load())
 
 
 def named(name: str, shape: tuple[int, ...], dtype: str, load: Callable[[], Tensor], reason: str = "") -> NamedArray:
-    """Return an array of a file, with the reason why its shape or format is of no use here."""
+    """Return an array of a file, with the reason if its shape or dtype cannot be weights."""
     return NamedArray(name, shape, dtype, load, reason or why_not(shape, dtype))
 
 
 def nothing() -> Tensor:
-    """Stand for the numbers of what has none."""
-    raise FileError("This array holds nothing that can be read.")
+    """Raise the error for an array without numbers; used as its ``load``."""
+    raise FileError("This array contains nothing that can be read.")
 
 
 def shown(name: str) -> str:
-    """Return a name from a file as it can stand in a sentence: on one line, not too long."""
+    """Return a name from a file for a sentence: on one line, shortened."""
     return shortened(label(name), _NAME_LIMIT)
 
 
 def why_not(shape: tuple[int, ...], dtype: str) -> str:
-    """Return why an array of that shape and format cannot be weights; "" if it can."""
+    """Return why an array of this shape and dtype cannot be weights; "" if it can."""
     count = 1
     for length in shape:
         count *= length
@@ -89,23 +89,23 @@ def why_not(shape: tuple[int, ...], dtype: str) -> str:
     if count == 0:
         return f"it is empty, shape {list(shape)}"
     if count > MOST_NUMBERS:
-        return f"it has {count} numbers, shape {list(shape)}; at most {MOST_NUMBERS} are taken"
+        return f"it has {count} numbers, shape {list(shape)}; the maximum is {MOST_NUMBERS}"
     if not dtype.startswith(_NUMBERS):
-        return f"it holds {label(dtype)} values; weights are real numbers"
+        return f"it contains {label(dtype)} values; weights are real numbers"
     return ""
 
 
 def checked(name: str, tensor: Tensor) -> Tensor:
-    """Return numbers in a format that experiments keep: formats of 8 bits become float32, whole numbers float64.
+    """Return numbers in a dtype of experiments: dtypes of 8 bits become float32, whole numbers float64.
 
     Raises:
-        FileError: a cell is not finite, or a whole number beyond 2⁵³, above which float64 skips some.
+        FileError: a cell is not finite, or a whole number beyond 2⁵³, which float64 cannot represent exactly.
     """
     if not tensor.is_floating_point():
         _check_whole(name, tensor)
         return tensor.double()
     wide = tensor.float() if tensor.element_size() == 1 else tensor
-    least, largest = wide.aminmax()  # NaN where there is one; twenty times as fast as asking each number
+    least, largest = wide.aminmax()  # NaN if there is one; twenty times as fast as testing each number
     if not bool(least.isfinite() & largest.isfinite()):
         cell = [int(i) for i in (~torch.isfinite(wide)).nonzero()[0]]
         raise FileError(f"{shown(name)}{cell} is {float(wide[tuple(cell)])}; every weight needs to be a finite number.")
@@ -118,6 +118,6 @@ def _check_whole(name: str, tensor: Tensor) -> None:
     if bool(bad.any()):
         cell = [int(i) for i in bad.nonzero()[0]]
         raise FileError(
-            f"{shown(name)}{cell} is beyond 2⁵³, where {dtype_name(tensor)} has whole numbers that float64 skips;"
-            " save it as floating numbers."
+            f"{shown(name)}{cell} is beyond 2⁵³, where float64 cannot represent every {dtype_name(tensor)};"
+            " save it as floating-point numbers."
         )

@@ -1,4 +1,4 @@
-"""NumPy's own files in: headers at once, numbers when they are asked for, pickled objects never."""
+"""Reads NumPy files: headers at once, numbers on demand, pickled objects never."""
 
 import os
 import tokenize
@@ -21,13 +21,13 @@ from attnlab.files.weights.named_array import DAMAGE, MOST_ARRAYS, MOST_NUMBERS,
 
 
 def from_npy(file: Path) -> dict[str, NamedArray]:
-    """Return the one array of a file, called as the file is."""
+    """Return the one array of a file, named after the file."""
     with open_file(file) as opened:
         shape, dtype = _header(opened)
         expected = opened.tell() + dtype.itemsize * _count(shape)
         size = opened.seek(0, os.SEEK_END)
     if not dtype.hasobject and size < expected:
-        raise ValueError(f"it is cut off: {size} bytes where its header promises {expected}")
+        raise ValueError(f"it is cut off: it has {size} bytes, but its header says {expected}")
 
     def load() -> NDArray[Any]:
         with open_file(file) as again:
@@ -37,18 +37,18 @@ def from_npy(file: Path) -> dict[str, NamedArray]:
 
 
 def from_npz(file: Path) -> dict[str, NamedArray]:
-    """Return the arrays of a zip, called as they are in it."""
+    """Return the arrays of a zip by their names in it."""
     with open_file(file) as opened, zipfile.ZipFile(opened) as archive:
         members = [member for member in archive.infolist() if not member.is_dir()]
         if len(members) > MOST_ARRAYS:
-            raise ValueError(f"it holds {len(members)} files")
+            raise ValueError(f"it contains {len(members)} files")
         return dict(_member(archive, file, member) for member in members)
 
 
 def _member(archive: zipfile.ZipFile, file: Path, member: zipfile.ZipInfo) -> tuple[str, NamedArray]:
     name = member.filename.removesuffix(".npy")
     if not member.filename.endswith(".npy"):
-        return name, named(name, (), "bytes", nothing, "it is no array of NumPy")
+        return name, named(name, (), "bytes", nothing, "it is not a NumPy array")
     with archive.open(member) as opened:
         shape, dtype = _header(opened)
 
@@ -60,7 +60,7 @@ def _member(archive: zipfile.ZipFile, file: Path, member: zipfile.ZipInfo) -> tu
 
 
 def _numpy(name: str, shape: tuple[int, ...], dtype: np.dtype[Any], load: Callable[[], NDArray[Any]]) -> NamedArray:
-    """Return an array of NumPy; its numbers are copied into the machine's byte order."""
+    """Return a NumPy array, whose numbers are copied into the machine's byte order."""
     kind = "Python object" if dtype.hasobject else str(dtype.newbyteorder("="))
 
     def tensor() -> Tensor:
@@ -84,7 +84,7 @@ def _header(stream: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
         except tokenize.TokenError:
             raise ValueError("its header cannot be read") from None
     if any(type(length) is not int or length < 0 for length in shape):  # NumPy accepts booleans
-        raise ValueError(f"its header promises the shape {list(shape)}")
+        raise ValueError(f"its header says the shape {list(shape)}")
     return tuple(shape), dtype
 
 

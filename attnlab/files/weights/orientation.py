@@ -1,4 +1,4 @@
-"""Which way round matrices lie in a file: decided by shapes, then by the embeddings, then by what names mean."""
+"""Decides which matrices of a file are transposed: from shapes, then from the embeddings, then from names."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from attnlab.files.weights.weight_names import Meaning
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """One way in which the arrays may lie; the lower the cost, the more speaks for it."""
+    """One interpretation of the arrays' orientation; the lowest cost is the most likely."""
 
     cost: tuple[int, ...]
     inner: bool
@@ -27,7 +27,7 @@ def oriented(
     e: Experiment | None,
     heads: Heads,
 ) -> tuple[dict[str, Part], dict[str, str]]:
-    """Turn projections and output so that the shapes agree, with as few turned as can be; say what decided for each."""
+    """Return the parts with the most likely orientation, with few unusual ones, and what decided it for each field."""
     meanings = {field: found for field, (_, found) in fields.items()}
     loose = all(meanings[field].loose for field in ("W_q", "W_k", "W_v") if field in meanings)
     readings: list[_Reading] = []
@@ -39,7 +39,7 @@ def oriented(
         cost = (hard, soft * loose, wide, inner + odd)
         readings.append(_Reading(cost, inner, output, turned))
     best = min(readings, key=lambda reading: reading.cost)
-    if best.cost[0]:  # one that is wrong in itself tells nothing of the others
+    if best.cost[0]:  # shapes that contradict each other decide nothing
         return parts, dict.fromkeys(parts, "nothing")
     inner_why = _why(best, min((r.cost for r in readings if r.inner != best.inner), default=best.cost))
     output_why = _why(best, min((r.cost for r in readings if r.output != best.output), default=best.cost))
@@ -57,7 +57,7 @@ def _why(best: _Reading, other: tuple[int, ...]) -> str:
 
 
 def _mixed(parts: Mapping[str, Part]) -> bool:
-    """Return whether the output lies another way round than what comes before it."""
+    """Return whether the output's orientation differs from that of the other projections."""
     return any(parts["W_o"].transposed != p.transposed for f, p in parts.items() if f in ("W_q", "W_k", "W_v"))
 
 
@@ -66,7 +66,7 @@ def _turned(part: Part) -> Part:
 
 
 def _disagreements(parts: Mapping[str, Part], arrays: Mapping[str, NamedArray], heads: Heads) -> tuple[int, int]:
-    """Return how many shapes contradict each other, and how many are unusual."""
+    """Return the numbers of contradictory shapes and of unusual ones."""
     rows = rows_of(parts, arrays)
     sizes = {f: shape_of(f, part, arrays[part.array].shape, rows, heads) for f, part in parts.items()}
     given = {field: size for field, size in sizes.items() if size is not None}
@@ -88,7 +88,7 @@ def _disagreements(parts: Mapping[str, Part], arrays: Mapping[str, NamedArray], 
 
 
 def _uneven_heads(parts: Mapping[str, Part], arrays: Mapping[str, NamedArray]) -> int:
-    """Return how many arrays of three axes say another number of heads, or size of one, than W_o and biases do."""
+    """Return the number of disagreements on the number and size of heads among arrays with an axis of heads."""
     known: set[tuple[int, int]] = set()
     told = {f: arrays[p.array].shape for f, p in parts.items()}
     for field in ("W_q", "b_q"):

@@ -1,4 +1,4 @@
-"""How a file keeps a projection: transposed, fused with others, one matrix a head; and how it is made Q = X @ W_q."""
+"""Layouts of a projection in a file (transposed, fused, one matrix per head), and their conversion to Q = X @ W_q."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from attnlab.files.weights.named_array import NamedArray
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Where in a file one field of the weights is, and how it lies there.
+    """The array of a file that one field of the weights comes from, and its layout.
 
-    ``transposed``: [out, in], as nn.Linear keeps it. ``fused`` is "qkv" or "kv" for an array that holds those, one
-    after the other, or with ``by_head`` head after head (GPT-NeoX); ``letter`` is which of them is taken, "" for the
-    field's own. Of three axes, [heads, in, d] with ``heads_first`` (TransformerLens), else [in, heads, d] (Flax,
-    Keras); those of W_o are [heads, d, out] in either.
+    ``transposed`` means [out, in], as in nn.Linear. ``fused`` is "qkv" or "kv" for an array that contains those, one
+    after the other, or with ``by_head`` head after head (GPT-NeoX); ``letter`` is the one to take, "" for the field's
+    own. Three axes are [heads, in, d] with ``heads_first`` (TransformerLens), otherwise [in, heads, d] (Flax, Keras);
+    those of W_o are always [heads, d, out].
     """
 
     array: str
@@ -26,13 +26,13 @@ class Part:
     letter: str = ""
 
     def taken(self, field: str) -> str:
-        """Return which of what is fused a field is taken from."""
+        """Return the letter of the fused projection that a field is taken from."""
         return self.letter or field[-1]
 
 
 @dataclass(frozen=True, slots=True)
 class Heads:
-    """The numbers of query heads and of key heads, None where not known, and where they are from."""
+    """The numbers of query heads and key heads, None if unknown, and their source in words."""
 
     n_heads: int | None = None
     n_kv_heads: int | None = None
@@ -43,7 +43,7 @@ UNKNOWN = Heads()
 
 
 def flat_shape(field: str, part: Part, shape: tuple[int, ...]) -> tuple[int, int]:
-    """Return rows and columns of an array as it lies for X @ W, all that is fused in it together; a bias is one row."""
+    """Return the rows and columns of an array oriented for X @ W, including all fused parts; a bias is one row."""
     if field.startswith("b_"):
         count = 1
         for length in shape:
@@ -58,9 +58,9 @@ def flat_shape(field: str, part: Part, shape: tuple[int, ...]) -> tuple[int, int
 
 
 def widths(fused: str, rows: int, columns: int, heads: Heads) -> dict[str, int] | None:
-    """Return the columns of each projection in a fused array; None where they cannot be told apart.
+    """Return the columns of each projection in a fused array; None if they cannot be determined.
 
-    Queries are as wide as the embeddings unless all three are equally wide, or the numbers of heads say otherwise.
+    Queries are assumed as wide as the embeddings unless all three are equally wide or ``heads`` determine otherwise.
     """
     if fused == "kv":
         return None if columns % 2 else {"k": columns // 2, "v": columns // 2}
@@ -76,7 +76,7 @@ def widths(fused: str, rows: int, columns: int, heads: Heads) -> dict[str, int] 
 
 
 def rows_of(parts: Mapping[str, Part], arrays: Mapping[str, NamedArray]) -> int:
-    """Return the rows of the first of W_q, W_k and W_v that is there."""
+    """Return the rows of the first of W_q, W_k and W_v in ``parts``, 0 without any."""
     for field in ("W_q", "W_k", "W_v"):
         if field in parts:
             return flat_shape(field, parts[field], arrays[parts[field].array].shape)[0]
@@ -84,7 +84,7 @@ def rows_of(parts: Mapping[str, Part], arrays: Mapping[str, NamedArray]) -> int:
 
 
 def shape_of(field: str, part: Part, shape: tuple[int, ...], rows: int, heads: Heads) -> tuple[int, int] | None:
-    """Return rows and columns of one field; ``rows`` are those of its layer's weights, which a fused bias needs."""
+    """Return the rows and columns of one field; a fused bias needs ``rows``, those of its layer's weights."""
     flat = flat_shape(field, part, shape)
     if not part.fused:
         return flat
@@ -93,7 +93,7 @@ def shape_of(field: str, part: Part, shape: tuple[int, ...], rows: int, heads: H
 
 
 def laid_out(field: str, part: Part, tensor: Tensor, rows: int, heads: Heads) -> Tensor | None:
-    """Return one field as it is in :class:`attnlab.Weights`; None where a fused array cannot be taken apart."""
+    """Return one field as :class:`attnlab.Weights` needs it; None if a fused array cannot be split."""
     flat = _flat(field, part, tensor)
     if part.fused:
         split = widths(part.fused, rows, flat.shape[1], heads)
@@ -127,7 +127,7 @@ def _one_of(letter: str, flat: Tensor, split: Mapping[str, int]) -> Tensor:
 
 
 def _by_head(field: str, part: Part, flat: Tensor, n_heads: int) -> Tensor | None:
-    """Return one of [rows, heads, q k v, d] with its heads side by side."""
+    """Return one projection of [rows, heads, q k v, d] with its heads concatenated."""
     rows, columns = flat.shape
     if columns % (n_heads * len(part.fused)):
         return None

@@ -1,4 +1,4 @@
-"""PyTorch's own files in: tensors by name out of a state dict, with nothing in the file ever run."""
+"""Reads PyTorch files: the tensors of a state dict by name, without running any code in the file."""
 
 import os
 import pickle
@@ -19,25 +19,25 @@ from attnlab.files.bounded import open_file
 from attnlab.files.weights.named_array import MOST_ARRAYS, NamedArray, named, shown
 
 LEGACY_LIMIT = 512 << 20
-"""Bytes that a file may have that was saved before torch 1.6: such files cannot be read piece by piece."""
+"""The maximum bytes of a file from before torch 1.6: such files cannot be read in parts."""
 
 _PICKLE_LIMIT = 64 << 20
 _LONGEST_MESSAGE = 1000
 _DEEPEST = 6
-"""Mappings inside mappings that are looked into, such as {"model": {"encoder": …}}."""
+"""The maximum depth of nested mappings, such as {"model": {"encoder": …}}."""
 
 
 def read_state_dict(file: Path) -> dict[str, NamedArray]:
     """Return the tensors of a state dict or checkpoint by their dotted names, their numbers not read yet.
 
     Raises:
-        FileError: it holds a whole module or other code, or is not a file of torch.
+        FileError: it contains a whole module or other code, or is not a PyTorch file.
     """
     held = _loaded(file)
-    keep = not _is_zip(file)  # read whole: a mapped file could be truncated while it is used
+    keep = not _is_zip(file)  # keep tensors in memory: a mapped file could be truncated while it is used
     found = {name: _array(file, name, tensor, keep) for name, tensor in _tensors(held, "", file)}
     if not found:
-        raise FileError(f"{shown(file.name)} holds no tensors; save model.state_dict() with torch.save.")
+        raise FileError(f"{shown(file.name)} contains no tensors; save model.state_dict() with torch.save.")
     return found
 
 
@@ -49,7 +49,7 @@ class _BoundedUnpicklingError(pickle.UnpicklingError):
 
 
 def _bound_messages() -> None:
-    """Make torch's unpickler raise shortened errors, if this version of torch has it."""
+    """Make torch's unpickler raise shortened errors, if this version of torch has this unpickler."""
     unpickler: Any = getattr(torch, "_weights_only_unpickler", None)
     if unpickler is not None:
         unpickler.UnpicklingError = _BoundedUnpicklingError
@@ -85,7 +85,7 @@ def _is_zip(file: Path) -> bool:
 
 
 def _check_zip(file: Path) -> None:
-    """Refuse what torch would never write: packed members, which may unpack to anything, and endless descriptions."""
+    """Raise ValueError for archives that torch never writes: compressed members, and huge lists of tensors."""
     with open_file(file) as opened, zipfile.ZipFile(opened) as archive:
         for member in archive.infolist():
             if member.compress_type != zipfile.ZIP_STORED:
@@ -100,25 +100,25 @@ def _refused(file: Path, error: Exception) -> FileError:
         foreign = opened.read(2) in (b"\x80\x03", b"\x80\x04", b"\x80\x05")  # a pickle that torch did not write
     if foreign or "GLOBAL" in text or "global" in text or "Can only" in text:
         return _code(file)
-    return FileError(f"{shown(file.name)} is damaged or not a file of torch.save.")
+    return FileError(f"{shown(file.name)} is damaged or was not saved by torch.save.")
 
 
 def _code(file: Path) -> FileError:
     return FileError(
-        f"{shown(file.name)} holds a whole module or other code, which is never run: "
-        "save its numbers alone with torch.save(model.state_dict(), …)."
+        f"{shown(file.name)} contains a whole module or other code, which is never run: "
+        "save only its numbers with torch.save(model.state_dict(), …)."
     )
 
 
 def _tensors(held: Any, name: str, file: Path) -> Iterator[tuple[str, Tensor]]:
-    """Yield the tensors in nested mappings and lists; what is nested endlessly or too richly is refused."""
+    """Yield the tensors in nested mappings and lists; raise FileError for too many values."""
     waiting: list[tuple[str, Any, int]] = [(name, held, 0)]
     looked = 0
     while waiting:
         name, value, depth = waiting.pop()
         looked += 1
         if looked > MOST_ARRAYS:
-            raise FileError(f"{shown(file.name)} holds more than {MOST_ARRAYS} values; a state dict has fewer.")
+            raise FileError(f"{shown(file.name)} contains more than {MOST_ARRAYS} values; a state dict has fewer.")
         if isinstance(value, Tensor):
             yield name or file.stem, value
         elif depth < _DEEPEST:
@@ -132,24 +132,24 @@ def _inside(value: Any) -> list[tuple[str, Any]]:
         pairs = [(str(place), inner) for place, inner in enumerate(value)]
     else:
         return []
-    return pairs[::-1]  # the last that waits is looked at first
+    return pairs[::-1]  # the last one in the stack is taken first
 
 
 def _array(file: Path, name: str, tensor: Tensor, keep: bool) -> NamedArray:
     reason = ""
     if tensor.layout != torch.strided or tensor.is_nested:
-        reason = "it is a sparse or nested tensor; a dense one is needed"
+        reason = "it is a sparse or nested tensor; weights need a dense one"
     elif tensor.is_meta:
         reason = "it is on the meta device, which holds no numbers"
     elif tensor.is_quantized:
-        reason = "it is quantized; dequantize it before it is saved"
+        reason = "it is quantized; dequantize it before saving"
     shape = () if tensor.is_nested else tuple(tensor.shape)
     load = partial(_copy, tensor) if keep else partial(_read, file, name)
     return named(name, shape, dtype_name(tensor), load, reason)
 
 
 def _copy(tensor: Tensor) -> Tensor:
-    """Return a plain copy, by torch's own functions: a file may give a tensor attributes of any name."""
+    """Return a plain copy; uses torch's functions, because a file may override a tensor's attributes."""
     return torch.clone(torch.detach(tensor), memory_format=torch.contiguous_format)
 
 
@@ -159,5 +159,5 @@ def _read(file: Path, name: str) -> Tensor:
         if found is not None:
             return _copy(found)
     except (OSError, ValueError, LookupError, RuntimeError, EOFError, zipfile.BadZipFile, FileError):
-        pass  # whatever it is now
+        pass  # the file was replaced or damaged
     raise FileError(f"{shown(name)} cannot be read: {shown(file.name)} has changed since it was opened.")

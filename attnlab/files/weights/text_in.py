@@ -1,4 +1,4 @@
-"""Tables of text in: what is pasted from spreadsheets and from Python, CSV, TSV and JSON."""
+"""Reads arrays from text: CSV, TSV, JSON, and tables pasted from spreadsheets and Python."""
 
 import json
 from pathlib import Path
@@ -16,32 +16,30 @@ from attnlab.files.bounded import open_file
 from attnlab.files.weights.named_array import NamedArray, named, nothing, shown
 
 TEXT_LIMIT = 64 << 20
-"""Bytes that a table of text may have; larger ones belong into an array format."""
+"""The maximum bytes of text; larger tables need an array format."""
 
 
 def from_text(file: Path) -> dict[str, NamedArray]:
-    """Return the arrays of a file of text: a table called as the file is, or the named ones of JSON."""
+    """Return the arrays of a text file: one table, named after the file, or the named arrays of JSON."""
     with open_file(file) as opened:
         data = opened.read(TEXT_LIMIT + 1)
     if len(data) > TEXT_LIMIT:
-        raise FileError(
-            f"{shown(file.name)} is larger than the {TEXT_LIMIT >> 20} MiB that are read as text: use .npy."
-        )
+        raise FileError(f"{shown(file.name)} is larger than {TEXT_LIMIT >> 20} MiB, the maximum for text: use .npy.")
     return read_text(_decoded(data), file.stem, shown(file.name))
 
 
 def read_text(text: str, name: str = "pasted", source: str = "") -> dict[str, NamedArray]:
-    """Return the arrays of a text: a block of cells from a spreadsheet, lists of Python, NumPy or torch, or JSON.
+    """Return the arrays of a text: a block of cells from a spreadsheet, a list from Python, NumPy or torch, or JSON.
 
-    Lists are one array, called ``name``; a JSON object holds one array under each of its names. ``source`` is what
-    sentences call the text, "" for the clipboard. Numbers become float64; decimal commas are read as in tables.
+    A block or list is one array with the name ``name``; a JSON object holds one array under each of its names.
+    ``source`` names the text in errors, "" for the clipboard. Numbers become float64; decimal commas are accepted.
 
     Raises:
-        FileError: it is none of these, or not numbers throughout; the sentence names the row and column.
+        FileError: it is none of these, or a cell is not a number; the sentence names the row and column.
     """
     if len(text) > TEXT_LIMIT:
-        limit = f"at most {TEXT_LIMIT >> 20} MiB of text are read"
-        raise FileError(f"{source or 'The clipboard'} is too long: {limit}; an .npy file holds more.")
+        limit = f"the maximum for text is {TEXT_LIMIT >> 20} MiB"
+        raise FileError(f"{source or 'The clipboard'} is too long: {limit}; use an .npy file.")
     if text.lstrip("\ufeff \t\r\n").startswith("{"):
         return _from_object(text, source)
     try:
@@ -52,7 +50,7 @@ def read_text(text: str, name: str = "pasted", source: str = "") -> dict[str, Na
 
 
 def _decoded(data: bytes) -> str:
-    """Return text as spreadsheets write it: UTF-8, UTF-16 with its mark, else the old code page of Windows."""
+    """Return the text of bytes as spreadsheets write it: UTF-16 with its mark, UTF-8, otherwise Windows-1252."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return data.decode("utf-16", "replace")
     try:
@@ -62,9 +60,9 @@ def _decoded(data: bytes) -> str:
 
 
 def _quick(text: str) -> NDArray[np.float64] | None:
-    """Return plain numbers that are read in one go, some tens of times faster; None where cells need to be looked at.
+    """Return an array of plain numbers, read many times faster at once; None if cells must be examined one by one.
 
-    Commas separate cells only if the first line has a point, as decimal commas may be meant. Lists may be three deep.
+    Commas separate cells only if the first line has a point, as they may be decimal commas. Lists may be three deep.
     """
     block = _quick_lists(text) if text.lstrip().startswith("[") else _quick_table(text)
     return block if block is not None and block.size and bool((np.abs(block) <= FLOAT32_MAX).all()) else None
@@ -99,7 +97,7 @@ def _from_object(text: str, source: str) -> dict[str, NamedArray]:
         raise FileError(f"{where} is not JSON: {shown(why(error))}.") from None
     arrays = {name: _from_lists(name, value, where) for name, value in found.items()}
     if not arrays:
-        raise FileError(f"{where} holds no arrays; weights are needed.")
+        raise FileError(f"{where} contains no arrays; it needs weights.")
     return arrays
 
 
@@ -111,10 +109,10 @@ def _from_lists(name: str, value: Any, where: str) -> NamedArray:
             f"{shown(name)} of {where} is ragged: its rows differ in length; every row needs the same."
         ) from None
     if values.dtype.kind not in "iufb":
-        return named(name, values.shape, "text", nothing, "it holds something that is not a number")
+        return named(name, values.shape, "text", nothing, "it contains something that is not a number")
     return _held(name, values)
 
 
 def _held(name: str, values: NDArray[Any]) -> NamedArray:
-    known = values.view(values.dtype.str)  # NumPy has two types of 64 bits each; torch takes one of them
+    known = values.view(values.dtype.str)  # NumPy has two types of 64-bit integers; torch accepts one of them
     return named(name, known.shape, str(known.dtype), lambda: torch.from_numpy(known))

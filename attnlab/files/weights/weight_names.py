@@ -1,4 +1,4 @@
-"""What the names of weights mean in the libraries that files come from: q_proj, W_Q, in_proj_weight, c_attn."""
+"""The meanings of the names of weights in common libraries: q_proj, W_Q, in_proj_weight, c_attn."""
 
 import re
 from dataclasses import dataclass
@@ -23,10 +23,10 @@ _WRAPPERS = ("base_layer", "linear")
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a name says. ``role`` is q, k, v, o, or qkv and kv of several in one array; ``layer`` the path before it.
+    """The meaning of a name. ``role`` is q, k, v, o, or qkv and kv for a fused array; ``layer`` the path before it.
 
-    ``transposed`` is what the convention of the name is: nn.Linear keeps [out, in]. ``loose`` names are used both ways.
-    ``by_head`` is the fused array of GPT-NeoX and BLOOM, in which each head has its q, k and v side by side.
+    ``transposed`` is the convention for the name: nn.Linear has [out, in]. ``loose`` names are used for both layouts.
+    ``by_head`` means the fused array of GPT-NeoX and BLOOM, with q, k and v side by side for each head.
     """
 
     layer: str
@@ -38,7 +38,7 @@ class Meaning:
 
 
 def meaning(name: str) -> Meaning | None:
-    """Return what the name of an array says; None for one that no library gives to a projection of attention."""
+    """Return the meaning of an array's name; None if no known library uses it for a projection of attention."""
     parts = re.split(r"[./|]", re.sub(r":\d+$", "", name))
     kind, parts = _kind(parts)
     if len(parts) > 1 and parts[-1] in _WRAPPERS:
@@ -65,7 +65,7 @@ def meaning(name: str) -> Meaning | None:
 
 
 def _kind(parts: list[str]) -> tuple[str, list[str]]:
-    """Return "weight", "bias", "kernel" or "" from how a name ends, and what comes before."""
+    """Return "weight", "bias", "kernel" or "" from the end of a name, and the parts before it."""
     last = parts[-1].lower()
     if len(parts) > 1 and last in ("weight", "bias", "kernel"):
         return last, parts[:-1]
@@ -83,7 +83,7 @@ def _of_a_list(parts: list[str], kind: str) -> Meaning | None:
 
 
 def _leaf(leaf: str, kind: str) -> tuple[str, bool, list[str]] | None:
-    """Return the role that the last part names, whether it is a bias, and the words before it."""
+    """Return the role in the last part of a name, whether it is a bias, and the words before it."""
     words = [word for word in leaf.split("_") if word]
     for start in range(max(0, len(words) - _LONGEST), len(words)):  # no known name has more words
         joined = "".join(words[start:]).lower()
@@ -96,7 +96,7 @@ def _leaf(leaf: str, kind: str) -> tuple[str, bool, list[str]] | None:
 
 
 def _layer(parts: list[str], leaf: str) -> str:
-    """Return the path of a layer, the same for all its arrays: BERT's have ``self`` and ``output`` in between."""
+    """Return the path of a layer, the same for all its arrays, so without BERT's ``self`` and ``output``."""
     if len(parts) > 1 and parts[-1] == ("output" if leaf == "dense" else "self"):
         parts = parts[:-1]
     if len(parts) > 1 and parts[-1] == parts[-2] == "attention":

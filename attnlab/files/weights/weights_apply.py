@@ -1,4 +1,4 @@
-"""A layer of a file put into an experiment: arrays laid out, sizes checked, embeddings kept or made to fit."""
+"""Puts a layer of a file into an experiment: converts arrays, checks sizes, keeps or replaces the embeddings."""
 
 import re
 import reprlib
@@ -21,7 +21,7 @@ from attnlab.files.weights.projection_layouts import Heads, Part, laid_out, rows
 from attnlab.files.weights.weights_in import Proposal, fitting_heads
 
 Embeddings = NamedArray | Literal["keep", "drawn"]
-"""Where the embeddings are from: as they are; drawn anew, by word, where their columns do not fit; or an array."""
+"""The embeddings: kept; drawn by word if their columns do not fit; or taken from an array."""
 
 
 def apply(
@@ -32,14 +32,14 @@ def apply(
     n_kv_heads: int | None = None,
     embeddings: Embeddings = "keep",
 ) -> Experiment:
-    """Return the experiment with the weights of a proposal and as many heads as are given, or as the file says.
+    """Return the experiment with the weights of a proposal and the numbers of heads given, or else those in the file.
 
-    A whole layer replaces all weights; what it lacks, a bias or W_o, is then absent. A part replaces only what it has.
-    Score, masks, positions and the other settings stay; heads that were switched off are on again.
+    A whole layer replaces all weights, so a bias or W_o that it lacks is absent. A partial layer replaces only what it
+    has. Score, masks, positions and other settings stay; heads that were switched off are on again.
 
     Raises:
         ExperimentError: sizes that disagree; the sentence names the array, its shape and what is needed.
-        FileError: an array cannot be read, or holds what is not a finite number.
+        FileError: an array cannot be read, or contains a number that is not finite.
     """
     if proposal.refused:
         raise ExperimentError(f"{proposal.refused}.")
@@ -69,15 +69,15 @@ def _check_embeddings(embeddings: object) -> None:
 def _heads(
     proposal: Proposal, arrays: Mapping[str, NamedArray], e: Experiment, n_heads: int | None, n_kv: int | None
 ) -> Heads:
-    """Return the numbers of heads: those asked for, those of the file, or without queries in it the experiment's."""
+    """Return the numbers of heads: those given, those in the file, or the experiment's if the file has no queries."""
     count = n_heads or proposal.heads.n_heads or (None if "W_q" in proposal.parts else e.n_heads)
     fitting = fitting_heads(replace(proposal, heads=Heads(n_heads, n_kv)), arrays)
     if count is None and fitting:
         raise ExperimentError(
-            "The file does not say how many heads there are; choose "
+            "The file does not give the number of heads; choose "
             f"{'1' if len(fitting) < 2 else f'one of {_listed(fitting)}'}."
         )
-    count = count or 1  # where none fits, keys and queries contradict each other, and that is what is to be said
+    count = count or 1  # if none fits, keys and queries contradict each other, which the next check reports
     if n_kv is None:
         n_kv = proposal.heads.n_kv_heads if count == proposal.heads.n_heads else None
     return Heads(count, n_kv)
@@ -103,7 +103,7 @@ def _weights(proposal: Proposal, arrays: Mapping[str, NamedArray], e: Experiment
 
 
 def _apart(made: Tensor, loaded: Tensor) -> Tensor:
-    """Return numbers that share no memory with what was loaded: a copy, unless turning them has made one."""
+    """Return ``made`` without memory shared with ``loaded``: a copy, unless it is one already."""
     shared = made.untyped_storage().data_ptr() == loaded.untyped_storage().data_ptr()
     return made.clone() if shared else made
 
@@ -112,13 +112,13 @@ def _not_split(field: str, part: Part, array: NamedArray, heads: Heads) -> str:
     kept = f"{' '.join(part.fused)} head by head" if part.by_head else " and ".join(part.fused)
     key = f" and {heads.n_kv_heads} key heads" if heads.n_kv_heads else ""
     return (
-        f"{shown(array.name)} {array.size} holds {kept} and cannot be taken apart for {heads.n_heads} heads{key}; "
+        f"{shown(array.name)} {array.size} contains {kept} and cannot be split for {heads.n_heads} heads{key}; "
         f"{field} needs a number of heads that divides its columns."
     )
 
 
 def _shared(weights: Weights, e: Experiment, n_heads: int, n_kv: int | None, proposal: Proposal) -> int | None:
-    """Return the number of key heads as asked for or as the columns tell, None where it is that of the query heads."""
+    """Return the number of key heads, as given or from the columns; None if it equals the number of query heads."""
     if n_kv is not None:
         return None if n_kv == n_heads else n_kv
     if "W_k" not in proposal.parts and "W_q" not in proposal.parts:
@@ -132,12 +132,12 @@ def _shared(weights: Weights, e: Experiment, n_heads: int, n_kv: int | None, pro
 def _sequence(
     weights: Weights, e: Experiment, embeddings: Embeddings, proposal: Proposal, arrays: Mapping[str, NamedArray]
 ) -> dict[str, Any]:
-    """Return what changes of the tokens and embeddings, those of a second sequence and of a batch."""
+    """Return the changed fields of tokens and embeddings, of a second sequence and of a batch."""
     rows = {f"W_{x}": len(w) for x in "qkv" if (w := getattr(weights, f"W_{x}")) is not None}
     if "W_k" in rows and rows["W_k"] != rows.get("W_v", rows["W_k"]):
         text = (
-            f"W_k has {rows['W_k']} rows and W_v {rows['W_v']}; they need the same, "
-            "as keys and values come from one sequence."
+            f"W_k has {rows['W_k']} rows and W_v {rows['W_v']}; they must be equal, "
+            "because keys and values come from one sequence."
         )
         raise ExperimentError(_with_arrays(text, proposal.parts, arrays))
     if isinstance(embeddings, NamedArray):
@@ -158,7 +158,7 @@ def _does_not_fit(
     queries = d_model != e.d_model
     field, need, have = ("W_q", d_model, e.d_model) if queries else ("W_k", d_memory, e.memory.shape[1])
     whose = "embeddings" if queries or e.memory_embeddings is None else "memory_embeddings"
-    text = f"{field} takes {need} columns and the {whose} have {have}; draw new ones, or take them from an array."
+    text = f"{field} needs {need} columns, but the {whose} have {have}; draw new ones, or take them from an array."
     return _with_arrays(text, parts, arrays)
 
 
@@ -176,7 +176,7 @@ def _from_array(array: NamedArray, e: Experiment) -> dict[str, Any]:
 
 
 def _drawn(e: Experiment, d_model: int, d_memory: int, dtype: torch.dtype) -> dict[str, Any]:
-    """Return embeddings of so many columns for the tokens that there are, a word's vector seeded by the word."""
+    """Return embeddings with the given columns for the present tokens; a word's vector is seeded by the word."""
     second = e.memory_tokens is not None or d_memory != d_model
 
     def made(tokens: Sequence[str], columns: int) -> Tensor:
@@ -192,7 +192,7 @@ def _drawn(e: Experiment, d_model: int, d_memory: int, dtype: torch.dtype) -> di
 
 
 def _with_arrays(text: str, parts: Mapping[str, Part], arrays: Mapping[str, NamedArray]) -> str:
-    """Return a sentence with the arrays that its fields come from, by name and shape."""
+    """Return a sentence followed by the arrays that its fields come from, by name and shape."""
     told = []
     for field in dict.fromkeys(re.findall(r"\b[Wb]_[qkvo]\b", text)):
         if field in parts:

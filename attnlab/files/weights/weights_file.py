@@ -1,4 +1,4 @@
-"""One call for scripts: the weights of a layer, from a file of any kind that is read, put into an experiment."""
+"""One call for scripts: puts the weights of a layer, from a file of any supported format, into an experiment."""
 
 import os
 import reprlib
@@ -31,15 +31,15 @@ def read_weights(
 ) -> Experiment:
     """Return the experiment with the weights of a file: CSV, TSV, JSON, NPY, NPZ, safetensors or a state dict.
 
-    Which array is W_q [d_model, h·d_k], W_k, W_v, W_o and a bias of these is told by names and shapes; matrices that
-    are kept [out, in] are turned. ``layer`` is its place from 0 or its name in the file, and needed where there are
-    several; ``n_heads`` and ``n_kv_heads`` where neither the shapes nor a config.json beside the file tell them.
-    ``embeddings`` are kept, or ``"drawn"`` anew, a word's vector seeded by the word, where their columns do not fit.
-    Nothing in the file is run.
+    Names and shapes determine which arrays are W_q [d_model, h·d_k], W_k, W_v, W_o and their biases; matrices stored as
+    [out, in] are transposed. ``layer`` is an index from 0 or a name, needed if the file has several layers; ``n_heads``
+    and ``n_kv_heads`` are needed if neither the shapes nor a config.json beside the file determine them.
+    ``embeddings`` are kept, or with ``"drawn"`` drawn again if their columns do not fit, a word's vector seeded by the
+    word. No code in the file is run.
 
     Raises:
-        FileError: the file cannot be read, holds no such layer, or several and none is named.
-        ExperimentError: sizes that disagree, or a number of heads that needs to be said.
+        FileError: the file cannot be read, has no such layer, or has several and ``layer`` is not given.
+        ExperimentError: sizes that disagree, or a missing number of heads.
         ArgumentError: ``e`` is not an Experiment.
     """
     check_path(path)
@@ -60,17 +60,17 @@ def _chosen(
 ) -> Proposal:
     if not proposals:
         raise FileError(
-            f"{shown(path)} tells of no attention layer; its arrays are {_listed(list(arrays))}, where names such as "
-            "W_q, W_k and W_v, or three matrices in this order, would do."
+            f"{shown(path)} contains no attention layer that can be recognised; its arrays are "
+            f"{_listed(list(arrays))}. Use names such as W_q, W_k and W_v, or three matrices in this order."
         )
     if layer is None:
         if len(proposals) == 1:
             return proposals[0]
-        raise FileError(f"{shown(path)} holds {len(proposals)} layers; name one by layer: {_names(proposals)}.")
+        raise FileError(f"{shown(path)} contains {len(proposals)} layers; choose one with layer: {_names(proposals)}.")
     for place, proposal in enumerate(proposals):
         if layer in (place, proposal.name):
             return proposal
-    raise FileError(f"{shown(path)} holds no layer {reprlib.repr(layer)}; there are {_names(proposals)}.")
+    raise FileError(f"{shown(path)} contains no layer {reprlib.repr(layer)}; there are {_names(proposals)}.")
 
 
 def _names(proposals: tuple[Proposal, ...]) -> str:

@@ -1,4 +1,4 @@
-"""Weights in: which arrays of a file are W_q, W_k, W_v, W_o and their biases, one proposal for each layer."""
+"""Proposes which arrays of a file are W_q, W_k, W_v, W_o and their biases, once for each layer."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,10 +16,10 @@ _BY_ORDER = ("W_q", "W_k", "W_v", "W_o")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Proposal:
-    """One layer of a file. ``parts`` says for each field of the weights where it is; ``heads`` what is known of them.
+    """One layer of a file. ``parts`` gives the location of each field of the weights, ``heads`` the numbers of heads.
 
-    ``name`` is the layer's path in the file, "" if it has none; ``notes`` are sentences on how each thing was decided;
-    ``refused`` says why the layer cannot be taken, "" if it can. To correct a guess, replace parts.
+    ``name`` is the layer's path in the file, "" if it has none; ``notes`` are sentences on how each part was decided;
+    ``refused`` says why the layer cannot be used, "" if it can. To correct a guess, replace parts.
     """
 
     name: str
@@ -30,18 +30,18 @@ class Proposal:
 
     @property
     def whole(self) -> bool:
-        """Whether queries, keys and values are all there; what else is missing is then missing in the layer too."""
+        """Whether queries, keys and values are all present; then the layer has no weights besides ``parts``."""
         return all(name in self.parts for name in ("W_q", "W_k", "W_v"))
 
 
 def guess(
     arrays: Mapping[str, NamedArray], e: Experiment | None = None, heads: Heads = UNKNOWN
 ) -> tuple[Proposal, ...]:
-    """Return one proposal for each attention layer that the names tell of, in the layers' order.
+    """Return one proposal for each attention layer that the names indicate, in the order of the layers.
 
-    Where shapes leave two readings, the convention of the name decides, for names that are used both ways the columns
-    of the experiment's embeddings before it. Three or four matrices that no name tells anything of are taken in their
-    order. ``heads`` are those of a config beside the file (:func:`attnlab.files.weights.head_counts.heads_beside`).
+    If shapes are ambiguous, the convention of the name decides; for names that are used for both layouts, first the
+    columns of the experiment's embeddings. Three or four matrices without known names are taken in their order.
+    ``heads`` are those of a config beside the file (:func:`attnlab.files.weights.head_counts.heads_beside`).
     """
     layers: dict[str, dict[str, tuple[NamedArray, Meaning]]] = {}
     odd: dict[str, str] = {}
@@ -60,19 +60,19 @@ def guess(
 
 
 def part_for(field: str, array: NamedArray) -> Part:
-    """Return how an array that a person chooses for a field is to be read, as far as its name tells."""
+    """Return the layout of an array that the user chose for a field, as far as its name tells."""
     found = meaning(array.name) or Meaning("", field[-1], field.startswith("b_"))
     fits = found.bias == field.startswith("b_") and field[-1] in found.role
     return _part(array, found) if fits else replace(_part(array, found), fused="", by_head=False)
 
 
 def fitting_heads(proposal: Proposal, arrays: Mapping[str, NamedArray]) -> tuple[int, ...]:
-    """Return the numbers of heads that the shapes allow, () where there are no queries to tell them by."""
+    """Return the numbers of heads that the shapes allow, () without queries."""
     return fitting_counts(shapes(proposal, arrays))
 
 
 def shapes(proposal: Proposal, arrays: Mapping[str, NamedArray]) -> dict[str, tuple[int, int] | None]:
-    """Return rows and columns of each field of a proposal as it would be taken, None for a fused one that cannot be."""
+    """Return the rows and columns of each field of a proposal, None for a fused one that cannot be split."""
     rows = rows_of(proposal.parts, arrays)
     return {
         field: shape_of(field, part, arrays[part.array].shape, rows, proposal.heads)
@@ -81,9 +81,9 @@ def shapes(proposal: Proposal, arrays: Mapping[str, NamedArray]) -> dict[str, tu
 
 
 def _fits(array: NamedArray, found: Meaning, odd: dict[str, str]) -> bool:
-    """Return whether an array can be what its name says; one that cannot be left out is noted as odd."""
+    """Return whether an array can be what its name says; note in ``odd`` one that makes the layer unusable."""
     if found.bias and found.role in ("k", "v") and len(array.shape) == 3:  # of nn.MultiheadAttention(add_bias_kv=True)
-        what = "is a key or value that the layer adds to every sequence (add_bias_kv), which attnlab does not have"
+        what = "is a key or value that the layer adds to every sequence (add_bias_kv), which attnlab does not support"
         odd.setdefault(found.layer, f"{shown(array.name)} {array.size} {what}")
         return False
     if array.reason:
@@ -96,7 +96,7 @@ def _by_order(matrices: Sequence[NamedArray], heads: Heads) -> tuple[Proposal, .
         return ()
     parts = {field: Part(array.name) for field, array in zip(_BY_ORDER, matrices, strict=False)}
     order = ", ".join(f"{field} is {shown(part.array)}" for field, part in parts.items())
-    return (Proposal("", Frozen(parts), heads, (f"No name tells what is what; taken in the file's order: {order}.",)),)
+    return (Proposal("", Frozen(parts), heads, (f"No name is known; taken in the file's order: {order}.",)),)
 
 
 def _proposal(
@@ -108,7 +108,7 @@ def _proposal(
     heads, told = _heads(parts, arrays, heads)
     missing = [field for field in ("W_q", "W_k", "W_v") if field not in parts]
     notes = [*_layout_notes(parts, arrays, decided), *told]
-    notes += [f"There is no {' and no '.join(missing)} here; the experiment's own is kept."] if missing else []
+    notes += [f"The file has no {' and no '.join(missing)}; the experiment's own is kept."] if missing else []
     return Proposal(name, Frozen(parts), heads, tuple(notes), refused)
 
 
@@ -128,13 +128,13 @@ def _part(array: NamedArray, found: Meaning) -> Part:
 
 
 def _heads(parts: Mapping[str, Part], arrays: Mapping[str, NamedArray], heads: Heads) -> tuple[Heads, list[str]]:
-    """Return the numbers of heads, from arrays with an axis of heads or as they are given, and sentences on them."""
+    """Return the numbers of heads, from arrays with an axis of heads or as given, and sentences on them."""
     axes = {field: _head_axis(part, arrays[part.array].shape) for field, part in parts.items() if field != "W_o"}
     if axes.get("W_q"):
         found = Heads(axes["W_q"], axes.get("W_k") or axes["W_q"], "the shapes")
-        return found, [f"{found.n_heads} heads, as the first array has an axis of them."]
+        return found, [f"{found.n_heads} heads, from an axis of the first array."]
     if heads.n_heads is None:
-        return heads, ["The number of heads is not in the file: it needs to be chosen."]
+        return heads, ["The file does not give the number of heads: choose it."]
     q = (
         shape_of("W_q", parts["W_q"], arrays[parts["W_q"].array].shape, rows_of(parts, arrays), heads)
         if "W_q" in parts
@@ -143,7 +143,7 @@ def _heads(parts: Mapping[str, Part], arrays: Mapping[str, NamedArray], heads: H
     if q is not None and q[1] % heads.n_heads:
         return UNKNOWN, [
             f"{heads.source} says {heads.n_heads} heads, which do not divide the {q[1]} columns of W_q: "
-            "the number needs to be chosen."
+            "choose the number."
         ]
     return heads, [f"{heads.n_heads} heads, as {heads.source} says."]
 
@@ -153,7 +153,7 @@ def _head_axis(part: Part, shape: tuple[int, ...]) -> int | None:
 
 
 def _layout_notes(parts: Mapping[str, Part], arrays: Mapping[str, NamedArray], decided: Mapping[str, str]) -> list[str]:
-    """Return sentences on how the arrays are read: which way round, fused or not, keys shared or not."""
+    """Return sentences on how the arrays are read: transposed or not, fused or not, keys shared or not."""
     notes = []
     for field, part in parts.items():
         array = arrays[part.array]
@@ -165,7 +165,7 @@ def _layout_notes(parts: Mapping[str, Part], arrays: Mapping[str, NamedArray], d
         wide, narrow = (flat_shape("W_q", part, arrays[part.array].shape)[1] for part in (q, k))
         if narrow < wide and wide % narrow == 0:
             notes.append(
-                f"Keys have {narrow} columns where queries have {wide}: {wide // narrow} query heads share one."
+                f"Keys have {narrow} columns and queries {wide}: {wide // narrow} query heads share one key head."
             )
     return notes
 
@@ -174,16 +174,16 @@ def _reading(field: str, part: Part, array: NamedArray, decided: str) -> str:
     names = part.fused or field[-1]
     what = " and ".join(f"W_{letter}" for letter in names).replace(" and ", ", ", len(names) - 2)
     if part.by_head:
-        what += " head by head, as GPT-NeoX and BLOOM keep them"
+        what += " head by head, as in GPT-NeoX and BLOOM"
     if len(array.shape) == 3:
         return f"{what} with an axis of heads"
-    way = "transposed, [out, in] as nn.Linear keeps it" if part.transposed else "as it is, [in, out]"
+    way = "transposed, [out, in] as in nn.Linear" if part.transposed else "not transposed, [in, out]"
     because = {
-        "shapes": "as the shapes fit only so",
-        "sizes": "as its sizes are the usual ones so",
+        "shapes": "the only way the shapes fit",
+        "sizes": "which gives the usual sizes",
         "nothing": "as is usual for its name; the shapes contradict each other",
-        "embeddings": "as the embeddings' columns fit only so",
-        "others": "as the rest of its layer lies so",
+        "embeddings": "the only way the embeddings' columns fit",
+        "others": "like the rest of its layer",
         "names": "as is usual for its name; the shapes would fit both ways",
     }[decided]
     return f"{what}, {way}, {because}"

@@ -1,4 +1,4 @@
-"""What a person brings in: the arrays of one or several files or of a pasted text, each read once and when wanted."""
+"""The arrays of one or several files or of a pasted text, each read once on demand."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,9 +18,9 @@ CLIPBOARD = "the clipboard"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WeightsSource:
-    """Arrays by name, what they come from in words, and the numbers of heads that a config beside them tells.
+    """Arrays by name, their origin in words, and the numbers of heads from a config beside them.
 
-    What was read is kept for the next time: ``keep`` says of which arrays.
+    Numbers that were read stay in memory until ``keep`` drops them.
     """
 
     name: str
@@ -29,7 +29,7 @@ class WeightsSource:
     _held: dict[str, Tensor]
 
     def keep(self, names: Collection[str]) -> None:
-        """Let go of the numbers of all other arrays."""
+        """Drop the numbers of all other arrays from memory."""
         for name in [held for held in self._held if held not in names]:
             del self._held[name]
 
@@ -40,10 +40,10 @@ class WeightsSource:
 
 
 def files_source(paths: Sequence[Path], step: Callable[[], None] = lambda: None) -> WeightsSource:
-    """Return the arrays of files, as one; ``step`` is called before each file, and may raise to end it.
+    """Return the arrays of several files as one source; ``step`` is called before each file, and may raise to stop.
 
     Raises:
-        FileError: one of them cannot be read; what it says names the file.
+        FileError: one of them cannot be read; the sentence names the file.
     """
     arrays: dict[str, NamedArray] = {}
     heads = UNKNOWN
@@ -53,23 +53,23 @@ def files_source(paths: Sequence[Path], step: Callable[[], None] = lambda: None)
             name = _free(array.name, path, arrays)
             arrays[name] = replace(array, name=name)
         if len(arrays) > MOST_ARRAYS:
-            raise FileError(f"These files hold more than {MOST_ARRAYS} arrays; the one with the layer would do.")
+            raise FileError(f"These files contain more than {MOST_ARRAYS} arrays; choose only the file with the layer.")
         heads = heads if heads.n_heads else heads_beside(path)
     name = shown(paths[0].name) if len(paths) == 1 else f"{len(paths)} files"
     return _source(name, arrays, heads)
 
 
 def text_source(text: str) -> WeightsSource:
-    """Return the arrays of a text that was pasted.
+    """Return the arrays of a pasted text.
 
     Raises:
-        FileError: it holds no table, or what is no number; the sentence names the row and column.
+        FileError: it contains no table, or a cell is not a number; the sentence names the row and column.
     """
     return _source(CLIPBOARD, read_text(text), UNKNOWN)
 
 
 def _free(name: str, path: Path, taken: Collection[str]) -> str:
-    """Return a name that no array has yet, with that of its file before it where another file has the same."""
+    """Return a name that is not taken yet: with the name of its file in front if another file has the same array."""
     found, count = name, 1
     while found in taken:
         found = f"{path.stem}/{name}" if count == 1 else f"{path.stem}-{count}/{name}"

@@ -264,8 +264,8 @@ def test_a_pickle_with_code_in_it_runs_nothing(
     for name in ("evil.pt", "evil.pth", "evil.bin"):
         dump({"in_proj_weight": torch.ones(9, 3), "x": Evil(made)}, tmp_path / name)
         assert refused(person, tmp_path / name) == (
-            f"{name} holds a whole module or other code, which is never run: "
-            "save its numbers alone with torch.save(model.state_dict(), …)."
+            f"{name} contains a whole module or other code, which is never run: "
+            "save only its numbers with torch.save(model.state_dict(), …)."
         )
     assert not made.exists()
     assert person.experiment is before
@@ -274,10 +274,10 @@ def test_a_pickle_with_code_in_it_runs_nothing(
 @pytest.mark.parametrize(
     ("name", "data", "sentence"),
     [
-        ("a.npz", b"", "a.npz is empty; a file of weights is needed."),
+        ("a.npz", b"", "a.npz is empty; choose a file with weights."),
         ("a.csv", b"1.5,2.5\n3.5,x", "Row 2, column 2 of a.csv: 'x' is not a number"),
-        ("a.safetensors", b"\xff" * 64, "a.safetensors is damaged or not what its ending says"),
-        ("a.docx", b"x", "a.docx is of no kind that weights are read from"),
+        ("a.safetensors", b"\xff" * 64, "a.safetensors is damaged or not of the format that its ending says"),
+        ("a.docx", b"x", "a.docx is not a file of weights"),
     ],
 )
 def test_files_that_cannot_be_read_say_why_and_change_nothing(
