@@ -66,8 +66,9 @@ def from_multihead(module: nn.MultiheadAttention, e: Experiment, embeddings: "Em
         ExperimentError: the module adds keys (add_bias_kv, add_zero_attn), or sizes disagree.
     """
     if not isinstance(module, nn.MultiheadAttention):
-        got = type(module).__name__
-        raise ExperimentError(f"from_multihead was given {got}; it needs a torch.nn.MultiheadAttention.")
+        raise ExperimentError(
+            f"from_multihead was given {type(module).__name__}; it needs a torch.nn.MultiheadAttention."
+        )
     _check_experiment("from_multihead", e)
     for name, on in (("add_bias_kv", module.bias_k is not None), ("add_zero_attn", module.add_zero_attn)):
         if on:
