@@ -18,7 +18,7 @@ import attnlab
 from attnlab.cli import train_progress
 from attnlab.cli.console import INTERRUPTED
 from attnlab.cli.main import main
-from attnlab.cli.train_progress import follow, progress_text
+from attnlab.cli.train_progress import follow, format_progress
 from attnlab.training.messages import Checkpoint, Failed, Message, Metric, Point, Progress
 from attnlab.training.process import TrainingProcess
 from attnlab.training.run import Run
@@ -339,13 +339,13 @@ def test_the_tasks_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_line_of_progress_says_what_is_known() -> None:
     run = Run(tiny(2000), "x")
-    assert progress_text(run, 0.0) == "step 0 of 2,000"
+    assert format_progress(run, 0.0) == "step 0 of 2,000"
     points = tuple(Point(step, 0.25, 0.1) for step in range(1200))
     run.take(Progress(1200, 3.0, points, (Metric(1200, 0.2, 0.987, 0.9),)))
-    assert progress_text(run, 200.0) == (
+    assert format_progress(run, 200.0) == (
         "step 1,200 of 2,000 · loss 0.25 · held-out 98.7% right · 200 steps/s · 4 s left"
     )
-    assert progress_text(run, 5.0).endswith("5.0 steps/s · 2 min 40 s left")
-    assert progress_text(run, 0.1).endswith("2 h 13 min left")
+    assert format_progress(run, 5.0).endswith("5.0 steps/s · 2 min 40 s left")
+    assert format_progress(run, 0.1).endswith("2 h 13 min left")
     run.take(Progress(1201, 3.0, (), (Metric(1201, 0.55, float("nan"), float("nan")),)))
-    assert progress_text(run, 0.0) == "step 1,201 of 2,000 · loss 0.25 · held-out loss 0.55"
+    assert format_progress(run, 0.0) == "step 1,201 of 2,000 · loss 0.25 · held-out loss 0.55"

@@ -12,7 +12,7 @@ from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
 from attnlab.cli.command_line import Parser
-from attnlab.cli.console import TO_MEND, guarded
+from attnlab.cli.console import USER_ERROR, run_guarded
 from attnlab.document.settings import Settings
 from attnlab.files.source import Source
 from attnlab.ui.app.application import make_application
@@ -333,7 +333,7 @@ def main(arguments: list[str]) -> int:
     if not chosen and not any(wanted_steps.values()):
         names = ", ".join([*(shot.name for shot in shots()), *steps])
         print(f"No picture's name contains {' or '.join(wanted)}; there are, each light and dark: {names}.")
-        return TO_MEND
+        return USER_ERROR
     for shot, theme in chosen:
         print(draw(shot, theme, folder))
     for theme, names_of in wanted_steps.items():
@@ -352,4 +352,4 @@ def _is_wanted(name: str, wanted: list[str]) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(guarded(lambda: main(sys.argv[1:])))
+    sys.exit(run_guarded(lambda: main(sys.argv[1:])))

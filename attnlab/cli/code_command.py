@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from attnlab.cli.command_line import MisuseError, Parser
 from attnlab.cli.console import OK, say
-from attnlab.cli.many_sources import OUTPUT_HELP, many, output, write_each
-from attnlab.cli.stage_options import add_dtype, add_source, loaded
+from attnlab.cli.many_sources import OUTPUT_HELP, has_several, parse_output, write_each
+from attnlab.cli.stage_options import add_dtype, add_source, load_experiment
 
 if TYPE_CHECKING:
     from attnlab.files.source import Source
@@ -30,7 +30,9 @@ def main(argv: list[str]) -> int:
     resolve_dtype(options.dtype)
     if options.output is None:
         return _print(options)
-    out = output(options.output, options.sources, (SCRIPT, NOTEBOOK), None, NOTEBOOK if options.notebook else SCRIPT)
+    out = parse_output(
+        options.output, options.sources, (SCRIPT, NOTEBOOK), None, NOTEBOOK if options.notebook else SCRIPT
+    )
     if options.notebook and out.ending == SCRIPT:
         raise MisuseError(f"{options.output} has the extension of a script, but --notebook needs {NOTEBOOK}.")
     return write_each(options.sources, out, partial(_write_one, options, out.ending))
@@ -52,14 +54,14 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _print(options: argparse.Namespace) -> int:
-    if many(options.sources):
+    if has_several(options.sources):
         raise MisuseError("Only the code of one source can be printed; -o FOLDER writes a file for each source.")
     say(_text(options.sources[0], NOTEBOOK if options.notebook else SCRIPT, options))
     return OK
 
 
 def _text(source: "Source | str", ending: str, options: argparse.Namespace) -> str:
-    experiment, title = loaded(source, options)
+    experiment, title = load_experiment(source, options)
     if ending == NOTEBOOK:
         from attnlab.files.export.code_notebook import notebook
 

@@ -10,7 +10,7 @@ from typing import TextIO
 from attnlab.base.errors import AttnlabError
 from attnlab.base.printable import printable
 
-OK, OWN_FAILURE, TO_MEND, INTERRUPTED = 0, 1, 2, 130
+OK, INTERNAL_ERROR, USER_ERROR, INTERRUPTED = 0, 1, 2, 130
 """Exit codes: success, a fault in attnlab, a problem that the user can fix, stopped by Ctrl+C."""
 
 
@@ -32,7 +32,7 @@ def warn(line: str) -> None:
     write(sys.stderr, f"{printable(line)}\n")
 
 
-def guarded(call: Callable[[], int], whose: str = "", before: Callable[[], None] = lambda: None) -> int:
+def run_guarded(call: Callable[[], int], whose: str = "", before: Callable[[], None] = lambda: None) -> int:
     """Return the exit code of a call; an error in it is printed on one line that names ``whose``.
 
     ``before`` is called before such a line.
@@ -42,12 +42,12 @@ def guarded(call: Callable[[], int], whose: str = "", before: Callable[[], None]
     except AttnlabError as error:
         before()
         sentence = str(error)
-        return refuse(sentence if whose in sentence else f"{whose}: {sentence}", TO_MEND)
+        return refuse(sentence if whose in sentence else f"{whose}: {sentence}", USER_ERROR)
     except ImportError as error:
         before()
         if (error.name or "").startswith("attnlab"):
             return fail(error)
-        return refuse(f"A part is missing ({error}); attnlab doctor names the command that fixes it.", TO_MEND)
+        return refuse(f"A part is missing ({error}); attnlab doctor names the command that fixes it.", USER_ERROR)
     except BrokenPipeError:
         raise
     except Exception as error:  # noqa: BLE001  # the outermost call: any error is one line, not a traceback
@@ -61,7 +61,7 @@ def fail(error: Exception, whose: str = "") -> int:
         traceback.print_exception(error)
     reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     where = f" with {whose}" if whose else ""
-    return refuse(f"This is a fault in attnlab{where} ({reason}); set ATTNLAB_DEBUG=1 for details.", OWN_FAILURE)
+    return refuse(f"This is a fault in attnlab{where} ({reason}); set ATTNLAB_DEBUG=1 for details.", INTERNAL_ERROR)
 
 
 def say(text: str) -> None:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from attnlab.base.formats import FIGURES, FORMATS
 from attnlab.cli.command_line import MisuseError, platform_without_display
-from attnlab.cli.many_sources import OUTPUT_HELP, output, write_each
-from attnlab.cli.stage_options import computed, oddities, stage_parser
+from attnlab.cli.many_sources import OUTPUT_HELP, parse_output, write_each
+from attnlab.cli.stage_options import compute_trace, list_warnings, stage_parser
 
 if TYPE_CHECKING:
     from attnlab.figures.panels.figure_spec import FigureSpec
@@ -31,11 +31,11 @@ def main(argv: list[str]) -> int:
     endings = tuple(FORMATS)
     options = _parser(endings).parse_args(argv)
     asked = None if options.format is None else f".{options.format}"
-    out = output(options.output, options.sources, endings, asked, USUAL)
+    out = parse_output(options.output, options.sources, endings, asked, USUAL)
     figure = out.ending in FIGURES
     check_figure_options(options, figure)
     spec = figure_spec(options) if figure else None
-    with drawing() if figure else nullcontext():
+    with offscreen_application() if figure else nullcontext():
         return write_each(options.sources, out, partial(_write_one, options, out.ending, spec))
 
 
@@ -52,20 +52,20 @@ def _parser(endings: tuple[str, ...]) -> argparse.ArgumentParser:
 def _write_one(
     options: argparse.Namespace, ending: str, spec: "FigureSpec | None", source: "Source", path: Path
 ) -> list[str]:
-    trace = computed(source, options)
+    trace = compute_trace(source, options)
     from attnlab.files.atomic import write_bytes
 
     if spec is not None:
         from attnlab.figures.panels.figure_file import figure_bytes
 
-        with uninterrupted():
+        with delay_interrupts():
             data = figure_bytes(trace, spec, ending)
         write_bytes(path, data)
     else:
         from attnlab.files.export.stage_tables import encoded, table
 
         write_bytes(path, encoded(table(trace, options.stage or "weights", options.head), ending))
-    return oddities(trace)
+    return list_warnings(trace)
 
 
 def add_figure_options(parser: argparse.ArgumentParser) -> None:
@@ -133,7 +133,7 @@ def figure_spec(options: argparse.Namespace) -> "FigureSpec":
 
 
 @contextmanager
-def uninterrupted() -> Iterator[None]:
+def delay_interrupts() -> Iterator[None]:
     """Delay Ctrl+C until a picture is drawn, as painting cannot be interrupted; a second one acts at once."""
     pressed = 0
 
@@ -153,7 +153,7 @@ def uninterrupted() -> Iterator[None]:
 
 
 @contextmanager
-def drawing() -> Iterator[None]:
+def offscreen_application() -> Iterator[None]:
     """Provide a Qt application without a window while figures are drawn."""
     with platform_without_display(True):
         from PySide6.QtWidgets import QApplication

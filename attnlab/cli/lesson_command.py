@@ -10,7 +10,7 @@ from attnlab.base.display import has_display
 from attnlab.base.errors import AttnlabError
 from attnlab.base.printable import printable
 from attnlab.cli.command_line import MisuseError, Parser, check_folder, load_torch_before_qt, platform_without_display
-from attnlab.cli.console import OK, TO_MEND, say, write
+from attnlab.cli.console import OK, USER_ERROR, say, write
 
 
 def main(argv: list[str]) -> int:
@@ -18,7 +18,7 @@ def main(argv: list[str]) -> int:
     parser = Parser(prog="attnlab lesson", description="Open a lesson, print it, or check its file for mistakes.")
     parser.add_argument("lesson", nargs="?", metavar="NAME|FILE", help="an included lesson, one of yours, or a file")
     tasks = parser.add_mutually_exclusive_group()
-    tasks.add_argument("--step", type=_step, metavar="N", help="the step to open, counted from 1")
+    tasks.add_argument("--step", type=_parse_step, metavar="N", help="the step to open, counted from 1")
     tasks.add_argument("--pdf", type=Path, metavar="OUT", help="print the lesson, one page per step")
     tasks.add_argument("--check", action="store_true", help="compute every step and report mistakes with their lines")
     tasks.add_argument("--list", action="store_true", help="list all lessons")
@@ -35,13 +35,13 @@ def main(argv: list[str]) -> int:
     return _open_lesson(options.lesson, options.step or 1)
 
 
-def _step(text: str) -> int:
+def _parse_step(text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,4}", text) or int(text) == 0:
         raise argparse.ArgumentTypeError(f"{text!r} is not a step; use 1, 2 …")
     return int(text)
 
 
-def _line(text: str) -> str:
+def _printable_line(text: str) -> str:
     """Return a text as one line, with control characters escaped, since the file may come from anyone."""
     return printable("".join(" " if each.isspace() else each for each in text)) + "\n"
 
@@ -51,7 +51,7 @@ def _list_lessons() -> int:
 
     lessons = all_lessons()
     width = max((len(lesson.name) for lesson in lessons), default=0)
-    say("".join(_line(f"{lesson.name:{width}}  {lesson.about or lesson.title}") for lesson in lessons))
+    say("".join(_printable_line(f"{lesson.name:{width}}  {lesson.about or lesson.title}") for lesson in lessons))
     return OK
 
 
@@ -61,11 +61,11 @@ def _check_lesson(name: str) -> int:
 
     lesson = find(name)
     problems, file = check(lesson), lesson.path or f"{lesson.name}.md"
-    say("".join(_line(f"{file}:{problem.line}: {problem.reason}") for problem in problems))
+    say("".join(_printable_line(f"{file}:{problem.line}: {problem.reason}") for problem in problems))
     if not problems:
         count = len(lesson.steps)
-        say(_line(f"{file}: {counted(count, 'step')}, nothing wrong."))
-    return TO_MEND if problems else OK
+        say(_printable_line(f"{file}: {counted(count, 'step')}, nothing wrong."))
+    return USER_ERROR if problems else OK
 
 
 def _print_lesson(name: str, path: Path) -> int:
@@ -77,7 +77,7 @@ def _print_lesson(name: str, path: Path) -> int:
 
     lesson = find(name)
     for problem in check(lesson):  # before printing: a problem may be the reason why it fails
-        write(sys.stderr, _line(f"attnlab: {lesson.path or lesson.name}:{problem.line}: {problem.reason}"))
+        write(sys.stderr, _printable_line(f"attnlab: {lesson.path or lesson.name}:{problem.line}: {problem.reason}"))
     with platform_without_display(True):
         from attnlab.ui.app.application import make_application
         from attnlab.ui.present.pdf import write_pdf

@@ -14,7 +14,7 @@ from attnlab import __version__
 from attnlab.base.display import has_display
 from attnlab.base.errors import AttnlabError
 from attnlab.cli.command_line import MisuseError, Parser, check_folder, load_torch_before_qt, platform_without_display
-from attnlab.cli.console import INTERRUPTED, OK, guarded, say, silence_stdout
+from attnlab.cli.console import INTERRUPTED, OK, run_guarded, say, silence_stdout
 from attnlab.files.source import Source, check_source, load_source, parse_source, run_folder
 
 BENCHES = ("live", "engine", "start", "lesson", "export", "train", "learning")
@@ -41,7 +41,7 @@ attnlab COMMAND --help explains a command.
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code: 0; 2 if the user can fix the problem; 1 for a fault in attnlab."""
     try:
-        return guarded(partial(_run, list(sys.argv[1:] if argv is None else argv)))
+        return run_guarded(partial(_run, list(sys.argv[1:] if argv is None else argv)))
     except BrokenPipeError:
         silence_stdout()
         return OK
@@ -98,7 +98,7 @@ def _window_parser() -> argparse.ArgumentParser:
     parser.add_argument("--preset", metavar="NAME", help="a worked example to open")
     parser.add_argument("--theme", choices=("light", "dark", "system", "contrast-light", "contrast-dark"))
     parser.add_argument("--screenshot", type=Path, metavar="OUT.png", help="save a picture of the window and exit")
-    parser.add_argument("--size", type=_size, metavar="WxH", help="size of the screenshot in pixels")
+    parser.add_argument("--size", type=_parse_size, metavar="WxH", help="size of the screenshot in pixels")
     parser.add_argument("--version", action="store_true", help="print the versions of attnlab, Qt, torch and Python")
     return parser
 
@@ -124,7 +124,7 @@ def _check_picture(path: Path) -> None:
     check_folder(path)
 
 
-def _size(text: str) -> tuple[int, int]:
+def _parse_size(text: str) -> tuple[int, int]:
     found = re.fullmatch(r"([0-9]{1,6})[xX×]([0-9]{1,6})", text)
     if not found or not all(SIZES[0] <= int(side) <= SIZES[1] for side in found.groups()):
         raise argparse.ArgumentTypeError(f"{text!r} is not a size; use 1440x900, sides {SIZES[0]} to {SIZES[1]}")

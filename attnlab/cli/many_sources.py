@@ -12,7 +12,7 @@ from pathlib import Path
 from attnlab.base.errors import AttnlabError
 from attnlab.base.printable import printable
 from attnlab.cli.command_line import MisuseError, check_folder
-from attnlab.cli.console import OK, OWN_FAILURE, TO_MEND, guarded, warn, write
+from attnlab.cli.console import INTERNAL_ERROR, OK, USER_ERROR, run_guarded, warn, write
 from attnlab.files.atomic import shown, unwritable
 from attnlab.files.source import PREFIX, Source, found, is_several, parse_source
 
@@ -37,12 +37,12 @@ class Output:
         return Path(self.text.replace(FOLDER, folder).replace(NAME, name))
 
 
-def many(texts: Sequence[str]) -> bool:
+def has_several(texts: Sequence[str]) -> bool:
     """Tell whether a command line names several sources, or may do so."""
     return len(texts) > 1 or is_several(texts[0])
 
 
-def output(text: str, texts: Sequence[str], endings: Sequence[str], ending: str | None, usual: str) -> Output:
+def parse_output(text: str, texts: Sequence[str], endings: Sequence[str], ending: str | None, usual: str) -> Output:
     """Return the path and format of results: ``ending`` if given, else the extension of the text, else ``usual``.
 
     Raises:
@@ -50,10 +50,10 @@ def output(text: str, texts: Sequence[str], endings: Sequence[str], ending: str 
     """
     end = os.path.splitext(text)[1].lower()
     if NAME not in text and FOLDER not in text:
-        folder = os.path.isdir(text) or text.endswith(("/", os.sep)) or (many(texts) and not end)
+        folder = os.path.isdir(text) or text.endswith(("/", os.sep)) or (has_several(texts) and not end)
         if folder and end not in endings:
             return Output(os.path.join(text, f"{NAME}{ending or usual}"), ending or usual)
-        if many(texts):
+        if has_several(texts):
             raise MisuseError(
                 f"Several sources cannot all be written to {text}; give -o a folder, or a path with {NAME}{end}."
             )
@@ -67,35 +67,35 @@ def write_each(texts: Sequence[str], out: Output, write_one: WriteOne) -> int:
 
     If two sources share a name, only the first is written.
     """
-    if not many(texts):
+    if not has_several(texts):
         source = parse_source(texts[0])
-        _tell(write_one(source, _ready(out, source)))
+        _print_warnings(write_one(source, _prepare_path(out, source)))
         return OK
-    sources, codes = _sources(texts)
+    sources, codes = _find_sources(texts)
     taken: dict[str, str] = {}
 
     def one(name: str, source: Source) -> int:
-        path = _free(name, out.path(source), taken)
-        said = write_one(source, _ready(out, source))
+        path = _check_unused(name, out.path(source), taken)
+        said = write_one(source, _prepare_path(out, source))
         if said:
             progress.clear()
-            _tell(said, f"{name}: ")
+            _print_warnings(said, f"{name}: ")
         taken[_key(path)] = name
         return OK
 
     with _progress(len(sources)) as progress:
         for place, (name, source) in enumerate(sources):
             progress.show(place, name)
-            codes.append(guarded(partial(one, name, source), name, before=progress.clear))
-    return next((code for code in (OWN_FAILURE, TO_MEND) if code in codes), OK)
+            codes.append(run_guarded(partial(one, name, source), name, before=progress.clear))
+    return next((code for code in (INTERNAL_ERROR, USER_ERROR) if code in codes), OK)
 
 
-def _tell(said: list[str], whose: str = "") -> None:
+def _print_warnings(said: list[str], whose: str = "") -> None:
     for sentence in said:
         warn(f"attnlab: {whose}{sentence}")
 
 
-def _sources(texts: Sequence[str]) -> tuple[list[tuple[str, Source]], list[int]]:
+def _find_sources(texts: Sequence[str]) -> tuple[list[tuple[str, Source]], list[int]]:
     """Return the sources with their names, without duplicates, and the exit codes of texts that name no source."""
     sources: dict[tuple[bool, str], tuple[str, Source]] = {}
 
@@ -107,7 +107,7 @@ def _sources(texts: Sequence[str]) -> tuple[list[tuple[str, Source]], list[int]]
                 sources.setdefault((False, os.path.realpath(source.path)), (shown(source.path), source))
         return OK
 
-    codes = [guarded(partial(add, text)) for text in texts]
+    codes = [run_guarded(partial(add, text)) for text in texts]
     return list(sources.values()), codes
 
 
@@ -116,14 +116,14 @@ def _key(path: Path) -> str:
     return str(path) if sys.platform.startswith("linux") else str(path).casefold()
 
 
-def _free(name: str, path: Path, taken: dict[str, str]) -> Path:
+def _check_unused(name: str, path: Path, taken: dict[str, str]) -> Path:
     if _key(path) in taken:
         other = taken[_key(path)]
         raise AttnlabError(f"{name} was not written: {shown(path)} belongs to {other}; add {FOLDER} to -o.")
     return path
 
 
-def _ready(out: Output, source: Source) -> Path:
+def _prepare_path(out: Output, source: Source) -> Path:
     """Return the path for the result of a source; create its folder if the path contains the source's name."""
     path = out.path(source)
     if str(path) != str(Path(out.text)):

@@ -5,7 +5,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from attnlab.cli.console import OK, say, terminal_width
-from attnlab.cli.stage_options import announce, computed, stage_parser
+from attnlab.cli.stage_options import compute_trace, print_warnings, stage_parser
 
 if TYPE_CHECKING:
     from attnlab.files.export.stage_tables import Table
@@ -22,7 +22,7 @@ def main(argv: list[str]) -> int:
     form.add_argument("--format", choices=tuple(TITLES), help="print text for a paper, for code or for notes")
     parser.add_argument(
         "--digits",
-        type=_digits,
+        type=_parse_digits,
         metavar="N|all",
         help="decimals with --format (latex, markdown: 4; others: all)",
     )
@@ -30,7 +30,7 @@ def main(argv: list[str]) -> int:
     options = parser.parse_args(argv)
     if options.format is None and (options.digits is not None or options.labels is not None):
         parser.error("--digits and --labels need --format")
-    trace = computed(options.source, options)
+    trace = compute_trace(options.source, options)
     from attnlab.files.export.stage_tables import as_json, table
     from attnlab.files.export.terminal_table import as_text
 
@@ -40,23 +40,23 @@ def main(argv: list[str]) -> int:
         texts = [as_json(each) for each in tables]
         say((texts[0] if one else "[" + ",\n ".join(texts) + "]") + "\n")
     elif options.format is not None:
-        say("\n".join(("" if one else TITLES[options.format].format(t.stage)) + _written(t, options) for t in tables))
+        say("\n".join(("" if one else TITLES[options.format].format(t.stage)) + _format(t, options) for t in tables))
     else:
         say("\n".join(as_text(each, terminal_width()) for each in tables))
-    announce(trace)
+    print_warnings(trace)
     return OK
 
 
-def _written(t: "Table", options: argparse.Namespace) -> str:
+def _format(t: "Table", options: argparse.Namespace) -> str:
     from attnlab.files.export.matrix_text import FORMATS
 
-    wishes: dict[str, Any] = {} if options.labels is None else {"labels": options.labels}
+    given: dict[str, Any] = {} if options.labels is None else {"labels": options.labels}
     if options.digits is not None:
-        wishes["digits"] = None if options.digits == "all" else options.digits
-    return FORMATS[options.format](t, **wishes)
+        given["digits"] = None if options.digits == "all" else options.digits
+    return FORMATS[options.format](t, **given)
 
 
-def _digits(text: str) -> int | str:
+def _parse_digits(text: str) -> int | str:
     if text != "all" and not re.fullmatch(r"[0-9]{1,3}", text):
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of decimals; use 0, 1 … or all")
     return text if text == "all" else int(text)

@@ -26,7 +26,7 @@ def stage_parser(command: str, description: str, *, several: bool = False, epilo
     parser.add_argument("--stage", metavar="NAME", help="inputs, queries, … weights, context, output")
     parser.add_argument(
         "--head",
-        type=_head,
+        type=_parse_head,
         default="all",
         metavar="I|all|mean",
         help="a head from 0, all heads, or their mean",
@@ -44,7 +44,7 @@ def add_source(parser: argparse.ArgumentParser, *, several: bool = False) -> Non
         parser.add_argument("source", metavar="SOURCE", help=SOURCE_HELP)
     parser.add_argument(
         "--item",
-        type=_item,
+        type=_parse_item,
         metavar="I",
         help="a sequence of a batch, from 0 (the saved one)",
     )
@@ -55,7 +55,7 @@ def add_dtype(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dtype", default="float32", metavar="T", help="float32, float64, bfloat16 or float16")
 
 
-def loaded(source: Source | str, options: argparse.Namespace) -> "tuple[Experiment, str]":
+def load_experiment(source: Source | str, options: argparse.Namespace) -> "tuple[Experiment, str]":
     """Return the requested experiment (for a batch, the selected sequence) and its title.
 
     Raises:
@@ -69,21 +69,21 @@ def loaded(source: Source | str, options: argparse.Namespace) -> "tuple[Experime
     return experiment, title
 
 
-def computed(source: Source | str, options: argparse.Namespace) -> "Trace":
-    """Return the requested trace; raises as :func:`loaded`, and DeviceError for the device or number format."""
-    experiment, _ = loaded(source, options)
+def compute_trace(source: Source | str, options: argparse.Namespace) -> "Trace":
+    """Return the requested trace; errors as :func:`load_experiment`, or a DeviceError."""
+    experiment, _ = load_experiment(source, options)
     from attnlab.compute.engine import compute
 
     return compute(experiment, options.device, options.dtype)
 
 
-def announce(trace: "Trace") -> None:
+def print_warnings(trace: "Trace") -> None:
     """Print the warnings about a trace on standard error."""
-    for sentence in oddities(trace):
+    for sentence in list_warnings(trace):
         warn(f"attnlab: {sentence}")
 
 
-def oddities(trace: "Trace") -> list[str]:
+def list_warnings(trace: "Trace") -> list[str]:
     """Return the warnings about a trace, one sentence each: ∞, NaN, and queries with no key to attend to."""
     odd = list(trace.warnings)
     queries = sorted({query for _, query in trace.empty_rows})
@@ -96,7 +96,7 @@ def oddities(trace: "Trace") -> list[str]:
     return odd
 
 
-def _head(text: str) -> int | str:
+def _parse_head(text: str) -> int | str:
     if text in ("all", "mean"):
         return text
     if not re.fullmatch(r"[+-]?[0-9]{1,9}", text):
@@ -104,7 +104,7 @@ def _head(text: str) -> int | str:
     return int(text)
 
 
-def _item(text: str) -> int:
+def _parse_item(text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", text):
         raise argparse.ArgumentTypeError(f"{text!r} is not a sequence of a batch; use 0, 1 …")
     return int(text)

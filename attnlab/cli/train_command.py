@@ -34,7 +34,7 @@ def main(argv: list[str]) -> int:
         raise MisuseError(
             "Give either a TASK to train or --resume RUN to continue a run; attnlab train --list names the tasks."
         )
-    return _go_on(options) if options.resume is not None else _begin(options)
+    return _resume(options) if options.resume is not None else _start(options)
 
 
 def _parser() -> Parser:
@@ -46,8 +46,8 @@ def _parser() -> Parser:
     )
     parser.add_argument("task", nargs="?", metavar="TASK", help="the task to learn; --list names all tasks")
     parser.add_argument("--model", metavar="KIND", help="the kind of model; each task has a default")
-    parser.add_argument("--steps", type=_steps, metavar="N", help="number of training steps")
-    parser.add_argument("--seed", type=_whole, metavar="N", help="seed of the initial weights and the examples")
+    parser.add_argument("--steps", type=_parse_steps, metavar="N", help="number of training steps")
+    parser.add_argument("--seed", type=_parse_whole, metavar="N", help="seed of the initial weights and the examples")
     parser.add_argument("--device", metavar="D", help="cpu, cuda or mps")
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="any other setting, repeatable"
@@ -59,11 +59,11 @@ def _parser() -> Parser:
     return parser
 
 
-def _steps(text: str) -> int:
-    return _whole(text, least=1)
+def _parse_steps(text: str) -> int:
+    return _parse_whole(text, least=1)
 
 
-def _whole(text: str, least: int = 0) -> int:
+def _parse_whole(text: str, least: int = 0) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 16 and int(text) >= least):
         raise argparse.ArgumentTypeError(f"{quoted(text)} is not a whole number of at least {least}; 2000 would be")
     return int(text)
@@ -77,7 +77,7 @@ def _list_tasks() -> int:
     return OK
 
 
-def _begin(options: argparse.Namespace) -> int:
+def _start(options: argparse.Namespace) -> int:
     from attnlab.cli.train_progress import follow
     from attnlab.training import allowed_texts
     from attnlab.training.process import TrainingProcess
@@ -87,20 +87,20 @@ def _begin(options: argparse.Namespace) -> int:
 
     spec = task_spec(options.task, options.model)
     given = {name: getattr(options, name) for name in ("steps", "seed", "device") if getattr(options, name) is not None}
-    spec = with_settings(replace(spec, train=replace(spec.train, **given)), options.set)
+    spec = apply_settings(replace(spec, train=replace(spec.train, **given)), options.set)
     if problem := check(spec):
         raise TrainingError(problem)
     if text := own_text(spec):
         allowed_texts.allow(text)
-    folder = _free(options.output) if options.output is not None else new_folder(spec)
+    folder = _check_unused(options.output) if options.output is not None else new_folder(spec)
     run = Run(spec, folder.name)
     return follow(run, TrainingProcess(spec, interval=run.recorder.interval), folder)
 
 
-def _go_on(options: argparse.Namespace) -> int:
-    alien = [name for name in ("model", "seed", "device", "output") if getattr(options, name) is not None]
-    if alien or options.set:
-        raise MisuseError(f"--resume keeps the settings of the run; --{(alien or ['set'])[0]} is only for a new run.")
+def _resume(options: argparse.Namespace) -> int:
+    refused = [name for name in ("model", "seed", "device", "output") if getattr(options, name) is not None]
+    if refused or options.set:
+        raise MisuseError(f"--resume keeps the settings of the run; --{(refused or ['set'])[0]} is only for a new run.")
     from attnlab.cli.train_progress import follow
     from attnlab.files.atomic import shown
     from attnlab.files.source import RUN, run_folder
@@ -134,7 +134,7 @@ def _go_on(options: argparse.Namespace) -> int:
     return follow(run, resume(run), kept)
 
 
-def _free(folder: Path) -> Path:
+def _check_unused(folder: Path) -> Path:
     """Return a folder for a new run.
 
     Raises:
@@ -145,7 +145,7 @@ def _free(folder: Path) -> Path:
     return folder
 
 
-def with_settings(spec: "RunSpec", settings: Sequence[str]) -> "RunSpec":
+def apply_settings(spec: "RunSpec", settings: Sequence[str]) -> "RunSpec":
     """Return a spec with settings written NAME=VALUE: options of its task, or fields of the model or the training.
 
     Raises:
@@ -161,9 +161,9 @@ def with_settings(spec: "RunSpec", settings: Sequence[str]) -> "RunSpec":
         if name in options:
             spec = replace(spec, options={**spec.options, name: _option_value(options[name], text)})
         elif name in {field.name for field in fields(spec.model)} - {"kind"}:
-            spec = replace(spec, model=replace(spec.model, **{name: _like(getattr(spec.model, name), name, text)}))
+            spec = replace(spec, model=replace(spec.model, **{name: _convert(getattr(spec.model, name), name, text)}))
         elif name in {field.name for field in fields(spec.train)}:
-            spec = replace(spec, train=replace(spec.train, **{name: _like(getattr(spec.train, name), name, text)}))
+            spec = replace(spec, train=replace(spec.train, **{name: _convert(getattr(spec.train, name), name, text)}))
         else:
             own = [field.name for part in (spec.model, spec.train) for field in fields(part) if field.name != "kind"]
             raise MisuseError(f"There is no setting {quoted(name)}; there are {', '.join([*options, *own])}.")
@@ -177,10 +177,10 @@ def _option_value(option: "Option", text: str) -> Any:
         return bool(_SWITCHES[text.lower()])
     if option.kind == "file" and text:
         return os.path.abspath(text)
-    return _like({"whole": 0, "number": 0.0}.get(option.kind, ""), option.name, text)
+    return _convert({"whole": 0, "number": 0.0}.get(option.kind, ""), option.name, text)
 
 
-def _like(value: Any, name: str, text: str) -> Any:
+def _convert(value: Any, name: str, text: str) -> Any:
     """Convert a text to the type of ``value``: a whole number, a number or a text."""
     if isinstance(value, str):
         return text

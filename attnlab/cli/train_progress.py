@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from attnlab.base.errors import FileError
-from attnlab.cli.console import INTERRUPTED, OK, TO_MEND, refuse, say, warn, write
+from attnlab.cli.console import INTERRUPTED, OK, USER_ERROR, refuse, say, warn, write
 from attnlab.training.marks import loss_drops
 from attnlab.training.messages import Ended, Failed, Interval, Message, Started
 from attnlab.training.process import TrainingProcess
@@ -30,34 +30,34 @@ def follow(run: Run, process: TrainingProcess, folder: Path) -> int:
     Raises:
         FileError: the run cannot be saved.
     """
-    shown = Shown(run)
+    line = ProgressLine(run)
     process.start()
     try:
-        last = _followed(run, process, folder, shown)
+        last = _follow(run, process, folder, line)
         code = INTERRUPTED if last is None else OK
     finally:
         process.stop(0.0)
     if last is None:
-        last = _taken(run, process)
-    shown.end()
+        last = _process_messages(run, process)
+    line.end()
     for mark in loss_drops(run.steps, run.losses):
         run.mark(mark)
     save(run.state(), folder)
     say(f"{folder}\n")
     if isinstance(last, Failed) or (isinstance(last, Ended) and last.reason == "nan"):
-        return refuse(last.sentence, TO_MEND)
+        return refuse(last.sentence, USER_ERROR)
     if isinstance(last, Ended):
         warn(last.sentence)
     return code
 
 
-def _followed(run: Run, process: TrainingProcess, folder: Path, shown: "Shown") -> Ended | Failed | None:
+def _follow(run: Run, process: TrainingProcess, folder: Path, line: "ProgressLine") -> Ended | Failed | None:
     """Process messages up to the last one, and return it; None after Ctrl+C, with messages left."""
     saver = _Saver(run, folder)
     try:
-        while (last := _taken(run, process, POLL_S)) is None:
-            saver.save_when_due(shown)
-            shown.tell()
+        while (last := _process_messages(run, process, POLL_S)) is None:
+            saver.save_when_due(line)
+            line.show()
     except KeyboardInterrupt:
         with suppress(KeyboardInterrupt):  # a second Ctrl+C: save without waiting for the step
             process.stop(STOP_S)
@@ -65,7 +65,7 @@ def _followed(run: Run, process: TrainingProcess, folder: Path, shown: "Shown") 
     return last
 
 
-def _taken(run: Run, process: TrainingProcess, wait: float = 0.0) -> Ended | Failed | None:
+def _process_messages(run: Run, process: TrainingProcess, wait: float = 0.0) -> Ended | Failed | None:
     """Process the messages received so far, and return the final message of the run if it is among them."""
     last: Message | None = None
     for last in process.poll(wait):
@@ -82,7 +82,7 @@ class _Saver:
         self._due = 0.0
         self._failed = ""
 
-    def save_when_due(self, shown: "Shown") -> None:
+    def save_when_due(self, line: "ProgressLine") -> None:
         """Save if it is time to; a failure is reported once, and training continues.
 
         Raises:
@@ -98,13 +98,13 @@ class _Saver:
             if first:
                 raise
             if not self._failed:
-                shown.end()
-                refuse(f"{str(error).rstrip('.')}; training continues.", TO_MEND)
+                line.end()
+                refuse(f"{str(error).rstrip('.')}; training continues.", USER_ERROR)
             self._failed = str(error)
         self._due = time.monotonic() + SAVE_S
 
 
-class Shown:
+class ProgressLine:
     """The progress on standard error: one changing line on a terminal, otherwise a new line at intervals."""
 
     def __init__(self, run: Run) -> None:
@@ -114,7 +114,7 @@ class Shown:
         self._course: deque[tuple[float, int]] = deque()
         self._open = self._refused = False
 
-    def tell(self) -> None:
+    def show(self) -> None:
         """Print the progress, if it is time to."""
         now = time.monotonic()
         if self._run.recorder.refused and not self._refused:
@@ -131,7 +131,7 @@ class Shown:
         if now < self._due:
             return
         self._due = now + (LINE_S if self._terminal else QUIET_S)
-        text = progress_text(self._run, self._speed())
+        text = format_progress(self._run, self._speed())
         write(sys.stderr, f"\r{text}\x1b[K" if self._terminal else f"{text}\n")
         sys.stderr.flush()
         self._open = self._terminal
@@ -147,7 +147,7 @@ class Shown:
         return (last - first) / (now - begun) if now > begun else 0.0
 
 
-def progress_text(run: Run, speed: float) -> str:
+def format_progress(run: Run, speed: float) -> str:
     """Return the progress of a run as one line; ``speed`` is in steps per second, 0 if unknown."""
     steps = run.spec.train.steps
     parts = [f"step {run.step:,} of {steps:,}"]
@@ -159,11 +159,11 @@ def progress_text(run: Run, speed: float) -> str:
         parts.append(f"held-out {last.right:.1%} right" if right else f"held-out loss {last.loss:.3g}")
     if speed > 0:
         parts += [f"{speed:,.0f} steps/s" if speed >= 10 else f"{speed:.1f} steps/s"]
-        parts.append(f"{_time_text((steps - run.step) / speed)} left")
+        parts.append(f"{_format_time((steps - run.step) / speed)} left")
     return " · ".join(parts)
 
 
-def _time_text(seconds: float) -> str:
+def _format_time(seconds: float) -> str:
     whole = math.ceil(seconds)
     if whole < 60:
         return f"{whole} s"

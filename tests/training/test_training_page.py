@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from attnlab.cli.train_command import with_settings
+from attnlab.cli.train_command import apply_settings
 from attnlab.training.models import KINDS
 from attnlab.training.tasks import TASKS, check, task_spec
 
@@ -41,7 +41,7 @@ def test_a_command_of_the_page_asks_for_a_run_that_can_be(
     spec = task_spec(words[0], given.get("--model"))
     spec = replace(spec, train=replace(spec.train, steps=int(given.get("--steps", spec.train.steps))))
     settings = [value for name, value in zip(words[1::2], words[2::2], strict=True) if name == "--set"]
-    assert check(with_settings(spec, settings)) == ""
+    assert check(apply_settings(spec, settings)) == ""
 
 
 @pytest.mark.slow
