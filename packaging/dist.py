@@ -1,4 +1,4 @@
-"""Builds sdist and wheel, and tries them in a clean environment, far from the checkout.
+"""Builds sdist and wheel, and tests them in a clean environment outside the checkout.
 
 python packaging/dist.py dist          builds into dist/ and tries what is there
 """
@@ -17,7 +17,7 @@ ROOT = HERE.parent
 
 
 def main(into: Path) -> int:
-    """Build both, hold them against each other, install the wheel and use it; return 1 when something is wrong."""
+    """Build sdist and wheel, compare them, install and use the wheel; return 1 if anything fails."""
     into = into.resolve()
     for old in (*into.glob("*.whl"), *into.glob("*.tar.gz")):
         old.unlink()
@@ -28,7 +28,7 @@ def main(into: Path) -> int:
         same_wheel(sdist, wheel, folder)
         holds_everything(wheel)
         use(wheel, folder)
-    print(f"{wheel.name} ({wheel.stat().st_size:,} bytes) and {sdist.name} ({sdist.stat().st_size:,} bytes) are well.")
+    print(f"{wheel.name} ({wheel.stat().st_size:,} bytes) and {sdist.name} ({sdist.stat().st_size:,} bytes) passed.")
     return 0
 
 
@@ -46,7 +46,7 @@ def same_wheel(sdist: Path, wheel: Path, folder: Path) -> None:
 
 
 def holds_everything(wheel: Path) -> None:
-    """Compare the resources in the wheel with those of the checkout, and look for what has no place in it."""
+    """Compare the resources in the wheel with the checkout, and refuse files that do not belong in it."""
     inside = contents(wheel)
     for path in sorted((ROOT / "resources").rglob("*")):
         name = f"attnlab/_resources/{path.relative_to(ROOT / 'resources').as_posix()}"
@@ -58,7 +58,7 @@ def holds_everything(wheel: Path) -> None:
 
 
 def use(wheel: Path, folder: Path) -> None:
-    """Install the wheel as a person would, and run the command far away from the checkout."""
+    """Install the wheel as a user would, and run the command outside the checkout."""
     home = folder / "home"
     home.mkdir()
     venv.create(folder / "venv", with_pip=True)
@@ -91,7 +91,7 @@ def use(wheel: Path, folder: Path) -> None:
 
 
 def contents(wheel: Path) -> dict[str, bytes]:
-    """Return the files of a wheel, all but the list of its own checksums."""
+    """Return the files of a wheel except its list of checksums."""
     with zipfile.ZipFile(wheel) as archive:
         return {name: archive.read(name) for name in archive.namelist() if not name.endswith("/RECORD")}
 

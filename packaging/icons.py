@@ -1,4 +1,4 @@
-"""Draws the program's icon in every size and container that a desktop asks for, from resources/icons/attnlab.svg.
+"""Draws the program's icon in every size and file format that desktops need, from resources/icons/attnlab.svg.
 
 python packaging/icons.py        writes packaging/linux/hicolor, packaging/icons/attnlab.ico and attnlab.icns
 """
@@ -20,14 +20,14 @@ HERE = Path(__file__).parent
 SOURCE = HERE.parent / "resources" / "icons" / "attnlab.svg"
 
 HICOLOR = (16, 22, 24, 32, 48, 64, 128, 256, 512)
-"""Sides in pixels that the icon theme of the free desktops looks for."""
+"""Icon sizes of Linux desktop themes, in pixels."""
 ICO = (16, 20, 24, 32, 40, 48, 64, 256)
 ICNS = {"icp4": 16, "icp5": 32, "icp6": 64, "ic07": 128, "ic08": 256, "ic09": 512, "ic10": 1024}
-"""The types of Apple's container that hold a PNG, each with its side."""
+"""The PNG types of Apple's icon format, with their sizes in pixels."""
 
-_VIEW = 256  # the SVG's own side
-_CELL, _PITCH, _CELLS = 38, 46, 4  # the map in it: a cell, cell to cell, cells in a row
-_SHARP_FROM = 128  # from here on the drawing falls on whole pixels by itself
+_VIEW = 256  # the size of the SVG
+_CELL, _PITCH, _CELLS = 38, 46, 4  # the map in the SVG: cell size, distance between cells, cells per row
+_SHARP_FROM = 128  # at this size and above, the squares already fall on whole pixels
 _SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -60,7 +60,7 @@ def snapped(svg: str, side: int) -> str:
 
 
 def drawn(svg: str, side: int) -> QImage:
-    """Return the icon of that side in pixels, on a transparent ground."""
+    """Return the icon at a size in pixels, on a transparent background."""
     image = QImage(side, side, QImage.Format.Format_ARGB32_Premultiplied)
     image.fill(0)
     painter = QPainter(image)
@@ -70,7 +70,7 @@ def drawn(svg: str, side: int) -> QImage:
 
 
 def png(image: QImage) -> bytes:
-    """Return an image as a PNG, pressed as far as it goes."""
+    """Return an image as a PNG with maximum compression."""
     data = QByteArray()
     buffer = QBuffer(data)
     buffer.open(QBuffer.OpenModeFlag.WriteOnly)
@@ -80,7 +80,7 @@ def png(image: QImage) -> bytes:
 
 
 def ico(pictures: Mapping[int, bytes]) -> bytes:
-    """Return Windows' container of PNGs, by side; 256 is written as 0 there."""
+    """Return a Windows .ico of PNGs by size; the format writes 256 as 0."""
     head = struct.pack("<HHH", 0, 1, len(pictures))
     place = len(head) + 16 * len(pictures)
     entries = b""
@@ -91,13 +91,13 @@ def ico(pictures: Mapping[int, bytes]) -> bytes:
 
 
 def icns(pictures: Mapping[str, bytes]) -> bytes:
-    """Return Apple's container of PNGs, by the type that says their side."""
+    """Return an Apple .icns of PNGs, by the type that gives their size."""
     body = b"".join(struct.pack(">4sI", kind.encode(), 8 + len(data)) + data for kind, data in pictures.items())
     return struct.pack(">4sI", b"icns", 8 + len(body)) + body
 
 
 def pictures(svg: str) -> dict[Path, Callable[[], bytes]]:
-    """Return every file there is to write, with what writes it."""
+    """Return every file to write, with the function that makes its content."""
 
     def one(side: int) -> bytes:
         return png(drawn(svg, side))
@@ -113,7 +113,7 @@ def pictures(svg: str) -> dict[Path, Callable[[], bytes]]:
 
 
 def main() -> int:
-    """Write all of them, and say which."""
+    """Write all icon files and print their names."""
     app = QGuiApplication.instance() or QGuiApplication([])
     for path, made in pictures(SOURCE.read_text(encoding="utf-8")).items():
         path.parent.mkdir(parents=True, exist_ok=True)

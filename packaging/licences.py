@@ -13,7 +13,7 @@ HERE = Path(__file__).parent
 _NAME = re.compile(r"(licen[cs]e|copying|notice|authors)", re.IGNORECASE)
 _QT = """\
 Qt and PySide6 are used under the GNU Lesser General Public License, version 3 (LGPL-3.0.txt, GPL-3.0.txt).
-Their libraries lie beside the program as files of their own, and may be replaced by others of the same interface.
+Their libraries are separate files beside the program; you may replace them with interface-compatible versions.
 Sources: https://download.qt.io/official_releases/qt/ and https://download.qt.io/official_releases/QtForPython/
 """
 
@@ -34,7 +34,7 @@ def gather(into: Path, packages: Iterable[str], binaries: Iterable[str]) -> None
         shutil.copy(text, into)
     listed = "".join(f"{line}\n" for line in lines)
     (into / "README.txt").write_text(
-        f"What attnlab is bundled with, and its licences.\n\n{listed}\n{_QT}", encoding="utf-8"
+        f"The packages and libraries bundled with attnlab, and their licences.\n\n{listed}\n{_QT}", encoding="utf-8"
     )
 
 
@@ -49,7 +49,7 @@ def _package(into: Path, name: str) -> str:
             target = into / data["Name"] / kept
             target.parent.mkdir(exist_ok=True)
             shutil.copy(source, target)
-    note = "" if (into / data["Name"]).is_dir() else " (its package carries no text of it)"
+    note = "" if (into / data["Name"]).is_dir() else " (the package includes no licence text)"
     return f"{data['Name']} {found.version}: {said}{note}"
 
 
@@ -75,7 +75,7 @@ def _debian_packages(binaries: Iterable[str]) -> set[str]:
 def _system(into: Path, name: str) -> str:
     text = Path("/usr/share/doc") / name / "copyright"
     if not text.is_file():
-        return f"{name} (Debian): its copyright file is not on this machine"
+        return f"{name} (Debian): its copyright file was not found"
     target = into / "Debian"
     target.mkdir(exist_ok=True)
     shutil.copy(text, target / f"{name}.txt")

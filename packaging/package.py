@@ -1,4 +1,4 @@
-"""Freezes the program with PyInstaller, from its wheel, in an environment that holds what it needs and nothing else.
+"""Freezes the program with PyInstaller, from its wheel, in an environment with only the required packages.
 
 python packaging/package.py build        the bundle lies in build/frozen/attnlab afterwards
 """
@@ -15,7 +15,7 @@ ROOT = HERE.parent
 
 
 def main(build: Path) -> int:
-    """Make the environment, install the wheel into it, and run PyInstaller below ``build``."""
+    """Create the environment, install the wheel into it, and run PyInstaller below ``build``."""
     build.mkdir(parents=True, exist_ok=True)
     wheels = build / "wheels"
     for old in wheels.glob("*.whl"):
@@ -26,21 +26,21 @@ def main(build: Path) -> int:
     pins = ["-c", str(HERE / "constraints.txt")]
     install = [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
     _run(*install, *pins, f"{wheel}[package]")
-    _run(*install, "--force-reinstall", "--no-deps", str(wheel))  # the version may be the same, the program is not
+    _run(*install, "--force-reinstall", "--no-deps", str(wheel))  # the code may have changed without a new version
     environ = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     environ |= {"PYINSTALLER_CONFIG_DIR": str((build / "cache").resolve()), "QT_QPA_PLATFORM": "offscreen"}
     folders = ["--workpath", "work", "--distpath", "frozen"]
     spec = str(HERE.resolve() / "attnlab.spec")
     freeze = [str(python), "-P", "-m", "PyInstaller", "--noconfirm", "--clean", "--log-level", "WARN", *folders, spec]
-    _run(*freeze, cwd=build, env=environ)  # from there, or it would take the checkout for the installed package
+    _run(*freeze, cwd=build, env=environ)  # elsewhere it would use the checkout instead of the installed package
     if sys.platform == "linux":
         for_the_desktop(build / "frozen" / "attnlab")
-    print(f"The program lies in {build / 'frozen' / 'attnlab'}; packaging/smoke.py tries it.")
+    print(f"The program is in {build / 'frozen' / 'attnlab'}; packaging/smoke.py tests it.")
     return 0
 
 
 def for_the_desktop(bundle: Path) -> None:
-    """Lay beside the program what puts it into the menu of a free desktop."""
+    """Copy the files that add the program to a desktop's menu."""
     share, linux = bundle / "share", HERE / "linux"
     shutil.copytree(linux / "hicolor", share / "icons" / "hicolor")
     for name, place in (
@@ -54,7 +54,7 @@ def for_the_desktop(bundle: Path) -> None:
 
 
 def _environment(folder: Path) -> Path:
-    """Return the Python of an environment of its own, made if there is none."""
+    """Return the Python of a separate environment; create the environment if it is missing."""
     python = folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
     if not python.exists():
         venv.create(folder, with_pip=True)

@@ -1,6 +1,6 @@
-"""Tries the frozen program as a person would, without a screen, and reads what it says for signs of a broken bundle.
+"""Tests the frozen program without a screen, and searches its output for signs of a broken bundle.
 
-python packaging/smoke.py build/frozen/attnlab        needs the attnlab of this checkout, to compare with
+python packaging/smoke.py build/frozen/attnlab        compares with the attnlab of this checkout
 """
 
 import json
@@ -21,7 +21,7 @@ FATAL = re.compile(
     r"|no Qt platform plugin|QPixmap::|QPainter::|QFont::|failed to|Failed to|Warning:"
     r"|is missing from|Unable to (find|retrieve)"
 )
-"""What no log of a healthy program holds."""
+"""Output that shows a broken bundle."""
 
 _FILM = """
 from pathlib import Path
@@ -41,7 +41,7 @@ try:
 except attnlab.AttnlabError as error:
     print(error)
 """
-"""What the window does when a film is exported."""
+"""A script that exports a film as the window does."""
 
 _STEP = """
 import multiprocessing
@@ -59,14 +59,14 @@ child.start()
 child.join(120)
 print("the child ended with", child.exitcode)
 """
-"""What training does: a child process that computes a gradient and a step. Frozen, it starts this same program."""
+"""A script that takes a training step in a child process, which starts the same frozen program again."""
 
 _LIMIT_S = 180
 _ALIVE_S = 20
 
 
 class Trial:
-    """Runs the program in an empty folder with an empty home, and collects what is wrong."""
+    """Runs the program in an empty folder with an empty home, and collects faults."""
 
     def __init__(self, program: Path, folder: Path) -> None:
         self.program, self.folder = program.resolve(), folder
@@ -77,11 +77,11 @@ class Trial:
         self._path = self._environ.get("PATH", "")
 
     def look_for_programs(self, *folders: Path) -> None:
-        """Let it find programs in these folders alone; in none it finds those of the system again."""
+        """Restrict PATH to these folders; without folders, restore the system's PATH."""
         self._environ["PATH"] = os.pathsep.join(map(str, folders)) or self._path
 
     def run(self, *arguments: str, code: int = 0) -> str:
-        """Run a command to its end, hold its exit code and its words against what they should be; return the words."""
+        """Run a command, check its exit code and output, and return the output."""
         command = [str(self.program), *arguments]
         print("  attnlab", *("…" if "\n" in each else each for each in arguments), flush=True)
         done = subprocess.run(
@@ -94,7 +94,7 @@ class Trial:
         return done.stdout
 
     def stay(self, *arguments: str) -> None:
-        """Open the window, leave it open for a while, and end it as Ctrl+C would."""
+        """Open the window, leave it open for a while, and end it like Ctrl+C."""
         print("  attnlab", *arguments, f" (stays open for {_ALIVE_S} seconds)", flush=True)
         pipe = subprocess.PIPE
         command = [str(self.program), *arguments]
@@ -108,7 +108,7 @@ class Trial:
         self._scan(arguments, "".join(said))
 
     def check(self, holds: bool, fault: str) -> None:
-        """Note a fault unless something holds."""
+        """Record a fault unless the condition is true."""
         if not holds:
             self.faults.append(fault)
             print(f"    FAULT {fault}", flush=True)
@@ -120,26 +120,26 @@ class Trial:
 
 def try_commands(trial: Trial, session: Path, expected: list[list[list[float]]]) -> None:
     """Try what needs no window: versions, numbers, tables, figures, code, lessons, and a file that is none."""
-    trial.check("attnlab 0." in trial.run("--version"), "the version is not said")
-    trial.check("Everything attnlab needs is installed" in trial.run("doctor"), "the doctor finds something missing")
+    trial.check("attnlab 0." in trial.run("--version"), "--version does not print the version")
+    trial.check("Everything attnlab needs is installed" in trial.run("doctor"), "doctor reports something missing")
     shown = json.loads(trial.run("show", str(session), "--stage", "weights", "--json") or "{}")
-    trial.check(shown.get("values") == expected, "its numbers are not those of the program that is not frozen")
+    trial.check(shown.get("values") == expected, "its numbers differ from those of the program run from source")
     trial.run("export", str(session), "-o", "weights.png", "--dpi", "150", "--width", "85")
-    trial.check(_png_size(trial.folder / "weights.png")[0] == round(85 / 25.4 * 150), "the figure has another width")
+    trial.check(_png_size(trial.folder / "weights.png")[0] == round(85 / 25.4 * 150), "the figure has the wrong width")
     trial.run("export", str(session), "--canvas", "--width", "180", "-o", "canvas.svg")
     texts = {each.text for each in _svg(trial.folder / "canvas.svg").iter("{http://www.w3.org/2000/svg}text")}
-    trial.check({"Inputs", "Weights", "Output"} <= texts, "the SVG of the canvas lacks stages, or text that is text")
+    trial.check({"Inputs", "Weights", "Output"} <= texts, "the SVG of the canvas lacks stages or real text")
     trial.run("export", str(session), "--width", "85", "-o", "weights.pdf")
-    trial.check(_begins(trial.folder / "weights.pdf", b"%PDF-"), "the PDF is none")
-    trial.check(b"Inter" in (trial.folder / "weights.pdf").read_bytes(), "the PDF does not hold its typeface")
+    trial.check(_begins(trial.folder / "weights.pdf", b"%PDF-"), "the PDF is not a PDF")
+    trial.check(b"Inter" in (trial.folder / "weights.pdf").read_bytes(), "the PDF does not embed its typeface")
     for table in ("weights.csv", "weights.npy", "weights.safetensors"):
         trial.run("export", str(session), "-o", table)
         trial.check((trial.folder / table).is_file(), f"{table} was not written")
-    trial.check("import torch" in trial.run("code", str(session)), "the code is no script")
+    trial.check("import torch" in trial.run("code", str(session)), "the code is not a script")
     trial.check(len(trial.run("lesson", "--list").splitlines()) >= 12, "lessons are missing")
     trial.check("nothing wrong" in trial.run("lesson", "why-attention", "--check"), "a lesson does not compute")
     trial.run("lesson", "why-attention", "--pdf", "lesson.pdf")
-    trial.check(_begins(trial.folder / "lesson.pdf", b"%PDF-"), "the printed lesson is no PDF")
+    trial.check(_begins(trial.folder / "lesson.pdf", b"%PDF-"), "the printed lesson is not a PDF")
     (trial.folder / "broken.attnlab").write_bytes(session.read_bytes()[:100])
     trial.run("show", "broken.attnlab", code=2)
 
@@ -154,7 +154,7 @@ def try_films(trial: Trial, session: Path) -> None:
     trial.check("An MP4 needs ffmpeg: install it" in said, f"without ffmpeg it says: {said}")
     ffmpeg = _ffmpeg()
     if ffmpeg is None:
-        print("    There is no ffmpeg here, so that no MP4 was tried.")
+        print("    ffmpeg is not installed, so MP4 was not tested.")
     else:
         (trial.folder / "programs").mkdir()
         shutil.copy(ffmpeg, trial.folder / "programs" / f"ffmpeg{ffmpeg.suffix if ffmpeg.suffix == '.exe' else ''}")
@@ -166,30 +166,30 @@ def try_films(trial: Trial, session: Path) -> None:
 
 
 def try_training(trial: Trial) -> None:
-    """Try training, and what it stands on: a child process of the frozen program that computes."""
-    trial.check("ended with 0" in trial.run("-c", _STEP), "a child process does not end well")
-    trial.check(_begins(trial.folder / "step.txt", b"stepped"), "a child process does not take a step")
+    """Test training, and a child process of the frozen program that computes."""
+    trial.check("ended with 0" in trial.run("-c", _STEP), "a child process fails")
+    trial.check(_begins(trial.folder / "step.txt", b"stepped"), "a child process takes no training step")
     trial.run("train", "copy", "--steps", "3", "-o", "run")
-    trial.check((trial.folder / "run" / "run.json").is_file(), "a run of training was not saved")
+    trial.check((trial.folder / "run" / "run.json").is_file(), "a training run was not saved")
 
 
 def try_window(trial: Trial, session: Path) -> None:
-    """Try the window: drawn in two themes, with a session and with a lesson in it."""
+    """Test the window in two themes, with a session and with a lesson."""
     for theme in ("light", "dark"):
         picture = f"{theme}.png"
         trial.run(str(session), "--theme", theme, "--screenshot", picture, "--size", "1440x900")
-        trial.check(_png_size(trial.folder / picture) == (1440, 900), f"{picture} has another size")
+        trial.check(_png_size(trial.folder / picture) == (1440, 900), f"{picture} has the wrong size")
     trial.stay("lesson", "why-attention", "--step", "2")
 
 
 def size_of(bundle: Path) -> tuple[int, list[tuple[int, str]]]:
-    """Return the bytes of a folder, links not followed, and its ten largest files."""
+    """Return the size of a folder in bytes, without following links, and its ten largest files."""
     files = [(path.lstat().st_size, str(path.relative_to(bundle))) for path in bundle.rglob("*") if not path.is_dir()]
     return sum(size for size, _ in files), sorted(files, reverse=True)[:10]
 
 
 def main(bundle: Path) -> int:
-    """Try everything and print the faults; return 1 when there are any."""
+    """Run all checks and print the faults; return 1 if there are any."""
     import attnlab
 
     program = bundle / ("attnlab.exe" if sys.platform == "win32" else "attnlab")
@@ -211,7 +211,7 @@ def main(bundle: Path) -> int:
     total, largest = size_of(bundle)
     print(f"The bundle takes {total / 1e6:,.0f} MB; its largest files:")
     print("".join(f"  {size / 1e6:8.1f} MB  {file}\n" for size, file in largest), end="")
-    print(f"{len(trial.faults)} faults." if trial.faults else "It works.")
+    print(f"{len(trial.faults)} faults." if trial.faults else "All checks passed.")
     return int(bool(trial.faults))
 
 

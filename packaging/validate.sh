@@ -1,5 +1,5 @@
 #!/bin/sh
-# Lets Debian's own tools look at what a free desktop is told of attnlab; says which of them is missing.
+# Checks the desktop entry, AppStream page and MIME type with Debian's tools; names the tools that are missing.
 set -u
 cd "$(dirname "$0")/linux" || exit 1
 faults=0
@@ -11,9 +11,9 @@ look() { # look PACKAGE COMMAND...
         echo "$1 is missing: sudo apt-get install $package"
         faults=1
     elif said=$("$@" 2>&1) && ! echo "$said" | grep -qiE '^[^:]*: (error|warning)'; then
-        echo "$1: no fault"
+        echo "$1: passed"
     else
-        echo "$1 finds fault:"
+        echo "$1: failed"
         echo "$said"
         faults=1
     fi
@@ -29,7 +29,7 @@ look appstream appstreamcli validate --pedantic --no-net org.attnlab.attnlab.met
 look libxml2-utils xmllint --noout attnlab-mime.xml org.attnlab.attnlab.metainfo.xml hicolor/scalable/apps/attnlab.svg
 look shared-mime-info update-mime-database "$mime"
 if [ -f "$mime/packages/attnlab.xml" ] && [ ! -f "$mime/application/x-attnlab.xml" ]; then
-    echo "update-mime-database did not take application/x-attnlab in."
+    echo "update-mime-database did not register application/x-attnlab."
     faults=1
 fi
 exit $faults

@@ -1,11 +1,11 @@
-# UNTRIED: written from the tools' manuals, as no Windows was at hand. Freezes, tries, signs and packs the program.
+# UNTESTED: written from the tools' manuals, without a Windows machine. Freezes, tests, signs and packages the program.
 #   packaging\windows\release.ps1 -Version 0.1.0 -Thumbprint <SHA-1 of the certificate>
 param([Parameter(Mandatory)] [string] $Version, [string] $Thumbprint)
 $ErrorActionPreference = "Stop"
 $python = ".venv\Scripts\python.exe"
 $bundle = "build\frozen\attnlab"
 
-function Invoke-Checked { # a program that fails does not stop PowerShell by itself
+function Invoke-Checked { # PowerShell does not stop when a program fails
     & $args[0] $args[1..($args.Count - 1)]
     if ($LASTEXITCODE) { throw "$($args[0]) ended with $LASTEXITCODE" }
 }
