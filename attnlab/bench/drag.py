@@ -1,4 +1,4 @@
-"""A drag: 200 edits in a second; how long after the last one its picture is there, and whether an old one follows."""
+"""Benchmark of a drag: 200 edits in a second; measures the time to the last picture and counts outdated pictures."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -15,12 +15,12 @@ from attnlab.bench.window import Driver, wait_until
 
 EDITS, PERIOD_MS = 200, 5
 AFTERWARDS_MS = 300
-"""How long pictures are still looked at when the last state is on screen."""
+"""How long pictures are still counted after the last state is on screen."""
 
 
 @dataclass(slots=True)
 class Drag:
-    """What one drag showed: milliseconds from the last edit to its picture, pictures painted, and those out of date."""
+    """The result of one drag: milliseconds from the last edit to its picture, pictures painted, and outdated ones."""
 
     lag_ms: float = 0.0
     stale: int = 0
@@ -28,7 +28,7 @@ class Drag:
 
 
 def drag_cases(driver: Driver, runs: int) -> Iterator[Case]:
-    """Yield the cases of a drag in the window and of the same edits in a notebook that skips what it cannot draw."""
+    """Yield the cases of a drag in the window, compared with a notebook that skips the edits it cannot draw in time."""
     notebook = Notebook()
     notebook.draw_kept(driver.experiment)
     pairs = [(drag(driver), drag_notebook(driver, notebook)) for _ in range(runs)]
@@ -42,9 +42,9 @@ def drag_cases(driver: Driver, runs: int) -> Iterator[Case]:
 
 
 def drag(driver: Driver) -> Drag:
-    """Make the edits in the window, each when it is due, as a mouse would; late ones follow at once."""
+    """Make the edits in the window, each at its due time like a mouse; late ones follow at once."""
     numbers, seen = {id(driver.experiment): -1}, Drag()
-    alive: list[Experiment] = []  # an id is one of these as long as they live
+    alive: list[Experiment] = []  # ids are unique while the objects exist
     made, start = 0, time.perf_counter()
 
     def on_timeout() -> None:
@@ -77,7 +77,7 @@ def drag(driver: Driver) -> Drag:
 
 
 def drag_notebook(driver: Driver, notebook: Notebook) -> Drag:
-    """Draw the newest of such edits again and again, skipping what came due meanwhile, until the last is drawn."""
+    """Repeatedly draw the newest edit that is due, skipping earlier ones, until the last is drawn."""
     seen, before = Drag(), driver.experiment
     states: list[Callable[[], Experiment]] = []
     for _ in range(EDITS):

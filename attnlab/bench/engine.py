@@ -1,4 +1,4 @@
-"""The mathematics alone: all stages of a trace against a torch function written by hand that makes the same tensors."""
+"""Benchmark of the mathematics: all stages of a trace, compared with a hand-written torch function."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -11,12 +11,12 @@ from attnlab.bench.measure import Case, case, in_turns
 from attnlab.compute.engine import compute, prepare
 
 SIZES = {16: (2000, 1.3), 512: (60, 1.05)}
-"""Tokens: how many runs, and the target, how many times as long as by hand it may take."""
+"""Tokens: the number of runs, and the target, the largest allowed multiple of the hand-written time."""
 D_MODEL, HEADS = 64, 8
 
 
 def experiment(tokens: int, causal: bool = True) -> Experiment:
-    """Return one layer of random numbers with W_o, d_model 64, 8 heads, float32."""
+    """Return a layer of random numbers with W_o, d_model 64, 8 heads, float32."""
     g = torch.Generator().manual_seed(0)
     X = torch.randn(tokens, D_MODEL, generator=g)
     weights = [torch.randn(D_MODEL, D_MODEL, generator=g) / D_MODEL**0.5 for _ in range(4)]
@@ -27,7 +27,7 @@ def experiment(tokens: int, causal: bool = True) -> Experiment:
 def by_hand(
     x: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor, W_o: Tensor, heads: int, future: Tensor
 ) -> tuple[Tensor, ...]:
-    """Return every stage of causal attention as one would write it down; ``future`` [T, T] is what is masked."""
+    """Compute every stage of causal attention in plain torch; ``future`` [T, T] is true where a pair is masked."""
     T = x.shape[0]
     X = x.clone()
     Q = (X @ W_q).view(T, heads, -1).transpose(0, 1)  # [T, h·d] -> [h, T, d]
@@ -72,16 +72,16 @@ def _measured(tokens: int, runs: int, slack: float) -> Case:
             return by_hand(*tensors, HEADS, future)
 
     for mine, other in zip(ours(), baseline(), strict=True):
-        torch.testing.assert_close(mine, other)  # else they would not be doing the same
+        torch.testing.assert_close(mine, other)  # both must compute the same
     mine_us, other_us = in_turns(runs, _timed(ours), _timed(baseline))
     return case("engine", f"T={tokens}", mine_us, other_us, "µs", f"ratio ≥ {1 / slack:.2f}")
 
 
 def _timed(function: Callable[[], object]) -> Callable[[], float]:
-    """Return what times one call; its result is kept until the next is there, as a window keeps what it shows.
+    """Return a function that times one call and keeps its result until the next, as a window keeps what it shows.
 
-    Without that the allocator gives everything back to the system after each call, and the time to get it again, of
-    which neither way knows, is larger than that of the mathematics.
+    Otherwise the allocator would return the memory to the system after each call, and getting it again takes longer
+    than the mathematics.
     """
     kept: list[object] = [None]
 

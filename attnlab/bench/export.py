@@ -1,4 +1,4 @@
-"""Figures into files: a grid of 12 × 12 weight maps as PNG, against matplotlib; its SVG's size; and a film."""
+"""Benchmark of exports: a grid of 12 × 12 weight maps as PNG and SVG, compared with matplotlib; and a film."""
 
 import io
 import tempfile
@@ -25,7 +25,7 @@ FRAMES, FPS, WIDTH_PX = 100, 25, 960
 
 
 def cases(quick: bool = False) -> Iterator[Case]:
-    """Yield a case for the PNG and the bytes of the SVG, both beside matplotlib's, and one for a film unless quick."""
+    """Yield cases for the PNG's time and the SVG's size, both compared with matplotlib, and for a film unless quick."""
     require_matplotlib()
     app = QApplication.instance() or QApplication([])
     trace = compute(experiment())
@@ -40,7 +40,7 @@ def cases(quick: bool = False) -> Iterator[Case]:
 
 
 def film_case(frames: int = FRAMES) -> Case:
-    """Return how long a sweep of the temperature takes to become an MP4, beside how long it plays."""
+    """Return the time to write a temperature sweep as an MP4, compared with its playing time."""
     from attnlab.attention.examples.presets import preset
     from attnlab.figures.films.film_frame import film_spec
     from attnlab.lessons.sweep import swept
@@ -58,7 +58,7 @@ def film_case(frames: int = FRAMES) -> Case:
 
 
 def experiment() -> Experiment:
-    """Return a layer of 144 heads over 64 tokens, drawn at random."""
+    """Return a random layer of 144 heads over 64 tokens."""
     g = torch.Generator().manual_seed(0)
     heads = SIDE * SIDE
     X = torch.randn(TOKENS, 2 * heads, generator=g)
@@ -67,7 +67,7 @@ def experiment() -> Experiment:
 
 
 def by_matplotlib(trace: Trace, kind: str) -> bytes:
-    """Return the same grid as matplotlib makes it: the same size, titles, tokens along the outer maps, one scale."""
+    """Draw the same grid with matplotlib: the same size, titles, tokens along the outer maps, and one scale."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

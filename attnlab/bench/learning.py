@@ -1,7 +1,7 @@
-"""What the tasks reach on the settings they come with: held-out shares, losses and maps, and the seconds until then.
+"""Benchmark of the tasks with their default settings: held-out accuracy, losses, maps, and the seconds needed.
 
-Each case is a seed of a task: ``ours`` is what it reached or how long that took, ``baseline`` what is aimed at.
-Seconds are those of one core, which are seconds of the clock where nothing else runs.
+Each case is a seed of a task: ``ours`` is the result or the time it took, ``baseline`` the target.
+Seconds are CPU seconds of one core.
 """
 
 import time
@@ -24,14 +24,14 @@ from attnlab.training.trainer import Trainer
 SEEDS = (0, 1, 2)
 QUICK_STEPS = 2
 POINTS = 20
-"""By how much attention is to beat the lack of it."""
+"""The target margin of models with attention over those without."""
 FIELDS = (("y", range(4)), ("m", range(5, 7)), ("d", range(8, 10)))
-"""Of an ISO date: where the year, the month and the day stand."""
+"""The positions of year, month and day in an ISO date."""
 
 
 @dataclass(slots=True)
 class Learned:
-    """A run that is over: its curve, its metrics, each with the seconds of one core until then, and its trainer."""
+    """A finished run: its curve, its metrics, each with the CPU seconds until then, and its trainer."""
 
     trainer: Trainer
     points: list[Point] = field(default_factory=list)
@@ -39,16 +39,16 @@ class Learned:
 
     @property
     def last(self) -> Metric:
-        """How well it does at the end."""
+        """The last metrics."""
         return self.metrics[-1][1]
 
     def until(self, reached: Callable[[Metric], bool]) -> tuple[float, int] | None:
-        """Return the seconds and steps until a metric was there for the first time, None if it never was."""
+        """Return the seconds and steps until a metric was first reached, or None."""
         return next(((seconds, metric.step) for seconds, metric in self.metrics if reached(metric)), None)
 
 
 def cases(quick: bool = False) -> Iterator[Case]:
-    """Yield the cases of all tasks with one thread, as they are trained; it takes about half an hour."""
+    """Yield the cases of all tasks, trained with one thread; takes about half an hour."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -60,7 +60,7 @@ def cases(quick: bool = False) -> Iterator[Case]:
 
 
 def learn(spec: RunSpec, quick: bool = False) -> Learned:
-    """Train a run to its end, looking at the held-out examples as often as it says."""
+    """Train a run to its end, with its own interval between evaluations on held-out examples."""
     if quick:
         spec = replace(spec, train=replace(spec.train, steps=QUICK_STEPS))
     done, start = Learned(Trainer(spec)), time.process_time()
@@ -82,7 +82,7 @@ def _seeds(task: str, quick: bool, kind: str | None = None) -> Iterator[tuple[st
 
 
 def _shares(quick: bool) -> Iterator[Case]:
-    """Yield what is right of the held-out examples, how long it took, and whether one sees it in a map."""
+    """Yield the accuracy on held-out examples, the time it took, and whether a map shows the pattern."""
     for task in ("copy", "reverse", "sort"):
         for name, done in _seeds(task, quick):
             yield from _share(name, done, "tokens", 0.99, 60)
@@ -99,7 +99,7 @@ def _shares(quick: bool) -> Iterator[Case]:
 
 
 def _share(name: str, done: Learned, of: str, needed: float, limit_s: float) -> Iterator[Case]:
-    """Yield the share at the end and, if what is needed was reached, the seconds until then."""
+    """Yield the final accuracy and, if the target was reached, the seconds until then."""
 
     def value(metric: Metric) -> float:
         return metric.exact if of == "dates" else metric.right
@@ -112,7 +112,7 @@ def _share(name: str, done: Learned, of: str, needed: float, limit_s: float) -> 
 
 
 def _against_recurrent(quick: bool) -> Iterator[Case]:
-    """Yield what recurrent models with and without attention get right of the longest third of dates."""
+    """Yield the accuracy of recurrent models with and without attention on the longest third of the dates."""
     with_it, without = _seeds("dates", quick, "bahdanau"), _seeds("dates", quick, "recurrent")
     for (name, done), (_, other) in zip(with_it, without, strict=True):
         ours, needed = 100 * longest_third(done), 100 * longest_third(other) + POINTS
@@ -120,7 +120,7 @@ def _against_recurrent(quick: bool) -> Iterator[Case]:
 
 
 def _losses(quick: bool) -> Iterator[Case]:
-    """Yield losses beside those of simpler ways, and that of the sum as courses have it."""
+    """Yield losses compared with simpler baselines, and the loss of the sum task as courses train it."""
     for name, done in _seeds("characters", quick):
         bigram = done.trainer.data.baselines["bigram"]
         yield case("learning", f"{name}: held-out loss, bigram beside", [done.last.loss], [bigram], "nats", "below")
@@ -146,12 +146,12 @@ def weights(trainer: Trainer) -> dict[str, Tensor]:
 
 
 def induction(trainer: Trainer) -> float:
-    """Return the mean weight of the best head on what followed the present letter before, where that is asked."""
+    """Return the best head's mean weight on the token that followed an earlier copy of the present letter."""
     held_out = trainer.data.held_out
     rows, asked = held_out.inputs, held_out.targets != IGNORED
     after = torch.zeros(*rows.shape, rows.shape[1], dtype=torch.bool)
     after[:, :, 1:] = rows[:, None, :-1] == rows[:, :, None]
-    after = after.tril()  # a place may be its own: what followed the letter before is the same letter
+    after = after.tril()  # a place may match itself: the letter that followed may be the same letter
     return max(
         float((part[:, head] * after).sum(-1)[asked].mean())
         for part in weights(trainer).values()
@@ -160,7 +160,7 @@ def induction(trainer: Trainer) -> float:
 
 
 def alignment(trainer: Trainer) -> float:
-    """Return the mean weight of the best head on the characters that say what is written: year, month or day."""
+    """Return the best head's mean weight on the source characters of the year, month or day being written."""
     data = trainer.data
     held_out = data.held_out
     assert held_out.source is not None
@@ -177,7 +177,7 @@ def alignment(trainer: Trainer) -> float:
 
 
 def subject(trainer: Trainer) -> float:
-    """Return the mean weight of the best head from a hidden himself, themselves, … on the one who acts."""
+    """Return the best head's mean weight from a hidden himself, themselves, … on its subject."""
     data = trainer.data
     actors = {word for noun in PEOPLE for word in (noun.one, noun.several)}
     found = []
@@ -192,7 +192,7 @@ def subject(trainer: Trainer) -> float:
 
 
 def longest_third(done: Learned) -> float:
-    """Return the share of wholly right examples among the longest third of the held-out ones."""
+    """Return the share of fully correct examples among the longest third of the held-out ones."""
     lengths = sorted(done.trainer.data.held_out_lengths)
     least = lengths[-len(lengths) // 3]
     found = [(lengths.count(length), share) for length, share in done.last.by_length if length >= least]

@@ -1,4 +1,4 @@
-"""From a key to its picture while a lesson is presented at 1920 × 1080, against matplotlib drawing the same slide."""
+"""Benchmark of presenting at 1920 × 1080: from a key to its picture, compared with matplotlib drawing the slide."""
 
 import gc
 import time
@@ -24,11 +24,11 @@ SIZE = (1920, 1080)
 DPI = 100
 TARGET = "≤ 16.7 ms, p95 too"
 BASELINES = 16
-"""How many slides the baseline draws: each takes it about as long as the last."""
+"""The number of slides the baseline draws; each takes about the same time."""
 
 
 def cases(quick: bool = False) -> Iterator[Case]:
-    """Yield the cases of a lesson that is walked forward, back, and forward without a rest.
+    """Yield the cases of walking a lesson forward, back, and forward without pauses.
 
     Raises:
         AttnlabError: matplotlib is missing.
@@ -59,7 +59,7 @@ def cases(quick: bool = False) -> Iterator[Case]:
 
 
 class Walk:
-    """Presses keys in the hall's window, and waits each time for the picture of all that the slide then says."""
+    """Presses keys in the audience's window, and waits each time until the slide is completely painted."""
 
     def __init__(self, driver: "Driver", hall: "PresentWindow", most: int | None) -> None:
         self._driver, self._hall, self._most = driver, hall, most
@@ -67,9 +67,9 @@ class Walk:
         hall.view.painted.connect(self._on_painted)
 
     def keys(self, key: Qt.Key, *, rest: bool = True) -> list[float]:
-        """Press a key until the lesson ends; return milliseconds from each to its picture.
+        """Press a key until the lesson ends; return the milliseconds from each press to its picture.
 
-        With a ``rest`` nothing else is left to do when a key comes, as when a person speaks between two.
+        With a ``rest``, all background work is finished before the next key, as when a speaker pauses.
         """
         found: list[float] = []
         while self._goes_on(key) and (self._most is None or len(found) < self._most):
@@ -92,7 +92,7 @@ class Walk:
         self._driver.settle()
 
     def _whole(self) -> bool:
-        """Whether what is painted is all of it: words, and the numbers too."""
+        """Whether the slide is painted completely, text and numbers."""
         shown = self._hall.view.content
         return self._painted_s > 0 and shown is not None and (shown.main is not None or shown.whole)
 
@@ -102,7 +102,7 @@ class Walk:
 
 
 def draw_in_notebook(slide: "Slide") -> float:
-    """Compute a slide's state and draw its map with numbers, labels and text by matplotlib; return milliseconds."""
+    """Compute a slide's state and draw its map, numbers, labels and text with matplotlib; return milliseconds."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -118,7 +118,7 @@ def draw_in_notebook(slide: "Slide") -> float:
     _write(axis, values, rows, columns)
     figure.canvas.draw()
     took_ms = (time.perf_counter() - start) * 1e3
-    gc.collect()  # figures leave much behind, which neither way shall pay for
+    gc.collect()  # collect the garbage of figures outside the measurement
     return took_ms
 
 

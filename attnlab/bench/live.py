@@ -1,4 +1,4 @@
-"""From an edit to its picture in the program's window, against the notebook way; and 200 edits in a second."""
+"""Benchmark of edits: from an edit to its picture in the window, compared with a notebook; and a drag."""
 
 import gc
 import time
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from attnlab.bench.window import Driver
 
 SIZES = {6: 20, 16: 40, 64: 20, 128: 12, 256: 12}
-"""Tokens: how many rounds; in each, ours is measured twice for every baseline, of which there are two."""
+"""Tokens: the number of rounds; each measures the window twice for each of the two baselines."""
 MAIN = 16
 DRAGS = 5
 SWITCHES: tuple[tuple[str, tuple[object, object]], ...] = (
@@ -23,12 +23,12 @@ SWITCHES: tuple[tuple[str, tuple[object, object]], ...] = (
     ("normalizer", ("softmax", "entmax15")),
     ("positions", ("none", "rope")),
 )
-"""Switches that are flipped to and fro: one that adds a card, one that changes a card, one that adds a row of them."""
+"""Switches to toggle: one adds a card, one changes a card, one adds a row of cards."""
 TARGETS = {"kept": "ratio ≥ 20, aim 40 and 16 ms; p95 ≤ 2 × ours", "new": "", "flip": "as an edit: ratio ≥ 20"}
 
 
 def cases(quick: bool = False) -> Iterator[Case]:
-    """Yield the cases for each length of the sentence, then those of a drag.
+    """Yield the cases for each sentence length, then those of a drag.
 
     Raises:
         AttnlabError: matplotlib is missing.
@@ -49,8 +49,8 @@ def cases(quick: bool = False) -> Iterator[Case]:
 
 
 def _switch_cases(driver: "Driver", name: str, values: tuple[object, object], rounds: int) -> Iterator[Case]:
-    """Yield from a switch flipped to its picture, against the notebook drawing the same layer into a figure it kept:
-    to and fro, where cards find again what they drew a moment ago, and to a state that they never showed."""
+    """Yield the time from a switch to its picture, compared with a notebook that redraws an existing figure: toggling,
+    where cards reuse what they drew before, and switching to a state they have never shown."""
     notebook = Notebook()
 
     def flip() -> float:
@@ -97,7 +97,7 @@ def _edit_cases(driver: "Driver", tokens: int, rounds: int) -> Iterator[Case]:
             start = time.perf_counter()
             draw(edits.set_block(before, "W_q", 0, 0, [[value]]))
             took_ms = (time.perf_counter() - start) * 1e3
-            gc.collect()  # figures leave much behind, which neither way shall pay for
+            gc.collect()  # collect the garbage of figures outside the measurement
             return took_ms
 
         return run

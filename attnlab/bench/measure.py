@@ -1,4 +1,4 @@
-"""What a measurement is: two ways of doing the same, timed in turns; medians, a ratio, and how they are printed."""
+"""Measurements: two ways of doing the same, timed alternately; medians, ratios, and their printing."""
 
 import json
 import math
@@ -11,15 +11,14 @@ from PySide6.QtCore import QObject
 
 FIELDS = ("bench", "case", "ours", "baseline", "unit", "ratio", "p95", "runs")
 NUMBERS = (2, 3, 5, 6, 7)
-"""Columns of the table that are right aligned."""
+"""The right-aligned columns of the table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One line of a bench: medians of ours and of the baseline in ``unit``, and how many times better ours is.
+    """One line of a benchmark: medians of ours and of the baseline in ``unit``, and how many times better ours is.
 
-    ``p95`` and ``runs`` are of ours. ``target`` says in words what is aimed at, "" for nothing; it is not part of the
-    JSON.
+    ``p95`` and ``runs`` are of ours. ``target`` is the target in words, "" for none; it is not part of the JSON.
     """
 
     bench: str
@@ -43,14 +42,14 @@ def case(
     *,
     rate: bool = False,
 ) -> Case:
-    """Return the case that runs of both make; of a ``rate`` more is better, of everything else less."""
+    """Return the case for the runs of both; for a ``rate`` more is better, otherwise less."""
     mine, other = statistics.median(ours), statistics.median(baseline)
     ratio = times_better(mine, other, rate=rate)
     return Case(bench, name, mine, other, unit, ratio, percentile(ours, 95), len(ours), target)
 
 
 def times_better(ours: float, baseline: float, *, rate: bool = False) -> float:
-    """Return baseline ÷ ours, or for a rate ours ÷ baseline; 1 when both are the same, so also when both are 0."""
+    """Return baseline ÷ ours, or for a rate ours ÷ baseline; 1 if both are equal, even if both are 0."""
     if ours == baseline:
         return 1.0
     above, below = (ours, baseline) if rate else (baseline, ours)
@@ -64,7 +63,7 @@ def percentile(runs: Sequence[float], share: float) -> float:
 
 
 def in_turns(rounds: int, *ways: Callable[[], float]) -> tuple[list[float], ...]:
-    """Return what each way measured in every round, the ways taken in turns, after one round that does not count."""
+    """Return the measurements of each way in every round; the ways alternate, and the first round is discarded."""
     for way in ways:
         way()
     measured: tuple[list[float], ...] = tuple([] for _ in ways)
@@ -76,7 +75,7 @@ def in_turns(rounds: int, *ways: Callable[[], float]) -> tuple[list[float], ...]
 
 @contextmanager
 def garbage_as_in_the_program(parent: QObject) -> Iterator[None]:
-    """Collect garbage as the program does while it runs: on a timer, in the window's thread."""
+    """Collect garbage like the running program: on a timer, in the window's thread."""
     from attnlab.ui.app.application import GarbageTimer
 
     timer = GarbageTimer(parent)
@@ -96,7 +95,7 @@ def as_json(cases: Sequence[Case]) -> str:
 
 
 def as_table(cases: Sequence[Case]) -> str:
-    """Return the cases as columns of text, the target beside each."""
+    """Return the cases as a text table with their targets."""
     rows = [("bench", "case", "ours", "baseline", "unit", "ratio", "p95", "runs", "target"), *map(_row, cases)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "".join("  ".join(map(_padded, row, widths, range(len(row)))).rstrip() + "\n" for row in rows)

@@ -1,10 +1,10 @@
-"""How much memory this process holds; loads nothing, so that asking changes little."""
+"""The memory used by this process; imports nothing large, so that measuring changes little."""
 
 import os
 
 
 def resident_mb() -> float:
-    """Return megabytes: what is held now on Linux, on macOS and other Unixes the most that ever was."""
+    """Return megabytes: the current use on Linux, the peak on macOS and other Unixes."""
     if os.path.exists("/proc/self/status"):
         with open("/proc/self/status", encoding="ascii", errors="replace") as status:
             return next(int(line.split()[1]) / 1024 for line in status if line.startswith("VmRSS:"))

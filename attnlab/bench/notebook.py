@@ -1,4 +1,4 @@
-"""The notebook way: the same computation, then a labelled grid of weight maps by matplotlib. Made anew, or kept."""
+"""The baseline notebook: the same computation, then a labelled grid of weight maps in a new or an existing figure."""
 
 from typing import Any
 
@@ -12,14 +12,14 @@ from attnlab.compute.engine import compute
 COLUMNS = 4
 SIZE_INCHES, DPI = (12.0, 6.0), 100
 MOST_LABELS = 32
-"""Labels along one axis; of more tokens every second, third … is named, as anybody would."""
+"""The most labels along one axis; with more tokens only every second, third … is labelled."""
 
 
 def require_matplotlib() -> None:
-    """Refuse in one sentence when matplotlib is not there.
+    """Refuse in one sentence if matplotlib is missing.
 
     Raises:
-        AttnlabError: it is not; the sentence names what installs it.
+        AttnlabError: matplotlib is missing; the message says how to install it.
     """
     try:
         import matplotlib.figure  # noqa: F401
@@ -30,7 +30,7 @@ def require_matplotlib() -> None:
 
 
 class Notebook:
-    """Computes an experiment and draws the weights of every head as an image with its tokens along both axes."""
+    """Computes an experiment and draws the weights of every head as an image with tokens along both axes."""
 
     def __init__(self) -> None:
         require_matplotlib()
@@ -38,12 +38,12 @@ class Notebook:
         self._images: list[Any] = []
 
     def draw_new(self, experiment: Experiment) -> None:
-        """Compute, and make a figure anew: what a cell of a notebook does when it is run again."""
+        """Compute, and draw a new figure, like running a notebook cell again."""
         self._make(experiment, _weights(experiment))
         self._figure.canvas.draw()
 
     def draw_kept(self, experiment: Experiment) -> None:
-        """Compute, put the numbers into the figure that is there and draw it again: the best a notebook can do."""
+        """Compute, put the numbers into the existing figure and redraw it: the fastest a notebook can be."""
         weights = _weights(experiment)
         if len(self._images) != len(weights):
             self._make(experiment, weights)

@@ -1,4 +1,4 @@
-"""The start: from the birth of the process to the first window and the first numbers, and the memory at rest."""
+"""Benchmark of the start: from process start to the first window and the first numbers, and the memory at rest."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ from attnlab.bench.measure import Case, case
 
 RUNS = 7
 IDLE_MS = 1500
-"""How long the program rests before its memory is read."""
+"""How long the program is idle before its memory is read."""
 PATIENCE_S = 300
 BARE = "import torch, PySide6.QtWidgets, pyqtgraph"
 
@@ -55,44 +55,44 @@ sys.exit(run(size=(1440, 900), on_window=Watch))
 
 
 def cases(quick: bool = False) -> Iterator[Case]:
-    """Yield how long the first window and the first numbers take, and the memory, against the bare imports.
+    """Yield the times to the first window and the first numbers, and the memory, compared with bare imports.
 
     Raises:
         AttnlabError: a child process fails.
     """
     pairs = [(_child(_PROGRAM), _child(_BARE)) for _ in range(1 if quick else RUNS + 1)]
-    pairs = pairs[1:] or pairs  # the first pair reads the files into the system's cache
+    pairs = pairs[1:] or pairs  # the first pair fills the system's file cache
     ours, bare = [mine for mine, _ in pairs], [other for _, other in pairs]
     imported = [each["imported"] for each in bare]
     window, numbers = ([each[name] for each in ours] for name in ("window", "numbers"))
     yield case("start", "first window painted", window, imported, "s", "ratio ≥ 1.67 (0.6 times as long)")
     yield case("start", "first numbers painted", numbers, imported, "s", "ratio ≥ 0.77 (1.3 times as long)")
     if "memory" not in bare[0]:
-        return  # Windows tells it in another way, which is not asked for here
+        return  # memory is not measured on Windows
     memory, bare_memory = ([each["memory"] for each in way] for way in (ours, bare))
     yield case("start", "memory at rest", memory, bare_memory, "MB", "ratio ≥ 0.77 (1.3 times as much)")
 
 
 def _child(script: str) -> dict[str, float]:
-    """Run a script in a process of its own and return what it said; moments are seconds since it was asked for."""
+    """Run a script in a separate process and return its output; times are seconds since the call."""
     with tempfile.TemporaryDirectory(prefix="attnlab-bench-") as folder:
         start = time.time()
         command = [sys.executable, "-c", script]
         try:
             done = subprocess.run(command, capture_output=True, text=True, env=_environment(folder), timeout=PATIENCE_S)
         except subprocess.TimeoutExpired:
-            raise AttnlabError(f"A start of the program was not done within {PATIENCE_S} s.") from None
+            raise AttnlabError(f"The program did not start within {PATIENCE_S} s.") from None
     if done.returncode:
-        reason = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-        raise AttnlabError(f"A start of the program ended with code {done.returncode}: {reason}")
+        reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        raise AttnlabError(f"The program failed to start, with exit code {done.returncode}: {reason}")
     said = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
     return {name: float(text) - (0 if name == "memory" else start) for name, text in said.items()}
 
 
 def _environment(folder: str) -> dict[str, str]:
-    """Return this process's environment with settings of its own, so that nobody's window geometry is changed."""
+    """Return this process's environment with separate settings, so that the user's window geometry is kept."""
     root = str(Path(__file__).resolve().parents[2])
     path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
     own = {"PYTHONPATH": path, "ATTNLAB_CONFIG_DIR": folder, "XDG_CONFIG_HOME": folder}
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    return {**kept, **own}  # nobody's program is compiled anew at every start
+    return {**kept, **own}  # let Python use compiled files, as in normal use

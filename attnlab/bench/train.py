@@ -1,4 +1,4 @@
-"""Training that is watched, against a bare PyTorch loop; how soon it stops; what recording takes, and scrubbing."""
+"""Benchmark of watched training, compared with a bare PyTorch loop; of stopping, recording and scrubbing."""
 
 import threading
 import time
@@ -26,14 +26,14 @@ from attnlab.training.store import save
 TASK, ENDLESS = "reverse", 10**6
 TURN_S, TURNS = 4.0, 5
 PICTURES = 30
-"""Pictures of the maps in a second, at most: those of the window."""
+"""The largest number of map pictures per second, as in the window."""
 STOPS, RECORDED = 5, 10_000
 STOP_MS, LATE_MS = 200.0, 33.0
 PATIENCE_S = 300.0
 
 
 def cases(quick: bool = False) -> Iterator[Case]:
-    """Yield the cases of a run alone with whoever looks at it, then those of one in the program's window.
+    """Yield the cases of a run that is watched without a window, then of one in the window.
 
     Raises:
         AttnlabError: the training failed.
@@ -47,7 +47,7 @@ def cases(quick: bool = False) -> Iterator[Case]:
 def process_cases(quick: bool = False) -> Iterator[Case]:
     """Yield the cases of a run without a window."""
     threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # as in the process that trains, for both
+    torch.set_num_threads(1)  # for both, as in the training process
     try:
         yield from speed_cases(0.3 if quick else TURN_S, 1 if quick else TURNS)
         yield stop_case(1 if quick else STOPS)
@@ -57,7 +57,7 @@ def process_cases(quick: bool = False) -> Iterator[Case]:
 
 
 def speed_cases(turn_s: float, turns: int) -> Iterator[Case]:
-    """Yield the steps a second of a run whose maps are looked at 30 times a second, and how many looks there were."""
+    """Yield the steps per second of a run whose maps are computed 30 times a second, and the number of pictures."""
     spec = task(ENDLESS)
     watched, bare = Watched(spec), Bare(spec)
     try:
@@ -65,12 +65,12 @@ def speed_cases(turn_s: float, turns: int) -> Iterator[Case]:
     finally:
         watched.process.stop()
     yield case("train", f"{TASK}, steps", ours, baseline, "1/s", "ratio ≥ 0.9", rate=True)
-    pictures = watched.pictures_per_s[1:]  # the first turn does not count
+    pictures = watched.pictures_per_s[1:]  # the first turn is discarded
     yield case("train", f"{TASK}, pictures", pictures, [PICTURES], "1/s", "about 30", rate=True)
 
 
 def stop_case(runs: int) -> Case:
-    """Return how long it takes until nothing is left of a process that trains."""
+    """Return the time until a training process has completely ended."""
     found = []
     for _ in range(runs):
         process = TrainingProcess(task(ENDLESS))
@@ -83,7 +83,7 @@ def stop_case(runs: int) -> Case:
 
 
 def recording_cases(steps: int) -> Iterator[Case]:
-    """Yield what a recorded run takes, how quickly one scrubs in it, and how long saving it holds up the window."""
+    """Yield the memory of a recorded run, the scrubbing rate, and how long saving blocks the window."""
     run, most = recorded(steps)
     moments = f"{steps:,} steps, {len(run.recorder.moments)} moments"
     yield case("train", f"recording of {moments}", [most / 1e6], [LIMIT / 1e6], "MB", f"ours ≤ {LIMIT / 1e6:.0f}")
@@ -99,7 +99,7 @@ def recording_cases(steps: int) -> Iterator[Case]:
 
 
 def recorded(steps: int) -> tuple[Run, int]:
-    """Return a run that was trained for so many steps, and the most bytes that its moments ever took."""
+    """Return a run trained for a number of steps, and the peak bytes of its moments."""
     run, most = Run(task(steps), TASK), 0
     process = TrainingProcess(run.spec, interval=run.recorder.interval)
     process.start()
@@ -114,21 +114,21 @@ def recorded(steps: int) -> tuple[Run, int]:
 
 
 def hold_up_ms(run: Run) -> float:
-    """Return for how long another thread could not go on, at the worst, while a run was saved by a worker."""
+    """Return the longest time that another thread was blocked while a worker saved a run."""
     state = run.state()
     with TemporaryDirectory() as folder:
         worker = threading.Thread(target=save, args=(state, Path(folder)), name="saving")
         worker.start()
         worst, before = 0.0, time.perf_counter()
         while worker.is_alive():
-            worker.join(0.001)  # long enough to let it work, short enough to see when it did not let go
+            worker.join(0.001)  # long enough for work, short enough to notice blocking
             now = time.perf_counter()
             worst, before = max(worst, now - before - 0.001), now
     return worst * 1e3
 
 
 class Watched:
-    """A run in its process whose maps are looked at: as in the window, but for the painting."""
+    """A run in its process whose maps are computed as in the window, without painting."""
 
     def __init__(self, spec: RunSpec) -> None:
         self.pictures_per_s: list[float] = []
@@ -139,7 +139,7 @@ class Watched:
         self._step = _until(self.process, _is_paused).step
 
     def steps_per_s(self, seconds: float) -> float:
-        """Return how many steps a second were taken, while a look followed the other, 30 a second at most."""
+        """Return the steps per second while maps are computed continuously, at most 30 times a second."""
         begun, looks, step = time.perf_counter(), 0, self._step
         self.process.send(Resume())
         self.process.send(Want())
@@ -157,9 +157,9 @@ class Watched:
 
 
 class Bare:
-    """The loop that a script would have: the same model, examples and optimiser, and nothing around them.
+    """A plain training loop: the same model, examples and optimiser, and nothing else.
 
-    It looks at the held-out examples as often as the run does.
+    It evaluates the held-out examples as often as the run.
     """
 
     def __init__(self, spec: RunSpec) -> None:
@@ -171,7 +171,7 @@ class Bare:
         self._steps = 0
 
     def steps_per_s(self, seconds: float) -> float:
-        """Return how many steps a second were taken."""
+        """Return the steps per second."""
         begun, step = time.perf_counter(), self._steps
         while time.perf_counter() - begun < seconds:
             self._optimizer.param_groups[0]["lr"] = rate(self._spec, self._steps)
@@ -193,7 +193,7 @@ class Bare:
 
 
 def task(steps: int) -> RunSpec:
-    """Return the settings of the run that is measured, for so many steps."""
+    """Return the settings of the measured run, for a number of steps."""
     spec = tasks.task_spec(TASK)
     return replace(spec, train=replace(spec.train, steps=steps))
 
@@ -203,10 +203,10 @@ def _is_paused(message: Message) -> bool:
 
 
 def _until(process: TrainingProcess, right: Callable[[Message], bool]) -> Progress:
-    """Return the first message that is waited for.
+    """Return the first message of the expected kind.
 
     Raises:
-        TrainingError: the run failed, or says nothing for too long.
+        TrainingError: the run failed, or sent no message for too long.
     """
     while messages := process.poll(PATIENCE_S):
         for message in messages:
@@ -214,4 +214,4 @@ def _until(process: TrainingProcess, right: Callable[[Message], bool]) -> Progre
                 return message
             if isinstance(message, Failed):
                 raise TrainingError(message.sentence)
-    raise TrainingError("The process that trains says nothing.")
+    raise TrainingError("The training process does not respond.")

@@ -1,4 +1,4 @@
-"""Training in the program's own window: what watching costs, how late the window is, how soon it stops, scrubbing."""
+"""Benchmark of training in the window: the cost of watching, the window's delays, stopping and scrubbing."""
 
 import subprocess
 import sys
@@ -19,24 +19,24 @@ from attnlab.ui.train.entry import TRAIN
 from attnlab.ui.train.train_workspace import TrainWorkspace
 
 TICK_MS = 5
-"""A timer of the window's thread that is to be on time."""
+"""The interval of a timer in the window's thread, whose lateness is measured."""
 MOVE_MS = 8
-"""Between two moves of the mouse along the time line."""
+"""The time between two mouse moves along the time line."""
 _LINE = "import sys; sys.path[:] = sys.argv[1:]; from attnlab.bench.train_window import serve; serve()"
 
 
 def cases(quick: bool = False) -> Iterator[Case]:
-    """Yield the cases of a run that is trained and looked at in the window.
+    """Yield the cases of a run trained and watched in the window.
 
     Raises:
-        AttnlabError: the training does not begin or end.
+        AttnlabError: training does not start or end.
     """
     turn_s, turns, stops = (0.3, 1, 1) if quick else (TURN_S, TURNS, STOPS)
     with watching() as watched:
         with bare_process() as bare:
             ours, baseline = in_turns(turns, lambda: watched.steps_per_s(turn_s), lambda: bare(turn_s))
         yield case("train", f"window: {TASK}, steps", ours, baseline, "1/s", "ratio ≥ 0.9", rate=True)
-        pictures = watched.pictures_per_s[1:]  # the first turn does not count
+        pictures = watched.pictures_per_s[1:]  # the first turn is discarded
         yield case("train", "window: pictures of the maps", pictures, [PICTURES], "1/s", "about 30", rate=True)
         for name, share in (("p50", 50), ("p99", 99), ("longest", 100)):
             late = percentile(watched.late_ms, share)
@@ -50,7 +50,7 @@ def cases(quick: bool = False) -> Iterator[Case]:
 
 @guarded
 class Watched(QObject):
-    """The default run in the window's workspace, and what is painted of it; it is paused between two measurements."""
+    """The default run in the window's workspace; it is paused between measurements."""
 
     def __init__(self, driver: Driver) -> None:
         super().__init__(driver)
@@ -72,7 +72,7 @@ class Watched(QObject):
         self._pause()
 
     def steps_per_s(self, seconds: float) -> float:
-        """Return how many steps a second were taken while the maps were painted."""
+        """Return the steps per second while the maps are painted."""
         run = self.session.run
         assert run is not None
         self._before, begun, step, pictures = 0.0, time.perf_counter(), run.step, self._pictures
@@ -84,7 +84,7 @@ class Watched(QObject):
         return (run.step - step) / took
 
     def stop_ms(self) -> float:
-        """Return how long it took from the press on Stop until the process is gone and the window says so."""
+        """Return the time from pressing Stop until the process has ended and the window shows it."""
         self._go()
         begun = time.perf_counter()
         self.workspace.header.stop.click()
@@ -92,7 +92,7 @@ class Watched(QObject):
         return (time.perf_counter() - begun) * 1e3
 
     def scrubbed_per_s(self, seconds: float) -> float:
-        """Return how many pictures a second were painted while the time line was dragged to and fro."""
+        """Return the pictures per second while the time line is dragged back and forth."""
         line = self.workspace.footer.line
         pictures, begun = self._pictures, time.perf_counter()
         self._press(QEvent.Type.MouseButtonPress, 0.0)
@@ -104,7 +104,7 @@ class Watched(QObject):
         return (self._pictures - pictures) / (time.perf_counter() - begun)
 
     def _go(self) -> None:
-        """Press the button until steps are taken."""
+        """Press the button until the run takes steps."""
         run, step = self.session.run, self.session.run.step if self.session.run is not None else 0
         self.workspace.header.main.click()
         wait_until(lambda: self.session.run is not None and self.session.state == "running" and self._moved(run, step))
@@ -140,14 +140,14 @@ class Watched(QObject):
 
 @contextmanager
 def watching() -> Iterator[Watched]:
-    """Open the window with the default run in it, paused, and leave nothing of it behind."""
+    """Open the window with the default run, paused, and remove everything afterwards."""
     with window() as driver, garbage_as_in_the_program(driver.window):
         yield Watched(driver)
 
 
 @contextmanager
 def bare_process() -> Iterator[Callable[[float], float]]:
-    """Return what gives the steps a second of the bare loop, in a process of its own as the window's training is."""
+    """Return a function that measures the bare loop's steps per second in a separate process."""
     command = [sys.executable, "-c", _LINE, *sys.path]
     with ExitStack() as stack:
         bare = stack.enter_context(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
@@ -163,7 +163,7 @@ def bare_process() -> Iterator[Callable[[float], float]]:
 
 
 def serve() -> None:
-    """Take steps for as many seconds as each line of the input says, and print how many a second they were."""
+    """Train for the seconds given in each input line, and print the steps per second."""
     import torch
 
     torch.set_num_threads(1)

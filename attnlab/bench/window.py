@@ -1,4 +1,4 @@
-"""The program's own window, driven from outside: edits as a drag makes them, and the moment all of it is painted."""
+"""Drives the window for benchmarks: makes edits like a drag, and waits until everything is painted."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ PATIENCE_S = 300.0
 
 @guarded
 class Driver(QObject):
-    """Edits the document of a window and waits, in the event loop, until every card shows the newest numbers."""
+    """Edits the document of a window and waits, in the event loop, until all cards show the newest numbers."""
 
     painted = Signal()
     """The cards have been painted with the numbers of :attr:`shown`."""
@@ -54,7 +54,7 @@ class Driver(QObject):
         self.wait()
 
     def next_value(self) -> float:
-        """Return the number for the next edit: always another, of the size of the numbers around it."""
+        """Return the number for the next edit: always a new one, as large as its neighbours."""
         return float(self._random.normal()) * 0.1
 
     def edit(self, value: float) -> None:
@@ -64,34 +64,34 @@ class Driver(QObject):
         )
 
     def flip(self, name: str, values: tuple[object, object]) -> Experiment:
-        """Set a switch of the layer to the one of two values that it does not have, as a click does; return the new."""
+        """Toggle a switch of the layer between two values, like a click; return the new value."""
         now = edits.setting(self.experiment, name)
         value = values[1] if now == values[0] else values[0]
         self.playground.document.edit(f"{name} {value}", lambda e: edits.configured(e, **{name: value}))
         return self.experiment
 
     def forget(self) -> None:
-        """Let the cards forget all they have drawn and laid out but what they show, as in a window that came up so."""
+        """Clear what the cards have cached except what they show, as in a new window."""
         fit.cache_clear()
         for card in (*self.playground.canvas.cards.values(), self.playground.canvas.heads):
             card.forget()
 
     def wait(self) -> None:
-        """Handle events until the cards that differ have been painted with the numbers of the open experiment.
+        """Handle events until the changed cards are painted with the numbers of the open experiment.
 
-        All that has to be painted is painted in one go, so when the weights have been, everything has.
+        Everything is painted at once, so when the weights are painted, all cards are.
 
         Raises:
-            AttnlabError: that takes a minute.
+            AttnlabError: it takes longer than a minute.
         """
         wait_until(lambda: self.shown is self.experiment)
 
     def settle(self) -> None:
-        """Handle what has come up meanwhile."""
+        """Handle pending events."""
         QCoreApplication.processEvents()
 
     def check(self) -> None:
-        """Make sure that what the cards show is what was computed for the open experiment."""
+        """Check that the cards show the numbers computed for the open experiment."""
         reply = self.playground.reply
         assert isinstance(reply, Reply)
         assert reply.trace is not None
@@ -111,13 +111,13 @@ class Driver(QObject):
 
 
 def wait_until(done: Callable[[], bool]) -> None:
-    """Handle events until something is so.
+    """Handle events until a condition is true.
 
     Raises:
-        AttnlabError: it is not so after PATIENCE_S.
+        AttnlabError: it is still false after PATIENCE_S.
     """
     end = time.monotonic() + PATIENCE_S
-    alarm = QTimer()  # so that there is an event to wake up for, at the latest then
+    alarm = QTimer()  # a timer event ends the wait at the latest then
     alarm.start(int(PATIENCE_S * 1000))
     try:
         while not done():
@@ -130,7 +130,7 @@ def wait_until(done: Callable[[], bool]) -> None:
 
 @contextmanager
 def window() -> Iterator[Driver]:
-    """Open the program's window with settings of its own, and leave nothing of it behind."""
+    """Open the window with separate settings, and remove everything afterwards."""
     from attnlab.ui.app.application import make_application
 
     app = make_application()
@@ -142,7 +142,7 @@ def window() -> Iterator[Driver]:
     try:
         made.show()
         made.load()
-        wait_until(lambda: bool(ready and later))  # else the first cases would share the thread with imports
+        wait_until(lambda: bool(ready and later))  # otherwise imports would delay the first cases
         yield Driver(made)
     finally:
         made.close()
