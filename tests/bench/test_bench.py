@@ -193,7 +193,7 @@ def test_the_start_is_measured_in_processes_of_their_own(capsys: pytest.CaptureF
 def test_a_start_that_fails_is_said_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(start, "_BARE", "import nothing_of_this_name")
     monkeypatch.setattr(start, "_PROGRAM", "import nothing_of_this_name")
-    with pytest.raises(attnlab.AttnlabError, match=r"ended with code 1: ModuleNotFoundError: No module named"):
+    with pytest.raises(attnlab.AttnlabError, match=r"exit code 1: ModuleNotFoundError: No module named"):
         list(start.cases(quick=True))
 
 
