@@ -137,9 +137,7 @@ def test_a_script_without_an_application_draws_twice_and_may_not_open_a_window_t
 @pytest.mark.usefixtures("qapp")
 def test_in_a_thread_it_says_why_not() -> None:
     e = attnlab.preset("journey")
-    assert message_in_thread(lambda: attnlab.figure(e)) == (
-        "A figure was asked for in a thread; Qt draws in the main thread."
-    )
+    assert message_in_thread(lambda: attnlab.figure(e)) == ("Qt draws only in the main thread; call figure there.")
 
 
 @pytest.mark.parametrize(
@@ -167,7 +165,7 @@ def test_what_cannot_be_drawn_is_one_sentence(more: dict[str, object], says: str
 
 
 def test_an_array_is_no_figure() -> None:
-    with pytest.raises(attnlab.AttnlabError, match="asked of ndarray"):
+    with pytest.raises(attnlab.AttnlabError, match="cannot draw ndarray"):
         attnlab.figure(np.eye(3))  # type: ignore[arg-type]
 
 

@@ -1,1 +1,1 @@
-"""What scripts and notebooks see of an experiment: figures and HTML."""
+"""Figures and HTML for scripts and notebooks."""

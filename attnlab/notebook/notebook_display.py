@@ -1,4 +1,4 @@
-"""Pictures without a window, for scripts and notebooks: ``attnlab.figure``, and how an Experiment shows itself."""
+"""Pictures without a window, for scripts and notebooks: ``attnlab.figure``, and the picture of an Experiment."""
 
 import os
 import threading
@@ -17,10 +17,10 @@ from attnlab.files.atomic import shown, write_bytes
 
 _FORMATS = tuple(ending.removeprefix(".") for ending in FIGURES)
 _NOTEBOOK_MM, _NOTEBOOK_DPI = 130.0, 144
-"""About 740 pixels: what the column of a notebook has room for."""
+"""About 740 pixels, the width of a notebook's column."""
 
 _NOTEBOOK_BYTES = 256 << 20
-"""What stages may take that are computed only because a cell of a notebook ended in an experiment."""
+"""The most memory for stages computed only to display an experiment in a notebook."""
 
 FAULTS = (
     AttnlabError, ArithmeticError, AttributeError, ImportError, LookupError, MemoryError, OSError, RuntimeError,
@@ -53,18 +53,19 @@ def figure(
     """Draw a figure without a window: return a :class:`Figure`, or with a ``path`` write it there and return None.
 
     ``x`` is an Experiment, computed on the CPU in float32, or a Trace. ``stage`` is one of its stages or several, one
-    above the other; with ``canvas`` all. ``head`` is a head from 0, ``"all"`` or ``"mean"``. ``format`` is ``"png"``,
-    ``"svg"`` or ``"pdf"``; left None it is the ending of ``path``, without one PNG. Sizes are in millimetres: the width
-    120, of several maps 170, and the height what the maps need. Type is in points; a PNG has ``dpi`` dots per inch.
-    ``columns`` heads stand side by side. ``title`` "" is none; ``numbers`` are ``"auto"``, ``"on"`` or ``"off"``;
-    ``colour_map`` is attnlab, viridis, cividis, magma, greys, vik or rdbu; ``ground`` light, dark or transparent.
+    above the other; ``canvas`` draws all. ``head`` is a head from 0, ``"all"`` or ``"mean"``. ``format`` is ``"png"``,
+    ``"svg"`` or ``"pdf"``; by default the extension of ``path``, or PNG without a path. Sizes are in millimetres: by
+    default the width is 120, for several maps 170, and the height as needed. ``font_pt`` is in points, ``dpi`` in dots
+    per inch. ``columns`` is the number of heads side by side. ``title`` "" draws none; ``numbers`` is ``"auto"``,
+    ``"on"`` or ``"off"``; ``colour_map`` is attnlab, viridis, cividis, magma, greys, vik or rdbu; ``ground`` is light,
+    dark or transparent.
 
-    It works without a display, and from the main thread only. An application of Qt that is there is used as it is;
-    where there is none, one without a screen is made, which stays: a script that also opens windows opens them first.
+    No display is needed, but it runs only in the main thread. An existing Qt application is used; otherwise one without
+    a screen is created and kept, so a script that also opens windows must open them first.
 
     Raises:
-        AttnlabError: something that cannot be drawn, or a thread that is not the main one; the sentence says what can.
-        FileError: ``path`` cannot be written; what was there is untouched.
+        AttnlabError: it cannot be drawn, or this is not the main thread; the message says what is possible.
+        FileError: ``path`` cannot be written; an existing file is left untouched.
     """
     ending = _ending(path, format)
     trace = _trace(x)
@@ -85,7 +86,7 @@ def figure(
         "font_pt": _number("font_pt", font_pt),
         "ground": _text("ground", ground),
     }
-    _ready()
+    _prepare_qt()
     from attnlab.figures.panels.figure_file import figure_bytes
     from attnlab.figures.panels.figure_spec import FigureSpec
 
@@ -97,7 +98,7 @@ def figure(
 
 
 class Figure(bytes):
-    """The bytes of a figure's file, shown as a picture in notebooks. ``format`` is png, svg or pdf."""
+    """The bytes of a figure's file; notebooks display it. ``format`` is png, svg or pdf."""
 
     format: str
 
@@ -116,10 +117,10 @@ class Figure(bytes):
         return Figure, (bytes(self), self.format)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the figure to a file, whole or not at all; the path must end in its format.
+        """Write the figure to a file, never partially; the extension must match the format.
 
         Raises:
-            FileError: ``path`` cannot be written, or ends in another format.
+            FileError: ``path`` cannot be written, or has another extension.
         """
         check_path(path)
         if os.path.splitext(os.fsdecode(path))[1].lower() != f".{self.format}":
@@ -137,9 +138,9 @@ class Figure(bytes):
 
 
 def notebook_picture(x: Experiment | Trace) -> bytes | None:
-    """Return the weights of all heads as PNG for a notebook, None where it cannot be drawn or would take long.
+    """Return the weights of all heads as PNG for a notebook; None if drawing fails or would take long.
 
-    Whatever goes wrong, a cell of a notebook then shows the short name of ``x`` and no traceback.
+    After an error, the notebook shows the short name of ``x`` instead of a traceback.
     """
     try:
         if needed(x.experiment if isinstance(x, Trace) else x) > _NOTEBOOK_BYTES:
@@ -150,11 +151,11 @@ def notebook_picture(x: Experiment | Trace) -> bytes | None:
 
 
 def _ending(path: object, kind: str | None) -> str:
-    known = f"it can be {', '.join(_FORMATS)}"
+    known = f"choose one of {', '.join(_FORMATS)}"
     if kind is not None:
         ending = str(kind).lower().removeprefix(".")
         if ending not in _FORMATS:
-            raise AttnlabError(f"There is no format {kind!r} of figures; {known}.")
+            raise AttnlabError(f"There is no figure format {kind!r}; {known}.")
     elif path is None:
         ending = "png"
     else:
@@ -162,7 +163,7 @@ def _ending(path: object, kind: str | None) -> str:
             raise AttnlabError(f"path is {short(path)}; it needs the name of a file.")
         ending = os.path.splitext(os.fsdecode(path))[1].lower().removeprefix(".")
         if ending not in _FORMATS:
-            raise AttnlabError(f"The ending of {shown(path)} is none of a figure; {known}, or say so by format.")
+            raise AttnlabError(f"{shown(path)} has no extension of a figure; {known}, or set format.")
     return f".{ending}"
 
 
@@ -171,10 +172,10 @@ def _trace(x: object) -> Trace:
         return x
     if isinstance(x, Experiment):
         return compute(x)
-    raise AttnlabError(f"A figure was asked of {type(x).__name__}; it is drawn of an Experiment or a Trace.")
+    raise AttnlabError(f"figure cannot draw {type(x).__name__}; it needs an Experiment or a Trace.")
 
 
-# Kinds are checked before anything is drawn: Qt ends the process when drawing breaks off.
+# Types are checked before drawing: an error while Qt paints would end the process.
 
 
 def _stages(names: object) -> tuple[str, ...]:
@@ -202,13 +203,13 @@ def _text(name: str, value: object) -> str:
     return value
 
 
-def _ready() -> None:
-    """Make sure that Qt can draw: with the application that is there, else with one without a screen.
+def _prepare_qt() -> None:
+    """Make sure that Qt can draw, with the existing application or a new one without a screen.
 
-    That one stays, as what was drawn is kept for the next figure and must not outlive it.
+    The application is kept, because cached drawings must not outlive it.
     """
     if threading.current_thread() is not threading.main_thread():
-        raise AttnlabError("A figure was asked for in a thread; Qt draws in the main thread.")
+        raise AttnlabError("Qt draws only in the main thread; call figure there.")
     try:
         from PySide6.QtCore import QCoreApplication
         from PySide6.QtGui import QGuiApplication
@@ -217,6 +218,6 @@ def _ready() -> None:
         raise AttnlabError(f"Qt cannot be loaded ({error}); attnlab doctor names the command that fixes it.") from error
     there = QCoreApplication.instance()
     if there is None:
-        QApplication(["attnlab", "-platform", "offscreen"])  # heeded even where the environment names a screen
+        QApplication(["attnlab", "-platform", "offscreen"])  # overrides the platform set in the environment
     elif not isinstance(there, QGuiApplication):
         raise AttnlabError(f"This program runs a {type(there).__name__}, which cannot draw; it needs a QApplication.")
