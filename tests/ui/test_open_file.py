@@ -44,7 +44,7 @@ def test_of_several_files_the_first_opens_and_that_is_told(person: "Person", tmp
     person.settle()
     assert person.experiment.tokens == ("a",)
     assert person.history()[1:] == ["Open a.attnlab"]
-    assert person.message() == "A window shows one file at a time: of 3 only a.attnlab was opened."
+    assert person.message() == "A window shows one file at a time; of 3 only a.attnlab was opened."
 
 
 def test_what_is_wrong_with_the_first_of_several_is_what_is_told(person: "Person", tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def in_menu(person: "Person") -> list[str]:
 
 
 def test_without_files_the_menu_says_so(person: "Person") -> None:
-    assert in_menu(person) == ["No file was opened yet"]
+    assert in_menu(person) == ["No recent files"]
     assert not person.window.actions_list["recent-none"].isEnabled()
 
 
@@ -74,7 +74,7 @@ def test_a_file_that_is_gone_leaves_the_list_with_a_sentence(sit_down: Callable[
     gone.unlink()
     before = person.document.scene
     assert person.window.actions_list.run("recent-1")
-    assert person.message() == f"There is no file {gone} any more; it has left the list of recent files."
+    assert person.message() == f"{gone} no longer exists; it was removed from the list of recent files."
     assert person.document.scene is before
     assert in_menu(person) == [titled(kept)]
 

@@ -1,4 +1,4 @@
-"""Runs the desktop program: application, window, and what guards them."""
+"""Runs the desktop program: the application, its window, garbage collection, screenshots and fault reports."""
 
 import gc
 import os
@@ -27,11 +27,11 @@ from attnlab.ui.lessons.entry import LESSONS
 
 DEFAULT = Source(preset="journey")
 WAIT_MS, MOST_ROUNDS = 20, 6000
-"""How often a screenshot looks whether the worker is done, and how many times."""
+"""How often a screenshot checks whether the worker is done, and how many times."""
 
 
 class GarbageTimer(QObject):
-    """Collects garbage in the window's thread only: a widget that another thread collects would crash the program."""
+    """Collects garbage in the window's thread only: a widget collected by another thread would crash the program."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
@@ -45,7 +45,7 @@ class GarbageTimer(QObject):
         self._timer.start()
 
     def stop(self) -> None:
-        """Leave garbage to Python again."""
+        """Let Python collect garbage again."""
         self._timer.stop()
         gc.unfreeze()
         gc.enable()
@@ -58,7 +58,7 @@ class GarbageTimer(QObject):
 
 @guarded
 class Application(QApplication):
-    """Announces the files that the system asks it to open: those double-clicked in the Finder come as events."""
+    """Emits the files that the system asks it to open: macOS sends files double-clicked in the Finder as events."""
 
     file_wanted = Signal(object)
 
@@ -70,7 +70,7 @@ class Application(QApplication):
 
 
 def make_application() -> QApplication:
-    """Return the application, made if there is none yet."""
+    """Return the application; create it if there is none yet."""
     there = QApplication.instance()
     app = there if isinstance(there, QApplication) else Application(sys.argv[:1])
     app.setApplicationName("attnlab")
@@ -90,9 +90,9 @@ def run(
     on_window: Callable[[MainWindow], None] | None = None,
     lesson: tuple[str, int] | None = None,
 ) -> int:
-    """Run the program until its window closes; with ``screenshot`` draw it once, save the picture, and end.
+    """Run the program until its window closes; with ``screenshot``, save one picture of the window and end.
 
-    ``lesson`` names a lesson, or its file, and the step it is opened at, counted from 1.
+    ``lesson`` is the name or the file of a lesson, and the step at which to open it, counted from 1.
 
     Raises:
         AttnlabError: the picture cannot be drawn or written.
@@ -104,13 +104,13 @@ def run(
     if theme is not None:
         settings = replace(settings, theme=theme)
     window = MainWindow(settings, source or DEFAULT, remember=screenshot is None)
-    if size is not None:  # asked for, so neither the screen nor the last time decides
+    if size is not None:  # given by the user: ignore the screen and the size of last time
         window.setWindowState(Qt.WindowState.WindowNoState)
         window.resize(*size)
     if isinstance(app, Application):
         app.file_wanted.connect(partial(open_path, window))
     restore = _report_faults(window)
-    interrupt = signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl+C ends it: Python would not hear of it within Qt
+    interrupt = signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl+C ends it: Python's handler does not run in Qt
     shot = Screenshot(window, screenshot, size) if screenshot is not None else None
     if on_window is not None:
         on_window(window)
@@ -179,7 +179,7 @@ class Screenshot(QObject):
     @Slot(str)
     def _on_failed(self, problem: str) -> None:
         self.problem = self.problem or problem
-        QTimer.singleShot(0, self, self._end)  # who announced it first finishes what it does
+        QTimer.singleShot(0, self, self._end)  # the caller finishes first
 
     @Slot()
     def _on_ready(self) -> None:
@@ -188,7 +188,7 @@ class Screenshot(QObject):
     @Slot()
     def _on_idle(self) -> None:
         if self._rounds and self._busy():
-            self._rounds -= 1  # a pinned state, a lens or a run is still to come
+            self._rounds -= 1  # a pinned state, a lens or a run is still being computed
             QTimer.singleShot(WAIT_MS, self, self._on_idle)
             return
         if not self._picture().save(str(self._path)):

@@ -1,4 +1,4 @@
-"""Arrays as scripts have them, made into maps to look at, or refused in one sentence; needs neither Qt nor torch."""
+"""Converts arrays from scripts into maps to show, or refuses them with one sentence; needs neither Qt nor torch."""
 
 import reprlib
 import sys
@@ -21,9 +21,9 @@ NEEDED = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ArrayMaps:
-    """Maps ``values`` [layers, h, T_q, T_k], copied, in float32 or float64, and how their rows and columns are called.
+    """Maps ``values`` [layers, h, T_q, T_k], copied, in float32 or float64, and the labels of their rows and columns.
 
-    ``shape`` is the shape that was given, ``kind`` "probability" when every number lies in [0, 1], else "signed".
+    ``shape`` is the original shape; ``kind`` is "probability" if every number lies in [0, 1], else "signed".
     """
 
     values: Floats
@@ -35,12 +35,12 @@ class ArrayMaps:
 
 
 def take_maps(x: object, tokens: object = None) -> ArrayMaps:
-    """Return what an array, nested list, tensor or tuple of tensors shows.
+    """Return the maps of an array, nested list, tensor or tuple of tensors.
 
-    ``tokens`` names rows and columns: one list for both, or a pair (query_tokens, key_tokens); None counts them.
+    ``tokens`` labels rows and columns: one list for both, or a pair (query_tokens, key_tokens); None numbers them.
 
     Raises:
-        AttnlabError: not numbers, another number of axes, nothing in it, or tokens that do not match.
+        AttnlabError: x is not numeric, is empty or has another number of axes, or the tokens do not match.
     """
     values, note = _layered(x) if _is_layered(x) else (_array(x, "x"), "")
     shape = values.shape
@@ -54,14 +54,14 @@ def take_maps(x: object, tokens: object = None) -> ArrayMaps:
 
 
 def _kind(values: Floats) -> str:
-    """NaN says nothing of what the numbers are; ∞ is no probability."""
+    """Return "probability" or "signed"; NaN is ignored, and ∞ is not a probability."""
     known = ~np.isnan(values)
     inside = bool(known.any()) and float(np.nanmin(values)) >= 0 and float(np.nanmax(values)) <= 1
     return "probability" if inside else "signed"
 
 
 def _is_layered(x: object) -> TypeGuard[tuple[Any, ...] | list[Any]]:
-    """Tell a tuple with one array of four axes a layer; what lacks a layer is one as well, and is refused later."""
+    """Return whether x has one array of four axes per layer; one without a layer counts too and is refused later."""
     return isinstance(x, tuple | list) and any(item is None or getattr(item, "ndim", 0) == 4 for item in x)
 
 
@@ -70,7 +70,7 @@ def _layered(layers: tuple[Any, ...] | list[Any]) -> tuple[Floats, str]:
     for i, layer in enumerate(layers):
         if layer is None:
             raise AttnlabError(
-                f"x[{i}] is None: the model kept no attention there; call it with output_attentions=True, loaded with "
+                f"x[{i}] is None: the model gave no attention there; call it with output_attentions=True, loaded with "
                 'attn_implementation="eager".'
             )
         shape = tuple(getattr(layer, "shape", ()))
@@ -81,16 +81,16 @@ def _layered(layers: tuple[Any, ...] | list[Any]) -> tuple[Floats, str]:
     for i, array in enumerate(arrays):
         if array.shape != arrays[0].shape:
             raise AttnlabError(
-                f"x[{i}] has {_shape(array.shape)} and x[0] {_shape(arrays[0].shape)} in a batch item; layers shown "
-                f"together need one shape, so view(x[0][0]) shows one of them."
+                f"x[{i}] has {_shape(array.shape)} per batch item, but x[0] {_shape(arrays[0].shape)}; layers shown "
+                f"together need one shape, so use view(x[0][0]) to show one of them."
             )
     count = layers[0].shape[0]
     return np.stack(arrays), f"batch item 0 of {count}" if count > 1 else ""
 
 
 def _array(x: object, name: str) -> Floats:
-    """Return an own copy of numbers as float64 where they are float64 or whole, else as float32."""
-    torch = sys.modules.get("torch")  # whoever has a tensor has loaded it
+    """Return a copy of numbers: float64 if they are float64 or integers, else float32."""
+    torch = sys.modules.get("torch")  # x can only be a tensor if torch is loaded
     if torch is not None and isinstance(x, torch.Tensor):
         return _of_tensor(x, name)
     if isinstance(x, tuple | list) and torch is not None and any(isinstance(item, torch.Tensor) for item in x):
@@ -99,7 +99,7 @@ def _array(x: object, name: str) -> Floats:
         raise _no_numbers(x, name)
     try:
         array = np.ma.asanyarray(x) if isinstance(x, np.ma.MaskedArray) else np.asarray(x)
-    except (ValueError, TypeError, RuntimeError) as error:  # lists of unequal lengths, an array that stays on its GPU
+    except (ValueError, TypeError, RuntimeError) as error:  # lists of unequal lengths, an array on a GPU
         raise AttnlabError(f"{name} cannot be read as one array ({_told(error)}); view needs {NEEDED}.") from None
     if array.dtype.kind not in "biuf":
         raise _no_numbers(x, name)
@@ -114,8 +114,8 @@ def _of_tensor(tensor: Any, name: str) -> Floats:
     import torch
 
     if tensor.is_complex() or tensor.device.type == "meta":
-        what = "complex numbers" if tensor.is_complex() else "no numbers, being on the device meta"
-        raise AttnlabError(f"{name} holds {what}; view needs real ones.")
+        what = "complex numbers" if tensor.is_complex() else "no numbers, as it is on the device meta"
+        raise AttnlabError(f"{name} holds {what}; view needs real numbers.")
     tensor = tensor.detach()
     tensor = tensor.dequantize() if tensor.is_quantized else tensor
     tensor = (tensor.to_dense() if tensor.layout != torch.strided else tensor).cpu()
@@ -136,7 +136,7 @@ def _stacked(arrays: list[Floats], name: str) -> Floats:
 
 def _no_numbers(x: object, name: str) -> AttnlabError:
     if getattr(x, "attentions", None) is not None:
-        return AttnlabError(f"{name} is the whole answer of a model; view needs its attention, {name}.attentions.")
+        return AttnlabError(f"{name} is the whole output of a model; view needs its attention, {name}.attentions.")
     return AttnlabError(
         f"{name} is {reprlib.repr(x)}; view needs an Experiment, a Trace, or an array of real numbers, {NEEDED}."
     )
@@ -170,7 +170,7 @@ def _match(name: str, words: tuple[str, ...], count: int, what: str, shape: tupl
 
 
 def _is_word(item: object) -> bool:
-    """Tell a label, which may be a number such as a token's id, from a list of labels."""
+    """Return whether an item is a label, which may be a number such as a token's id, and not a list of labels."""
     return isinstance(item, str) or not hasattr(item, "__len__") or getattr(item, "ndim", 1) == 0
 
 

@@ -1,4 +1,4 @@
-"""The window on an array: its maps, with a pill for the layer and one for the head, and the number pointed at."""
+"""The window that shows an array: its maps, a pill each for layer and head, and the number under the pointer."""
 
 import numpy as np
 from PySide6.QtCore import Qt, Slot
@@ -22,12 +22,12 @@ SIZE = (880, 680)
 
 @guarded
 class ArrayWindow(QWidget):
-    """Shows the maps of an array; arrows and pills choose layer and head, a click opens one map and closes it again."""
+    """Shows the maps of an array; arrow keys and pills choose layer and head, a click enlarges one map or shows all."""
 
     def __init__(self, maps: ArrayMaps, settings: Settings) -> None:
         app = QApplication.instance()
         assert isinstance(app, QApplication)
-        apply_theme(app, settings.theme, settings.type_size)  # labels made before keep the font of the system
+        apply_theme(app, settings.theme, settings.type_size)  # before labels exist: they would keep the system's font
         super().__init__()
         show_faults()
         self._maps, self._settings = maps, settings
@@ -79,7 +79,7 @@ class ArrayWindow(QWidget):
         column.addWidget(bottom)
 
     def apply_theme(self) -> None:
-        """Dress everything in the theme and the size of type of the settings."""
+        """Apply the theme and the size of type of the settings."""
         app = QApplication.instance()
         assert isinstance(app, QApplication)
         palette = apply_theme(app, self._settings.theme, self._settings.type_size)
@@ -113,13 +113,13 @@ class ArrayWindow(QWidget):
         self._on_cell_pointed(None)
 
     def _place(self, index: int) -> tuple[Which, Which]:
-        """Return the layer and the head of a map that is shown."""
+        """Return the layer and the head of a map on screen."""
         n_heads = self._maps.values.shape[1] if self.head == "all" else 1
         line, place = divmod(index, n_heads)
         return (line if self.layer == "all" else self.layer), (place if self.head == "all" else self.head)
 
     def _where(self, index: int | None) -> str:
-        """Return in words which layer and head a map is of, or all maps are."""
+        """Return in words the layer and the head of a map; with None, of all maps."""
         layer, head = (self.layer, self.head) if index is None else self._place(index)
         parts = []
         for name, which, choices in (("layer", layer, self._layers), ("head", head, self._heads)):
@@ -193,7 +193,7 @@ def _names(name: str, count: int) -> tuple[str, ...]:
 
 
 def _taken(values: Floats, axis: int, which: Which) -> Floats:
-    """Return one place of an axis, their mean, or all; the axis stays."""
+    """Return one index of an axis, the mean over it, or all of it; the axis is kept."""
     if which == "mean":
         with np.errstate(all="ignore"):  # ∞ − ∞ is NaN and is shown as such
             mean: Floats = values.mean(axis, keepdims=True)

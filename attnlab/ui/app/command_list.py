@@ -1,4 +1,4 @@
-"""The list of the command palette: which actions fit a query, and how a line of it is drawn."""
+"""The list of the command palette: which actions match a query, and how each line is drawn."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,12 +14,12 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import disabled_ink, font, px
 
 _Index = QModelIndex | QPersistentModelIndex
-_BY_SECTION = 20.0  # what fits by its section alone comes after what fits by its title
+_BY_SECTION = 20.0  # actions that match by their section only come after those that match by title
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One line of the palette: an action, and the letters of its title that were met."""
+    """One line of the palette: an action, and the letters of its title that match the query."""
 
     id: str
     title: str
@@ -30,7 +30,7 @@ class Found:
 
 
 def search(actions: ActionList, query: str) -> list[Found]:
-    """Return the actions that fit a query, the best first, those that cannot be done just now last."""
+    """Return the actions that match a query, the best first and disabled ones last."""
     ranked: list[tuple[bool, float, int, Found]] = []
     for order, action in enumerate(a for a in actions if a.in_palette and a.current_title()):
         fit = _fit(action, query)
@@ -43,7 +43,7 @@ def search(actions: ActionList, query: str) -> list[Found]:
 
 
 def _fit(action: Action[Any], query: str) -> tuple[str, Match] | None:
-    """Return as what an action fits a query: by its title, by what stands in what it opens, or by its section."""
+    """Return the text of an action that matches a query best: its title, a name in what it opens, or its section."""
     title = action.current_title()
     if (hit := close(query, title)) is not None:
         return title, hit
@@ -59,14 +59,14 @@ def _fit(action: Action[Any], query: str) -> tuple[str, Match] | None:
 
 @guarded
 class CommandModel(QAbstractListModel):
-    """Hands what was found to the list view."""
+    """The actions found, for the list view."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self.found: list[Found] = []
 
     def show(self, found: list[Found]) -> None:
-        """Show these lines in place of those before."""
+        """Replace the lines."""
         self.beginResetModel()
         self.found = found
         self.endResetModel()
@@ -90,7 +90,7 @@ class CommandModel(QAbstractListModel):
 
 @guarded
 class CommandDelegate(QStyledItemDelegate):
-    """Draws a line: the title with the letters met standing out, its section, its shortcut at the right."""
+    """Draws a line: the title with the matching letters highlighted, its section, its shortcut at the right."""
 
     def __init__(self, model: CommandModel, parent: QObject) -> None:
         super().__init__(parent)
@@ -132,7 +132,7 @@ class CommandDelegate(QStyledItemDelegate):
         return box.left()
 
     def _title(self, painter: QPainter, rect: QRectF, right: float, found: Found) -> float:
-        """Draw the title, run by run of letters met and not met; return where it ends."""
+        """Draw the title in runs of matching and other letters; return its right end."""
         x = rect.x() + px(10)
         ink = QColor(self.palette.ink if found.enabled else disabled_ink(self.palette))
         start = 0

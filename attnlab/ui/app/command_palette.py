@@ -1,4 +1,4 @@
-"""The command palette: type a few letters of what you want to do, and do it."""
+"""The command palette: type a few letters of an action and run it."""
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QRectF, Qt
 from PySide6.QtGui import QColor, QCursor, QHideEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
@@ -12,20 +12,20 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
 
 _ROWS = 10
-_SHADOW = 16  # how far the soft shadow reaches, in pixels
+_SHADOW = 16  # width of the soft shadow, in pixels
 _MOVES = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: _ROWS, Qt.Key.Key_PageUp: -_ROWS}
 
 
 @guarded
 class CommandPalette(QWidget):
-    """Lies over the top of its window while open; ``open`` shows it, a choice or Esc or a click elsewhere closes it."""
+    """Covers the top of its window while open; ``open`` shows it; a choice, Esc or a click elsewhere closes it."""
 
     def __init__(self, actions: ActionList, window: QWidget) -> None:
         super().__init__(window)
         self._actions = actions
         self._palette = LIGHT
         self._came_from: QWidget | None = None
-        self._mouse = QPoint()  # where it was last, on the screen
+        self._mouse = QPoint()  # its last position on the screen
         self.setAccessibleName("Command palette")
         self._field = QLineEdit(self)
         self._field.setPlaceholderText("What do you want to do?")
@@ -43,7 +43,7 @@ class CommandPalette(QWidget):
         self._list.setMouseTracking(True)
         self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._list.clicked.connect(self._on_clicked)
-        self._nothing = QLabel("Nothing is called that. Esc closes.", self)
+        self._nothing = QLabel("No command matches. Esc closes.", self)
         self._nothing.setProperty("role", "muted")
         self._nothing.setContentsMargins(8, 4, 8, 4)
         column = QVBoxLayout(self)
@@ -60,7 +60,7 @@ class CommandPalette(QWidget):
         self.update()
 
     def open(self, query: str = "") -> None:
-        """Show the palette with a query typed in already; opening it again closes it."""
+        """Show the palette with a query already typed; if it is open, close it."""
         if self.isVisible():
             self.close_palette()
             return
@@ -77,7 +77,7 @@ class CommandPalette(QWidget):
             app.installEventFilter(self)
 
     def close_palette(self) -> None:
-        """Close it without doing anything, and put the keyboard back where it was."""
+        """Close the palette without running anything, and return the focus to where it was."""
         app = QApplication.instance()
         if app is not None:
             app.removeEventFilter(self)
@@ -89,7 +89,7 @@ class CommandPalette(QWidget):
         self._came_from = None
 
     def found(self) -> list[Found]:
-        """Return what the list shows, in order."""
+        """Return the actions in the list, in order."""
         return list(self._model.found)
 
     def current(self) -> str | None:
@@ -108,7 +108,7 @@ class CommandPalette(QWidget):
         self.setGeometry((window.width() - width) // 2, px(56) - _SHADOW, width, self.sizeHint().height())
 
     def _move(self, step: int) -> None:
-        """Select the next line that can be chosen, staying at the ends; one step beyond an end comes round."""
+        """Select the next enabled line; several steps stop at the ends, a single step past an end wraps round."""
         usable = [row for row, found in enumerate(self._model.found) if found.enabled]
         if not usable:
             return
@@ -133,7 +133,7 @@ class CommandPalette(QWidget):
             self._place()
 
     def _on_mouse_moved(self, event: QMouseEvent) -> None:
-        """Select the line under the mouse when that moves; one that rests leaves the keys alone as lines scroll by."""
+        """Select the line under the mouse, but only if the mouse moved, not if the list scrolled beneath it."""
         there = event.globalPosition().toPoint()
         index = self._list.indexAt(event.position().toPoint())
         if there != self._mouse and index.isValid() and self._model.found[index.row()].enabled:
@@ -161,7 +161,7 @@ class CommandPalette(QWidget):
             if event.type() == QEvent.Type.KeyPress:
                 return self._on_key(event)
             if event.type() == QEvent.Type.ShortcutOverride and event.key() == Qt.Key.Key_Escape:
-                event.accept()  # or a shortcut of the window takes it
+                event.accept()  # otherwise a shortcut of the window would take it
         if watched is self._list.viewport() and isinstance(event, QMouseEvent):
             if event.type() == QEvent.Type.MouseMove:
                 self._on_mouse_moved(event)
@@ -193,5 +193,5 @@ class CommandPalette(QWidget):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         box = self.rect().adjusted(_SHADOW, _SHADOW, -_SHADOW, -_SHADOW)
-        if not box.contains(event.position().toPoint()):  # on the shadow: beside the palette
+        if not box.contains(event.position().toPoint()):  # the shadow counts as outside
             self.close_palette()

@@ -1,4 +1,4 @@
-"""The actions of the File section that the workspaces share: opening, saving, importing weights, and exporting."""
+"""The actions of the File section: open, save, import weights, export."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -18,18 +18,18 @@ def file_actions(w: Host, bring_back: Action[Any]) -> list[Action[Any]]:
     """Return the actions that open, save, import and export."""
     play, loaded = on(w, PLAYGROUND), once_loaded(w)
     beside: Context[Playground] = Context(play.find, play.find, play.ready)
-    drawn = "As pixels and as SVG, drawn as the last figure was"
+    drawn = "As pixels and as SVG, with the settings of the last figure"
     return [
         Action("presets", "Open a preset…", "File", play, lambda p: p.open_gallery(), ("Ctrl+P",)),
         Action("open", "Open a file…", "File", play, lambda p: p.files.ask_open(), ("Ctrl+O",)),
         bring_back,
-        Action("weights-in", "Bring in weights…", "File", beside, lambda p: _import_weights(w, p), ("Ctrl+I",)),
+        Action("weights-in", "Import weights…", "File", beside, lambda p: _import_weights(w, p), ("Ctrl+I",)),
         Action("paste-weights", "Paste weights", "File", beside, lambda p: _paste_weights(w, p), ("Ctrl+V",),
                enabled=lambda _: w.current == PLAYGROUND.name),
         Action("save", "Save", "File", loaded, _save, ("Ctrl+S",)),
         Action("save-as", "Save as…", "File", play, lambda p: p.files.ask_save(), ("Ctrl+Shift+S",)),
         Action("export", "Export a picture or a table…", "File", loaded, _export, ("Ctrl+E",),
-               hint="In the training, the maps that are shown"),
+               hint="In Train, the maps that are shown"),
         Action("copy-picture", "Copy picture of the stage", "File", loaded, _copy_picture,
                enabled=lambda w: _training(w) is not None or _drawable(w),
                title_now=lambda w: "Copy picture of the stage" if _training(w) is None else "Copy picture of the maps",
@@ -42,11 +42,11 @@ def file_actions(w: Host, bring_back: Action[Any]) -> list[Action[Any]]:
 
 
 def _training(w: Host) -> "TrainTools | None":
-    """Return the tools of the training while it is shown."""
+    """Return the tools of the training workspace while it is shown, else None."""
     trainer = w.workspace(TRAIN, make=False) if w.current == TRAIN.name else None
     if trainer is None:
         return None
-    from attnlab.ui.train.train_tools import tools_of  # not before it is needed: this is asked before the first paint
+    from attnlab.ui.train.train_tools import tools_of  # imported late: this function is called before the first paint
 
     return tools_of(trainer)
 

@@ -1,4 +1,4 @@
-"""Loads torch, the mathematics and what is opened first in a thread, so that the window is on screen first."""
+"""Loads torch, the mathematics and the first file in a thread, so that the window is on screen first."""
 
 import gc
 import importlib
@@ -28,7 +28,7 @@ _MODULES = (
     "attnlab.attention.examples.presets",
     "attnlab.document.first",
 )
-"""Modules that the first numbers need. None defines a Qt class, which could crash the program in a thread."""
+"""Modules that the first numbers need. None defines a Qt class: that could crash the program in a thread."""
 END_S = 0.5
 """How long a closing window waits for the thread."""
 REST_MS, AT_ONCE = 20, 24
@@ -36,21 +36,21 @@ REST_MS, AT_ONCE = 20, 24
 
 
 class _Uncollected:
-    """Keeps Python from collecting garbage while any window loads: a script may open several at once."""
+    """Stops garbage collection while any window loads: a script may open several at once."""
 
     def __init__(self) -> None:
         self._loading: list[object] = []
         self._enabled = False
 
     def begin(self, who: object) -> None:
-        """Collect no garbage until ``end`` of the same."""
+        """Collect no garbage until ``end`` is called with the same object."""
         if not self._loading:
             self._enabled = gc.isenabled()
             gc.disable()
         self._loading.append(who)
 
     def end(self, who: object) -> None:
-        """Leave garbage to Python again, if it was before and no other window loads; may be called twice."""
+        """Restore garbage collection if it was on before and no other window loads; may be called twice."""
         if who in self._loading:
             self._loading.remove(who)
             if self._enabled and not self._loading:
@@ -61,9 +61,9 @@ _uncollected = _Uncollected()
 
 
 class Loader(QObject):
-    """Announces ``loaded`` once everything that the first numbers need is there; "" or what went wrong.
+    """Emits ``loaded`` once everything that the first numbers need is loaded, with "" or a sentence on what failed.
 
-    ``first`` is then what the window opens with: a file is read here too, since a large one takes its time.
+    ``first`` is then what the window opens with: files are read here too, since a large one takes a while.
     """
 
     loaded = Signal(str)
@@ -77,17 +77,17 @@ class Loader(QObject):
         self._stopping = False
 
     def start(self) -> None:
-        """Begin. Until ``go_on`` or ``stop`` no garbage is collected.
+        """Begin loading. No garbage is collected until ``go_on`` or ``stop``.
 
-        A widget that this thread collected would crash the program, and a seventh of torch's import is looking for
-        garbage that is not there.
+        A widget collected by this thread would crash the program, and garbage collection takes a seventh of torch's
+        import without finding anything.
         """
-        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # or torch's threads spin while the window paints
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # otherwise torch's threads spin while the window paints
         _uncollected.begin(self)
         run(self._load, on_done=self.loaded.emit, on_failed=self.loaded.emit, doing="starting", lane=self._lane)
 
     def go_on(self) -> None:
-        """Load the rest too: the first numbers are shown, and nobody waits."""
+        """Load the remaining modules, once the first numbers are shown."""
         _uncollected.end(self)
         if not self._stopping:
             self.later.start()
@@ -97,7 +97,7 @@ class Loader(QObject):
         self._stopping = True
         self.later.stop()
         self._lane.close()
-        if self._lane.join(END_S):  # otherwise it runs on, and must not collect widgets
+        if self._lane.join(END_S):  # otherwise the thread still runs and must not collect widgets
             _uncollected.end(self)
 
     def _load(self) -> str:
@@ -124,7 +124,7 @@ def _torch_missing() -> str:
     """Import torch and prepare it; return "", or one sentence that says what is wrong."""
     try:
         with sources_unread():
-            _ = importlib.import_module("torch").Tensor  # a partial installation can be imported but is empty
+            _ = importlib.import_module("torch").Tensor  # a partial installation can be imported, but is empty
     except Exception as error:  # noqa: BLE001  # a broken torch raises anything, and the window waits for an answer
         said = str(error) if isinstance(error, ImportError | OSError) else f"{type(error).__name__}: {error}"
         return f"torch could not be loaded: {said.rstrip('.')}. “attnlab doctor” says what is missing."
@@ -173,7 +173,7 @@ def _later_steps() -> Iterator[None]:
 
 @contextmanager
 def sources_unread() -> Iterator[None]:
-    """WORKAROUND PYSIDE-2029: keep PySide from reading what this thread imports, to look for its own name in there.
+    """WORKAROUND PYSIDE-2029: stop PySide from searching the source of each module that this thread imports.
 
     The sources of torch's 800 modules stay in memory, 38 MB, and take a seventh of the time of its import.
     """
@@ -198,7 +198,7 @@ def sources_unread() -> Iterator[None]:
 
 _lock = threading.Lock()
 _importing: list[int] = []
-"""The threads whose imports PySide does not read, and what it would read them with."""
+"""The threads whose imports PySide does not read, and PySide's original function for reading them."""
 _look: list[Callable[[ModuleType], bool]] = []
 
 

@@ -46,7 +46,7 @@ class MainWindow(Host):
 
     first_painted = Signal()
     failed = Signal(str)
-    """There will be no first numbers, for this reason: nothing could be loaded, or the first scene not computed."""
+    """Loading, or computing the first scene, failed for this reason; there will be no first numbers."""
 
     def __init__(self, settings: Settings, source: "Source | Scene", *, remember: bool = True) -> None:
         super().__init__(settings, remember=remember)
@@ -94,13 +94,13 @@ class MainWindow(Host):
         self.starting.load()
 
     def make_playground(self, first: "First") -> "Playground":
-        """Make the worker and the playground, with what is opened first; torch is loaded."""
+        """Create the worker and the playground with the first scene; torch must be loaded."""
         from attnlab.compute.engine import prepare
         from attnlab.compute.service import ComputeService
         from attnlab.ui.playground.playground import Playground
         from attnlab.ui.playground.recovery import Recovery
 
-        prepare()  # of the threads, this one is not told by the loader's
+        prepare()  # the loader's call covers only its own thread
         self._service = ComputeService(self)
         self.playground = Playground(first.scene, first.label, self._service, self, self._page)
         self.playground.files.lessons = lambda make: self.workspace(LESSONS, make=make)
@@ -119,7 +119,7 @@ class MainWindow(Host):
 
     @property
     def unsaved(self) -> "Context[Recovery]":
-        """The context of actions on unsaved work; they show the playground."""
+        """The context of actions on unsaved work; running one shows the playground."""
 
         def enter() -> "Recovery | None":
             if self.recovery is not None:
@@ -134,7 +134,7 @@ class MainWindow(Host):
             self.setWindowTitle(said)
         history = self.playground.document.history if self.playground is not None else None
         walkable = (history.undo_label is None, history.redo_label is None) if history is not None else None
-        if walkable != self._walkable:  # for the keys; the menu and the palette ask for all the rest when they open
+        if walkable != self._walkable:  # for the keys; menu and palette refresh the rest when they open
             self._walkable = walkable
             self.refresh_actions()
 
@@ -157,7 +157,7 @@ class MainWindow(Host):
         self.command_palette.open()
 
     def toggle_full_screen(self) -> None:
-        """Fill the screen, or leave it."""
+        """Enter or leave full screen."""
         self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
 
     # Workspaces
@@ -172,12 +172,12 @@ class MainWindow(Host):
 
     @property
     def lessons(self) -> "LessonController | None":
-        """What lessons need, if it is made."""
+        """The controller of lessons, if it exists."""
         return self.workspace(LESSONS, make=False)
 
     @property
     def trainer(self) -> "TrainWorkspace | None":
-        """The workspace that trains, if it is made."""
+        """The training workspace, if it exists."""
         return self.workspace(TRAIN, make=False)
 
     @property
@@ -214,14 +214,14 @@ class MainWindow(Host):
         for page, place in zip(self._pages[name], PLACES, strict=True):
             self._grid.addWidget(page, *place)
         workspace.arrange(self._width())
-        workspace.set_palette(self._palette)  # being given a parent resets fonts
+        workspace.set_palette(self._palette)  # setting a parent resets fonts
 
     def _width(self) -> int:
         """Return the width that workspaces have in pixels."""
         return self.width() - self.rail.sizeHint().width()
 
     def escape(self) -> None:
-        """Leave what is open in the workspace that is shown."""
+        """Close the innermost thing open in the current workspace."""
         if self._current in self._workspaces:
             self._workspaces[self._current].escape()
 
@@ -234,7 +234,7 @@ class MainWindow(Host):
 
     @Slot(object)
     def remember_file(self, path: Path) -> None:
-        """Put a file at the head of the recent ones."""
+        """Put a file first in the list of recent files."""
         self.change_settings(recent=self.settings.with_recent(str(path.absolute())).recent)
 
     def stop(self) -> None:
@@ -270,7 +270,7 @@ class MainWindow(Host):
             super().keyPressEvent(event)
 
     def _take_key(self, key: Qt.Key) -> bool:
-        """Offer a key to the workspaces, the playground last: a lesson walks the steps by the same keys."""
+        """Offer a key to the workspaces, the playground last, since lessons use the same keys for their steps."""
         if any(workspace.take_key(key) for workspace in reversed(self._workspaces.values())):
             return True
         if key == Qt.Key.Key_Escape:

@@ -1,4 +1,4 @@
-"""Opens what is handed to the window, by its ending: sessions, lessons, weights, runs; drops and system wishes."""
+"""Opens files by their endings: sessions, lessons, weights and runs, also when dropped or opened by the system."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -19,10 +19,10 @@ def open_path(window: Host, path: Path) -> None:
 
 
 def open_paths(window: Host, paths: Sequence[Path]) -> None:
-    """Open files that came together: one session or lesson, the first, and all weights; once the window has loaded."""
+    """Open several files: the first session or lesson, and all weights; waits until the window has loaded."""
     playground = window.workspace(PLAYGROUND)
     if playground is None:
-        window.ready.connect(partial(open_paths, window, list(paths)))  # which is announced once
+        window.ready.connect(partial(open_paths, window, list(paths)))  # ready is emitted only once
         return
     weights = [path for path in paths if path.suffix.lower() in formats.WEIGHTS]
     others = [path for path in paths if path not in weights]
@@ -31,8 +31,8 @@ def open_paths(window: Host, paths: Sequence[Path]) -> None:
     def then(opened: bool) -> None:
         if opened and len(others) > 1:
             only = f"of {len(others)} only {shown(others[0].name)} was opened"
-            files.say_last(f"A window shows one file at a time: {only}.")
-        if weights:  # which may be for what was opened with them
+            files.say_last(f"A window shows one file at a time; {only}.")
+        if weights:  # after the others: the weights may belong to the session opened with them
             _open_weights(window, weights)
 
     if others:
@@ -42,8 +42,8 @@ def open_paths(window: Host, paths: Sequence[Path]) -> None:
 
 
 def _open_one(window: Host, path: Path, then: Callable[[bool], None]) -> None:
-    """Open a lesson, a run, or a session: what is none of them is refused in its own words. ``then`` is told whether
-    it was opened, which for a session is known later."""
+    """Open a lesson, a run, or a session; anything else is refused with a sentence. ``then`` is called with whether
+    it was opened, for a session later."""
     if path.suffix.lower() in formats.LESSONS:
         desk = window.workspace(LESSONS)
         then(desk is not None and desk.open(path))
@@ -55,7 +55,7 @@ def _open_one(window: Host, path: Path, then: Callable[[bool], None]) -> None:
 
 
 def _open_run(window: Host, folder: Path) -> bool:
-    """Show a run of a training where it was trained."""
+    """Show a training run in the training workspace."""
     window.show_workspace(TRAIN.name)
     from attnlab.ui.train.train_tools import tools_of
 
@@ -68,7 +68,7 @@ def _open_run(window: Host, folder: Path) -> bool:
 
 
 def _open_weights(window: Host, paths: Sequence[Path]) -> None:
-    """Ask how arrays of files map onto the weights."""
+    """Ask which arrays of the files are which weights."""
     from attnlab.ui.weights.weights_dialog import open_weights_dialog
 
     playground = window.workspace(PLAYGROUND)

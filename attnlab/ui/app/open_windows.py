@@ -1,4 +1,4 @@
-"""Keeps the windows that scripts open alive while they are open, and the process sound beside their threads."""
+"""Keeps windows that scripts open alive until they are closed, and their threads from crashing the process."""
 
 import atexit
 import gc
@@ -19,7 +19,7 @@ CELL_EVENTS = ("pre_run_cell", "post_run_cell")
 
 
 class OpenWindows(QObject):
-    """Belongs to the application: holds each window until it is closed, and then lets it die."""
+    """Belongs to the application; keeps a reference to each window until it is closed."""
 
     gone = Signal(object)
     """The key that ``keep`` returned for a window that has been closed and deleted."""
@@ -35,12 +35,12 @@ class OpenWindows(QObject):
 
     @staticmethod
     def of(app: QApplication) -> "OpenWindows":
-        """Return the one of an application, made if there is none yet."""
+        """Return the instance of an application; create it if there is none yet."""
         found = app.findChild(OpenWindows, options=Qt.FindChildOption.FindDirectChildrenOnly)
         return found if isinstance(found, OpenWindows) else OpenWindows(app)
 
     def keep(self, window: QWidget) -> int:
-        """Hold a window until it is closed; returns the key by which ``gone`` will name it."""
+        """Keep a window alive until it is closed; return the key that ``gone`` will carry."""
         key = id(window)
         if self._take_hooks_off is None:
             self._take_hooks_off = faults.install(only_ours=True)
@@ -52,7 +52,7 @@ class OpenWindows(QObject):
         return key
 
     def _guard(self, key: int, window: MainWindow) -> None:
-        """Keep a window's threads from collecting widgets, and end them before the interpreter."""
+        """Keep a window's threads from collecting widgets, and end them before the interpreter does."""
         self._stops[key] = partial(_stop, weakref.ref(window))
         atexit.register(self._stops[key])
         if self._garbage is None:
@@ -76,7 +76,7 @@ class OpenWindows(QObject):
         self._garbage = self._shell = None
 
     def _on_cell_began(self, *_: object) -> None:
-        gc.enable()  # no event loop runs, and so no timer, for as long as the person's own code takes
+        gc.enable()  # the event loop, and so the timer, stops while the user's own code runs
 
     def _on_cell_ended(self, *_: object) -> None:
         gc.disable()
@@ -93,13 +93,13 @@ class OpenWindows(QObject):
 
 def active_shell() -> Any:
     """Return IPython's shell when it runs Qt's event loop between the cells, else None."""
-    ipython = sys.modules.get("IPython")  # who is under IPython has loaded it
+    ipython = sys.modules.get("IPython")  # under IPython it is always loaded
     shell = ipython.get_ipython() if ipython is not None else None
     return shell if str(getattr(shell, "active_eventloop", None)).startswith("qt") else None
 
 
 def loop_runs() -> bool:
-    """Tell whether windows live on without us: inside an event loop, or under IPython's."""
+    """Return whether an event loop already runs: Qt's, or IPython's."""
     return QThread.currentThread().loopLevel() > 0 or active_shell() is not None
 
 

@@ -1,4 +1,4 @@
-"""The rail at the left: one button for each workspace there is, and the menu of everything at the bottom."""
+"""The rail at the left: one button for each workspace, and the menu of all actions at the bottom."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from attnlab.ui.base.theme import font, px
 
 
 class Rail(QWidget):
-    """Announces the workspace that was chosen, by its place."""
+    """Emits the index of the workspace that was chosen."""
 
     workspace_chosen = Signal(int)
 
@@ -32,7 +32,7 @@ class Rail(QWidget):
             column.addWidget(button)
         self._group.idClicked.connect(self._on_id_clicked)
         column.addStretch(1)
-        self.menu_button = self._make("", "settings", "Menu: everything the program can do")
+        self.menu_button = self._make("", "settings", "Menu of all actions")
         self.menu_button.setMenu(menu)
         self.menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         column.addWidget(self.menu_button)
@@ -58,11 +58,11 @@ class Rail(QWidget):
 
     @property
     def place(self) -> int:
-        """The workspace that is shown, by its place."""
+        """The index of the current workspace."""
         return self._group.checkedId()
 
     def show_place(self, place: int) -> None:
-        """Show which workspace is open."""
+        """Mark the current workspace."""
         self._group.button(place).setChecked(True)
 
     @Slot(int)

@@ -1,4 +1,4 @@
-"""The actions of the Recent section: one for each file that was opened or saved lately, the newest first."""
+"""The actions of the Recent section: one for each recently opened or saved file, the newest first."""
 
 from functools import partial
 from pathlib import Path
@@ -12,11 +12,11 @@ from attnlab.ui.base.workspace import Host, once_loaded
 
 SECTION = "Recent"
 _LONGEST = 48
-"""So many letters of a folder are shown, the last ones."""
+"""The number of letters shown of a folder, from its end."""
 
 
 def recent_actions(w: Host) -> list[Action[Any]]:
-    """Return an action for each place of the list; a place without a file has no title, and is not shown."""
+    """Return an action for each entry of the list; an empty entry has no title and is not shown."""
 
     none = Action(
         "recent-none",
@@ -26,7 +26,7 @@ def recent_actions(w: Host) -> list[Action[Any]]:
         lambda _: None,
         enabled=lambda _: False,
         in_palette=False,
-        title_now=lambda w: "" if w.settings.recent else "No file was opened yet",
+        title_now=lambda w: "" if w.settings.recent else "No recent files",
     )
     return [none, *(_action(w, index) for index in range(RECENT_LIMIT))]
 
@@ -39,14 +39,14 @@ def _action(w: Host, index: int) -> Action[Any]:
 
 
 def titled(path: Path) -> str:
-    """Return what a file is called in the list: its name, then where it lies, which tells it from its namesakes."""
+    """Return a file's title in the list: its name and its folder, which distinguishes files of one name."""
     home, folder = Path.home(), path.parent
     where = str(Path("~", folder.relative_to(home)) if folder.is_relative_to(home) else folder)
     return f"{shown(path.name)} — {shown(where if len(where) <= _LONGEST else f'…{where[-_LONGEST:]}')}"
 
 
 def _open(index: int, w: Host) -> None:
-    """Open a file of the list; one that is gone leaves it."""
+    """Open a file of the list; a file that no longer exists is removed from the list."""
     if index >= len(w.settings.recent):
         return
     name = w.settings.recent[index]
@@ -54,4 +54,4 @@ def _open(index: int, w: Host) -> None:
         open_path(w, Path(name))
         return
     w.change_settings(recent=tuple(other for other in w.settings.recent if other != name))
-    w.say(f"There is no file {shown(name)} any more; it has left the list of recent files.")
+    w.say(f"{shown(name)} no longer exists; it was removed from the list of recent files.")

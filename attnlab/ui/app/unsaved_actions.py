@@ -1,4 +1,4 @@
-"""The actions on unsaved work of earlier windows: one for the last, and one for each in the section Unsaved work."""
+"""The actions on unsaved work of earlier windows: one for the newest, and the section Unsaved work with one each."""
 
 from functools import partial
 from typing import TYPE_CHECKING, Any

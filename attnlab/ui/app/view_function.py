@@ -1,4 +1,4 @@
-"""The door for scripts and notebooks: ``attnlab.view(x)`` opens a window on an experiment, a trace or an array."""
+"""``attnlab.view(x)`` for scripts and notebooks: opens a window on an experiment, a trace or an array."""
 
 import os
 import sys
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 @explain_calls
 def view(x: object, tokens: object = None) -> "QWidget | None":
-    """Open a window on what a script has at hand.
+    """Open a window on an experiment, a trace or an array.
 
     ``x`` is an Experiment, a Trace, an array or tensor [T_q, T_k], [h, T_q, T_k] or [layers, h, T_q, T_k], or the tuple
     that Hugging Face models return, one tensor [batch, h, T_q, T_k] a layer, of which batch item 0 is shown. ``tokens``
     names the rows and columns of an array: one list for both, or a pair (query_tokens, key_tokens).
 
-    Under a running event loop of Qt, as IPython's after ``%gui qt``, it returns the window at once, which stays open
-    though nobody holds it. In a plain script it returns None when the window has been closed.
+    If Qt's event loop runs, as in IPython after ``%gui qt``, it returns the window at once; the window stays open even
+    without a reference to it. In a plain script it returns None when the window has been closed.
 
     Raises:
         AttnlabError: x or tokens cannot be shown, there is no display, this is not the main thread, or a figure was
-            drawn before there was a window, since when Qt runs without a screen.
+        drawn before the first window, so that Qt runs without a screen.
     """
     content = _content(x, tokens)
     _check_place()
@@ -45,19 +45,19 @@ def view(x: object, tokens: object = None) -> "QWidget | None":
     _show(window)
     if loop_runs():
         return window
-    del window  # it dies when it is closed, not when this ends
+    del window  # so that it is deleted when it is closed, not when this function returns
     _wait(app, windows, key)
     return None
 
 
 def _content(x: object, tokens: object) -> "Scene | ArrayMaps":
-    if "torch" in sys.modules:  # whoever has an experiment has loaded it
+    if "torch" in sys.modules:  # x can only be an experiment if torch is loaded
         from attnlab.attention.experiment import Experiment
         from attnlab.attention.stages.trace import Trace
         from attnlab.document.scene import Scene
 
         if isinstance(x, Experiment | Trace) and tokens is not None:
-            raise AttnlabError(f"tokens is for arrays; what is shown here, {type(x).__name__}, has tokens of its own.")
+            raise AttnlabError(f"tokens is for arrays only; x is {type(x).__name__}, which has tokens of its own.")
         if isinstance(x, Experiment):
             return Scene(x, "Experiment")
         if isinstance(x, Trace):
@@ -68,7 +68,7 @@ def _content(x: object, tokens: object) -> "Scene | ArrayMaps":
 
 
 def _check_place() -> None:
-    """Refuse before Qt does, which would end the whole process."""
+    """Raise an error where Qt would end the whole process."""
     if threading.current_thread() is not threading.main_thread():
         raise AttnlabError("view was called in a thread; windows need the main thread.")
     if not has_display():
@@ -78,7 +78,7 @@ def _check_place() -> None:
 
 
 def _device_name(trace: "Trace") -> str:
-    """Return what the window calls a trace's device: a single GPU has no number there."""
+    """Return the window's name of a trace's device, where a single GPU has no number."""
     from attnlab.compute.engine import devices
 
     device = trace.device
@@ -87,7 +87,7 @@ def _device_name(trace: "Trace") -> str:
 
 
 def _application() -> "QApplication":
-    """Return the application, made if there is none yet."""
+    """Return the application; create it if there is none yet."""
     if sys.platform == "win32":  # WORKAROUND pytorch #166628: torch does not load after Qt there
         import torch  # noqa: F401
     try:
@@ -102,12 +102,12 @@ def _application() -> "QApplication":
     there = QCoreApplication.instance()
     if there is not None and not isinstance(there, QApplication):
         raise AttnlabError(
-            f"This program runs a {type(there).__name__}, which shows no windows; it needs a QApplication."
+            f"This program runs a {type(there).__name__}, which cannot show windows; view needs a QApplication."
         )
     if there is not None and there.platformName() == "offscreen" != os.environ.get("QT_QPA_PLATFORM"):
         raise AttnlabError(
-            "A figure was drawn before, and Qt has run without a screen since; a window needs to be opened first, in a "
-            "notebook by %gui qt."
+            "A figure was drawn before the first window, so Qt runs without a screen; restart and open a window first, "
+            "in a notebook with %gui qt."
         )
     return there or make_application()
 
@@ -140,7 +140,7 @@ def _show(window: "QWidget") -> None:
 def _wait(app: "QApplication", windows: "OpenWindows", key: int) -> None:
     """Run the event loop until one window is gone, whatever else is open."""
     quits = app.quitOnLastWindowClosed()
-    app.setQuitOnLastWindowClosed(False)  # its Quit would still be on its way when a next window waits
+    app.setQuitOnLastWindowClosed(False)  # its Quit event could arrive while the next window waits
     end = partial(_end, app, key)
     windows.gone.connect(end)
     try:

@@ -1,4 +1,4 @@
-"""Everything the window can do, as one list: it feeds the shortcuts, the menu and the command palette."""
+"""All actions of the window as one list, for the shortcuts, the menu and the command palette."""
 
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
@@ -26,15 +26,15 @@ def window_actions(w: "MainWindow") -> list[Action[Any]]:
 
 
 class Undoable(Protocol):
-    """What Ctrl+Z undoes: the document, or the lesson that is being written."""
+    """Ctrl+Z acts on this: the document, or the lesson being written."""
 
     @property
     def undo_label(self) -> str | None:
-        """What would be undone; "" or None for nothing."""
+        """The name of the change to undo; "" or None if there is none."""
 
     @property
     def redo_label(self) -> str | None:
-        """What would be redone; "" or None for nothing."""
+        """The name of the change to redo; "" or None if there is none."""
 
     def undo(self) -> None:
         """Undo one change."""

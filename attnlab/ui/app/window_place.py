@@ -1,15 +1,15 @@
-"""Where the window stands: as it was left the last time, and within the screen that there is now."""
+"""Saves and restores the position and size of the window, and keeps it within the present screen."""
 
 from PySide6.QtCore import QByteArray, QPoint, QRect, QSettings, QSize, Qt
 from PySide6.QtWidgets import QWidget
 
 FIRST_SIZE = QSize(1440, 900)
 TITLE_BAR, BORDER = 40, 4
-"""Pixels left to the bar above and the border around the window, which nobody knows before it is shown."""
+"""Pixels left for the title bar and the border, whose sizes are unknown before the window is shown."""
 
 
 def restore_place(window: QWidget, remember: bool) -> None:
-    """Put a window where it was, or give it its first size; without ``remember`` nothing is asked of the screen."""
+    """Restore a window's place, or give it its first size; without ``remember``, ignore the screen."""
     geometry = _settings().value("geometry") if remember else None
     restored = isinstance(geometry, QByteArray) and window.restoreGeometry(geometry)
     if not restored:
@@ -19,7 +19,7 @@ def restore_place(window: QWidget, remember: bool) -> None:
 
 
 def keep_place(window: QWidget) -> None:
-    """Remember where a window stands."""
+    """Save the place of a window."""
     _settings().setValue("geometry", window.saveGeometry())
 
 
@@ -28,7 +28,7 @@ def _settings() -> QSettings:
 
 
 def _fit(window: QWidget, room: QRect, restored: bool) -> None:
-    """Keep the window, with the bar that the desktop puts above it, within a screen; fill one that is too small."""
+    """Keep the window and its title bar within a screen; fill a screen that is too small."""
     if window.windowState() & (Qt.WindowState.WindowMaximized | Qt.WindowState.WindowFullScreen):
         return
     size = window.size().boundedTo(room.size()).expandedTo(window.minimumSize())

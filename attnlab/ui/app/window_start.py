@@ -1,4 +1,4 @@
-"""The way of a window from its first paint to its first numbers: torch is loaded, then the playground is made."""
+"""Starts a window, from its first paint to its first numbers: loads torch, then creates the playground."""
 
 from typing import TYPE_CHECKING
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from attnlab.ui.app.main_window import MainWindow
 
 MOST_ROUNDS = 20
-"""How often the first painting is waited for, a round of events each; a card out of sight is never painted."""
+"""The rounds of events to wait for the first painting; a card out of sight is never painted."""
 _SHOWN = QEvent.Type(QEvent.registerEventType())
 _AFTER_PAINTING = Qt.EventPriority.LowEventPriority.value - 1
-"""What is painted is painted with low priority; an event below that comes when it is on screen."""
+"""Painting has low priority; an event of lower priority arrives when the numbers are on screen."""
 
 
 @guarded
 class WindowStart(QObject):
-    """Announces, by the window's signals, when it is ``ready``, or why it ``failed``."""
+    """Emits the window's ``ready`` when the first numbers are shown, or ``failed`` with the reason."""
 
     def __init__(self, window: "MainWindow", source: "Source | Scene") -> None:
         super().__init__(window)
@@ -40,27 +40,27 @@ class WindowStart(QObject):
         self.loader.loaded.connect(self._on_loaded)
 
     def load(self) -> None:
-        """Begin to load torch in a thread once the window is painted, not to slow that down; the workspace follows."""
+        """Load torch in a thread, once the window is painted so as not to slow that down; the workspace follows."""
         if self._painted:
             self._on_first_painted()
         else:
             self._window.first_painted.connect(self._on_first_painted, Qt.ConnectionType.QueuedConnection)
 
     def note_painted(self) -> None:
-        """Take notice that the window was painted."""
+        """Record that the window was painted."""
         if not self._painted:
             self._painted = True
             self._window.first_painted.emit()
 
     @Slot(str)
     def give_up(self, problem: str) -> None:
-        """Say why there will be no first numbers; once there were some, do nothing."""
+        """Say why there are no first numbers; if there are some already, do nothing."""
         if not self._computed:
             self.welcome.setText(problem)
             self._window.failed.emit(problem)
 
     def stop(self) -> None:
-        """End the thread that loads; may be called twice."""
+        """End the loading thread; may be called twice."""
         self.stopped = True
         self.loader.stop()
 
@@ -71,7 +71,7 @@ class WindowStart(QObject):
 
     @Slot(str)
     def _on_loaded(self, problem: str) -> None:
-        if self.stopped:  # closed while it loaded: a worker made now would never end
+        if self.stopped:  # closed while loading: a worker created now would never end
             return
         first = self.loader.first
         if problem or first is None:
@@ -113,7 +113,7 @@ class WindowStart(QObject):
             return
         playground = self._window.playground
         if self._rounds < MOST_ROUNDS and playground is not None and not playground.canvas.painted:
-            self._rounds += 1  # a layout that was still to be done put the painting off
+            self._rounds += 1  # a pending layout delayed the painting
             QApplication.postEvent(self, QEvent(_SHOWN), _AFTER_PAINTING)
             return
         self.loader.go_on()

@@ -1,4 +1,4 @@
-"""What the dialogs of this folder are put together from: buttons, scrolled parts, and questions for files."""
+"""Parts of dialogs: buttons, scroll areas, and questions for files."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFileDialog, QFrame, QPushButton, QScrollArea, QWi
 
 
 def button(text: str, about: str) -> QPushButton:
-    """Return a button that Enter does not press: in a field, Enter is for the field."""
+    """Return a button that Enter does not press, so that Enter stays with the field."""
     made = QPushButton(text)
     made.setToolTip(about)
     made.setAutoDefault(False)
@@ -16,7 +16,7 @@ def button(text: str, about: str) -> QPushButton:
 
 
 def scrolled(inside: QWidget) -> QScrollArea:
-    """Return a part in an area that scrolls up and down where it has no room."""
+    """Return a widget in an area that scrolls vertically."""
     area = QScrollArea()
     area.setWidgetResizable(True)
     area.setFrameShape(QFrame.Shape.NoFrame)
@@ -26,7 +26,7 @@ def scrolled(inside: QWidget) -> QScrollArea:
 
 
 def ask_where(parent: QWidget, title: str, name_filter: str, name: str, then: Callable[[Path], object]) -> QFileDialog:
-    """Ask where to save a file, and go on with the answer."""
+    """Ask where to save a file, and call ``then`` with the answer."""
     dialog = _dialog(parent, title, name_filter, then)
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
     dialog.setDefaultSuffix(Path(name).suffix.removeprefix("."))
@@ -36,7 +36,7 @@ def ask_where(parent: QWidget, title: str, name_filter: str, name: str, then: Ca
 
 
 def ask_which(parent: QWidget, title: str, name_filter: str, then: Callable[[Path], object]) -> QFileDialog:
-    """Ask for a file that is there, and go on with the answer."""
+    """Ask for an existing file, and call ``then`` with the answer."""
     dialog = _dialog(parent, title, name_filter, then)
     dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
     dialog.open()

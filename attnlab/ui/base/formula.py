@@ -11,12 +11,12 @@ from PySide6.QtSvg import QSvgRenderer
 from attnlab.ui.base.theme import font
 
 _EM = 48.0  # the size at which formulas are set, in pixels; drawings are scaled from it
-_INK = "#010203"  # a colour nobody uses, to be replaced by the one asked for
+_INK = "#010203"  # a colour used nowhere else, replaced by the one asked for
 
 
 @dataclass(frozen=True, slots=True)
 class _Set:
-    """A formula as it was set: its drawing, or None for plain text, and its box in units of the type's size."""
+    """A typeset formula: its drawing, or None for plain text, and its box in units of the font size."""
 
     drawing: bytes | None
     width: float
@@ -36,7 +36,7 @@ def formula_ascent(latex: str, size_px: float) -> float:
 
 
 def is_typeset(latex: str) -> bool:
-    """Tell whether a formula could be set; if not it is drawn as its plain text."""
+    """Return whether a formula could be typeset; if not, it is drawn as plain text."""
     return _set(latex).drawing is not None
 
 
@@ -126,7 +126,7 @@ def _plain(latex: str) -> _Set:
 
 
 def _svg(latex: str) -> bytes:
-    # Imported here, as this takes a fifth of a second and the first window must not wait for it.
+    # Imported here, as it takes a fifth of a second and must not delay the first window.
     with warnings.catch_warnings():
         # WORKAROUND ziamath 0.13 opens its font by importlib.resources.path, which Python 3.11 and 3.12 deprecate.
         warnings.simplefilter("ignore", DeprecationWarning)

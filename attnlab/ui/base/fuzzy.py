@@ -1,15 +1,15 @@
-"""Fuzzy matching of what a person types against titles: letters in order, ranked by how well they sit."""
+"""Fuzzy matching of typed text with titles: letters in order, ranked by where they match."""
 
 from dataclasses import dataclass
 
 _START, _RUN, _GAP, _LATE = 10.0, 6.0, 0.6, 0.15
 _NEVER = float("-inf")
-_PIECE = 3  # so many letters in a row are a piece of a word
+_PIECE = 3  # this many letters in a row match anywhere in a word
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """How well a query fits a text, and which of its characters were met; greater is better."""
+    """How well a query fits a text (a greater score is better), and which characters of the text match."""
 
     score: float
     places: tuple[int, ...]
@@ -34,10 +34,10 @@ def match(query: str, text: str) -> Match | None:
 
 
 def close(query: str, text: str) -> Match | None:
-    """Return a match as :func:`match` does, but None where its letters lie scattered: nobody means such a text.
+    """Return a match as :func:`match` does, but None if its letters are scattered: such a text is hardly meant.
 
-    A letter sits where a word begins, follows another one, or is of a word whose first letter was met; three that
-    follow one another sit anywhere.
+    A letter counts if it begins a word, follows another match, or belongs to a word whose first letter matches;
+    three in a row count anywhere.
     """
     found = match(query, text)
     if found is None:
@@ -55,12 +55,12 @@ def close(query: str, text: str) -> Match | None:
 
 
 def _table(wanted: list[str], letters: list[str], starts: list[bool]) -> tuple[list[list[float]], list[list[int]]]:
-    """Fill best[i][j], the best score with letter i of the query met at j, and where letter i - 1 then was."""
+    """Return best[i][j], the best score with letter i of the query matched at j, and the place of letter i - 1 then."""
     best: list[list[float]] = []
     came_from: list[list[int]] = []
     for row, letter in enumerate(wanted):
         scores, origins = [_NEVER] * len(letters), [-1] * len(letters)
-        reach, reach_at = _NEVER, -1  # the best of the row above that lies before j, less what the gap costs
+        reach, reach_at = _NEVER, -1  # the best of the row above before j, minus the cost of the gap
         for j, candidate in enumerate(letters):
             if row and j:
                 reach -= _GAP

@@ -42,7 +42,7 @@ def pixmap(name: str, colour: str, size_px: int = 20, ratio: float = 1.0) -> QPi
 @lru_cache(maxsize=1024)  # about 4 kB each; a theme change needs about 400, and drawing them took a tenth of its time
 def _image(name: str, colour: str, side: int) -> QImage:
     """Return an icon drawn ``side`` pixels wide and high."""
-    drawing = _renderer(name, colour)  # first, as an error in the midst of painting would take the program along
+    drawing = _renderer(name, colour)  # first, as an error during painting would crash the program
     made = QImage(QSize(side, side), QImage.Format.Format_ARGB32_Premultiplied)
     made.fill(Qt.GlobalColor.transparent)
     painter = QPainter(made)

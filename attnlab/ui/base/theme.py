@@ -1,4 +1,4 @@
-"""The look of the program: which palette is on, the application's fonts by role, and the style sheet."""
+"""The look of the program: the palette in use, the application's fonts by role, and the style sheet."""
 
 import re
 from html import escape
@@ -36,7 +36,7 @@ ROLES = tuple(_ROLES)
 
 
 def apply_theme(app: QApplication, choice: str, type_size: int) -> Palette:
-    """Dress the application: style, palette, font and style sheet; return the palette for what paints itself.
+    """Set the application's style, palette, font and style sheet; return the palette for widgets that paint themselves.
 
     ``choice`` is system or the name of a palette; ``type_size`` is in per cent of 13 pixels. For "system", call it
     again when ``app.styleHints().colorSchemeChanged`` is emitted.
@@ -45,18 +45,18 @@ def apply_theme(app: QApplication, choice: str, type_size: int) -> Palette:
     hints = app.styleHints()
     hints.setColorScheme(_scheme(PALETTES[choice]) if choice in PALETTES else Qt.ColorScheme.Unknown)
     palette = palette_for(choice, hints.colorScheme())
-    if not app.styleSheet():  # the first time: under a style sheet a style hides its name
+    if not app.styleSheet():  # only the first time: under a style sheet the style does not tell its name
         app.setStyle("Fusion")
     app.setPalette(qt_palette(palette))
     app.setFont(_application_font(type_size))
     sheet = style_sheet(palette, type_size)
-    if sheet != app.styleSheet():  # setting it again would polish every widget for nothing
+    if sheet != app.styleSheet():  # setting it again would restyle every widget
         _replace_sheet(app, sheet)
     return palette
 
 
 def _replace_sheet(app: QApplication, sheet: str) -> None:
-    """Replace the style sheet. Removes the old one first, over which Qt would restyle each widget once per ancestor."""
+    """Replace the style sheet; remove the old one first, or Qt would restyle each widget once per ancestor."""
     if app.styleSheet():
         quiet = _WithoutStyleChange()
         app.installEventFilter(quiet)
@@ -67,7 +67,7 @@ def _replace_sheet(app: QApplication, sheet: str) -> None:
 
 @guarded
 class _WithoutStyleChange(QObject):
-    """Blocks style changes of widgets while there is no style sheet, which would lay them out twice."""
+    """Blocks style changes of widgets while there is no style sheet, to avoid a second layout."""
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         return event.type() == QEvent.Type.StyleChange
@@ -88,7 +88,7 @@ def _scheme(palette: Palette) -> Qt.ColorScheme:
 
 
 def worn() -> Palette:
-    """Return the palette that the application wears now: read from Qt's, so that nobody else has to keep it."""
+    """Return the application's current palette, read from Qt's."""
     role = QPalette.ColorRole
     now = QGuiApplication.palette()
     ground, accent = (now.color(which).name().upper() for which in (role.Window, role.Highlight))
@@ -96,7 +96,7 @@ def worn() -> Palette:
 
 
 def load_fonts() -> tuple[str, ...]:
-    """Register the typefaces the program brings, once, and return the families that are now there."""
+    """Register the shipped typefaces, once, and return their families."""
     if FAMILY not in QFontDatabase.families():
         for name in assets.names("fonts"):
             if name.endswith((".ttf", ".otf")):
@@ -105,7 +105,7 @@ def load_fonts() -> tuple[str, ...]:
 
 
 def dress_type() -> None:
-    """Give a program without a window the typeface of the one with: for what it draws into files."""
+    """Use the window's typeface in a program without a window, for drawing into files."""
     load_fonts()
     if FAMILY not in QGuiApplication.font().families():
         QGuiApplication.setFont(_application_font(100))
@@ -114,7 +114,7 @@ def dress_type() -> None:
 def font(role: str, zoom: float = 1.0) -> QFont:
     """Return the font of a role at the application's size of type, times a zoom; digits are tabular.
 
-    Raises KeyError for a role that is not one of ``ROLES``.
+    Raises KeyError for a role that is not in ``ROLES``.
     """
     size_px, weight = _ROLES[role]
     made = QFont(QGuiApplication.font())
@@ -127,13 +127,13 @@ def font(role: str, zoom: float = 1.0) -> QFont:
 
 
 def scale() -> float:
-    """Return the size of type, 1 being 100 %; read from the application's font, so that nobody else has to keep it."""
+    """Return the size of type, 1 being 100 %, read from the application's font."""
     size_px = QGuiApplication.font().pixelSize()
     return size_px / BASE_PX if size_px > 0 else 1.0
 
 
 def px(length: float) -> int:
-    """Return a length that grows with the size of type, in whole pixels."""
+    """Return a length scaled with the size of type, in whole pixels."""
     return round(length * scale())
 
 
@@ -149,30 +149,30 @@ def mixed(one: str, other: str, share: float) -> str:
 
 
 def dress(widget: QWidget, palette: Palette) -> None:
-    """Let a widget and all in it wear a palette, whatever the application wears."""
+    """Apply a palette to a widget and its children, independent of the application's."""
     if palette is worn():
         widget.setPalette(QPalette())
         restyle(widget, "")
         return
     widget.setPalette(qt_palette(palette))
     ground = f"#{widget.objectName()}, QScrollArea, QScrollArea > QWidget > QWidget {{ background: {palette.ground} }}"
-    sheet = style_sheet(palette, round(100 * scale()))  # before which a widget's own palette counts for little
+    sheet = style_sheet(palette, round(100 * scale()))  # the application's style sheet overrides a widget's palette
     restyle(widget, f"QLabel {{ color: {palette.ink}; background: transparent }} {ground} {sheet}")
 
 
 def restyle(widget: QWidget, sheet: str) -> None:
-    """Give a widget a style sheet of its own unless it has it: polishing again for nothing costs a frame."""
+    """Set a widget's style sheet if it differs: setting it again costs a frame."""
     if widget.styleSheet() != sheet:
         widget.setStyleSheet(sheet)
 
 
 def plain_tip(text: str) -> str:
-    """Return a text for a tool tip that shows it as it is: what looks like markup is escaped."""
+    """Return a text escaped for a tool tip, so that markup in it is shown as plain text."""
     return "<qt>" + escape(text).replace("\n", "<br>") + "</qt>" if "<" in text or "&" in text else text
 
 
 def draw_focus_ring(painter: QPainter, rect: QRectF, palette: Palette, radius: float = 8) -> None:
-    """Draw the ring that shows where the keyboard is, just inside a rectangle."""
+    """Draw the focus ring just inside a rectangle."""
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(QPen(QColor(palette.accent), 2))
@@ -182,7 +182,7 @@ def draw_focus_ring(painter: QPainter, rect: QRectF, palette: Palette, radius: f
 
 
 def round_corners(window: QMenu | QWidget) -> None:
-    """Let the corners of a menu or popup be round: what lies outside of them is seen through."""
+    """Make the corners of a menu or popup round, transparent outside."""
     window.setWindowFlags(
         window.windowFlags() | Qt.WindowType.FramelessWindowHint | Qt.WindowType.NoDropShadowWindowHint
     )
@@ -190,9 +190,9 @@ def round_corners(window: QMenu | QWidget) -> None:
 
 
 def cut_corners(window: QWidget, radius: float) -> None:
-    """Cut a popup's corners off: without a compositor what is seen through would be black. Call it at each resize."""
+    """Cut off a popup's corners: without a compositor, transparent ones would be black. Call this at each resize."""
     if QGuiApplication.platformName() != "xcb":
-        return  # elsewhere there is always one, and smooth corners look better
+        return  # other platforms always have a compositor, and smooth corners look better
     path = QPainterPath()
     path.addRoundedRect(QRectF(window.rect()), radius, radius)
     window.setMask(QRegion(path.toFillPolygon().toPolygon()))
@@ -235,12 +235,12 @@ def qt_palette(palette: Palette) -> QPalette:
 
 
 def disabled_ink(palette: Palette) -> str:
-    """Return the colour of text that cannot be used just now; WCAG asks no contrast of it."""
+    """Return the colour of disabled text, for which WCAG requires no contrast."""
     return mixed(palette.muted, palette.surface, 0.45)
 
 
 def style_sheet(palette: Palette, type_size: int = 100) -> str:
-    """Return the style sheet with the palette's colours and the sizes put in; raises KeyError for an unknown name."""
+    """Return the style sheet with the palette's colours and sizes filled in; raises KeyError for an unknown name."""
     values = {
         name: getattr(palette, name)
         for name in ("ground", "surface", "hairline", "ink", "muted", "accent", "on_accent", "control", "hatch", "bad")
@@ -253,7 +253,7 @@ def style_sheet(palette: Palette, type_size: int = 100) -> str:
     values["chevron"] = assets.path("icons/chevron.svg").as_posix()
     values |= {f"px{size}": f"{max(1, round(size * _clamped(type_size) / 100))}px" for size in (11, 26)}
     sheet = assets.read_text("style.qss")
-    if QGuiApplication.platformName() == "xcb":  # where nothing may be seen through, and corners would be black
+    if QGuiApplication.platformName() == "xcb":  # transparency may be unsupported, and corners would be black
         sheet += "\nQMenu { border-radius: 0; }\n"
     return re.sub(r"@(\w+)", lambda found: values[found[1]], sheet)
 

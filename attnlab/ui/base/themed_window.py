@@ -1,4 +1,4 @@
-"""A window with settings: theme and size of type, changed while it is open, saved, and shown everywhere."""
+"""A window with settings such as theme and size of type, which are applied at once and saved."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -15,14 +15,14 @@ from attnlab.ui.base.motion import set_reduced_motion
 from attnlab.ui.base.theme import CHOICES, TYPE_SIZES, apply_theme
 
 UNSEEN = {"recent", "figure", "history_mib"}
-"""Settings that change nothing on screen."""
+"""Settings without an effect on the screen."""
 
 
 class Themed(Protocol):
     """A part of a window that is painted in the colours of the theme."""
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours."""
+        """Use the colours of another theme."""
 
 
 class ThemedWindow(QMainWindow):
@@ -42,7 +42,7 @@ class ThemedWindow(QMainWindow):
         return self._remember
 
     def parts(self) -> Iterable[Themed]:
-        """Return the parts that exist by now."""
+        """Return the parts that exist so far."""
         raise NotImplementedError
 
     def say(self, sentence: str) -> None:

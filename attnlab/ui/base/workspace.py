@@ -1,4 +1,4 @@
-"""Workspaces and the window that hosts them, as each sees the other."""
+"""The interfaces between workspaces and the window that hosts them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,19 +14,19 @@ from attnlab.ui.base.themed_window import ThemedWindow
 
 
 class Workspace(Protocol):
-    """What the window needs of a workspace. It is made when it is first needed, and then kept."""
+    """A workspace as the window sees it; created when first needed, and then kept."""
 
     def pages(self) -> tuple[QWidget, QWidget, QWidget]:
         """Return the bar above, the body, and the bar below; called when the workspace is first shown."""
 
     def shown(self) -> None:
-        """Called after the pages became visible."""
+        """React to the pages becoming visible."""
 
     def hidden(self) -> None:
-        """Called after the pages were hidden."""
+        """React to the pages being hidden."""
 
     def arrange(self, width: int) -> None:
-        """Lay the pages out for a width in pixels."""
+        """Lay out the pages for a width in pixels."""
 
     def set_palette(self, palette: Palette) -> None:
         """Paint in other colours, at the current size of type."""
@@ -35,10 +35,10 @@ class Workspace(Protocol):
         """Show a sentence in the line for messages; "" clears it."""
 
     def take_key(self, key: Qt.Key) -> bool:
-        """Handle a key that no field took, whichever workspace is shown; return whether it was handled."""
+        """Handle a key that no field took, in any workspace; return whether it was handled."""
 
     def escape(self) -> None:
-        """Leave the innermost thing that is open; called for Escape while the workspace is shown."""
+        """Close the innermost open thing; called for Escape while the workspace is shown."""
 
     def stop(self) -> None:
         """End threads, processes and timers; may be called twice."""
@@ -51,7 +51,7 @@ class Host(ThemedWindow):
     """The window as its workspaces see it."""
 
     ready = Signal()
-    """The playground exists and its first numbers are shown."""
+    """Emitted when the playground exists and its first numbers are shown."""
 
     actions_list: ActionList
 
@@ -66,7 +66,7 @@ class Host(ThemedWindow):
         raise NotImplementedError
 
     def show_workspace(self, name: str) -> None:
-        """Show a workspace; the first one as long as the window is loading."""
+        """Show a workspace; while the window is loading, the first one."""
         raise NotImplementedError
 
     def workspace(self, kind: "WorkspaceKind[W]", *, make: bool = True) -> W | None:
