@@ -312,7 +312,7 @@ class _Answer(dict[str, object]):
         ((None, None), None, r"x\[0\] is None.*output_attentions=True"),
         ((torch.ones(1, 1, 2, 2), torch.ones(2, 2)), None, r"x\[1\] has the shape \[2, 2\]; every layer needs"),
         ((torch.ones(0, 1, 2, 2),), None, "at least one batch item"),
-        ((torch.ones(1, 1, 2, 2), torch.ones(1, 1, 3, 3)), None, r"x\[1\] has \[1, 3, 3\] and x\[0\] \[1, 2, 2\]"),
+        ((torch.ones(1, 1, 2, 2), torch.ones(1, 1, 3, 3)), None, r"x\[1\] has \[1, 3, 3\] per batch item, but x\[0\]"),
         (np.eye(3), ["a", "b"], r"tokens has 2 labels; x \[3, 3\] needs 3"),
         (np.ones((2, 3)), ["a", "b"], r"needs a pair \(query_tokens, key_tokens\)"),
         (np.ones((2, 3)), (["a", "b"], ["a", "b"]), r"tokens\[1\] has 2 labels; x \[2, 3\] needs 3, one for each key"),

@@ -1,4 +1,4 @@
-"""A label of one line that ends in … where it has no room for all of its text, which its tool tip then says whole."""
+"""A label of one line that shortens its text with … to fit; its tool tip then shows the whole text."""
 
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent
@@ -10,7 +10,7 @@ from attnlab.ui.base.theme import plain_tip
 
 @guarded
 class ElidedLabel(QLabel):
-    """Takes the room that is left; ``text`` is the whole text, ``shown`` what of it can be read."""
+    """Takes the space that is left; ``text`` is the whole text, ``shown`` the visible part."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -20,7 +20,7 @@ class ElidedLabel(QLabel):
 
     @property
     def shown(self) -> str:
-        """What of the text can be read; nothing where there is no room for a word."""
+        """The visible part of the text; "" if there is no room for a word."""
         whole, room = self.text(), self.contentsRect().width()
         short = self.fontMetrics().elidedText(whole, Qt.TextElideMode.ElideRight, room)
         return short if len(short) > 4 or short == whole else ""

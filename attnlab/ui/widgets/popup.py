@@ -11,7 +11,7 @@ from attnlab.ui.base.theme import cut_corners, round_corners
 
 @guarded
 class Popup(QFrame):
-    """A window that closes with Esc or a click elsewhere; paints its own ground, as a see-through window must."""
+    """A window that closes with Esc or a click elsewhere; it paints its own background, as it is transparent."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, Qt.WindowType.Popup)

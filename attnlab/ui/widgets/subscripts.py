@@ -10,7 +10,7 @@ _SMALLER, _LOWER = 0.78, 0.22
 
 
 def spans(text: str) -> tuple[tuple[str, bool], ...]:
-    """Return the text in pieces, and of each whether it is a subscript; only one letter before _ makes one."""
+    """Return the text in pieces, each with whether it is a subscript; a subscript follows _ after a single letter."""
     pieces: list[tuple[str, bool]] = []
     at = 0
     for found in _SUBSCRIPT.finditer(text):
@@ -20,12 +20,12 @@ def spans(text: str) -> tuple[tuple[str, bool], ...]:
 
 
 def text_width(text: str, font: QFont) -> float:
-    """Return the width in pixels of a text as ``draw_text`` draws it."""
+    """Return the width in pixels of a text drawn by ``draw_text``."""
     return sum(QFontMetricsF(_font(font, low)).horizontalAdvance(piece) for piece, low in spans(text))
 
 
 def draw_text(painter: QPainter, x: float, middle: float, text: str, font: QFont) -> float:
-    """Draw a text, its capitals' height centred on ``middle``, in the painter's pen; return where it ends."""
+    """Draw a text in the painter's pen, its capitals centred vertically on ``middle``; return its right end."""
     metrics = QFontMetricsF(font)
     baseline = middle + metrics.capHeight() / 2
     for piece, low in spans(text):

@@ -1,4 +1,4 @@
-"""A card's ground: a rounded surface that other widgets lie on."""
+"""The background of a card: a rounded surface under other widgets."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
@@ -12,14 +12,14 @@ RADIUS = 12
 
 @guarded
 class Surface(QWidget):
-    """Paints its ground in the palette's surface; what lies on it is its owner's."""
+    """Paints the palette's surface colour; the owner adds the content."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._palette = LIGHT
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours from now on."""
+        """Use a theme's colours."""
         self._palette = palette
         self.update()
 

@@ -92,7 +92,7 @@ def test_nothing_at_all_is_drawn_as_nothing(curves: Curves, style: str) -> None:
         curves.show_curves([Curve("none", x, y, "key", style)], x_label="x", y_label="y", log_y=True)  # type: ignore[arg-type]
         curves.grab()
         assert curves.tool_tip(curves.plot.rect().center().toPointF()) == ""
-        assert curves.accessibleDescription() == "none: nothing"
+        assert curves.accessibleDescription() == "none: no values"
 
 
 def test_bars_of_two_curves_stand_beside_one_another_on_zero(curves: Curves) -> None:

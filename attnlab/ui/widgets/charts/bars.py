@@ -1,4 +1,4 @@
-"""A list of horizontal bars: labels left, values right, one of them current, masked ones said to be so."""
+"""A list of horizontal bars: labels left, values right; one is current, masked ones are labelled so."""
 
 import math
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ _STEPS = {
 
 
 def value_text(value: float) -> str:
-    """Return a value in four decimals, in powers of ten where those would hide it, or NaN, ∞, −∞."""
+    """Return a value with four decimals, in scientific notation if those would hide it, or NaN, ∞, −∞."""
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):
@@ -46,9 +46,9 @@ def value_text(value: float) -> str:
 
 
 def lengths(values: Sequence[float], masked: Sequence[bool]) -> list[tuple[float, float]]:
-    """Return where each bar starts and ends, 0 to 1 of the room; masked and non-finite ones have none.
+    """Return the start and end of each bar, from 0 to 1 of the width; masked and non-finite ones have length 0.
 
-    The longest bar fills the room. Negative values grow left of a zero that is the same in all rows.
+    The range of the values fills the width. Negative values extend left of a zero that all rows share.
     """
     finite = [v if math.isfinite(v) and not hidden else 0.0 for v, hidden in zip(values, masked, strict=True)]
     low, high = min([*finite, 0.0]), max([*finite, 0.0])
@@ -57,13 +57,13 @@ def lengths(values: Sequence[float], masked: Sequence[bool]) -> list[tuple[float
         return [(0.0, 0.0)] * len(finite)
     low, high, finite = low / widest, high / widest, [v / widest for v in finite]  # 1e308 − −1e308 is infinite
     zero = -low / (high - low)
-    ends = [min(zero + v / (high - low), 1.0) for v in finite]  # which rounding may carry beyond the room
+    ends = [min(zero + v / (high - low), 1.0) for v in finite]  # rounding could exceed 1
     return [(min(zero, end), max(zero, end)) for end in ends]
 
 
 @guarded
 class BarList(QAbstractScrollArea):
-    """Shows values as bars and emits which one was clicked; only the rows in sight are drawn."""
+    """Shows values as bars and emits the one clicked; only visible rows are drawn."""
 
     bar_clicked = Signal(int)
 
@@ -105,13 +105,13 @@ class BarList(QAbstractScrollArea):
         current: int | None = None,
         title: str = "",
     ) -> None:
-        """Show one bar for each label; ``title`` names the list to those who cannot see it.
+        """Show one bar for each label; ``title`` names the list for screen readers.
 
-        Raises ValueError when labels, values and masked are not of one length.
+        Raises ValueError if labels, values and masked differ in length.
         """
         hidden = tuple(masked) if masked is not None else (False,) * len(labels)
         if not len(labels) == len(values) == len(hidden):
-            raise ValueError(f"{len(labels)} labels, {len(values)} values and {len(hidden)} masks are not as many")
+            raise ValueError(f"{len(labels)} labels, {len(values)} values and {len(hidden)} masks differ in number")
         resized = len(labels) != len(self._labels)
         self._labels, self._masked = tuple(labels), hidden
         self._values = tuple(float(value) for value in values)
@@ -128,12 +128,12 @@ class BarList(QAbstractScrollArea):
         self.viewport().update()
 
     def row_rect(self, index: int) -> QRect:
-        """Return where a row lies in the viewport."""
+        """Return the rectangle of a row in the viewport."""
         top = index * self._row_height() - self.verticalScrollBar().value()
         return QRect(0, top, self.viewport().width(), self._row_height())
 
     def row_text(self, index: int) -> str:
-        """Return what stands at the right of a row."""
+        """Return the text at the right of a row."""
         return "masked" if self._masked[index] else value_text(self._values[index])
 
     def _row_height(self) -> int:
@@ -144,7 +144,7 @@ class BarList(QAbstractScrollArea):
         return row if 0 <= row < len(self._labels) else None
 
     def _show(self, row: int) -> None:
-        """Scroll so that a row is in sight, in the height asked for, which may not be given yet."""
+        """Scroll a row into view, assuming the requested height, which the layout may not have given yet."""
         bar, high = self.verticalScrollBar(), self._row_height()
         bar.setValue(max(min(bar.value(), row * high), (row + 1) * high - self.maximumHeight()))
 
@@ -160,7 +160,7 @@ class BarList(QAbstractScrollArea):
         bar.setPageStep(height)
 
     def _columns(self) -> tuple[int, int, int]:
-        """Return the width of the labels, that of the values, and the gap."""
+        """Return the widths of the labels, of the values and of the gap."""
         gap, width = px(8), self.viewport().width()
         metrics = QFontMetrics(font("strong"))
         values = max(metrics.horizontalAdvance("−0.0000"), metrics.horizontalAdvance("masked"))
@@ -215,7 +215,7 @@ class BarList(QAbstractScrollArea):
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and event.key() in _STEPS:
-            event.accept()  # or a shortcut of the window takes the arrows
+            event.accept()  # otherwise a shortcut of the window would take the arrows
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -288,7 +288,7 @@ class BarList(QAbstractScrollArea):
         colour = p.role(self._role)
         thick = px(12)
         bar = QRectF(room.x() + start * room.width(), room.center().y() - thick / 2, 0, thick)
-        bar.setWidth(max((end - start) * room.width(), 1.0))  # even nothing has a line where it would begin
+        bar.setWidth(max((end - start) * room.width(), 1.0))  # 0 is drawn as a line
         empty = self._masked[row] or not math.isfinite(self._values[row])
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(p.hatch if empty else colour if current else mixed(colour, p.surface, 0.55)))

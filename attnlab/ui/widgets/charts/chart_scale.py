@@ -1,4 +1,4 @@
-"""How values lie on the pixels of a chart: the scale, round ticks, and as few points as pixels can show."""
+"""From values to the pixels of a chart: the scale, round ticks, and curves reduced to the points that pixels show."""
 
 import math
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Values from 0 to ``right_value`` across and ``low`` to ``high`` upwards in an area of pixels."""
+    """Maps x from 0 to ``right_value`` and y from ``low`` to ``high`` to an area in pixels."""
 
     area: QRectF
     right_value: float
@@ -24,21 +24,21 @@ class Scale:
     left_value: float = 0.0
 
     def x(self, value: float) -> float:
-        """Return where an x lies."""
+        """Return the pixel of an x."""
         share = (value - self.left_value) / (self.right_value - self.left_value)
         return self.area.left() + share * self.area.width()
 
     def value_x(self, pixel: float) -> float:
-        """Return which x lies at a pixel."""
+        """Return the x at a pixel."""
         share = (pixel - self.area.left()) / max(self.area.width(), 1.0)
         return self.left_value + share * (self.right_value - self.left_value)
 
     def y(self, value: float) -> float:
-        """Return where a y lies; NaN for what has no place."""
+        """Return the pixel of a y; NaN if the scale does not contain it."""
         return float(self.ys(np.array([value]))[0])
 
     def ys(self, values: Floats) -> Floats:
-        """Return where many y lie."""
+        """Return the pixels of many y."""
         if self.log:
             low, high = math.log10(self.low), math.log10(self.high)
             placed = np.log10(values, where=values > 0, out=np.full(values.shape, np.nan))
@@ -50,9 +50,9 @@ class Scale:
 def decimated(
     x: NDArray[np.floating], y: NDArray[np.floating], left: float, right: float, pixels: int
 ) -> tuple[Floats, Floats]:
-    """Return the least and the largest y of each pixel, in the order they come, so that no spike is lost.
+    """Return the minimum and the maximum y of each pixel, in their order, so that no spike is lost.
 
-    ``x`` rises. Few points come back as they are; of a pixel without a finite y, one NaN stays as a gap.
+    ``x`` ascends. Few points are returned unchanged; a pixel without a finite y keeps one NaN, as a gap.
     """
     at: Floats = np.asarray(x, dtype=np.float64)
     all_y: Floats = np.asarray(y, dtype=np.float64)
@@ -68,7 +68,7 @@ def decimated(
 
 
 def polylines(x: Floats, y: Floats, scale: Scale) -> Iterator[QPolygonF]:
-    """Yield what is drawn of a curve, in pixels: a line for each stretch without a gap."""
+    """Yield the polylines of a curve in pixels, one for each stretch without a gap."""
     down = scale.ys(y)
     across = scale.area.left() + (x - scale.left_value) / (scale.right_value - scale.left_value) * scale.area.width()
     there = np.isfinite(down)
@@ -80,7 +80,7 @@ def polylines(x: Floats, y: Floats, scale: Scale) -> Iterator[QPolygonF]:
 
 
 def ticks(low: float, high: float, log: bool, most: int) -> list[float]:
-    """Return round values from ``low`` to ``high``, about ``most`` of them at most: 1, 2 or 5 times a power of ten."""
+    """Return round values from ``low`` to ``high``, about ``most`` at most: 1, 2 or 5 times a power of ten."""
     if not (math.isfinite(low) and math.isfinite(high) and high > low):
         return []
     if log:
@@ -102,7 +102,7 @@ def _log_ticks(low: float, high: float, most: int) -> list[float]:
 
 
 def tick_text(value: float) -> str:
-    """Return a tick's value, short."""
+    """Return a tick's value as a short text."""
     if abs(value) >= 1000 and value == round(value):
         return f"{value:,.0f}".replace("-", "−")
     return f"{value:.4g}".replace("-", "−").replace("e−0", "e−")

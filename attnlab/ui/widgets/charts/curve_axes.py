@@ -1,4 +1,4 @@
-"""The ground that curves are drawn on: a plot that leaves the mouse alone, and axes that people can read."""
+"""The plot that curves are drawn on, without mouse interaction, and its axes."""
 
 from collections.abc import Callable, Sequence
 
@@ -16,7 +16,7 @@ from attnlab.ui.widgets.charts.plots import pg
 
 Floats = NDArray[np.float64]
 LARGEST = 1e100
-"""What lies beyond is drawn here: the plot squares and subtracts."""
+"""Greater values are drawn at this limit: the plot squares and subtracts them."""
 _PRESSES = (QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonRelease, QEvent.Type.MouseButtonDblClick)
 _PASSED_ON = (QEvent.Type.Wheel, QEvent.Type.ContextMenu)
 
@@ -33,9 +33,9 @@ class Plot(PlotArea):
         self.show_axes(False)
 
     def show_axes(self, on: bool) -> None:
-        """Show the axes, or none: those of nothing would be numbers that nobody measured."""
+        """Show or hide the axes; a plot without curves has none."""
         for name in ("left", "bottom"):
-            if self.getAxis(name).isVisible() != on:  # showing it again would lay all out anew
+            if self.getAxis(name).isVisible() != on:  # showing it again would repeat the layout
                 self.getAxis(name).setVisible(on)
 
     def set_palette(self, palette: Palette) -> None:
@@ -65,7 +65,7 @@ class Plot(PlotArea):
 
 
 class Axis(pg.AxisItem):  # type: ignore[misc]
-    """An axis with true minus signs, and no powers of ten put into its label."""
+    """An axis with true minus signs and no powers of ten in its label."""
 
     def __init__(self, orientation: str) -> None:
         super().__init__(orientation)
@@ -76,7 +76,7 @@ class Axis(pg.AxisItem):  # type: ignore[misc]
 
 
 def on_axis(values: Sequence[float] | NDArray[np.floating], log: bool) -> Floats:
-    """Return where values lie on an axis; NaN for those that have no place on it."""
+    """Return the positions of values on an axis; NaN for values that it cannot show."""
     array = np.asarray(values, dtype=np.float64)
     array = np.where(np.isfinite(array), array, np.nan)
     if not log:
@@ -85,7 +85,7 @@ def on_axis(values: Sequence[float] | NDArray[np.floating], log: bool) -> Floats
 
 
 def padded(low: float, high: float, from_zero: bool = False) -> tuple[float, float]:
-    """Return a range with room at both ends; none at an end that is 0, so that bars stand on the axis."""
+    """Return a range with a margin at each end; none at an end that is 0, so that bars stand on the axis."""
     room = (high - low or abs(high) or 1.0) * 0.05
     return (low if from_zero and low == 0 < high else low - room), (
         high if from_zero and high == 0 > low else high + room
@@ -93,8 +93,8 @@ def padded(low: float, high: float, from_zero: bool = False) -> tuple[float, flo
 
 
 def log_ticks(low: float, high: float) -> list[list[tuple[float, str]]]:
-    """Return the ticks of a logarithmic axis that shows 10^low to 10^high: powers of ten, or 1, 2, 5 for few."""
-    powers = range(max(int(np.floor(low)), -323), min(int(np.ceil(high)), 308) + 1)  # more, no float holds
+    """Return the ticks of a logarithmic axis from 10^low to 10^high: powers of ten, with 2 and 5 times them if few."""
+    powers = range(max(int(np.floor(low)), -323), min(int(np.ceil(high)), 308) + 1)  # the range of floats
     factors = (1, 2, 5) if high - low < 2.5 else (1,)
     step = max(1, round((high - low) / 6))
     shown = [float(f * 10.0**p) for p in powers if p % step == 0 for f in factors]

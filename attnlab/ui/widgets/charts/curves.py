@@ -1,4 +1,4 @@
-"""Several named curves or bars in one plot, with their names above it. Loading this file loads pyqtgraph."""
+"""Several named curves or bars in one plot, with a legend above. Importing this module loads pyqtgraph."""
 
 import math
 from collections.abc import Sequence
@@ -37,11 +37,11 @@ class Curve:
 
 
 class Curves(Surface):
-    """A card with curves, points and bars; resting on the plot tells the numbers of the nearest point."""
+    """A card with curves, points and bars; a tool tip shows the values of the nearest point."""
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._title = QLabel(title, self)  # with a parent, or showing it would open a window
+        self._title = QLabel(title, self)  # with a parent: without one it would open as a window
         self._title.setTextFormat(Qt.TextFormat.PlainText)
         self._title.setProperty("role", "title")
         self._title.setVisible(bool(title))
@@ -68,7 +68,7 @@ class Curves(Surface):
         return self._curves
 
     def set_palette(self, palette: Palette) -> None:
-        """Take a theme's colours, and the present size of type."""
+        """Use a theme's colours, and the present size of type."""
         self._palette = palette
         self.plot.set_palette(palette)
         self.setMinimumHeight(px(220))
@@ -86,7 +86,7 @@ class Curves(Surface):
         log_y: bool = False,
         x_ticks: Ticks | None = None,
     ) -> None:
-        """Show curves; what is NaN, ∞ or, on a logarithmic axis, not above 0 leaves a gap.
+        """Show curves; NaN, ∞ and, on a logarithmic axis, values not above 0 leave gaps.
 
         ``x_ticks`` puts texts at positions instead of round numbers.
         """
@@ -97,7 +97,7 @@ class Curves(Surface):
         self.setAccessibleDescription("; ".join(_described(curve) for curve in self._curves))
 
     def tool_tip(self, at: QPointF) -> str:
-        """Return what the tool tip says at a point of the plot: the nearest value there is, "" outside."""
+        """Return the tool tip at a point of the plot: the nearest value, "" outside."""
         box = self.plot.getViewBox()
         if not box.sceneBoundingRect().contains(at):
             return ""
@@ -114,7 +114,7 @@ class Curves(Surface):
         return f"{curve.name}\n{self._labels[0]} {self._x_ticks.get(x, _exact(x))}: {_exact(y)}"
 
     def _distances(self, x: Floats, y: Floats, at: QPointF) -> Floats:
-        """Return how many pixels each point is from a place; NaN for those that are not drawn."""
+        """Return the distance in pixels of each point from a place; NaN for points that are not drawn."""
         box = self.plot.getViewBox()
         (left, right), (low, high) = box.viewRange()
         rect = box.sceneBoundingRect()
@@ -138,7 +138,7 @@ class Curves(Surface):
         self._draw_keys()
 
     def _placed(self) -> list[tuple[Floats, Floats]]:
-        """Return each curve's points as they lie on the axes; bars of several curves stand beside one another."""
+        """Return each curve's points in coordinates of the axes; bars of several curves stand side by side."""
         bars = [curve for curve in self._curves if curve.style == "bars"]
         placed = []
         for curve in self._curves:
@@ -154,7 +154,7 @@ class Curves(Surface):
         return 0.8 * (step if np.isfinite(step) else 1.0) / sum(c.style == "bars" for c in self._curves)
 
     def _ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return what both axes show: everything; 0 too, where it is on the axis and all lies on one side of it."""
+        """Return the ranges of both axes: all values, and 0 on a linear y axis."""
         nothing = [np.zeros(0)]
         x = np.concatenate(nothing + [x[np.isfinite(y)] for x, y in self._points])
         y = np.concatenate(nothing + [y[np.isfinite(y)] for _, y in self._points])
@@ -166,7 +166,7 @@ class Curves(Surface):
         return padded(x_low, x_high), padded(y_low, y_high, from_zero=bool(room) and not self._log[1])
 
     def _reuse(self, lines: int, bars: int) -> None:
-        """Have so many items of each kind: those there are stay, as making one takes longer than drawing it."""
+        """Have this many items of each kind; existing ones are reused, since creating takes longer than drawing."""
         while len(self._lines) > lines:
             self.plot.removeItem(self._lines.pop())
         while len(self._bars) > bars:
@@ -237,7 +237,7 @@ class Curves(Surface):
 
 @guarded
 class _Key(QWidget):
-    """How a curve is drawn, and its name."""
+    """An entry of the legend: a sample of a curve, and its name."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -287,11 +287,11 @@ def _exact(value: float) -> str:
 
 
 def _described(curve: Curve) -> str:
-    """Return what a curve is, in words: how many points, from where to where."""
+    """Return a curve in words: the number of points and their range."""
     y = np.asarray(curve.y, dtype=np.float64)
     finite = y[np.isfinite(y)]
     if not finite.size:
-        return f"{curve.name}: nothing"
+        return f"{curve.name}: no values"
     if len(y) == 1:
         return f"{curve.name}: {_exact(float(y[0]))} at {_exact(float(curve.x[0]))}"
     return (

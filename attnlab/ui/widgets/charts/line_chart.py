@@ -1,4 +1,4 @@
-"""Long curves that grow while one watches: drawn fast, with a cursor, levels to compare with, and a way to a moment."""
+"""A fast chart of long, growing curves, with a cursor, levels to compare with, and clicks that choose an x."""
 
 import math
 from collections.abc import Sequence
@@ -17,15 +17,15 @@ from attnlab.ui.widgets.charts.chart_scale import Floats, Scale, decimated, poly
 from attnlab.ui.widgets.maps.drawn import Drawn
 
 FAINT = 0.35
-"""How far what is noisy is mixed with the ground."""
+"""How far faint lines are mixed with the background."""
 NEAR, NEAR_MARK = 24, 5
-"""How near to a curve, or to a mark, one has to point to read it, in pixels at 100 %."""
+"""How near the pointer must be to a curve, or to a mark, for its tool tip, in pixels at 100 %."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Line:
-    """A curve of ``y`` over rising ``x``: ``colour`` is a palette's field by name ("accent", "key"); ``faint`` mixes
-    it with the ground, for what is noisy."""
+    """A curve of ``y`` over ascending ``x``: ``colour`` is a palette's field by name ("accent", "key"); ``faint`` mixes
+    it with the background, for noisy curves."""
 
     name: str
     x: NDArray[np.floating]
@@ -45,7 +45,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Upright:
-    """A place on the x axis where something happened, drawn as a thin upright with its name."""
+    """An event on the x axis, drawn as a thin vertical line with its name."""
 
     name: str
     x: float
@@ -53,7 +53,7 @@ class Upright:
 
 @guarded
 class LineChart(Drawn):
-    """Shows lines from x = 0 on; a press announces the x it asks for."""
+    """Shows lines from x = 0 on; emits the x at which the mouse is pressed."""
 
     x_chosen = Signal(float)
 
@@ -76,17 +76,17 @@ class LineChart(Drawn):
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """The values that are drawn to compare with."""
+        """The levels shown."""
         return self._levels
 
     @property
     def marks(self) -> tuple[Upright, ...]:
-        """The places that are marked."""
+        """The marks on the x axis."""
         return self._marks
 
     @property
     def cursor_x(self) -> float | None:
-        """Where the cursor stands."""
+        """The x of the cursor."""
         return self._cursor
 
     def show_lines(
@@ -99,10 +99,10 @@ class LineChart(Drawn):
         levels: Sequence[Level] = (),
         unit: str = "",
     ) -> None:
-        """Show curves over x from 0 to at least ``x_end``; y as far as they reach, or as ``y_range`` says, with its
-        ``unit`` such as "%".
+        """Show curves over x from 0 to at least ``x_end``, and over ``y_range`` or the range of their y, with its ``unit``
+        such as "%".
 
-        On a logarithmic axis what is not above 0 leaves a gap, as does what is not finite on any.
+        Values that are not finite and, on a logarithmic axis, values not above 0 leave gaps.
         """
         self._lines, self._levels, self._log, self._y_range = tuple(lines), tuple(levels), log_y, y_range
         self._unit = f"\N{NO-BREAK SPACE}{unit}" if unit else ""
@@ -119,19 +119,19 @@ class LineChart(Drawn):
             self._arrange()
 
     def show_cursor(self, x: float | None) -> None:
-        """Stand at an x, or nowhere."""
+        """Move the cursor to an x, or remove it."""
         if x != self._cursor:
             self._cursor = x
             self.update()
 
     def scale(self) -> Scale:
-        """Return how values lie on the pixels just now."""
+        """Return the present scale from values to pixels."""
         margin = QFontMetricsF(font("tiny")).horizontalAdvance("0.0000") + px(4)
         area = QRectF(margin, px(6), self.width() - margin - px(6), self.height() - px(6) - px(18))
         return Scale(area, self._x_end, *(self._y_range or self._reach()), self._log)
 
     def tool_tip(self, at: QPointF) -> str:
-        """Return what the tool tip says at a point: x and the values of the curves near it."""
+        """Return the tool tip at a point: x and the values of the curves near it."""
         scale = self.scale()
         if not scale.area.adjusted(-px(4), -px(4), px(4), px(4)).contains(at):
             return ""
@@ -148,7 +148,7 @@ class LineChart(Drawn):
         return "\n".join([*near, *levels, *marked])
 
     def _reach(self) -> tuple[float, float]:
-        """Return the y that there are, with a little room; 0 is on the axis where all lies above it."""
+        """Return the range of y with a small margin; on a linear axis it begins at 0 or below."""
         every = [np.asarray(line.y, dtype=np.float64) for line in self._lines]
         every.append(np.array([level.y for level in self._levels]))
         y: Floats = np.concatenate(every)
@@ -166,7 +166,7 @@ class LineChart(Drawn):
         self.setAccessibleDescription("; ".join([*map(_described, self._lines), *marks]))
 
     def _drawn(self) -> QPixmap:
-        """Return all but the cursor: thousands of points are not to be drawn for every move of it."""
+        """Return a picture of all but the cursor, so that its moves need not redraw thousands of points."""
         ratio, p, scale = self.devicePixelRatioF(), self._palette, self.scale()
         picture = self._blank(p.surface)
         painter = QPainter(picture)
@@ -209,7 +209,7 @@ class LineChart(Drawn):
                 pen.draw(area.right(), round(y) - 1, level.name, 1.0, 1.0)
 
     def _draw_marks(self, painter: QPainter, scale: Scale) -> None:
-        """Draw the uprights; a name that would lie on that of its neighbour is left to the tool tip."""
+        """Draw the vertical lines; a name that would overlap its neighbour's appears in the tool tip only."""
         area, pen, free = scale.area, Pen(painter, font("tiny")), -math.inf
         painter.setPen(QPen(QColor(self._palette.attention), 1))
         for mark in sorted(self._marks, key=lambda each: each.x):
@@ -259,5 +259,5 @@ def _exact(value: float) -> str:
 def _described(line: Line) -> str:
     finite = np.asarray(line.y)[np.isfinite(line.y)]
     if not finite.size:
-        return f"{line.name}: nothing yet"
+        return f"{line.name}: no values yet"
     return f"{line.name}: {_exact(float(finite[0]))} at first, {_exact(float(finite[-1]))} now"

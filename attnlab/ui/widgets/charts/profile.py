@@ -1,4 +1,4 @@
-"""One long row as a profile: a bar for each key; the wheel zooms. Loading this file loads pyqtgraph."""
+"""One long row as a bar chart with a bar for each key; the wheel zooms. Importing this module loads pyqtgraph."""
 
 from collections.abc import Sequence
 
@@ -29,7 +29,7 @@ class Profile(QWidget):
         self.plot.addItem(self._bars)
         self.plot.addItem(self._marker)
         self.plot.scene().sigMouseMoved.connect(self._on_mouse_moved)
-        self.plot.scene().sigMouseClicked.connect(self._on_mouse_clicked)  # which a drag is not
+        self.plot.scene().sigMouseClicked.connect(self._on_mouse_clicked)  # drags do not count
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.plot)
@@ -51,7 +51,7 @@ class Profile(QWidget):
         self.setFixedHeight(px(120))
 
     def set_profile(self, values: Sequence[float], labels: Sequence[str], current: int | None) -> None:
-        """Show values, NaN and ∞ as nothing, with one index marked."""
+        """Show values, omitting NaN and ∞, with one index marked."""
         array = np.nan_to_num(np.asarray(values, dtype=np.float64), nan=0.0, posinf=0.0, neginf=0.0)
         if len(array) != len(self._values):
             self.plot.getViewBox().setLimits(xMin=-0.5, xMax=len(array) - 0.5, minXRange=4)
@@ -69,7 +69,7 @@ class Profile(QWidget):
         )
 
     def index_at(self, position: QPointF) -> int | None:
-        """Return the index under a point of the plot, whose pixels are its scene's."""
+        """Return the index under a point of the plot, in pixels of its scene."""
         if not self.plot.getViewBox().sceneBoundingRect().contains(position):
             return None
         index = round(self.plot.getViewBox().mapSceneToView(position).x())

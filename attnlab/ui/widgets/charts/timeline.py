@@ -1,4 +1,4 @@
-"""A line of recorded moments that one drags along: where one is, what is marked, and how the loss stood there."""
+"""A line of recorded moments to drag along: the current moment, marks, and the loss at each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ from attnlab.ui.base.theme import disabled_ink, draw_focus_ring, px
 from attnlab.ui.widgets.maps.drawn import Drawn
 
 PAGE = 10
-"""Moments that Page Up and Page Down go."""
+"""The moments that Page Up and Page Down move by."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimeMark:
-    """A moment worth coming back to, and why: one's ``own``, or one that was suggested."""
+    """A marked moment and the reason for it: the user's ``own``, or a suggested one."""
 
     step: int
     text: str
@@ -29,7 +29,7 @@ class TimeMark:
 
 @guarded
 class Timeline(Drawn):
-    """Shows moments by their steps; ``moment_chosen`` says which one is wanted, by its place among them."""
+    """Shows moments by their steps; ``moment_chosen`` carries the index of the chosen one."""
 
     moment_chosen = Signal(int)
     play_requested = Signal()
@@ -54,12 +54,12 @@ class Timeline(Drawn):
 
     @property
     def current(self) -> int:
-        """The place of the moment that one looks at; 0 where there is none."""
+        """The index of the current moment; 0 if there are no moments."""
         return self._current
 
     @property
     def marks(self) -> tuple[TimeMark, ...]:
-        """What is marked."""
+        """The marks shown."""
         return self._marks
 
     def set_palette(self, palette: Palette) -> None:
@@ -68,7 +68,7 @@ class Timeline(Drawn):
         self.updateGeometry()
 
     def show_moments(self, steps: ArrayLike, losses: ArrayLike) -> None:
-        """Show moments by their steps, which rise, each with the loss that it had."""
+        """Show moments by their steps, in ascending order, and their losses."""
         self._steps, self._losses = np.asarray(steps, dtype=np.int64), np.asarray(losses, dtype=np.float64)
         self._current = min(self._current, max(len(self._steps) - 1, 0))
         self._describe()
@@ -80,22 +80,22 @@ class Timeline(Drawn):
         self.update()
 
     def show_current(self, index: int) -> None:
-        """Stand at a moment, by its place."""
+        """Mark the current moment, by its index."""
         self._current = min(max(index, 0), max(len(self._steps) - 1, 0))
         self._describe()
         self.update()
 
     def take_key(self, key: Qt.Key) -> None:
-        """Go where an arrow, Page Up or Down, Home or End goes."""
+        """Move by an arrow, Page Up or Down, Home or End."""
         way = _WAYS[key]
         self._choose(self._current + way if abs(way) <= PAGE else (0 if way < 0 else len(self._steps) - 1))
 
     def place_of(self, index: int) -> QPointF:
-        """Return where a moment lies on the line, in pixels."""
+        """Return the position of a moment, in pixels."""
         return QPointF(self._x(int(self._steps[index])), self._middle())
 
     def moment_at(self, x: float) -> int | None:
-        """Return the place of the moment nearest to a pixel; None where there is none."""
+        """Return the index of the moment nearest to a pixel; None if there are no moments."""
         if not len(self._steps):
             return None
         left, width = self._span()
@@ -106,10 +106,10 @@ class Timeline(Drawn):
         return before if step - self._steps[before] < self._steps[right] - step else right
 
     def tool_tip(self, at: QPointF) -> str:
-        """Return what the tool tip says at a point: a mark's text, and step and loss of the nearest moment."""
+        """Return the tool tip at a point: a mark's text, and step and loss of the nearest moment."""
         index = self.moment_at(at.x())
         if index is None:
-            return "Nothing is recorded yet; what is trained can be looked at again here"
+            return "Nothing is recorded yet; go back to earlier steps of the training here"
         marks = [mark.text for mark in self._marks if abs(self._x(mark.step) - at.x()) <= px(6)]
         return "\n".join([*marks, self._told(index)])
 
@@ -122,7 +122,7 @@ class Timeline(Drawn):
         self.setAccessibleDescription(told)
 
     def _span(self) -> tuple[float, float]:
-        """Return where the line begins and how long it is."""
+        """Return the start and the length of the line, in pixels."""
         edge = px(9)
         return float(edge), float(self.width() - 2 * edge)
 
@@ -155,7 +155,7 @@ class Timeline(Drawn):
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._takes(event):
-            event.accept()  # or the window walks its steps
+            event.accept()  # otherwise the window would change its step
             return True
         return super().event(event)
 

@@ -1,11 +1,11 @@
-"""One value that is offered among others."""
+"""One of the values of a choice."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One value that is offered; one that cannot be chosen says in its reason, or else its description, why."""
+    """One value of a choice; if it is disabled, its reason, or else its description, says why."""
 
     value: object
     title: str
@@ -15,10 +15,10 @@ class Choice:
 
     @property
     def usable(self) -> bool:
-        """Tell whether it can be chosen: it is enabled, and nothing speaks against it."""
+        """Whether it can be chosen: it is enabled, and there is no reason against it."""
         return self.enabled and not self.reason
 
 
 def same(one: object, other: object) -> bool:
-    """Compare values so that True is not 1 and 1 head is not scale 1.0."""
+    """Return whether two values are equal and of one type: True is not 1, and 1 head is not scale 1.0."""
     return type(one) is type(other) and one == other

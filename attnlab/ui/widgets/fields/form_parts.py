@@ -1,4 +1,4 @@
-"""Parts of forms: a choice that may be narrow, and two fields side by side."""
+"""Parts of forms: a narrow combo box, and two fields side by side."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ _LIST_EDGE = 12
 
 @guarded
 class NarrowBox(QComboBox):
-    """A choice that may be narrower than its longest title: its list is as wide as that all the same."""
+    """A combo box that may be narrower than its longest title; its list is as wide as that title."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -29,7 +29,7 @@ class NarrowBox(QComboBox):
 
 
 def combo(choices: Sequence[tuple[str, object]]) -> QComboBox:
-    """Return a choice among titles, each with its value; it may be made narrower than its longest title."""
+    """Return a combo box of titles, each with its value; it may be narrower than its longest title."""
     box = NarrowBox()
     for title, value in choices:
         box.addItem(title, value)
@@ -37,7 +37,7 @@ def combo(choices: Sequence[tuple[str, object]]) -> QComboBox:
 
 
 def pair(first: QWidget, second: QWidget, stretch: tuple[int, int] = (3, 2)) -> QWidget:
-    """Return two widgets side by side, which share what room is left as ``stretch`` says."""
+    """Return two widgets side by side, with the extra space divided as in ``stretch``."""
     both = QWidget()
     row = QHBoxLayout(both)
     row.setContentsMargins(0, 0, 0, 0)

@@ -14,12 +14,12 @@ from attnlab.ui.widgets.fields.segments import Segments
 from attnlab.ui.widgets.fields.switch import Switch
 from attnlab.ui.widgets.subscripts import text_width
 
-_WIDEST_SEGMENTS = 220  # choices that need more room than this fold into a list, in pixels at 100 %
+_WIDEST_SEGMENTS = 220  # wider choices become a drop-down list, in pixels at 100 %
 _STEPS = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1, Qt.Key.Key_PageUp: 10, Qt.Key.Key_PageDown: -10}
 
 
 class Control(QWidget):
-    """What edits one field: ``taken`` carries what a person set, ``refused`` the sentence about what does not do."""
+    """Edits one field: ``taken`` carries the value that the user set, ``refused`` a sentence about an invalid one."""
 
     taken = Signal(object)
     refused = Signal(str)
@@ -39,7 +39,7 @@ class Control(QWidget):
         self._palette = palette
 
     def show_field(self, field: Field) -> None:
-        """Show a field as it is now; what is half typed stays."""
+        """Show a field's value; unfinished typing stays."""
         self.field = field
         for stop in self.stops():
             stop.setEnabled(not field.reason)
@@ -47,16 +47,16 @@ class Control(QWidget):
             stop.setToolTip(plain_tip(field.reason or field.about))
 
     def stops(self) -> list[QWidget]:
-        """Return what the Tab key stops at."""
+        """Return the widgets that the Tab key stops at."""
         return []
 
     def put_back(self) -> None:
-        """Show the value in force instead of what is typed."""
+        """Show the current value instead of the typed one."""
 
 
 @guarded
 class NumberEdit(QAbstractSpinBox):
-    """A number that is typed freely and taken with Enter or on leaving, or stepped at once by arrows and wheel."""
+    """A number field: typed text is taken with Enter or on leaving; arrows and wheel step at once."""
 
     taken = Signal(object)
     refused = Signal(str)
@@ -68,7 +68,7 @@ class NumberEdit(QAbstractSpinBox):
         self._field: Field | None = None
         self._value: float | None = None
         self._palette = LIGHT
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # and not by the wheel that scrolls past
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # but not the wheel, which may be scrolling past
         self.lineEdit().setTextMargins(px(6), 0, 0, 0)
         self.lineEdit().textEdited.connect(self._on_text_edited)
 
@@ -77,13 +77,13 @@ class NumberEdit(QAbstractSpinBox):
         self._palette = palette
 
     def show_number(self, field: Field, value: float | None) -> None:
-        """Show a value of a field; what is half typed stays."""
+        """Show a value of a field; unfinished typing stays."""
         self._field, self._value = field, value
         if not (self.hasFocus() and self.lineEdit().isModified()):
             self.put_back()
 
     def put_back(self) -> None:
-        """Show the value in force instead of what is typed."""
+        """Show the current value instead of the typed one."""
         assert self._field is not None
         self._mark(False)
         text = "" if self._value is None else self._field.text(self._value)
@@ -92,7 +92,7 @@ class NumberEdit(QAbstractSpinBox):
         self.lineEdit().setModified(False)
 
     def take_typed(self) -> bool:
-        """Ask for what was typed and return True, or say what is wrong with it."""
+        """Emit the typed number and return True, or a sentence on what is wrong with it and return False."""
         assert self._field is not None
         try:
             value = self._field.read(self.lineEdit().text())
@@ -111,7 +111,7 @@ class NumberEdit(QAbstractSpinBox):
             self.taken.emit(value)
 
     def _step(self, steps: int, fine: bool) -> None:
-        """Step from what is typed if that is a number, else from the value in force."""
+        """Step from the typed number, or else from the current value."""
         if self._field is None or self._value is None:
             return
         try:
@@ -147,7 +147,7 @@ class NumberEdit(QAbstractSpinBox):
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._gives_up(event):
-            event.accept()  # or the window lets go of what is selected
+            event.accept()  # otherwise the window would clear its selection
             return True
         return super().event(event)
 
@@ -169,7 +169,7 @@ class NumberEdit(QAbstractSpinBox):
         if not self.hasFocus():
             event.ignore()
             return
-        turned = event.angleDelta().y() or event.angleDelta().x()  # with Shift, some systems turn it sideways
+        turned = event.angleDelta().y() or event.angleDelta().x()  # with Shift, some systems report it as horizontal
         if turned:
             self._step(1 if turned > 0 else -1, bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
 
@@ -269,7 +269,7 @@ class Counted(Control):
 
 
 class Chosen(Control):
-    """Edits a choice: as segments where they have room, else as a list that folds out."""
+    """Edits a choice: as segments if there is room, else as a drop-down list."""
 
     def __init__(self, field: Field, palette: Palette, parent: QWidget | None = None) -> None:
         super().__init__(field, palette, parent)
@@ -315,14 +315,14 @@ class Chosen(Control):
 
 @guarded
 class _FoldedList(QComboBox):
-    """A list that folds out; the wheel that scrolls past leaves it alone."""
+    """A drop-down list that ignores the wheel, which may be scrolling past."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def show_field(self, field: Field) -> None:
-        """Offer the choices of a field; those that cannot be chosen say why."""
+        """List the choices of a field; disabled ones say why."""
         if [self.itemText(i) for i in range(self.count())] != [choice.title for choice in field.choices]:
             self.clear()
             self.addItems([choice.title for choice in field.choices])
@@ -332,7 +332,7 @@ class _FoldedList(QComboBox):
             self.setItemData(i, usable.value if choice.usable else 0, Qt.ItemDataRole.UserRole - 1)  # the item's flags
 
     def show_value(self, field: Field) -> None:
-        """Show the value in force."""
+        """Show the current value."""
         self.setCurrentIndex(next((i for i, c in enumerate(field.choices) if same(c.value, field.value)), -1))
 
     def wheelEvent(self, event: QWheelEvent) -> None:

@@ -1,4 +1,4 @@
-"""One setting that is edited in a field: what it is called, what it may be, how it is read, written and stepped."""
+"""One setting that a field edits: its name, type and bounds, and how it is read, written and stepped."""
 
 import math
 from dataclasses import dataclass
@@ -13,16 +13,16 @@ from attnlab.ui.widgets.numbers.number_format import NOISE_DECIMALS
 Kind = Literal["number", "whole", "switch", "choice", "counted"]
 
 _LADDER = (1, 1.1, 1.2, 1.3, 1.5, 1.6, 1.8, 2, 2.2, 2.5, 2.8, 3, 3.3, 3.6, 4, 4.5, 5, 5.5, 6, 6.5, 7, 8, 9)
-"""Round numbers about 10 % apart, and so on in each decade."""
+"""Round numbers about 10 % apart, repeated in each decade."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
     """One setting: a "number", a "whole" number, a "switch", a "choice", or "counted".
 
-    ``least`` and ``most`` bound a number, ``open_least`` leaves ``least`` itself out. A counted one is a switch with a
-    whole number beside it: its value is None while it is off, which is where it rests, and switching it on takes
-    ``default``. A ``reason`` says why the field cannot be used just now.
+    ``least`` and ``most`` bound a number; ``open_least`` excludes ``least`` itself. "counted" is a switch with a whole
+    number beside it: its value is None while it is off, as at the start, and ``default`` when it is switched on. A
+    ``reason`` says why the field is disabled now.
     """
 
     name: str
@@ -39,17 +39,17 @@ class Field:
 
     @property
     def rest(self) -> object:
-        """Return the value it has when nobody touched it."""
+        """The value before any change."""
         return None if self.kind == "counted" else self.default
 
     @property
     def differs(self) -> bool:
-        """Tell whether somebody set it to anything else."""
+        """Whether it has another value than at the start."""
         return self.value != self.rest
 
     @property
     def needs(self) -> str:
-        """Say what a number has to be, to follow "it needs"."""
+        """The condition on a number, to follow "it needs"."""
         low, high = _bound(self.least), _bound(self.most)
         kind = "a whole number" if self.kind in ("whole", "counted") else "a number"
         if low is not None and high is not None:
@@ -59,7 +59,7 @@ class Field:
         return kind if high is None else f"{kind} of at most {high}"
 
     def text(self, value: object) -> str:
-        """Return a value as people write it."""
+        """Return a value as text."""
         if self.kind == "choice":
             return next((c.title for c in self.choices if same(c.value, value)), str(value))
         if value is None or isinstance(value, bool):
@@ -67,17 +67,17 @@ class Field:
         return written(value) if isinstance(value, int | float) else str(value)
 
     def spoken(self) -> str:
-        """Return name and value as part of a sentence: temperature 2."""
+        """Name and value as part of a sentence: temperature 2."""
         lower = self.title[:1].lower() if self.title[1:2].islower() else self.title[:1]
         return f"{lower}{self.title[1:]} {self.text(self.value)}"
 
     def called(self) -> str:
-        """Return the title, with the name that files and the command line give it where that is another."""
+        """The title, followed by its name in files and on the command line if that differs."""
         name = self.name.rpartition(" ")[2]
         return self.title if name == self.title.lower().replace(" ", "_") else f"{self.title} ({name})"
 
     def read(self, typed: str) -> int | float:
-        """Return the number that was typed; raises ExperimentError with a sentence if it is none or does not fit."""
+        """Return the typed number; raises ExperimentError with a sentence if it is not a number or out of bounds."""
         try:
             number = parse_number(typed)
         except NumberError as error:
@@ -88,13 +88,13 @@ class Field:
         if not whole:
             return number
         digits = typed.strip().lstrip("+-")
-        return int(typed) if digits.isdecimal() else int(number)  # a long seed keeps digits that a float would lose
+        return int(typed) if digits.isdecimal() else int(number)  # keeps digits of a long seed that a float would lose
 
     def stepped(self, value: float, steps: int, fine: bool = False) -> int | float:
-        """Return the value so many steps up or down, within its bounds.
+        """Return the value some steps up or down, within its bounds.
 
-        A whole number goes by 1. One above 0 without an end goes by about 10 %, finely by 1 %; any other by a
-        twentieth of its range, or by 0.1, and finely by a tenth of that.
+        The step of a whole number is 1. A positive number without an upper bound changes by about 10 %, finely by 1 %;
+        any other by a twentieth of its range, or by 0.1, and finely by a tenth of that.
         """
         if self.kind in ("whole", "counted"):
             return round(self._held(value + steps, value))
@@ -110,7 +110,7 @@ class Field:
         return above and (high is None or number <= high)
 
     def _held(self, number: float, before: float) -> float:
-        """Return the number, or the end it would pass; before an end that is left out it stays where it was."""
+        """Return the number, or the bound that it passes; if the lower bound is excluded, ``before`` instead."""
         low, high = _finite(self.least), _finite(self.most)
         if low is not None and number <= low:
             return before if self.open_least else low
@@ -118,7 +118,7 @@ class Field:
 
 
 def written(value: float) -> str:
-    """Return every digit of a number as people write it: −0.5, 10000, −1e9."""
+    """Return every digit of a number, with a true minus sign: −0.5, 10000, −1e9."""
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else "∞" if value > 0 else "−∞"
     text = str(value)

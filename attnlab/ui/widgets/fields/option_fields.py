@@ -1,4 +1,4 @@
-"""A column of settings, each with its title, its control, a way back to the default, and what is wrong below it."""
+"""A column of settings, each with its title, its control, a reset button, and an error message below it."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,7 +18,7 @@ __all__ = ["Field", "OptionFields"]
 
 
 class OptionFields(QWidget):
-    """Shows settings and asks for others: ``field_changed`` says name and value, ``set_fields`` shows the truth."""
+    """Shows settings: ``field_changed`` carries the name and value that the user wants, ``set_fields`` shows values."""
 
     field_changed = Signal(str, object)
     given_up = Signal()
@@ -41,38 +41,38 @@ class OptionFields(QWidget):
             row.control.set_palette(palette)
 
     def set_fields(self, fields: Sequence[Field]) -> None:
-        """Show these settings; while their names and kinds stay, so do focus and what is half typed."""
+        """Show these settings; focus and unfinished typing stay if their names and kinds do."""
         if [(row.field.name, row.field.kind) for row in self._rows] != [(f.name, f.kind) for f in fields]:
             self._rebuild(fields)
         for row, field in zip(self._rows, fields, strict=True):
             row.show_field(field)
 
     def complain(self, name: str, sentence: str) -> None:
-        """Say below a field why what was set there is not taken, and show the value in force again."""
+        """Say below a field why its value is refused, and show the current value again."""
         for row in self._rows:
             if row.field.name == name:
                 row.put_back()
                 row.say(sentence)
 
     def control(self, name: str) -> Control:
-        """Return what edits a field; raises KeyError if there is none of that name."""
+        """Return the control of a field; raises KeyError if there is none of that name."""
         return self._of(name).control
 
     def complaint(self, name: str) -> str:
-        """Return what is said to be wrong below a field, or ""."""
+        """Return the error message below a field, or ""."""
         return self._of(name).complaint.text()
 
     def reset_button(self, name: str) -> QToolButton:
-        """Return what sets a field back to its default."""
+        """Return the button that resets a field to its default."""
         return self._of(name).reset
 
     def stops(self) -> list[QWidget]:
-        """Return what the Tab key stops at just now, in order."""
+        """Return the widgets that the Tab key stops at now, in order."""
         stops = [stop for row in self._rows for stop in (*row.control.stops(), row.reset)]
         return [stop for stop in stops if stop.isEnabled() and stop.isVisibleTo(self)]
 
     def height_for(self, width: int) -> int:
-        """Return the height all of it takes in a width."""
+        """Return the height of all fields at a width."""
         self._grid.invalidate()
         if self._grid.hasHeightForWidth():
             return self._grid.totalHeightForWidth(width)
@@ -85,7 +85,7 @@ class OptionFields(QWidget):
         raise KeyError(name)
 
     def _rebuild(self, fields: Sequence[Field]) -> None:
-        """Make rows for what is new, and keep those of what stays, with focus and all."""
+        """Create rows for new fields and keep the rows of the others, with their focus."""
         kept = {(row.field.name, row.field.kind): row for row in self._rows}
         wanted = [(field.name, field.kind) for field in fields]
         self._rows = [kept[key] if key in kept else self._made(f) for key, f in zip(wanted, fields, strict=True)]
@@ -108,7 +108,7 @@ class OptionFields(QWidget):
 
 
 class _Row(QObject):
-    """One field: title, control, reset, and the sentence below."""
+    """One field: title, control, reset button, and the error message below."""
 
     changed = Signal(str, object)
     complained = Signal()
@@ -127,7 +127,7 @@ class _Row(QObject):
         self.reset.clicked.connect(self._on_reset)
 
     def place(self, grid: QGridLayout, at: int) -> None:
-        """Stand at this place of the column."""
+        """Put the widgets in this row of the column."""
         grid.addWidget(self.title, 2 * at, 0)
         grid.addWidget(self.control, 2 * at, 1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         grid.addWidget(self.reset, 2 * at, 2)
@@ -136,7 +136,7 @@ class _Row(QObject):
             widget.setVisible(True)
 
     def show_field(self, field: Field) -> None:
-        """Show the field as it is now; a sentence about a value that is in force no longer goes."""
+        """Show the field's value; remove an error message about an earlier value."""
         if field.value != self._given.value:
             self.say("")
         self.field = self._given = field
@@ -146,13 +146,13 @@ class _Row(QObject):
         self._show()
 
     def put_back(self) -> None:
-        """Show the value that was given last, whatever was set since."""
+        """Show the last given value, whatever the user has set since."""
         self.field = self._given
         self._show()
         self.control.put_back()
 
     def say(self, sentence: str) -> None:
-        """Say what is wrong below the field; "" if nothing is."""
+        """Show an error message below the field, or none for ""."""
         if sentence == self.complaint.text():
             return
         self.complaint.setText(sentence)
@@ -161,9 +161,9 @@ class _Row(QObject):
         self.complained.emit()
 
     def remove(self, grid: QGridLayout) -> None:
-        """Take the field's widgets away."""
+        """Remove the field's widgets."""
         for widget in (self.title, self.control, self.reset, self.complaint):
-            grid.removeWidget(widget)  # or it keeps its room until it is gone
+            grid.removeWidget(widget)  # otherwise it takes space until it is deleted
             widget.hide()
             widget.deleteLater()
         self.deleteLater()
@@ -181,10 +181,10 @@ class _Row(QObject):
             stop.setAccessibleDescription(self.complaint.text() or self.field.reason or self.field.about)
 
     def _set(self, value: object) -> None:
-        """Show a value as taken, unless the owner says otherwise, and ask for it."""
+        """Show a value and emit it; the owner may refuse it."""
         self.field = replace(self.field, value=value)
         self._show()
-        self.control.put_back()  # what is half typed meant the value before
+        self.control.put_back()  # unfinished typing was about the value before
         self.changed.emit(self.field.name, value)
 
     def _on_taken(self, value: object) -> None:
@@ -225,7 +225,7 @@ def _complaint_label(parent: QWidget) -> QLabel:
 
 
 def _marked_up(title: str) -> str:
-    """Return a title with real subscripts, as d_k has one."""
+    """Return a title with its subscripts, as in d_k, as HTML."""
     pieces = spans(title)
     if not any(low for _, low in pieces):
         return title

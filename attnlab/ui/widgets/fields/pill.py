@@ -1,4 +1,4 @@
-"""A pill of the tool bar: a muted label, the value in force, and a popup of what else it can be."""
+"""A pill of the tool bar: a muted label, the current value, and a popup of the other values."""
 
 from collections.abc import Callable, Sequence
 
@@ -21,17 +21,17 @@ _WIDEST = 220  # a value wider than this is elided, in pixels at 100 %
 
 @guarded
 class Pill(QPushButton):
-    """Shows one of several values and asks for another: ``chosen`` says which, ``set_value`` shows the truth.
+    """Shows one of several values: ``chosen`` carries the value that the user wants, ``set_value`` shows a value.
 
-    Settings that belong to the value stand below the choices: ``field_changed`` asks for another value of one by its
-    name, ``set_fields`` shows the truth.
+    Settings that belong to the value are below the choices: ``field_changed`` carries the name and value that the user
+    wants, ``set_fields`` shows values.
     """
 
     chosen = Signal(object)
     field_changed = Signal(str, object)
 
     def __init__(self, label: str, parent: QWidget | None = None, *, name: str = "") -> None:
-        """Make a pill; ``name`` says what it is to those who cannot see it, where no label does."""
+        """Create a pill; ``name`` is its name for screen readers if the label does not say it."""
         super().__init__(parent)
         self._label = label
         self._name = name or label
@@ -55,43 +55,43 @@ class Pill(QPushButton):
         self.update()
 
     def set_choices(self, choices: Sequence[Choice]) -> None:
-        """Offer these values, in this order."""
+        """List these values, in this order."""
         self._choices = tuple(choices)
         self._describe()
 
     def set_entry(self, prompt: str, parse: Callable[[str], object], show: Callable[[object], str] = str) -> None:
-        """Offer a field for a value of one's own below the choices.
+        """Add a field for a custom value below the choices.
 
-        ``parse`` makes the value of what was typed, or raises ValueError or AttnlabError whose sentence is shown
-        under the field; ``show`` writes a value that is none of the choices.
+        ``parse`` returns the value of a typed text, or raises a ValueError or AttnlabError, whose sentence is shown
+        under the field; ``show`` writes a value that is not one of the choices.
         """
         self._entry = Entry(prompt, parse, show)
         self._describe()
 
     def set_fields(self, fields: Sequence[Field]) -> None:
-        """Offer these settings below the choices; a popup that is open shows them in place."""
+        """Show these settings below the choices; an open popup updates in place."""
         self._fields = tuple(fields)
         if self._popup is not None:
             self._popup.set_fields(self._fields)
         self._describe()
 
     def complain(self, name: str, sentence: str) -> None:
-        """Say below a setting, in the popup that is open, why what was set there is not taken."""
+        """Say below a setting in the open popup why its value is refused."""
         if self._popup is not None:
             self._popup.options.complain(name, sentence)
 
     def set_text(self, text: str | None) -> None:
-        """Show this text as the value in force, whatever the value is; None shows the value again."""
+        """Show this text in place of the value; None shows the value again."""
         self._text = text
         self._describe()
 
     def set_value(self, value: object) -> None:
-        """Show the value in force."""
+        """Show the current value."""
         self._value = value
         self._describe()
 
     def value_text(self) -> str:
-        """Return the value in force as it is written."""
+        """Return the current value as text."""
         if self._text is not None:
             return self._text
         for choice in self._choices:
@@ -102,7 +102,7 @@ class Pill(QPushButton):
         return self._entry.show(self._value) if self._entry else str(self._value)
 
     def offered(self) -> list[str]:
-        """Return what stands in the popup: the choices, and the settings with the names that they have in files."""
+        """Return the entries of the popup: the choices, and the settings with their names in files."""
         return [*(choice.title for choice in self._choices), *(field.called() for field in self._fields)]
 
     def popup(self) -> PillPopup | None:
@@ -129,7 +129,7 @@ class Pill(QPushButton):
         opens = "Opens a list of choices" if self._choices or self._entry or not self._fields else "Opens settings"
         description = "; ".join([opens, *differing])
         if (name, description) == self._described:
-            return  # it looks as it did, so that a switch that is flipped lays out and paints no other
+            return  # nothing changed: avoid layout and painting
         self._described = name, description
         self.setAccessibleName(name)
         self.setAccessibleDescription(description)
@@ -145,7 +145,7 @@ class Pill(QPushButton):
         return value + "…"
 
     def _dot_room(self) -> int:
-        """Return the width of the dot that says that a setting is not as it was."""
+        """Return the width of the dot that marks a changed setting."""
         return px(11) if any(field.differs for field in self._fields) else 0
 
     def _on_chosen(self, value: object) -> None:

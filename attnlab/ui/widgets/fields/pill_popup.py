@@ -1,4 +1,4 @@
-"""The popup of a pill: rows of choices, a field for a value of one's own, and the settings that belong to them."""
+"""The popup of a pill: rows of choices, a field for a custom value, and the settings that belong to them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ __all__ = ["Choice", "Entry", "PillPopup"]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A field for a value of one's own: what it asks, how it reads what was typed, how it writes a value."""
+    """A field for a custom value: its prompt, how it parses typed text, how it writes a value."""
 
     prompt: str
     parse: Callable[[str], object]
@@ -29,7 +29,7 @@ class Entry:
 
 @guarded
 class PillPopup(QFrame):
-    """Arrows walk the rows, Tab goes on to the settings, Enter and Space choose, Esc and a click elsewhere close."""
+    """Arrows move between rows, Tab goes to the settings, Enter and Space choose, Esc and a click elsewhere close."""
 
     chosen = Signal(object)
     closed = Signal()
@@ -80,7 +80,7 @@ class PillPopup(QFrame):
             stops[0].setFocus(Qt.FocusReason.PopupFocusReason)
 
     def set_fields(self, fields: Sequence[Field]) -> None:
-        """Show these settings below the rows, in place."""
+        """Show these settings below the rows, without closing the popup."""
         self.options.set_fields(fields)
         self._line.setVisible(bool(fields) and (bool(self._rows) or self._entry is not None))
         self._options_scroll.setVisible(bool(fields))
@@ -150,7 +150,7 @@ class PillPopup(QFrame):
         self.move(max(x, room.left()), max(y, room.top()))
 
     def _refit(self) -> None:
-        """Grow or shrink where the popup stands, within the screen."""
+        """Resize the popup in place, within the screen."""
         pill = self.parentWidget()
         if pill is None or not self.isVisible():
             return
@@ -161,7 +161,7 @@ class PillPopup(QFrame):
         self.move(max(x, room.left()), max(min(y, room.bottom() + 1 - self.height()), room.top()))
 
     def _resize(self, pill: QWidget) -> None:
-        """Take the size that shows everything; what the screen has no room for scrolls."""
+        """Take the size that shows everything, or scroll if the screen is too small."""
         room, edge, bar = pill.screen().availableGeometry(), 2 * px(5), px(12)
         wanted = sum(row.sizeHint().height() for row in self._rows)
         widest = max([row.sizeHint().width() for row in self._rows], default=0)
@@ -212,7 +212,7 @@ class PillPopup(QFrame):
         self.chosen.emit(value)
 
     def _take_typed(self) -> None:
-        """Choose what was typed, or say below the field what is wrong with it."""
+        """Choose the typed value, or say below the field what is wrong with it."""
         if self._entry is None:
             return
         try:
@@ -238,7 +238,7 @@ class PillPopup(QFrame):
 
     def _on_row_hovered(self) -> None:
         row = self.sender()
-        typing = any(stop.hasFocus() for stop in self.options.stops())  # leaving would take what is half typed
+        typing = any(stop.hasFocus() for stop in self.options.stops())  # leaving would take unfinished typing
         if isinstance(row, PillRow) and not typing:
             row.setFocus(Qt.FocusReason.MouseFocusReason)
 
@@ -257,7 +257,7 @@ class PillPopup(QFrame):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         pill = self.parentWidget()
         if pill is not None and pill.rect().contains(pill.mapFromGlobal(event.globalPosition().toPoint())):
-            self.setAttribute(Qt.WidgetAttribute.WA_NoMouseReplay)  # or the click that closes would open it again
+            self.setAttribute(Qt.WidgetAttribute.WA_NoMouseReplay)  # otherwise the click that closes it would reopen it
         super().mousePressEvent(event)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

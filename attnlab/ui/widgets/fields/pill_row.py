@@ -1,4 +1,4 @@
-"""A row of a pill's popup: one choice, with a tick if it is in force."""
+"""A row of a pill's popup: one choice, with a tick if it is the current one."""
 
 from functools import lru_cache
 
@@ -13,12 +13,12 @@ from attnlab.ui.widgets.fields.choice import Choice
 from attnlab.ui.widgets.subscripts import draw_text, text_width
 
 _WIDEST, _LEADING = 380, 15
-"""A description is broken into lines of so many pixels at 100 %, so many apart."""
+"""The width of a description's lines and their distance, in pixels at 100 %."""
 
 
 @lru_cache(maxsize=512)  # Qt asks each row for its size about four times whenever the style changes
 def broken(text: str, size: float) -> tuple[str, ...]:
-    """Return a description as lines; ``size`` is the size of type, which decides where a line ends."""
+    """Return a description broken into lines; ``size``, the size of type, decides where."""
     face, widest = font("caption"), round(_WIDEST * size)
     lines: list[str] = []
     for word in text.split():
@@ -31,7 +31,7 @@ def broken(text: str, size: float) -> tuple[str, ...]:
 
 @guarded
 class PillRow(QRadioButton):
-    """One choice: a tick if it is in force, its title, and below it a muted description."""
+    """One choice: a tick if it is the current one, its title, and below it a muted description."""
 
     hovered = Signal()
 

@@ -19,16 +19,16 @@ _STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Up: -1, Qt.Key.Key_Right: 1, Qt.Key.Ke
 
 @guarded
 class Segments(QWidget):
-    """Shows one of a few values and asks for another: ``chosen`` says which a person took.
+    """Shows one of a few values; ``chosen`` carries the one that the user wants.
 
-    It is one stop of the Tab key; the arrows choose the neighbour and pass over what cannot be chosen. With less room
-    than it asks for it is written smaller and closer, and then in several lines.
+    It is one stop of the Tab key; arrows choose the neighbour and skip disabled values. With too little room, the text
+    becomes smaller and closer, and then takes several lines.
     """
 
     chosen = Signal(object)
 
     def __init__(self, name: str = "", parent: QWidget | None = None) -> None:
-        """Make a row without segments; ``name`` says what is chosen here to those who cannot see it."""
+        """Create a row without segments; ``name`` is its name for screen readers."""
         super().__init__(parent)
         self._name = name
         self._palette = LIGHT
@@ -46,7 +46,7 @@ class Segments(QWidget):
             button.set_palette(palette)
 
     def set_choices(self, choices: Sequence[Choice]) -> None:
-        """Offer these values, in this order; what stands at the same place keeps the focus."""
+        """Show these values, in this order; existing segments are reused and keep the focus."""
         kept: list[_Segment] = []
         for button, choice in zip_longest(self._buttons, choices):
             if choice is None:
@@ -60,7 +60,7 @@ class Segments(QWidget):
         self._show_value()
 
     def set_value(self, value: object) -> None:
-        """Show the value in force."""
+        """Show the current value."""
         self._value = value
         self._show_value()
 
@@ -73,7 +73,7 @@ class Segments(QWidget):
         return list(self._buttons)
 
     def step(self, step: int) -> None:
-        """Choose the next segment, or with -1 the one before, that can be chosen."""
+        """Choose the next enabled segment, or with -1 the previous one."""
         usable = [button for button in self._buttons if button.isEnabled()]
         at = next((i for i, button in enumerate(usable) if button.hasFocus() or button.isChecked()), None)
         if at is not None and 0 <= at + step < len(usable):
@@ -103,8 +103,8 @@ class Segments(QWidget):
         button.set_palette(self._palette)
         button.clicked.connect(self._on_clicked)
         self._row.addWidget(button)
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # or it has no place in the order to be put behind
-        QWidget.setTabOrder(before, button)  # and not behind all that the window has by now
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # otherwise it has no place in the tab order
+        QWidget.setTabOrder(before, button)  # otherwise it would come last in the window
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         button.setVisible(True)
         return button
@@ -133,7 +133,7 @@ class Segments(QWidget):
 
 @guarded
 class _Segment(QRadioButton):
-    """One segment; the one in force stands on a soft ground."""
+    """One segment; the current one has a tinted background."""
 
     def __init__(self, parent: Segments) -> None:
         super().__init__(parent)
@@ -150,7 +150,7 @@ class _Segment(QRadioButton):
         self.update()
 
     def set_choice(self, choice: Choice) -> None:
-        """Stand for another value."""
+        """Show another value."""
         self.choice = choice
         self.setText(choice.title)
         self.setEnabled(choice.usable)
@@ -161,7 +161,7 @@ class _Segment(QRadioButton):
         self.update()
 
     def wanted(self, tight: bool) -> QSize:
-        """Return the size of this segment with as much room as it likes, or with little."""
+        """Return the preferred size of this segment, normal or ``tight``."""
         face, margins = (font("caption"), px(8)) if tight else (font("strong"), px(16))
         return QSize(round(text_width(self.choice.title, face)) + margins, px(28))
 

@@ -12,7 +12,7 @@ from attnlab.ui.widgets.subscripts import draw_text, text_width
 
 @guarded
 class Switch(QCheckBox):
-    """Looks like a switch and is a check box: ``clicked`` says a person turned it, ``setChecked`` shows the truth."""
+    """A check box that looks like a switch: ``clicked`` is emitted for the user's changes only."""
 
     def __init__(self, label: str, parent: QWidget | None = None) -> None:
         super().__init__(label.replace("&", "&&"), parent)

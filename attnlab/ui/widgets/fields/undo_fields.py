@@ -1,4 +1,4 @@
-"""Fields that leave undo and redo to the window once they have nothing of their own to take back."""
+"""Fields that pass undo and redo to the window once they have nothing of their own to undo."""
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QValidator
@@ -10,12 +10,12 @@ from attnlab.ui.base.guard import guarded
 
 @guarded
 class TextField(QLineEdit):
-    """A line of text; typing is taken back in it, what came before by the window. Esc gives typing up."""
+    """A line of text that undoes typing; the window undoes earlier changes. Esc discards what was typed."""
 
     cancelled = Signal()
 
     def settle(self) -> None:
-        """Make what was typed the beginning of what can be taken back in here."""
+        """Clear the field's own undo history."""
         if self.isModified() or self.isUndoAvailable() or self.isRedoAvailable():
             at = self.cursorPosition()
             self.setText(self.text())
@@ -26,7 +26,7 @@ class TextField(QLineEdit):
             event.ignore()
             return False
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._gives_up(event):
-            event.accept()  # or the window lets go of what is selected
+            event.accept()  # otherwise the window would clear its selection
             return True
         return super().event(event)
 
@@ -42,10 +42,10 @@ class TextField(QLineEdit):
 
 @guarded
 class NumberBox(QSpinBox):
-    """A whole number; one that was taken over is taken back by the window.
+    """A whole number; the window undoes a value that was taken.
 
-    Anything can be typed: what is no number, or too small or too large, is said by ``refused`` when it is to be taken,
-    and the number before comes back. A box that swallows the fourth digit of 1000 would make it 100.
+    Any text can be typed: if it is not a number, or out of range, ``refused`` says so when it would be taken, and the
+    number before returns. A box that limits typing could silently turn 1000 into 100.
     """
 
     refused = Signal(str)
@@ -68,7 +68,7 @@ class NumberBox(QSpinBox):
 
 
 def _is_for_the_window(event: QEvent, field: QLineEdit) -> bool:
-    """Tell whether a key is asked about that means undo or redo, and the field has none of its own."""
+    """Return whether an event asks about the undo or redo key while the field has nothing to undo or redo."""
     if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
         return False
     if event.matches(QKeySequence.StandardKey.Undo):

@@ -1,4 +1,4 @@
-"""A layout of a bar: a part at each end and one between them, which has the line below where it has no room there."""
+"""A layout of a bar: a part at each end and one between them, which moves to a second line if there is no room."""
 
 from PySide6.QtCore import QMargins, QRect, QSize, Qt
 from PySide6.QtWidgets import QLayout, QWidget
@@ -9,7 +9,7 @@ from attnlab.ui.widgets.layouts.items_layout import ItemsLayout
 
 @guarded
 class BarLayout(ItemsLayout):
-    """Takes three items: left, middle, right. Where they lie follows from the width alone, so it is never behind."""
+    """Lays out three items: left, middle, right. Their places depend on the width alone."""
 
     def __init__(self, parent: QWidget, margins: QMargins, gap: int = 8) -> None:
         super().__init__(parent, margins, gap)
@@ -23,7 +23,7 @@ class BarLayout(ItemsLayout):
             self.addWidget(part)
 
     def _places(self, width: int) -> list[QRect]:
-        """Return where the three lie in a bar of a width."""
+        """Return the rectangles of the three in a bar of a width."""
         margins = self.contentsMargins()
         inside = width - margins.left() - margins.right()
         left, middle, right = (item.sizeHint() for item in self._items)

@@ -1,4 +1,4 @@
-"""A layout that puts its items in rows, left to right, and begins a new row when one is full."""
+"""A layout that puts its items in rows, left to right, and starts a new row when one is full."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ from attnlab.ui.widgets.layouts.items_layout import ItemsLayout
 
 
 def flow(sizes: Iterable[tuple[int, int]], width: int, gap: int) -> list[QRect]:
-    """Return where boxes of these sizes lie in rows of a width, each in the middle of its row's height.
+    """Return the rectangles of boxes of these sizes in rows of a width, centred vertically in their row.
 
     A box wider than a row is cut to it.
     """
@@ -43,7 +43,7 @@ class FlowLayout(ItemsLayout):
         inside = width - self.contentsMargins().left() - self.contentsMargins().right()
         sizes = [item.sizeHint().toTuple() for item in shown]
         for i, item in enumerate(shown):
-            if sizes[i][0] > inside and item.hasHeightForWidth():  # it has rows of its own
+            if sizes[i][0] > inside and item.hasHeightForWidth():  # it wraps into rows of its own
                 sizes[i] = inside, item.heightForWidth(inside)
         return list(zip(shown, flow(sizes, inside, self._gap), strict=True))
 

@@ -1,4 +1,4 @@
-"""A layout that keeps its items in a list; where they lie, whoever derives from it says."""
+"""Base for layouts that store their items in a list; subclasses position them."""
 
 from PySide6.QtCore import QMargins
 from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget

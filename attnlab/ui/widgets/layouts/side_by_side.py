@@ -1,4 +1,4 @@
-"""Two widgets beside one another, or one below the other where that is too narrow."""
+"""Two widgets side by side, or one below the other if it is too narrow for that."""
 
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QWidget
@@ -7,12 +7,12 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import px
 
 LEAST_WIDTH = 640
-"""From so many pixels on, at the usual size of type, both have room beside one another."""
+"""The least width for both side by side, in pixels at the usual size of type."""
 
 
 @guarded
 class SideBySide(QWidget):
-    """Shares its room evenly between two widgets."""
+    """Divides its space evenly between two widgets."""
 
     def __init__(self, one: QWidget, other: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""What every widget that paints data by itself has: colours, a picture of what stays, and a tool tip at each point."""
+"""Base of widgets that paint data: colours, a cached picture of the static parts, and a tool tip at each point."""
 
 from PySide6.QtCore import QEvent, QPointF
 from PySide6.QtGui import QColor, QHelpEvent, QPixmap, QResizeEvent
@@ -11,7 +11,7 @@ from attnlab.ui.base.theme import plain_tip
 
 @guarded
 class Drawn(QWidget):
-    """Is arranged anew whenever its colours, its size or the screen's resolution change."""
+    """Repeats its layout whenever its colours, its size or the screen's resolution change."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -19,21 +19,21 @@ class Drawn(QWidget):
         self._still: QPixmap | None = None
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours, and the present size of type."""
+        """Use a theme's colours, and the present size of type."""
         self._palette = palette
         self._arrange()
 
     def tool_tip(self, at: QPointF) -> str:
-        """Return what the tool tip says at a point, "" for nothing."""
+        """Return the tool tip at a point, "" for none."""
         raise NotImplementedError
 
     def _arrange(self) -> None:
-        """Forget the picture of what stays; a widget that lays things out does so before."""
+        """Discard the cached picture; subclasses that compute a layout do so first."""
         self._still = None
         self.update()
 
     def _blank(self, colour: str) -> QPixmap:
-        """Return a picture of one colour, as large and as fine as the widget is on its screen."""
+        """Return a picture of one colour, with the size and resolution of the widget."""
         ratio = self.devicePixelRatioF()
         picture = QPixmap(self.size() * ratio)
         picture.setDevicePixelRatio(ratio)

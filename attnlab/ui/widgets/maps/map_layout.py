@@ -1,4 +1,4 @@
-"""The layout of maps in a card: as large as the card allows, with labels and numbers where these can be read."""
+"""The layout of maps in a card: as large as the card allows, with labels and numbers where they are legible."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,22 +11,22 @@ from attnlab.figures.text import key_of
 from attnlab.ui.base.fonts import face
 
 FOOT, STRIP, STRIP_MIDDLE = 22.0, 14.0, 10.0
-"""At zoom 1 the heights of the colour bar with its ends and of the line of figures below it, and how far above the
-lower edge this line has its middle."""
+"""At zoom 1: the height of the colour bar with its ends, that of the line of figures below it, and the distance of
+that line's middle from the lower edge."""
 TITLE, LEAST_TITLE = 12.0, 8.0
-"""Height of the titles of heads at zoom 1; smaller than the least they could not be read, and are left out."""
+"""Height of the titles of heads at zoom 1; below the least size they would be illegible and are left out."""
 LABEL_SIZE = 0.92
 NARROW_LABEL = 32.0
 NUMBER_CELL = 21.0
-"""Cells this wide hold two decimals."""
+"""Cells of this width have room for two decimals."""
 SMALL_CELL = 11.0
-"""Rows closer than this have no room for each one's label."""
+"""Rows closer than this do not each have room for a label."""
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What a card offers: its ``area`` (x, y, width, height), zoom, how much larger cells may be when it stands alone,
-    device pixels a pixel, whether rows and columns are tokens, and to how many columns each column label belongs."""
+    """The space in a card: its ``area`` (x, y, width, height), zoom, how much larger cells may be when it stands alone,
+    device pixels per pixel, whether rows and columns are tokens, and how many columns share each column label."""
 
     area: tuple[float, float, float, float]
     zoom: float
@@ -39,12 +39,12 @@ class Room:
 
 @lru_cache(maxsize=64)
 def fit(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple[str, ...], room: Room) -> Grid:
-    """Return the grid for maps of a shape [n, rows, columns] with these labels; edits of numbers leave it as it is."""
+    """Return the grid for maps of a shape [n, rows, columns] with these labels; it does not depend on the numbers."""
     return _single(shape, rows, columns, room) if shape[0] == 1 else _multiples(shape, rows, columns, room)
 
 
 def _single(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple[str, ...], room: Room) -> Grid:
-    """Arrange one map: labels as wide as they need, shortened where that lets numbers into the cells."""
+    """Arrange one map: labels as wide as needed, shortened where that makes room for numbers in the cells."""
     z, (_, _, width, height) = room.zoom, room.area
     label_font = face("caption", z * LABEL_SIZE)
     wide = _widest(rows, label_font) + 8 if room.tokens_down else 0.0
@@ -59,17 +59,17 @@ def _single(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple[s
         labelled = _arranged(shape, room, grid.label_width, 14 * z)
         if room.tokens_across or labelled.cell_height >= SMALL_CELL * z:
             return labelled
-    if not room.tokens_across:  # numbers of columns are for large cells only
+    if not room.tokens_across:  # only large cells have column numbers
         return _arranged(shape, room, grid.label_width, 0.0)
-    if grid.cell_height < SMALL_CELL * z:  # where it is this tight, the names of the rows say enough
+    if grid.cell_height < SMALL_CELL * z:  # with so little space, the row labels are enough
         return _arranged(shape, room, grid.label_width, 0.0)
     return grid
 
 
 def _multiples(shape: tuple[int, int, int], rows: tuple[str, ...], columns: tuple[str, ...], room: Room) -> Grid:
-    """Arrange many maps: each has its title, and tokens where every one of them can be read."""
+    """Arrange many maps: each has its title, and token labels if all of them are legible."""
     z = room.zoom
-    title = max(TITLE * z, QFontMetricsF(face("tiny", z)).ascent() + 3)  # type stops shrinking before maps do
+    title = max(TITLE * z, QFontMetricsF(face("tiny", z)).ascent() + 3)  # fonts have a least size, maps do not
     title = title if TITLE * z >= LEAST_TITLE else 0.0
     grid = _arranged(shape, room, 0.0, 0.0, title)
     if min(grid.cell_width, grid.cell_height) < 10 * z:
@@ -92,28 +92,28 @@ def _arranged(
 
 
 def _widest(labels: tuple[str, ...], label_font: QFont) -> float:
-    """Return the width of the widest of the first labels; a long one counts by its beginning."""
+    """Return the width of the widest of the first labels; only the beginning of a long one counts."""
     return _measured(labels[:64], key_of(label_font))
 
 
 @lru_cache(maxsize=64)
 def _measured(labels: tuple[str, ...], key: str) -> float:
-    (label_font := QFont()).fromString(key)  # cards have their labels in common, whatever their sizes
+    (label_font := QFont()).fromString(key)  # cards share their labels, whatever their sizes
     metrics = QFontMetricsF(label_font)
     return max((metrics.horizontalAdvance(label[:40] or "∅") for label in labels), default=0.0)
 
 
 def foot_height(zoom: float, with_strip: bool) -> float:
-    """Return the height of what is below the maps; type stops shrinking before the card does."""
+    """Return the height of the part below the maps; fonts stop shrinking before the card does."""
     line = 1.2 * face("tiny", zoom).pixelSize()
     least = BAR_HEIGHT + 2 + line + (STRIP_MIDDLE * zoom + line / 2 if with_strip else 0)
     return max((FOOT + (STRIP if with_strip else 0)) * zoom, least)
 
 
 def kept_free(grid: Grid, right: float) -> dict[int, float]:
-    """Return what titles at the end of a line of maps must leave free of their map, below 0 what they have beyond it.
+    """Return the width that titles at the end of a line must leave free of their map; if negative, the width beyond it.
 
-    ``right`` is where the card ends.
+    ``right`` is the right edge of the card.
     """
     ends = range(grid.per_row - 1, grid.count, grid.per_row)
-    return dict.fromkeys(ends, grid.x + grid.width - right or -1e-9)  # 0 would be nothing said
+    return dict.fromkeys(ends, grid.x + grid.width - right or -1e-9)  # 0 would count as no entry

@@ -1,4 +1,4 @@
-"""Maps on a sheet of their own, with labels and a colour bar; says which cell is pointed at and which map clicked."""
+"""Maps on a sheet of their own, with labels and a colour bar; emits the cell under the pointer and clicked maps."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -28,12 +28,12 @@ from attnlab.ui.widgets.maps.map_widget import MapCell, MapWidget, cell_told, lo
 
 MARGIN = 20
 ENLARGED = 2.0
-"""How much larger than on a card the cells of these maps may become."""
+"""The greatest size of these cells relative to those on a card."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lattice:
-    """Names of the lines and of the columns that many maps stand in, as layers and heads do."""
+    """The names of the lines and columns in which many maps are arranged, such as layers and heads."""
 
     lines: tuple[str, ...]
     columns: tuple[str, ...]
@@ -54,16 +54,16 @@ class MapSheet(MapWidget):
 
     @property
     def grid(self) -> Grid | None:
-        """Where their cells lie."""
+        """The layout of their cells."""
         return self._grid
 
     def show_maps(self, data: MapData, lattice: Lattice | None = None) -> None:
-        """Show other maps, in lines and columns as the lattice says, or as they fit best."""
+        """Show other maps, in the lines and columns of the lattice, or as they fit best."""
         self._data, self._lattice, self._pointed = data, lattice, None
         self._arrange()
 
     def cell_rect(self, index: int, row: int, column: int) -> QRectF:
-        """Return where a cell lies, in pixels."""
+        """Return the rectangle of a cell, in pixels."""
         assert self._grid is not None
         return QRectF(*self._grid.rect(index, row, column))
 
@@ -92,7 +92,7 @@ class MapSheet(MapWidget):
         return fit((count, rows, columns), longest(self._data.row_labels), longest(self._data.column_labels), room)
 
     def _in_lattice(self, area: QRectF, lattice: Lattice) -> Grid:
-        """Place one line of maps for each name of a line; tokens have no room beside so many."""
+        """Arrange one line of maps for each line's name; there is no room for tokens beside so many."""
         assert self._data is not None
         _, rows, columns = self._data.values.shape
         lines, per_row = len(lattice.lines), len(lattice.columns)
@@ -108,7 +108,7 @@ class MapSheet(MapWidget):
         return Grid(x, y, width, height, rows, columns, lines * per_row, per_row, gap, left, top, top)
 
     def _drawn(self, data: MapData, grid: Grid) -> QPixmap:
-        """Return what does not change while one points: thousands of cells are not to be drawn for every move."""
+        """Return a picture of the static parts, so that pointing need not redraw thousands of cells."""
         z, picture = scale(), self._blank(self._palette.surface)
         painter = QPainter(picture)
         draw_cells(painter, grid, data, self._palette)
@@ -161,5 +161,5 @@ class MapSheet(MapWidget):
 
 
 def _apart(count: int, step: float, least: float) -> range:
-    """Return which of ``count`` names to draw, ``step`` px apart, so that they stand ``least`` px apart."""
+    """Return which of ``count`` names, ``step`` px apart, to draw so that they are at least ``least`` px apart."""
     return range(0, count, max(1, int(np.ceil(least / step))))

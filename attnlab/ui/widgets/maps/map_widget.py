@@ -1,4 +1,4 @@
-"""What every widget that paints maps has: which cell one points at, where cells lie, and what is told of each."""
+"""Base of widgets that paint maps: the cell under the pointer, the layout of cells, and the text about each."""
 
 from collections.abc import Sequence
 
@@ -18,10 +18,10 @@ MapCell = tuple[int, int, int]
 
 @guarded
 class PointedMaps(Drawn):
-    """Knows the cell that one points at, where the mouse is tracked."""
+    """Emits the cell under the pointer, if the mouse is tracked."""
 
     cell_pointed = Signal(object)
-    """Another MapCell is below the pointer, or None."""
+    """Emitted with the MapCell under the pointer, or None, when it changes."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -36,7 +36,7 @@ class PointedMaps(Drawn):
         raise NotImplementedError
 
     def tool_tip(self, at: QPointF) -> str:
-        """Return what the tool tip says at a point: row, column and number, "" outside."""
+        """Return the tool tip at a point: row, column and number, "" outside."""
         cell = self.cell_at(at)
         return self.cell_text(cell) if cell is not None else ""
 
@@ -83,5 +83,5 @@ def cell_told(data: MapData, cell: MapCell) -> str:
 
 
 def longest(labels: Sequence[str]) -> tuple[str, ...]:
-    """Return the labels that need most room, which is all that the layout asks of them."""
+    """Return the labels that may be the widest; the layout needs no others."""
     return tuple(sorted(labels, key=len, reverse=True)[:64])
