@@ -144,7 +144,7 @@ def test_a_mark_of_the_byte_order_is_no_text(tmp_path: Path) -> None:
         ("depth: rows", r"no depth 'rows'; did you mean row\?"),
         ("lens: position", r"no lens 'position'; did you mean positions\?"),
         ("lens: positions/ordre", r"positions has no page 'ordre'; did you mean order\?"),
-        ("lens: cost/all", r"cost has no page 'all'; cost is all there is of it\."),
+        ("lens: cost/all", r"cost has no page 'all'; it has no pages\."),
         ("head: first", r"head is 'first'; it needs a head, counted from 0, or mean, or all\."),
         ("head: -1", "it needs a head"),
         ("head: true", "it needs a head"),
