@@ -206,7 +206,7 @@ def test_a_pipe_that_nobody_reads_is_no_error() -> None:
 def test_an_output_without_the_letters_gets_question_marks() -> None:
     answer = command("presets", PYTHONIOENCODING="ascii")
     assert answer.returncode == 0
-    assert "Six words, 3 ? 2 numbers" in answer.stdout
+    assert "draws from ?1/?d_in instead of 0 to 1" in answer.stdout
 
 
 def test_the_doctor_answers(capsys: pytest.CaptureFixture[str]) -> None:

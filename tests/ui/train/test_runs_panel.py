@@ -100,6 +100,6 @@ def test_a_window_that_remembers_nothing_leaves_the_folder_of_runs_alone(person:
     pupil = Pupil(person.window, person.qtbot)
     pupil.begin(tiny(steps=30))
     pupil.train_to_the_end()
-    pupil.tools.close()  # which saves what there is
+    pupil.tools.stop()  # which saves what there is
     assert not store.runs_folder().parent.exists() or not list(store.runs_folder().parent.rglob("*"))
     assert not pupil.tools.runs.found
