@@ -80,7 +80,7 @@ def save(desk: Desk) -> None:
     assert "Something went wrong inside attnlab while saving" in person.message()
 
 
-@case("playground/recovery.py Recovery._write", "keeping unsaved work")
+@case("playground/recovery.py Recovery._write", "saving unsaved work")
 def keep(desk: Desk) -> None:
     person = desk.person(remember=True)
     desk.plant("attnlab.ui.playground.recovery.save_session")
@@ -88,7 +88,7 @@ def keep(desk: Desk) -> None:
     person.settle()
     assert person.window.recovery is not None
     assert not person.window.recovery.keep()
-    assert person.message().startswith("Unsaved work cannot be kept. Something went wrong")
+    assert person.message().startswith("Unsaved work cannot be saved for recovery. Something went wrong")
 
 
 @case("playground/recovery.py Recovery._forget_saved", "cleaning up")

@@ -153,8 +153,8 @@ def test_a_head_that_is_out_is_faded_and_said(reader: Reader) -> None:
     after = reader.card.grab().toImage().pixelColor(reader.middle(6))
     assert after.lightnessF() > before.lightnessF()
     assert reader.card.accessibleName() == "Heads: 8, showing 1, head 6 off"
-    assert reader.tip(reader.control(6)) == "Put head 6 back  (Delete)"
-    assert reader.tip(reader.control(5)).startswith("Take head 5 out")
+    assert reader.tip(reader.control(6)) == "Switch head 6 on  (Delete)"
+    assert reader.tip(reader.control(5)).startswith("Switch head 5 off")
 
 
 def test_a_single_head_cannot_be_taken_out(reader: Reader) -> None:

@@ -54,7 +54,7 @@ def test_a_batch_is_made_gone_through_and_taken_back(person: "Person") -> None:
     go(person, "Next sequence")
     assert place(person) == "Sequence 1 of 2"
     np.testing.assert_array_equal(person.painted("weights"), alone)
-    go(person, "Sequence before")
+    go(person, "Previous sequence")
     assert person.labels("weights")[0][:2] == ("A", "trip")
     assert person.history()[1:] == [
         "Add a sequence", "Type a sentence", "Sequence 1 of 2", "Sequence 2 of 2",
@@ -78,9 +78,9 @@ def test_next_and_before_go_through_three_sequences_in_order_and_round_the_ends(
         ("Next sequence", 1, "Your"),
         ("Next sequence", 2, "A"),
         ("Next sequence", 3, "One"),
-        ("Sequence before", 2, "A"),
-        ("Sequence before", 1, "Your"),
-        ("Sequence before", 3, "One"),
+        ("Previous sequence", 2, "A"),
+        ("Previous sequence", 1, "Your"),
+        ("Previous sequence", 3, "One"),
     ):
         go(person, button)
         assert place(person) == f"Sequence {number} of 3"

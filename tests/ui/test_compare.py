@@ -174,7 +174,7 @@ def test_heads_that_were_not_there_are_told(person: "Person") -> None:
     look_at(person, "Difference")
     assert reason(person, "weights") == "No difference: the sizes are 2×6×6 and 1×6×6."
     heads = person.playground.canvas.heads
-    assert heads.accessibleName().endswith("No difference: the sizes of the maps are others.")
+    assert heads.accessibleName().endswith("No difference: the maps have different sizes.")
     person.choose("Show", "head 1")
     look_at(person, "Pinned")
     assert reason(person, "weights") == "The pinned state has no head 1."

@@ -20,7 +20,7 @@ from attnlab.ui.widgets.charts.bars import BarList
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
 
-INVITATION = "Point at any cell to see how it is made; click to hold it, Esc to let go."
+INVITATION = "Point at a cell to see how it is computed; click to hold it, Esc to release it."
 STAGES = ("inputs", "queries", "keys", "values", "scores", "scaled", "masked", "weights", "context", "output")
 
 
@@ -157,11 +157,11 @@ def test_long_sums_are_cut_and_can_be_written_out(sit_down: Callable[..., "Perso
     person = sit_down("multi-head-8")
     person.click_cell("queries", 2, 1, index=3)
     assert "… 59 more …" in arithmetic(person)[1]
-    person.press("Write out every term", QPushButton)
+    person.press("Show every term", QPushButton)
     products = arithmetic(person)[1]
     assert products.count("·") == 64
     assert value(products.removeprefix("= ")) == pytest.approx(person.painted("queries")[3, 2, 1], abs=5e-4)
-    person.press("Write out every term", QPushButton)
+    person.press("Show every term", QPushButton)
     assert "… 59 more …" in arithmetic(person)[1]
 
 

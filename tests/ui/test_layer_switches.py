@@ -227,8 +227,8 @@ def test_seed_and_training_do_nothing_without_dropout_and_say_so(person: "Person
     for kind, title in ((NumberEdit, "Seed"), (Switch, "Training")):
         control = person.find(kind, title, popup)
         assert not control.isEnabled()
-        assert "It does nothing without dropout." in person.tip(control, control.rect().center())
-        assert control.accessibleDescription() == "It does nothing without dropout."
+        assert "Has no effect without dropout." in person.tip(control, control.rect().center())
+        assert control.accessibleDescription() == "Has no effect without dropout."
         person.click(control)
     assert person.document.scene is before
     type_setting(person, "Weights", "Dropout", "0,1")
@@ -295,7 +295,7 @@ def test_key_heads_are_shared_by_groups_down_to_one(sit_down: Callable[..., "Per
 def test_one_head_shares_its_keys_with_nobody(person: "Person") -> None:
     segments = person.find(Segments, "Key heads", popup_of(person, "Heads"))
     assert not segments.isEnabled()
-    assert segments.accessibleDescription() == "One head has nobody to share its keys with."
+    assert segments.accessibleDescription() == "Sharing needs more than one head."
 
 
 # What makes no sense
@@ -377,7 +377,7 @@ def test_fewer_heads_than_one_that_is_off_are_not_offered(sit_down: Callable[...
     before = person.document.scene
     rows = {row.accessibleName(): row for row in person.open_pill("Heads")}
     assert [name for name, row in rows.items() if not row.isEnabled()] == ["1", "2"]
-    assert person.tip(rows["2"], rows["2"].rect().center()) == "Head 3 is switched off; put it back first."
+    assert person.tip(rows["2"], rows["2"].rect().center()) == "Head 3 is switched off; switch it on first."
     person.click(rows["2"])
     assert person.document.scene is before
     person.click(rows["4"])

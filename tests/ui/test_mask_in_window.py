@@ -104,7 +104,7 @@ def arithmetic(person: "Person") -> str:
 def test_a_mask_is_painted_by_mouse_in_one_step(person: "Person") -> None:
     steps = len(person.history())
     turn(person, "Paint on the cards")
-    assert person.message() == "Drag over the cells of a map to mask them, or to bring them back; Esc ends."
+    assert person.message() == "Drag over the cells of a map to mask or unmask them; Esc ends painting."
     assert len(person.history()) == steps
     stroke(person, "weights", (1, 0), (1, 1), (1, 2))
     np.testing.assert_array_equal(hidden(person), (I == 1) & (J <= 2))

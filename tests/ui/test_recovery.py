@@ -33,7 +33,7 @@ def test_unsaved_work_comes_back_as_one_step_until_it_is_saved(
     person.press("Causal")
     person.window.close()
     person = sit_down(remember=True)
-    assert person.message().startswith("Unsaved work of last time is kept")
+    assert person.message().startswith("Unsaved work from last time was kept")
     assert not person.experiment.config.causal
     assert person.window.actions_list.run("bring-back")
     person.settle()
@@ -174,7 +174,7 @@ def test_a_save_that_fails_keeps_the_work_and_says_so(
     person.key(Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
     person.playground.files.finish()
     assert person.message().endswith(
-        f"there is no folder {tmp_path / 'folder'}; the work is kept all the same, and offered at the next start."
+        f"there is no folder {tmp_path / 'folder'}; the work is kept for recovery, and offered at the next start."
     )
     assert person.window.windowTitle() == "mine • — attnlab"
     assert attnlab.load(config_dir / "current.attnlab").config.causal
@@ -198,11 +198,11 @@ def test_a_full_disk_leaves_the_file_as_it_was(
         person.key(Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
         person.playground.files.finish()
         assert "mine.attnlab cannot be written: " in person.message()
-        assert person.message().endswith("; nor can it be kept beside the settings.")
+        assert person.message().endswith("; it cannot be kept for recovery either.")
         assert person.window.windowTitle() == "mine • — attnlab"
         person.window.close()
         assert person.window.isVisible()  # it was not kept anywhere, so the window stays
-        assert person.message().endswith("Save it elsewhere, or close once more to leave without it.")
+        assert person.message().endswith("Save it elsewhere, or close again to leave without saving.")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert (tmp_path / "mine.attnlab").read_bytes() == before
@@ -221,7 +221,7 @@ def test_work_that_cannot_be_kept_is_left_when_that_is_wanted(
     (config_dir / "current.attnlab").mkdir()
     person.press("Causal")
     person.window.close()
-    assert person.message().startswith("Unsaved work cannot be kept.")
+    assert person.message().startswith("Unsaved work cannot be saved for recovery.")
     assert person.window.isVisible()
     person.window.close()
     assert not person.window.isVisible()

@@ -253,7 +253,7 @@ def test_a_lesson_that_is_gone_is_told_and_the_rest_opens(sit_down: Callable[...
     saved(person, tmp_path / "place.attnlab")
     (tmp_path / "mine.md").unlink()
     again = sit_down(Source(path=tmp_path / "place.attnlab"))
-    assert again.message() == "The lesson mine.md is no longer there; the rest is as it was saved."
+    assert again.message() == "The lesson mine.md no longer exists; the rest was restored."
     assert again.document.view == view
     again.window.close()
 
@@ -263,7 +263,7 @@ def test_a_strangers_session_opens_no_file_that_is_no_lesson(
     sit_down: Callable[..., "Person"], tmp_path: Path, name: str
 ) -> None:
     person = sit_down(Source(path=_written(tmp_path, {"lesson": {"lesson": name}})))
-    assert person.message().endswith("is no longer there; the rest is as it was saved.")
+    assert person.message().endswith("no longer exists; the rest was restored.")
     assert person.window.lessons is None or person.window.lessons.player.lesson is None
 
 

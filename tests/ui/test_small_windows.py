@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
 if TYPE_CHECKING:
     from tests.ui.conftest import Person
 
-FIGURES = ("heads, queries, keys", "The mathematics alone, from the inputs to the output")
+FIGURES = ("heads, queries, keys", "The time of the mathematics alone, from the inputs to the output")
 SIZES = [(1440, 900), (1280, 800), (1100, 700), (960, 620)]
 
 

@@ -229,5 +229,5 @@ def test_a_key_event_of_no_meaning_to_a_pill_goes_on(person: "Person") -> None:
 
 def test_heads_that_do_not_fit_are_told_where_they_were_typed_with_those_that_do(person: "Person") -> None:
     said = person.type_into_pill("Heads", "4")
-    assert said == "4 heads do not fit: the 2 columns of W_q divide among 1 or 2 heads."
+    assert said == "4 heads do not fit: the 2 columns of W_q can be divided among 1 or 2 heads."
     assert person.experiment.n_heads == 1

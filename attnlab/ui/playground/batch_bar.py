@@ -1,4 +1,4 @@
-"""Which sequence of a batch is looked at, one more or one fewer, and how many of its keys are valid."""
+"""Choose a sequence of the batch, add or remove one, and set how many of its keys are valid."""
 
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
 
 BUTTONS = (
-    ("back", "step-back", "Sequence before"),
+    ("back", "step-back", "Previous sequence"),
     ("next", "step-next", "Next sequence"),
     ("add", "plus", "Add a sequence: a copy of this one"),
     ("remove", "trash", "Remove this sequence"),
@@ -22,9 +22,9 @@ BUTTONS = (
 
 
 class BatchBar(QWidget):
-    """Announces what is wanted; shows an experiment's place in its batch, nothing where it has neither batch nor pads.
+    """Shows the experiment's position in its batch, and emits signals; empty without a batch and without padding.
 
-    Going on from the last sequence leads to the first.
+    The last sequence is followed by the first.
     """
 
     item_requested = Signal(int)
@@ -32,7 +32,7 @@ class BatchBar(QWidget):
     remove_requested = Signal()
     length_requested = Signal(int)
     message_raised = Signal(str)
-    """One sentence about a valid length that cannot be."""
+    """One sentence about an invalid length."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -79,14 +79,14 @@ class BatchBar(QWidget):
         box.setAlignment(Qt.AlignmentFlag.AlignRight)
         box.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         box.setAccessibleName("Valid length")
-        box.setToolTip("How many keys of this sequence count; those from there on are padding, which no query sees")
+        box.setToolTip("How many keys of this sequence are valid; the rest are padding, which every query ignores")
         box.valueChanged.connect(self.length_requested)
         box.refused.connect(self._on_refused)
         self._valid.setBuddy(box)
         return box
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours from now on."""
+        """Apply a theme's colours."""
         for name, picture, _ in BUTTONS:
             self.buttons[name].setIcon(icon(picture, palette))
             self.buttons[name].setIconSize(QSize(px(16), px(16)))
@@ -96,7 +96,7 @@ class BatchBar(QWidget):
             label.setFont(font("text"))
 
     def show_experiment(self, e: "Experiment") -> None:
-        """Show an experiment's place and valid length."""
+        """Show an experiment's position in the batch and its valid length."""
         self._item, self._n_items = e.item, e.n_items
         self.setVisible(e.n_items > 1 or "padding" in e.config.masks)
         self._items.setVisible(e.n_items > 1)

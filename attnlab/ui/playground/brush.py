@@ -1,4 +1,4 @@
-"""The brush that paints the mask on the maps of a card: which cells one stroke comes over."""
+"""The brush that paints the mask on the maps of a card: which cells one stroke crosses."""
 
 import math
 from itertools import pairwise
@@ -9,7 +9,7 @@ from attnlab.figures.layout import Grid
 
 
 class Brush:
-    """One stroke over the maps of a card; a cell comes once, whichever head's map it is met on: all have one mask."""
+    """One stroke over the maps of a card. It reports each cell once, on any head's map: all heads share one mask."""
 
     def __init__(self) -> None:
         self._last: tuple[Grid, tuple[float, float]] | None = None
@@ -17,7 +17,7 @@ class Brush:
         self.used = False
 
     def move(self, grid: Grid, position: QPointF) -> list[tuple[int, int, int]]:
-        """Return map, row and column of each cell met for the first time on the straight way to a point."""
+        """Return map, row and column of each cell first crossed by the line from the last point to this one."""
         here = (position.x(), position.y())
         there = self._last[1] if self._last is not None and self._last[0] == grid else here
         self._last = grid, here

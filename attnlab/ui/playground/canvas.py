@@ -1,4 +1,4 @@
-"""The canvas: every stage as a card, laid out as the flow and joined by wires. Wheel zooms, drag pans."""
+"""The canvas: every stage as a card, in the order of the computation, joined by wires. Wheel zooms, drag pans."""
 
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ ZOOM_RANGE = (0.5, 12.0)
 
 @guarded
 class Canvas(QWidget):
-    """Owns the cards and the zoom; passes what happens on cards on."""
+    """Owns the cards and the zoom; forwards the cards' signals."""
 
     cell_hovered = Signal(object)
     cell_clicked = Signal(object)
@@ -35,7 +35,7 @@ class Canvas(QWidget):
     head_clicked = Signal(object)
     head_ablated = Signal(int)
     mask_painted = Signal(object, int)
-    """The brush came over a cell; and the number of its stroke, from press to release, in which a cell comes once."""
+    """The brush crossed a cell, and the number of its stroke, from press to release; each cell once per stroke."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -73,12 +73,12 @@ class Canvas(QWidget):
 
     @property
     def zoom(self) -> float:
-        """The present enlargement; 1 shows everything."""
+        """The current magnification; 1 shows everything."""
         return self._zoom
 
     @property
     def painted(self) -> bool:
-        """Whether every card that is shown has been painted at least once with its numbers."""
+        """Whether every visible card has been painted at least once with its numbers."""
         return all(card.painted for card in self.cards.values() if not card.isHidden())
 
     @property
@@ -87,13 +87,13 @@ class Canvas(QWidget):
         return self._painting
 
     def set_painting(self, on: bool) -> None:
-        """Let the left button paint the mask on every map of query by key; panning there is the middle button's."""
+        """Let the left button paint the mask on every map of query by key; the middle button pans."""
         self._painting = on
         for card in self.cards.values():
             card.set_painting(on)
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours from now on."""
+        """Apply a theme's colours."""
         self._palette = palette
         for card in self._all.values():
             card.set_palette(palette)
@@ -108,11 +108,11 @@ class Canvas(QWidget):
                 card.show_trace(trace, view)
         self.heads.show_trace(trace, view)
         self._outdated |= before is None or self._shape(before) != self._shape(trace)
-        if self._outdated and not self._brushing:  # a mask may add a card, but none moves away under the brush
+        if self._outdated and not self._brushing:  # a mask may add a card, but none moves under the brush
             self._place()
 
     def show_view(self, view: "View") -> None:
-        """Show the same trace as another view asks."""
+        """Show the same trace with another view."""
         before, self._view = self._view, view
         if self._trace is None:
             return
@@ -126,7 +126,7 @@ class Canvas(QWidget):
             self.fit()
 
     def show_pinned(self, pinned: "Trace | None") -> None:
-        """Compare every card with another trace from now on, or with none."""
+        """Compare every card with another trace, or with none."""
         for card in self._all.values():
             card.show_pinned(pinned)
 
@@ -137,7 +137,7 @@ class Canvas(QWidget):
 
     @Slot()
     def fit(self) -> None:
-        """Show everything again."""
+        """Zoom out to show everything."""
         self._zoom, self._offset = 1.0, QPointF(0, 0)
         self._place()
 
@@ -148,14 +148,14 @@ class Canvas(QWidget):
         self._place()
 
     def zoom_at(self, factor: float, point: QPointF) -> None:
-        """Enlarge about a point, which stays where it is."""
+        """Zoom about a point, which stays fixed."""
         zoom = min(max(self._zoom * factor, ZOOM_RANGE[0]), ZOOM_RANGE[1])
         self._offset = point - (point - self._offset) * (zoom / self._zoom)
         self._zoom = zoom
         self._place()
 
     def _place(self) -> None:
-        """Move every card to where zoom and offset put it, and draw the ground anew."""
+        """Move every card to its place for the zoom and the offset, and redraw the ground."""
         if self._trace is None or self._view is None:
             return
         self._outdated = False
@@ -178,11 +178,11 @@ class Canvas(QWidget):
         self.update()
 
     def wires(self) -> list[Wire]:
-        """Return the wires between the cards that are shown."""
+        """Return the wires between the visible cards."""
         return wires(self._trace, self._places) if self._trace is not None else []
 
     def ground(self) -> QPixmap:
-        """Return what lies under the cards: their shadows and the wires."""
+        """Return the picture below the cards: their shadows and the wires."""
         if not self._ground_drawn:
             self._draw_ground()
             self._ground_drawn = True
@@ -191,7 +191,7 @@ class Canvas(QWidget):
     def _draw_ground(self) -> None:
         ratio = self.devicePixelRatioF()
         size = self.size() * ratio
-        if (self._ground.size(), self._ground.devicePixelRatio()) != (size, ratio):  # memory taken anew is slow
+        if (self._ground.size(), self._ground.devicePixelRatio()) != (size, ratio):  # allocating anew is slow
             self._ground = QPixmap(size)
             self._ground.setDevicePixelRatio(ratio)
         self._ground.fill(QColor(self._palette.ground))

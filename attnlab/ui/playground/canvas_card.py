@@ -1,4 +1,4 @@
-"""What every card of the canvas has: a trace and a view to show, maps in a grid, a ground with a title, a zoom."""
+"""Base of every card on the canvas: trace and view, maps in a grid, background with a title, zoom."""
 
 import math
 from typing import TYPE_CHECKING
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from attnlab.document.document import View
 
 HEADER, INSIDE = 58.0, 4
-"""How far down a header reaches at zoom 1 (a formula with a sum reaches into the maps), and how far inside the card it
-begins, where the round corners are behind it."""
+"""The header's height at zoom 1 (a formula with a sum overlaps the maps), and its distance from the card's edge, which
+clears the round corners."""
 
 
 @guarded
 class CanvasCard(QWidget):
-    """A card; what it shows and how it is laid out, ``_lay_out``, is its own."""
+    """A card; subclasses choose what it shows and how it is laid out (``_lay_out``)."""
 
     panned = Signal(QPointF)
 
@@ -45,33 +45,33 @@ class CanvasCard(QWidget):
 
     @property
     def data(self) -> MapData | None:
-        """The maps on the card; None while they are not computed or not revealed yet."""
+        """The maps on the card; None while they are not computed or not revealed."""
         return self._data
 
     @property
     def grid(self) -> Grid | None:
-        """Where the cells lie; None without maps. Laid out when first asked for after a change, however many came."""
+        """The positions of the cells, or None without maps. Laid out on first use after any number of changes."""
         if self._stale:
             self._stale, self._laid = False, self._lay_out()
         return self._laid
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours from now on."""
+        """Apply a theme's colours."""
         self._palette = palette
         self.update()
 
     def set_zoom(self, zoom: float) -> None:
-        """Enlarge type and spaces; the size of type of the program is part of ``zoom``."""
+        """Scale fonts and spaces; ``zoom`` includes the program's font size."""
         self._zoom = zoom
         self._arrange()
 
     def forget(self) -> None:
-        """Keep no pictures but those that are shown."""
+        """Drop the cached pictures that are not visible."""
         self.still.forget()
         self._headers.forget()
 
     def _arrange(self) -> None:
-        """Lay the maps out anew before they are painted."""
+        """Lay the maps out again before they are next painted."""
         self._stale = True
         self.update()
 
@@ -79,8 +79,8 @@ class CanvasCard(QWidget):
         raise NotImplementedError
 
     def _paint_ground(self, painter: QPainter, depends_on: tuple[object, ...]) -> None:
-        """Paint the ground and the header, which is kept for as long as the card is as wide and all of this is the
-        same: a row of cards that comes or goes makes the others lower or higher, no more."""
+        """Paint the background and the header from a cache, which depends on ``depends_on`` and the card's width but
+        not on its height, so adding a row of cards repaints no header."""
         z, p = self._zoom, self._palette
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(p.surface))
@@ -105,7 +105,7 @@ class CanvasCard(QWidget):
         raise NotImplementedError
 
     def _paint_title(self, painter: QPainter, title: str, role: str) -> float:
-        """Paint the mark of a role and the title; return where the title ends."""
+        """Paint the mark of a role and the title; return the x at which the title ends."""
         z, p = self._zoom, self._palette
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(p.role(role)))

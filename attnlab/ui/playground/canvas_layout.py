@@ -1,4 +1,4 @@
-"""Where the cards of the canvas lie: in rows as the computation flows, or one alone; smaller where all had no room."""
+"""Layout of the canvas: cards in rows that follow the computation, or a single card; scaled down to fit."""
 
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
 
 MARGIN, GAP, ROW_GAP = 16.0, 12.0, 28.0
 HEADS = "heads"
-"""What the overview of all heads is called among the cards."""
+"""The name of the heads card among the cards."""
 WIDEST_ROW, USUAL_ROWS = 5, 3
 LEAST_CARD, LEAST_HEIGHT, LEAST_ROW = 112.0, 420.0, 160.0
-"""Cards have room for at least this: their width, the usual rows together, each of more rows than usual. In a canvas
-that is too small for it all is drawn smaller, so that it fits."""
+"""The minimum room for cards: their width, the usual rows together, each of more rows than usual. A canvas that is
+smaller scales all cards down to fit."""
 LEAST_SEEN = 64.0
-"""On cards drawn lower than this nothing could be read: what does not fit then is dragged into sight."""
+"""The lowest readable height of a card: cards that still do not fit are reached by panning."""
 
 
 @lru_cache(maxsize=2)
 def rows_of(e: "Experiment") -> list[list[Stage]]:
-    """Return the stages in the rows of the canvas: before the maps of query by key, these, and what follows.
+    """Return the stages in the rows of the canvas: before the maps of query by key, these maps, and what follows.
 
-    What is done to queries and keys once they are there has a row of its own, as have maps that are too many for one.
+    Later steps on queries and keys have a row of their own, as do maps that are too many for one row.
     """
     present = [stage for stage in STAGES if stage.present(e)]
     maps = [i for i, stage in enumerate(present) if stage.is_map]
@@ -39,7 +39,7 @@ def rows_of(e: "Experiment") -> list[list[Stage]]:
 
 
 def laid_out(e: "Experiment", view: "View", canvas: QSizeF) -> tuple[dict[str, QRectF], float]:
-    """Return where each card lies at zoom 1, and how much smaller than that all is drawn so that it fits the canvas."""
+    """Return each card's rectangle at zoom 1, and the factor that scales all of them down to fit the canvas."""
     if view.alone is not None:
         whole = QRectF(0, 0, max(canvas.width(), 1.0), max(canvas.height(), 1.0))
         return {view.alone: whole.adjusted(MARGIN, MARGIN, -MARGIN, -MARGIN)}, 1.0
@@ -51,7 +51,7 @@ def laid_out(e: "Experiment", view: "View", canvas: QSizeF) -> tuple[dict[str, Q
 
 
 def _least(rows: list[list[Stage]]) -> QSizeF:
-    """Return the room that cards in rows need at zoom 1."""
+    """Return the least room that rows of cards need at zoom 1."""
     widest = max(map(len, rows))
     high = 2 * MARGIN + (len(rows) - 1) * ROW_GAP + len(rows) * LEAST_ROW
     wide = 2 * MARGIN + (widest - 1) * GAP + widest * LEAST_CARD
@@ -59,7 +59,7 @@ def _least(rows: list[list[Stage]]) -> QSizeF:
 
 
 def _in_rows(e: "Experiment", view: "View", rows: list[list[Stage]], size: QSizeF) -> dict[str, QRectF]:
-    """Return where each card lies in rows that fill a size; the overview of the heads begins the last one."""
+    """Return each card's rectangle in rows that fill a size; the heads card comes first in the last row."""
     height = (size.height() - 2 * MARGIN - (len(rows) - 1) * ROW_GAP) / len(rows)
     places = {}
     for line, stages in enumerate(rows):
@@ -76,7 +76,7 @@ def _in_rows(e: "Experiment", view: "View", rows: list[list[Stage]], size: QSize
 
 
 def _wish(e: "Experiment", view: "View", stage: Stage) -> float:
-    """Return how wide a card wants to be against the others: wide matrices somewhat more, never too much."""
+    """Return a card's preferred relative width: wide matrices get somewhat more, within bounds."""
     rows, columns = (axes.size(e, axis) for axis in stage.axes[-2:])
     several = view.head == "all" and e.n_heads > 1 and stage.has_heads
     return min(max(columns / rows, 1.2 if several else 0.8), 1.6)

@@ -1,4 +1,4 @@
-"""The card of a stage under a person's hands: pointing, clicking, panning, painting the mask, and keys."""
+"""The interactive card of a stage: pointing, clicking, panning, painting the mask, and keys."""
 
 from PySide6.QtCore import QEvent, QPointF, Qt, Signal
 from PySide6.QtGui import QHelpEvent, QHideEvent, QKeyEvent, QMouseEvent
@@ -18,15 +18,15 @@ MASK_AXES = ("query", "key")
 
 @guarded
 class StageCard(StageFace):
-    """Shows one stage of a trace; what a person does is announced, never acted on here."""
+    """Shows one stage of a trace; emits a signal for each of the user's actions and does not act on them."""
 
     cell_hovered = Signal(object)
     cell_clicked = Signal(object)
     cell_moved = Signal(object)
-    """An arrow key chose a cell: unlike a second click it never lets go of it."""
+    """An arrow key chose a cell: unlike a second click it never releases the cell."""
     title_double_clicked = Signal(str)
     brushed = Signal(object, bool)
-    """The brush came over a cell for the first time in its stroke; and whether the cell is the first of the stroke."""
+    """The brush first crossed this cell in its stroke; and whether the cell is the first of the stroke."""
     stroke_ended = Signal()
 
     def __init__(self, stage: Stage, parent: QWidget | None = None) -> None:
@@ -38,14 +38,14 @@ class StageCard(StageFace):
         self.setMouseTracking(True)
 
     def _tell_cell(self, cell: Cell | None) -> None:
-        """Tell the selected cell, and take a tip away that Escape let go of."""
+        """Emit the selected cell, and remove the tip if Escape released the cell."""
         super()._tell_cell(cell)
         if cell is None and self._tipped:
             self._tipped = False
             QToolTip.hideText()
 
     def set_painting(self, on: bool) -> None:
-        """Make the left button a brush, or no longer, where the cells are those of a mask."""
+        """Make the left button a brush, or not, if the cells are those of a mask."""
         on = on and self.stage.axes[-2:] == MASK_AXES
         if on == self._painting:
             return
@@ -56,10 +56,10 @@ class StageCard(StageFace):
         self.update()
 
     def _brush_to(self, position: QPointF) -> None:
-        """Announce the cells that the brush comes over on its way to a point."""
+        """Emit the cells that the brush crosses on its way to a point."""
         brush = self._brush
         for index, row, column in brush.move(self.grid, position) if brush and self.grid else ():
-            if brush and brush is self._brush:  # whoever hears of a cell may end the stroke
+            if brush and brush is self._brush:  # a slot may have ended the stroke
                 first, brush.used = not brush.used, True
                 self.brushed.emit(Cell(self.stage.name, row, column, self._heads[index]), first)
 
@@ -77,7 +77,7 @@ class StageCard(StageFace):
         return Cell(self.stage.name, row, column, self._heads[index])
 
     def _held(self) -> Cell | None:
-        """Return the cell of this card that is held, None without one."""
+        """Return the held cell if it is on this card, else None."""
         cell = self._view.cell if self._view is not None and self._view.pinned else None
         return cell if cell is not None and cell.stage == self.stage.name else None
 
@@ -105,7 +105,7 @@ class StageCard(StageFace):
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         if self._brush is not None and not event.buttons() & Qt.MouseButton.LeftButton:
-            self._end_stroke()  # its release went elsewhere
+            self._end_stroke()  # the release went to another widget
         if self._brush is not None:
             self._brush_to(event.position())
         elif self._pressed is not None and event.buttons() & (Qt.MouseButton.LeftButton | Qt.MouseButton.MiddleButton):
@@ -143,7 +143,7 @@ class StageCard(StageFace):
         move = _MOVES.get(Qt.Key(event.key()))
         if self._data is not None and self._view is not None and move is not None:
             cell = self._view.cell
-            if self._held() is None and move[0] == 0:  # they walk the steps, until a cell of this card is held
+            if self._held() is None and move[0] == 0:  # they walk the steps, unless a cell of this card is held
                 event.ignore()
                 return
             if cell is None or cell.stage != self.stage.name:

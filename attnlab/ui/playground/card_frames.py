@@ -1,4 +1,4 @@
-"""Which cells of a card are framed, in which colour: what belongs to a selection, or what a walk's step computes."""
+"""Frames around the cells of a card: those of the selection, or those that a walk's step computes."""
 
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from attnlab.figures.palette import Palette
 
 Strong = tuple[int | None, int | None]
-"""The row and the column whose labels stand out."""
+"""The row and the column whose labels are emphasised."""
 
 
 def frames(
@@ -24,17 +24,17 @@ def frames(
     shape: tuple[int, ...],
     palette: "Palette",
 ) -> tuple[list[Outline], Strong]:
-    """Return the frames on maps [n, rows, columns] of a stage, one for each of ``heads``, and what stands out.
+    """Return the frames on maps [n, rows, columns] of a stage, one for each of ``heads``, and the emphasised labels.
 
-    They are those of the selected cell; on a walk, unless one points at a cell, those of what its step computes.
+    They belong to the selected cell; on a walk without a pointed cell, to the cells that its step computes.
     """
     outlines: list[Outline] = []
     row, column = None, None
     for region, colour in _coloured(trace, view, stage, palette):
         if region.head is not None and None not in heads and region.head not in heads:
-            continue  # it lies in a head that is not shown
+            continue  # its head is not shown
         if (region.row or 0) >= shape[1] or (region.column or 0) >= shape[2]:
-            continue  # the maps of a pinned state may be of another size
+            continue  # the maps of a pinned state may have another size
         index = heads.index(region.head) if region.head in heads and region.head is not None else None
         width = 1.0 if region.row is None and region.column is None else 2.0
         outlines.append(Outline(index, region.row, region.column, colour, width))

@@ -1,4 +1,4 @@
-"""What the card of a stage is in words: the shape in its header, and what a screen reader says of it."""
+"""A stage's card in words: the shape in its header, and its description for a screen reader."""
 
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ def shape_text(trace: "Trace", name: str) -> str:
 
 
 def described(trace: "Trace", stage: Stage, shown: MapData, figures: str, *, painting: bool) -> str:
-    """Return what a screen reader says of a card with maps: their sizes, what they are, and the line of figures."""
+    """Return a screen reader's description of a card with maps: sizes, content, and the line of figures."""
     count, rows, columns = shown.values.shape
     heads = f"{count} heads, " if count > 1 else ""
     partly = "" if shown.unknown is None else ", not all computed yet"

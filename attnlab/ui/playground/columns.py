@@ -7,7 +7,7 @@ from attnlab.ui.base.theme import px
 
 
 class Columns(QSplitter):
-    """Divides its width among the three columns, until a person has moved a border."""
+    """Divides its width among the three columns, until the user moves a border."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
@@ -18,15 +18,15 @@ class Columns(QSplitter):
         self.splitterMoved.connect(self._on_splitter_moved)
 
     def fill(self, inputs: QWidget, canvas: QWidget, explanation: QWidget) -> None:
-        """Add the columns; the canvas takes what a wider window gives."""
+        """Add the columns; the canvas takes the extra width of a wider window."""
         self._inputs = inputs
         for widget in (inputs, canvas, explanation):
             self.addWidget(widget)
-        for index, stretch in enumerate((0, 1, 0)):  # not before: a child that is added moves to the end
+        for index, stretch in enumerate((0, 1, 0)):  # after all are added: adding a child moves it to the end
             self.setStretchFactor(index, stretch)
 
     def arrange(self, width: int = 0) -> None:
-        """Divide a width in pixels, or with 0 the last one, if there was one, for the present size of type."""
+        """Divide a width in pixels, or the last one with 0 (if there was one), for the current font size."""
         self._width = width or self._width
         if not self._width:
             return
@@ -38,7 +38,7 @@ class Columns(QSplitter):
         self._inputs_hint = hint
 
     def make_room(self) -> None:
-        """Divide the width anew when the inputs have more to show, or less: a second sequence, a batch."""
+        """Divide the width again when the inputs need more or less of it: a second sequence, a batch."""
         if self._inputs.sizeHint().width() != self._inputs_hint:
             self.arrange()
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def _make(host: Host) -> "Playground":
-    raise AssertionError(f"{host} makes the playground itself, with what it opens first")
+    raise AssertionError(f"{host} makes the playground itself, with the first experiment to open")
 
 
 def _actions(host: Host) -> list[Action[Any]]:

@@ -1,4 +1,4 @@
-"""The Explain panel: the selected cell as arithmetic, its row as bars, and what that row does."""
+"""The Explain panel: the selected cell as arithmetic, its row as bars, and the row's statistics."""
 
 from typing import TYPE_CHECKING
 
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from attnlab.document.document import View
     from attnlab.ui.widgets.charts.profile import Profile
 
-INVITATION = "Point at any cell to see how it is made; click to hold it, Esc to let go."
+INVITATION = "Point at a cell to see how it is computed; click to hold it, Esc to release it."
 LONG_ROW = 33
-"""From so many keys on, a row is shown as a profile too."""
+"""The number of keys from which a row is also shown as a profile."""
 ROWS = (
     ("total", "sum"),
     ("entropy", "entropy"),
@@ -52,7 +52,7 @@ ROWS = (
 
 
 class ExplainPanel(QScrollArea):
-    """Shows the explanation of the view's cell in a trace; announces the cell of a bar that was clicked."""
+    """Explains the view's cell in a trace; emits the cell whose bar was clicked."""
 
     cell_clicked = Signal(object)
 
@@ -80,7 +80,7 @@ class ExplainPanel(QScrollArea):
         self._example = QLabel()
         self._example.setTextFormat(Qt.TextFormat.PlainText)
         self._example.setWordWrap(True)
-        self._example.setAccessibleName("What to look for in this example")
+        self._example.setAccessibleName("What to notice in this example")
         column.addWidget(self._example)
         column.addLayout(self._make_heading())
         self._value = QLabel()
@@ -97,7 +97,7 @@ class ExplainPanel(QScrollArea):
         for label in (self._value, self._compared, self._lines, self._where, self._example):
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         column.addWidget(self._lines)
-        self._more = QPushButton("Write out every term")
+        self._more = QPushButton("Show every term")
         self._more.setCheckable(True)
         self._more.toggled.connect(self._on_more_toggled)
         column.addWidget(self._more, 0, Qt.AlignmentFlag.AlignLeft)
@@ -160,7 +160,7 @@ class ExplainPanel(QScrollArea):
         return grid
 
     def set_palette(self, palette: Palette) -> None:
-        """Write in other colours from now on."""
+        """Apply a theme's colours."""
         self._palette = palette
         self.bars.set_palette(palette)
         if self._profile is not None:
@@ -171,7 +171,7 @@ class ExplainPanel(QScrollArea):
         self._refresh()
 
     def set_fonts(self) -> None:
-        """Take the fonts of the present size of type."""
+        """Apply the fonts of the current font size."""
         for section in (self._section, self._row_title, self._statistics_title):
             section.setFont(font("section"))
         self._name.setFont(font("title"))
@@ -183,12 +183,12 @@ class ExplainPanel(QScrollArea):
             label.setFont(font("number"))
 
     def show_trace(self, trace: "Trace", view: "View") -> None:
-        """Explain the same cell in another trace."""
+        """Explain the same cell with another trace."""
         self._trace, self._view = trace, view
         self._refresh()
 
     def show_pinned(self, pinned: "Trace | None") -> None:
-        """Say of each cell what it is in another trace too, or in none."""
+        """Compare each cell with its value in another trace, or with none."""
         self._pinned = pinned
         self._refresh()
 
@@ -220,7 +220,7 @@ class ExplainPanel(QScrollArea):
         self._show_statistics(None, ())
 
     def show_about(self, about: str) -> None:
-        """Say what to look for in the worked example that is open while no cell is explained; "" without one."""
+        """Show what to notice in the open worked example while no cell is explained; "" without an example."""
         self._about = about
         self._show_about()
 
@@ -229,7 +229,7 @@ class ExplainPanel(QScrollArea):
         self._example.setVisible(bool(self._about) and self._where.text() == INVITATION)
 
     def _show(self, explanation: Explanation, value: str = "") -> None:
-        """Show an explanation; ``value`` stands for a number that is not known yet."""
+        """Show an explanation; ``value`` replaces a number that is not known yet."""
         p, cell, trace = self._palette, explanation.cell, self._trace
         assert trace is not None
         stage = BY_NAME[cell.stage]
@@ -257,7 +257,7 @@ class ExplainPanel(QScrollArea):
         self._show_row(cell)
 
     def _compare(self, explanation: Explanation) -> None:
-        """Say what the cell was in the pinned state, where that has it."""
+        """Show the cell's value in the pinned state, if that has the cell."""
         pinned, cell = self._pinned, explanation.cell
         if pinned is not None and self._trace is not None and inside(pinned, cell):
             stage = BY_NAME[cell.stage]
@@ -271,14 +271,14 @@ class ExplainPanel(QScrollArea):
             self._compared.setText(f"pinned {number(before)} · change {sign}{number(change)}")
 
     def _name_labels(self, lines: "Sequence[Line]", code: str = "") -> None:
-        """Say what each label shows together with what it is: to a screen reader a name hides the text."""
+        """Give each label an accessible name with its text: a screen reader reads the name in place of the text."""
         arithmetic = "; ".join("".join(span.text for span in line) for line in lines)
         self._value.setAccessibleName(f"Value of the cell: {self._value.text()}")
         self._lines.setAccessibleName(f"The cell as arithmetic: {arithmetic}")
         self._code.setAccessibleName(f"The same in PyTorch: {code}")
 
     def _show_row(self, cell: Cell) -> None:
-        """Show the weights of the cell's query; of a key or a value there is no row."""
+        """Show the weights of the cell's query; keys and values have no row."""
         trace = self._trace
         assert trace is not None
         stage = BY_NAME[cell.stage]
@@ -312,11 +312,11 @@ class ExplainPanel(QScrollArea):
         self._show_statistics(statistics, e.key_tokens)
 
     def _show_profile(self, row: "NDArray[np.floating]", keys: tuple[str, ...], current: int | None) -> None:
-        """Show a long row as a whole above its bars; pyqtgraph is loaded for the first one."""
+        """Show a long row as a profile above its bars; pyqtgraph is loaded for the first one."""
         if len(row) >= LONG_ROW and self._profile is None and self._can_profile:
             try:
                 from attnlab.ui.widgets.charts.profile import Profile
-            except ImportError:  # without pyqtgraph the bars say it alone
+            except ImportError:  # without pyqtgraph only the bars are shown
                 self._can_profile = False
                 return
             self._profile = Profile()

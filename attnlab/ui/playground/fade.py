@@ -1,4 +1,4 @@
-"""The short motion of a walk: what a step brought appears softly, unless a key or a click wants it at once."""
+"""The short fade after a step of a walk: new cards appear gradually, unless a key or a click skips it."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from attnlab.ui.playground.card import StageCard
 
 @guarded
 class Fade(QObject):
-    """Takes a veil away from the new numbers of cards, which are there from the first moment on."""
+    """Fades out a veil over the cards' new numbers, which are there from the start."""
 
     def __init__(self, canvas: QWidget, cards: Sequence[StageCard]) -> None:
         super().__init__(canvas)
@@ -27,11 +27,11 @@ class Fade(QObject):
 
     @property
     def running(self) -> bool:
-        """Whether something is just appearing."""
+        """Whether a fade is running."""
         return self.animation.state() == QVariantAnimation.State.Running
 
     def begin(self) -> None:
-        """Let appear what the last step brought to cards that can be seen."""
+        """Fade in the last step's results on visible cards."""
         self.skip()
         duration_ms = motion_ms(self._canvas)
         if duration_ms and any(card.fresh and card.isVisible() for card in self._cards):
@@ -41,7 +41,7 @@ class Fade(QObject):
 
     @Slot()
     def skip(self) -> None:
-        """Let everything appear at once."""
+        """Show everything at once."""
         self.animation.stop()
         _application().removeEventFilter(self)
         for card in self._cards:

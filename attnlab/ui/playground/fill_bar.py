@@ -1,4 +1,4 @@
-"""Buttons that change a whole table: fill, random again, scale, transpose, round."""
+"""Buttons that change a whole table: fill, new random numbers, scale, transpose, round."""
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QAction
@@ -19,14 +19,14 @@ RANDOM = ("normal", "uniform", "xavier")
 
 
 class FillBar(QWidget):
-    """Announces what to do with the open table; the seed is always shown."""
+    """Emits the requested change of the open table; the seed is always shown."""
 
     fill_requested = Signal(str, int)
     scale_requested = Signal(float)
     transpose_requested = Signal()
     round_requested = Signal(int)
     message_raised = Signal(str)
-    """One sentence about a factor or a seed that is none; "" when the next factor is."""
+    """One sentence about an invalid factor or seed; "" when the next factor is valid."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -37,7 +37,7 @@ class FillBar(QWidget):
         self.fill_button.setToolTip("Fill the table, or the selected block")
         self.fill_button.setMenu(self._make_fill_menu())
         self.random_button = QPushButton("Random")
-        self.random_button.setToolTip("Fill with new random numbers: the next seed")
+        self.random_button.setToolTip("Fill with new random numbers, from the next seed")
         self.random_button.clicked.connect(self._on_random)
         self.seed = NumberBox()
         self.seed.setPrefix("seed ")
@@ -68,7 +68,7 @@ class FillBar(QWidget):
         self.factor = QLineEdit("0.5")
         self.factor.setAccessibleName("Factor to scale by")
         self.factor.setPlaceholderText("scale by …")
-        self.factor.setToolTip("A number to multiply the table by; Enter scales")
+        self.factor.setToolTip("A number to multiply the table by; press Enter to scale")
         self.factor.returnPressed.connect(self._on_scale)
         holder = QWidgetAction(menu)
         holder.setDefaultWidget(self.factor)
@@ -85,9 +85,9 @@ class FillBar(QWidget):
         return menu
 
     def set_square(self, square: bool) -> None:
-        """Say whether the open table is square: only then can it be transposed in its place."""
+        """Set whether the open table is square: only a square one can be transposed in place."""
         self.transpose_action.setEnabled(square)
-        self.transpose_action.setToolTip("" if square else "Only a square table can be transposed in its place")
+        self.transpose_action.setToolTip("" if square else "Only a square table can be transposed in place")
 
     @Slot(QAction)
     def _on_fill(self, action: QAction) -> None:

@@ -1,4 +1,4 @@
-"""What the preset gallery paints: the picture of a preset's weights, its tile, and the headings between tiles."""
+"""Painting of the preset gallery: the picture of a preset's weights, its tile, and the headings."""
 
 from dataclasses import dataclass, replace
 
@@ -15,7 +15,7 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, px
 
 NAME = Qt.ItemDataRole.UserRole
-"""Under which an item holds the name of its preset; a heading has none."""
+"""The role that stores the name of an item's preset; a heading has none."""
 THUMB = 64
 LEAST_WIDTH, HEIGHT, HEADING_HEIGHT = 280, 88, 36
 _Index = QModelIndex | QPersistentModelIndex
@@ -23,19 +23,19 @@ _Index = QModelIndex | QPersistentModelIndex
 
 @dataclass(frozen=True, slots=True)
 class Thumbnail:
-    """The weights of a preset [h, T_q, T_k], and what is masked."""
+    """The weights of a preset [h, T_q, T_k], and its masked cells."""
 
     weights: NDArray[np.floating]
     masked: NDArray[np.bool_] | None
 
 
 def thumbnail(name: str) -> Thumbnail:
-    """Compute the picture of a preset; for the worker thread."""
+    """Compute the picture of a preset; called in the worker thread."""
     from attnlab.attention.examples.presets import preset
     from attnlab.compute.engine import compute
 
     trace = compute(preset(name))
-    stage = next(stage for stage in ("dropped", "zeroed", "weights") if stage in trace)  # by which values are mixed
+    stage = next(stage for stage in ("dropped", "zeroed", "weights") if stage in trace)  # the weights as applied
     return Thumbnail(trace.array(stage), trace.shown_mask(stage))
 
 
@@ -56,14 +56,14 @@ def draw_thumbnail(data: Thumbnail, palette: Palette, ratio: float) -> QPixmap:
 
 
 def _centred(grid: Grid, ratio: float) -> Grid:
-    """Return the grid in the middle of the picture, on whole pixels of the screen."""
+    """Return the grid centred in the picture, on whole pixels of the screen."""
     x, y = (THUMB - grid.width) / 2, (THUMB - grid.height) / 2
     return replace(grid, x=round(x * ratio) / ratio, y=round(y * ratio) / ratio)
 
 
 @guarded
 class TileDelegate(QStyledItemDelegate):
-    """Draws one preset: picture, title, and what to look for; or a heading, which takes a row of its own."""
+    """Draws one preset: picture, title, and what to notice; or a heading on a row of its own."""
 
     def __init__(self, palette: Palette, view: QListView) -> None:
         super().__init__(view)
@@ -71,7 +71,7 @@ class TileDelegate(QStyledItemDelegate):
         self._view = view
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in new colours and the current size of type; tiles are measured again when they are next listed."""
+        """Apply a theme's colours and the current font size; tiles are measured again when next listed."""
         self._palette = palette
 
     def _paint_heading(self, painter: QPainter, option: QStyleOptionViewItem, text: str) -> None:
@@ -115,7 +115,7 @@ class TileDelegate(QStyledItemDelegate):
         painter.restore()
 
     def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
-        bar = self._view.verticalScrollBar().sizeHint().width()  # whether it is there or not
+        bar = self._view.verticalScrollBar().sizeHint().width()  # reserved even while the bar is hidden
         width = self._view.contentsRect().width() - bar - 1  # a row that is full to the last pixel would wrap
         if index.data(NAME) is None:
             return QSize(width, px(HEADING_HEIGHT))

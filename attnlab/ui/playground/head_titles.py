@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 def head_titles(e: "Experiment", axes: tuple[str, ...] = ("", ""), columns: int = 0) -> tuple[str, ...]:
-    """Return the titles of all heads; of what has d_k or d_v ``columns`` a head, with those that are its own of all.
+    """Return the titles of all heads; for maps with d_k or d_v ``columns`` a head, with each head's range of columns.
 
     Heads that share their keys and values have the same columns.
     """

@@ -1,4 +1,4 @@
-"""All heads at a glance: the weights of every head and their mean; a click chooses what every card shows."""
+"""The heads card: the weights of every head and their mean; a click chooses what every card shows."""
 
 from typing import TYPE_CHECKING
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from attnlab.attention.stages.trace import Trace
     from attnlab.document.document import View
 
-HINT = "One head. Raise Heads and the maps stand here side by side; click one and every card shows it, or their mean."
+HINT = "One head. Increase Heads to see the maps side by side; click one to show that head, or the mean, on every card."
 
-NO_DIFFERENCE = "No difference: the sizes of the maps are others."
+NO_DIFFERENCE = "No difference: the maps have different sizes."
 
 
 @guarded
 class HeadsCard(CanvasCard):
-    """Shows one small map for each head; announces the head, "mean" or "all" that was chosen."""
+    """Shows one small map for each head; emits the chosen head, "mean" or "all"."""
 
     head_clicked = Signal(object)
     head_ablated = Signal(int)
-    """A person asks for a head to be taken out, or for one that is out to be put back."""
+    """The user asks to ablate a head, or to restore an ablated one."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("heads", parent)
@@ -42,12 +42,12 @@ class HeadsCard(CanvasCard):
 
     @property
     def ablated(self) -> tuple[int, ...]:
-        """The heads that are taken out."""
+        """The heads that are ablated."""
         return self._trace.experiment.config.ablated if self._trace is not None else ()
 
     @property
     def choices(self) -> tuple[int | str, ...]:
-        """What each small map stands for: the heads, and with several their mean."""
+        """The meaning of each small map: the heads, and with several their mean."""
         n = self._trace.experiment.n_heads if self._trace is not None else 0
         return (*range(n), "mean") if n > 1 else tuple(range(n))
 
@@ -57,7 +57,7 @@ class HeadsCard(CanvasCard):
         self.show_view(view)
 
     def show_view(self, view: "View") -> None:
-        """Mark what another view shows; nothing while the weights are not revealed."""
+        """Mark the heads that a view shows; none while the weights are not revealed."""
         before, self._view = self._view, view
         if before is None or (before.at, before.look) != (view.at, view.look):
             self._data = self._collected(view)
@@ -79,20 +79,20 @@ class HeadsCard(CanvasCard):
         return view is None or view.step is None or self._trace.all_stages.index("weights") < view.step
 
     def _incomparable(self) -> bool:
-        """Whether a difference is asked for that there is none of."""
+        """Whether a difference is requested but not defined."""
         assert self._trace is not None
         shown = self._view is not None and self._view.look == "difference" and self._pinned is not None
         return self._data is None and shown and self._revealed(self._view)
 
     def show_pinned(self, pinned: "Trace | None") -> None:
-        """Compare with another trace from now on, or with none."""
+        """Compare with another trace, or with none."""
         self._pinned = pinned
         if self._view is not None:
             view, self._view = self._view, None
             self.show_view(view)
 
     def choice_at(self, position: QPointF) -> int | str | None:
-        """Return what the small map under a point stands for."""
+        """Return the choice whose small map is under a point."""
         if self.grid is None:
             return None
         for index, choice in enumerate(self.choices):
@@ -101,16 +101,16 @@ class HeadsCard(CanvasCard):
         return None
 
     def control_at(self, position: QPointF) -> int | None:
-        """Return the head that a click at a point takes out or puts back."""
+        """Return the head that a click at a point ablates or restores."""
         return next((head for head in self._heads() if self.control_rect(head).contains(position)), None)
 
     def control_rect(self, head: int) -> QRectF:
-        """Return where a head's control lies: right in the line of its title, and never too small to be hit."""
+        """Return the rectangle of a head's control: at the right of its title, and never too small to click."""
         area, side = self._whole(head), max(px(14), self._title())
         return QRectF(area.right() - side, area.top(), side, side)
 
     def _heads(self) -> range:
-        """Return the heads that can be taken out; a single one cannot."""
+        """Return the heads that can be ablated; a single one cannot."""
         n = self._trace.experiment.n_heads if self._trace is not None else 0
         return range(n if self.grid is not None and n > 1 else 0)
 
@@ -118,12 +118,12 @@ class HeadsCard(CanvasCard):
         return 14 * self._zoom
 
     def _whole(self, index: int) -> QRectF:
-        """Return where a small map lies together with its title."""
+        """Return the rectangle of a small map with its title."""
         assert self.grid is not None
         return QRectF(*self.grid.rect(index, None, None)).adjusted(0, -self._title(), 0, 0)
 
     def _shown_controls(self) -> list[int]:
-        """Return the heads whose control is drawn: those that are out, and those pointed at or under the keyboard."""
+        """Return the heads whose control is drawn: the ablated ones, and those under the pointer or in focus."""
         head = self._view.head if self._view is not None and self.hasFocus() else None
         return [each for each in self._heads() if each in self.ablated or each in (head, self._hovered)]
 
@@ -163,7 +163,7 @@ class HeadsCard(CanvasCard):
         self._paint_title(painter, "Heads", "neutral")
         pen = Pen(painter, face("caption", z))
         painter.setPen(QColor(p.muted))
-        pen.draw(12 * z, 35 * z, pen.elided("weights of every head, at a glance", self.width() - 24 * z))
+        pen.draw(12 * z, 35 * z, pen.elided("the weights of every head", self.width() - 24 * z))
         if self._trace is not None:
             pen.draw(self.width() - 12 * z, 18 * z, str(self._trace.experiment.n_heads), 1.0)
 
@@ -198,7 +198,7 @@ class HeadsCard(CanvasCard):
         )
 
     def _hover(self, position: QPointF | None) -> None:
-        """Remember which head is pointed at, and show its control."""
+        """Store the head under the pointer, and show its control."""
         found = (head for head in self._heads() if position is not None and self._whole(head).contains(position))
         hovered = next(found, None)
         if hovered != self._hovered:
@@ -210,7 +210,7 @@ class HeadsCard(CanvasCard):
         if head is None:
             return ""
         out = head in self.ablated
-        return f"Put head {head} back  (Delete)" if out else f"Take head {head} out: its context becomes 0  (Delete)"
+        return f"Switch head {head} on  (Delete)" if out else f"Switch head {head} off: its context becomes 0  (Delete)"
 
     def _choose(self, choice: int | str) -> None:
         current = self._view.head if self._view is not None else None
@@ -253,7 +253,7 @@ class HeadsCard(CanvasCard):
 
 
 def _faded(surface: str) -> QColor:
-    """Return what lies over the map of a head that is out."""
+    """Return the colour that covers the map of an ablated head."""
     colour = QColor(surface)
     colour.setAlphaF(0.7)
     return colour

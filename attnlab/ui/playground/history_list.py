@@ -1,4 +1,4 @@
-"""The history as a list of steps to click, with the memory that it uses and may use."""
+"""The history as a list of clickable steps, with its memory and the limit."""
 
 from typing import TYPE_CHECKING
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 @guarded
 class HistoryList(Popup):
-    """A popup that lists the steps, oldest first, the present one marked, undone ones muted."""
+    """A popup that lists the steps, oldest first; the current one is marked, undone ones are muted."""
 
     step_chosen = Signal(int)
     budget_chosen = Signal(int)
-    """How many MiB the history may take."""
+    """The chosen limit of the history in MiB."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

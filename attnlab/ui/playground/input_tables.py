@@ -1,4 +1,4 @@
-"""The tables of numbers that can be opened: what they are called, what their rows are, and what a cell is made of."""
+"""The tables of numbers that can be opened: their titles, their row labels, and the cells that a result depends on."""
 
 from typing import TYPE_CHECKING
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from attnlab.attention.stages.explain import Cell
 
 TITLES = {"embeddings": "X", "memory_embeddings": "M"}
-"""What tables are called that have another name in the layer."""
+"""The titles of tables that have another name in the layer."""
 ABOUT = {
-    "embeddings": "The embeddings, one row a token",
-    "memory_embeddings": "The embeddings of the second sequence, one row a token",
+    "embeddings": "The embeddings, one row per token",
+    "memory_embeddings": "The embeddings of the second sequence, one row per token",
     "W_q": "From embeddings to queries",
     "W_k": "From embeddings to keys",
     "W_v": "From embeddings to values",
-    "W_o": "From the heads side by side to the output",
+    "W_o": "From the concatenated heads to the output",
     "b_q": "Added to the queries",
     "b_k": "Added to the keys",
     "b_v": "Added to the values",
@@ -30,12 +30,12 @@ _ROLES = {"queries": "query", "keys": "key", "values": "value"}
 
 
 def title(name: str) -> str:
-    """Return what a table is called."""
+    """Return the title of a table."""
     return TITLES.get(name, name)
 
 
 def about(e: "Experiment", name: str) -> str:
-    """Return in one line what a table is."""
+    """Return a description of a table in one line."""
     return ABOUT[name] if name in ABOUT else registry.tables(e.config)[name].about
 
 
@@ -46,12 +46,12 @@ def role(e: "Experiment", name: str) -> str:
 
 
 def head_width(e: "Experiment", name: str) -> int:
-    """Return how many columns of a table belong to one head, 0 where none do."""
+    """Return how many columns of a table belong to one head, or 0."""
     return 0 if name not in _STAGES else e.d_v if _STAGES[name] == "values" else e.d_k
 
 
 def row_labels(e: "Experiment", name: str) -> list[str]:
-    """Return what the rows of a table are: tokens, positions, or numbers of a vector."""
+    """Return the row labels of a table: tokens, positions, or components of a vector."""
     known = registry.tables(e.config).get(name)
     if name == "embeddings":
         return list(e.tokens)
@@ -67,7 +67,7 @@ def row_labels(e: "Experiment", name: str) -> list[str]:
 
 
 def made_of(e: "Experiment", name: str, cell: "Cell | None") -> dict[str, tuple[list[int], list[int]]]:
-    """Return the rows and columns of a table that a cell of a stage is made of, by the role that colours them."""
+    """Return the rows and columns of a table that a cell of a stage is computed from, by the role that colours them."""
     if cell is None:
         return {}
     at, known = links.coordinates(e, cell), registry.tables(e.config).get(name)

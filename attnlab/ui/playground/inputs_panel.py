@@ -1,4 +1,4 @@
-"""The inputs: one or two sequences, every table of numbers, and the sizes. Turns what people do into edits."""
+"""The inputs: one or two sequences, every table of numbers, and the sizes. Turns the user's changes into edits."""
 
 from typing import TYPE_CHECKING
 
@@ -25,13 +25,13 @@ from attnlab.ui.widgets.matrix.matrix_table import BlockEdit, MatrixTable
 if TYPE_CHECKING:
     from attnlab.document.document import Document, View
 
-HINT = "Drag a number sideways, type, or press ↑ ↓. Shift for fine, Ctrl for coarse. Paste a block."
+HINT = "Drag a number sideways, type, or press ↑ ↓. Shift: fine, Ctrl: coarse. You can paste a block of numbers."
 _VERBS = {"type": "Type", "drag": "Drag", "wheel": "Turn", "step": "Step", "paste": "Paste into", "clear": "Clear"}
 
 
 @guarded
 class InputsPanel(QScrollArea):
-    """Edits the document's sequences, tables and sizes; holds nothing but which table is open."""
+    """Edits the document's sequences, tables and sizes; its only state is the open table."""
 
     def __init__(self, document: "Document", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -92,11 +92,11 @@ class InputsPanel(QScrollArea):
         self._refresh()
 
     def _add_sequences(self, document: "Document", column: QVBoxLayout) -> None:
-        """Put in the sentence, the second one below its switch, and the way through a batch above both."""
+        """Add the sentence, the second one below its switch, and the bar for the batch above both."""
         self.add_button = QToolButton()
         self.add_button.setText("+ Sequence")
         self.add_button.setAccessibleName("Make a batch: add a sequence")
-        self.add_button.setToolTip("Make a batch: add a sequence, first a copy of this one, that shares the weights")
+        self.add_button.setToolTip("Make a batch: add a copy of this sequence, with the same weights")
         self.add_button.clicked.connect(self._on_item_added)
         header = QHBoxLayout()
         header.addWidget(self._sections[0], 1)
@@ -112,7 +112,7 @@ class InputsPanel(QScrollArea):
         self.query_box, self.memory_box = SentenceBox(document), SentenceBox(document, "memory")
         self.sentence, self.tokens = self.query_box.sentence, self.query_box.tokens
         self.memory_switch = Switch("Second sequence")
-        self.memory_switch.setToolTip("Keys and values come from another sentence: cross-attention")
+        self.memory_switch.setToolTip("Take keys and values from another sentence: cross-attention")
         self.memory_switch.clicked.connect(self._on_memory)
         for widget in (self.query_box, self.memory_switch, self._sections[1], self.memory_box):
             column.addWidget(widget)
@@ -135,16 +135,16 @@ class InputsPanel(QScrollArea):
 
     @property
     def name(self) -> str:
-        """The table that is open: embeddings, memory_embeddings, W_q, …, b_o, or one of an entry's, such as W_a."""
+        """The open table: embeddings, memory_embeddings, W_q, …, b_o, or one of an entry's, such as W_a."""
         return self._name
 
     def open_table(self, name: str) -> None:
-        """Show another table."""
+        """Open another table."""
         self._name = name
         self._refresh_table()
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours from now on."""
+        """Apply a theme's colours."""
         self._palette = palette
         for part in (self.query_box, self.memory_box, self.memory_switch, self.batch_bar):
             part.set_palette(palette)
@@ -158,7 +158,7 @@ class InputsPanel(QScrollArea):
         self._fit_table()
 
     def set_fonts(self) -> None:
-        """Take the fonts of the present size of type."""
+        """Apply the fonts of the current font size."""
         for section in self._sections:
             section.setFont(font("section"))
         self._hint.setFont(font("caption"))
@@ -198,18 +198,18 @@ class InputsPanel(QScrollArea):
         numbers, group = edits.table(e, self._name), tables.head_width(e, self._name) if e.n_heads > 1 else 0
         labels = tables.row_labels(e, self._name)
         if numbers is self._numbers and (self._name, group, labels) == self._labelled:
-            return  # a switch was flipped that changes none of them
+            return  # the switch changed none of them
         self._numbers, self._labelled = numbers, (self._name, group, labels)
         self.table.setAccessibleName(f"Numbers of {tables.title(self._name)}")
         columns = [str(i) for i in range(numbers.shape[1])]
         shown = edits.array(e, self._name)
-        shown.flags.writeable = False  # the experiment's own, which never change: nobody needs a copy
+        shown.flags.writeable = False  # shared with the experiment, which never changes: no copy needed
         self.table.set_matrix(shown, labels, columns, group=group)
         self._fit_table()
         self.fill_bar.set_square(numbers.shape[0] == numbers.shape[1])
 
     def _fit_table(self) -> None:
-        """Let the table be as high as its rows and no higher, so that what belongs to it stays close."""
+        """Make the table as high as its rows, so that its controls stay close to it."""
         grid = self.table.grid()
         height = grid.header_height + grid.rows * grid.cell_height + 4
         scroll_bar = self.table.horizontalScrollBar()
@@ -275,7 +275,7 @@ class InputsPanel(QScrollArea):
         return self._message.text() if not self._message.isHidden() else ""
 
     def _block(self) -> tuple[int, int, int, int] | None:
-        """Return the selected block when it is more than one cell, else None for the whole table."""
+        """Return the selected block if it has more than one cell, else None for the whole table."""
         row, column, rows, columns = self.table.selection()
         return (row, column, rows, columns) if rows * columns > 1 else None
 
@@ -343,7 +343,7 @@ class InputsPanel(QScrollArea):
         self._edit(f"Biases {'on' if on else 'off'}", lambda e: edits.toggle_biases(e, on))
 
     def sizeHint(self) -> QSize:
-        """Ask for what the widest row of controls needs, and room for a scroll bar."""
+        """Return the width of the widest row of controls, with room for a scroll bar."""
         body = self.widget()
         return QSize((body.minimumSizeHint().width() if body is not None else 0) + 12, 600)
 

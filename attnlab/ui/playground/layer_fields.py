@@ -1,4 +1,4 @@
-"""What the registries offer, as choices and fields of the switches: what an experiment has, what it could have."""
+"""The choices and fields of the switches, from the registries: an experiment's settings and their alternatives."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 KV_HEADS = "n_kv_heads"
 PAINTED, PAINTING = "painted", "painting"
 MASK = "mask "
-"""Before the name of a mask: its field's name, as a mask and an option may be called alike."""
+"""Prefix of a mask's field name, as a mask and an option may have the same name."""
 
 
 def choices(e: "Experiment", choice: registry.Choice) -> list[Choice]:
-    """Return the entries of a switch; one that does not go with the experiment says why."""
+    """Return the entries of a switch; an entry that is incompatible with the experiment has the reason."""
     current = getattr(e.config, choice.field)
     return [
         Choice(entry.name, entry.title, entry.about, reason="" if entry.name == current else _reason(e, choice, entry))
@@ -30,7 +30,7 @@ def choices(e: "Experiment", choice: registry.Choice) -> list[Choice]:
 
 
 def _reason(e: "Experiment", choice: registry.Choice, entry: Entry) -> str:
-    """Return why an entry does not go with an experiment, or a feature that is on does not go with the entry."""
+    """Return why an entry is incompatible with an experiment, or with a feature that is on."""
     reason, picky = entry.check(e), [feature for feature in FEATURES.values() if feature.check is not fits]
     if reason or entry.tables or not any(feature.on(e.config) for feature in picky):
         return reason
@@ -63,7 +63,7 @@ def _entry_field(e: "Experiment", choice: registry.Choice) -> Field:
 
 def _field(e: "Experiment", option: Option, reason: str = "") -> Field:
     if option.under and e.config.option(option.under) == registry.default(option.under):
-        reason = f"It does nothing without {registry.all_options()[option.under].title.lower()}."
+        reason = f"Has no effect without {registry.all_options()[option.under].title.lower()}."
     return Field(
         option.name,
         option.title,
@@ -84,7 +84,7 @@ def _kind(option: Option) -> Any:
 
 
 def mask_fields(e: "Experiment", painting: bool) -> list[Field]:
-    """Return a field for each mask but the causal one, whose switch stands alone, and what masked scores become."""
+    """Return a field for each mask except the causal one, which has its own switch, and for the masked value."""
     found = []
     for mask in MASKS.values():
         option = registry.mask_option(mask.name)
@@ -99,32 +99,34 @@ def mask_fields(e: "Experiment", painting: bool) -> list[Field]:
             Field(MASK + mask.name, mask.title, mask.about, "counted", value, option.default, option.least, most)
         )
     if e.config.mask is not None:
-        found.append(Field(PAINTED, "Painted", "The mask painted by mouse; off lets go of it", "switch", True, False))
-    about = "Drag over the cells of a map to mask them, or to bring them back; Esc ends"
+        found.append(
+            Field(PAINTED, "Painted", "The mask painted by mouse; switching it off removes it", "switch", True, False)
+        )
+    about = "Drag over the cells of a map to mask or unmask them; Esc ends painting"
     brush = Field(PAINTING, "Paint on the cards", about, "switch", painting, False)
     return [*found, brush, *fields(e, "masks")]
 
 
 def mask_text(e: "Experiment") -> str:
-    """Return the masks that are on besides the causal one, in few words."""
+    """Return a short list of the active masks except the causal one."""
     words = [f"{MASKS[name].title.lower()} {number}" for name, number in e.config.masks.items()]
     return " · ".join([*words, *(["painted"] if e.config.mask is not None else [])]) or "none"
 
 
 def head_choices(e: "Experiment") -> list[Choice]:
-    """Return the head counts that divide the columns; one that leaves out a head that is switched off says so."""
+    """Return the head counts that divide the columns; one that would remove a head that is switched off is disabled."""
     off = max(e.config.ablated, default=-1)
-    reasons = dict.fromkeys(range(1, off + 1), f"Head {off} is switched off; put it back first.")
+    reasons = dict.fromkeys(range(1, off + 1), f"Head {off} is switched off; switch it on first.")
     return [
         Choice(n, str(n), f"d_k = {e.d_k * e.n_heads // n}", reason=reasons.get(n, "")) for n in edits.fitting_heads(e)
     ]
 
 
 def kv_field(e: "Experiment") -> Field:
-    """Return the field of key heads: as many as heads, fewer that divide them, down to one for all."""
+    """Return the field of key heads: the number of heads and its divisors, down to one."""
     counts = [n for n in range(1, e.n_heads + 1) if e.n_heads % n == 0]
-    words = {e.n_heads: "a key head for each", 1: "multi-query: one for all"}
+    words = {e.n_heads: "one key head per head", 1: "multi-query: one for all"}
     options = tuple(Choice(n, str(n), words.get(n, f"grouped: {e.n_heads // n} heads share one")) for n in counts)
-    about = "How many heads keys and values have: fewer are shared by groups of query heads (Ainslie et al. 2023)"
-    reason = "" if e.n_heads > 1 else "One head has nobody to share its keys with."
+    about = "The number of heads of keys and values; groups of query heads share one (Ainslie et al. 2023)"
+    reason = "" if e.n_heads > 1 else "Sharing needs more than one head."
     return Field(KV_HEADS, "Key heads", about, "choice", e.n_kv_heads, e.n_heads, choices=options, reason=reason)

@@ -1,4 +1,4 @@
-"""Every switch of the layer as a pill, with its settings below its choices. Turns choices into edits."""
+"""Every switch of the layer as a pill, its settings below its choices. Turns choices into edits."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from attnlab.document.document import Document, View
 
 SCALES = (
-    Choice("sqrt_d_k", "1/√d_k", "Divided by the root of one head's columns (Vaswani et al. 2017)"),
-    Choice("none", "none", "Scores as they are"),
-    Choice("sqrt_d_model", "1/√d_model", "Divided by the root of the embeddings' columns: a common mistake"),
+    Choice("sqrt_d_k", "1/√d_k", "Divided by the square root of the head size (Vaswani et al. 2017)"),
+    Choice("none", "none", "Scores are not scaled"),
+    Choice("sqrt_d_model", "1/√d_model", "Divided by the square root of d_model: a common mistake"),
 )
 
 
 class LayerSwitches(QWidget):
-    """Shows and edits the document's configuration; announces which heads are to be shown."""
+    """Shows and edits the document's configuration; emits the choice of visible heads."""
 
     head_chosen = Signal(object)
     painting_toggled = Signal()
@@ -47,12 +47,12 @@ class LayerSwitches(QWidget):
         self.causal.setToolTip("Causal mask: no query sees the keys after it")
         self.causal.clicked.connect(self._on_causal)
         self._row.addWidget(self.causal)
-        self.masks = self._pill("Mask", "Masks besides the causal one, and what masked scores become")
-        self.scale = self._pill("Scale", "What scores are divided by")
+        self.masks = self._pill("Mask", "Masks besides the causal one, and the value of masked scores")
+        self.scale = self._pill("Scale", "The number that scores are divided by")
         self.scale.set_choices(SCALES)
         self.scale.set_entry("divide by …", _divisor, lambda scale: f"÷ {scale:g}")
         self.scale.chosen.connect(self._on_scale)
-        self.heads = self._pill("Heads", "How many heads, and what happens in each")
+        self.heads = self._pill("Heads", "The number of heads, and their settings")
         self.heads.set_entry("number of heads …", self._head_count)
         self.heads.chosen.connect(self._on_heads)
         self.shown = self._pill("Show", "Which heads the cards show")
@@ -76,7 +76,7 @@ class LayerSwitches(QWidget):
         return pill
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours from now on."""
+        """Apply a theme's colours."""
         self.causal.set_palette(palette)
         for pill in (self.masks, self.scale, self.heads, self.shown, *self.pills.values()):
             pill.set_palette(palette)
@@ -88,7 +88,7 @@ class LayerSwitches(QWidget):
 
     @Slot()
     def refresh(self) -> None:
-        """Show what the document has; a dragged number changes none of it."""
+        """Show the document's configuration; a dragged number changes none of it."""
         e = self._document.experiment
         shown = (e.config, e.T_q, e.T_k, e.d_model, e.d_k, e.d_v, e.memory.shape)
         if shown == self._shown_state:
@@ -107,7 +107,7 @@ class LayerSwitches(QWidget):
                 pill.set_choices(layer_fields.choices(e, choice))
                 pill.set_value(getattr(e.config, choice.field))
                 pill.set_fields(layer_fields.fields(e, choice.field))
-        heads = [Choice("all", "all heads", "Small multiples"), Choice("mean", "mean", "Their average")]
+        heads = [Choice("all", "all heads", "One small map per head"), Choice("mean", "mean", "Their average")]
         self.shown.set_choices([*heads, *(Choice(i, f"head {i}", "") for i in range(e.n_heads))])
         self.shown.setVisible(e.n_heads > 1)
         self._on_view_changed(self._document.view)
@@ -126,7 +126,7 @@ class LayerSwitches(QWidget):
         self._configure(f"Scale {title}", scale=scale)
 
     def _configure(self, label: str, **changes: object) -> bool:
-        """Change the configuration; choosing what is there already is no step."""
+        """Change the configuration; choosing the current value is no step."""
         before = self._document.experiment
         done = self._document.edit(label, lambda e: edits.configured(e, **changes))
         return done and self._document.experiment is not before
@@ -134,8 +134,8 @@ class LayerSwitches(QWidget):
     def _head_count(self, text: str) -> int:
         """Return a typed head count.
 
-        Raises:
-            ExperimentError: not a count, or one that does not divide; the sentence names those that do.
+            Raises:
+        ExperimentError: not a count, or no divisor of the columns; the sentence names the divisors.
         """
         count, e = _whole(text), self._document.experiment
         fitting = edits.fitting_heads(e)
@@ -158,7 +158,7 @@ class LayerSwitches(QWidget):
 
     @Slot(str, object)
     def _on_field(self, name: str, value: object) -> None:
-        """Take what was set in a popup; what cannot be is said below its field."""
+        """Apply the settings of a popup; an error is shown below its field."""
         if name in (layer_fields.PAINTING, layer_fields.PAINTED):
             (self.painting_toggled if name == layer_fields.PAINTING else self.mask_cleared).emit()
             return
@@ -173,7 +173,7 @@ class LayerSwitches(QWidget):
         self._document.edit(f"{title} {_word(name, value)}", lambda e: edits.with_setting(e, **changes))
 
     def _changes(self, name: str, value: object) -> tuple[dict[str, object], str]:
-        """Return the fields of the configuration that a field changes, and what it is called."""
+        """Return the fields of the configuration that a field changes, and its title."""
         if name.startswith(layer_fields.MASK):
             mask = name.removeprefix(layer_fields.MASK)
             number = {True: 1, False: None}[value] if isinstance(value, bool) else value
@@ -186,7 +186,7 @@ class LayerSwitches(QWidget):
 
 
 def _divisor(text: str) -> float:
-    """Return a typed number to divide by; raises AttnlabError for what is not a positive number."""
+    """Return a typed divisor of the scores; raises AttnlabError unless it is a positive number."""
     number = parse_number(text)
     if number <= 0:
         raise ExperimentError(f"Scores cannot be divided by {f'{number:g}'.replace('-', '−')}; type a number above 0.")
@@ -194,7 +194,7 @@ def _divisor(text: str) -> float:
 
 
 def _word(name: str, value: object) -> str:
-    """Return a value as its pill or its field writes it, for the history."""
+    """Return a value as its pill or its field shows it, for the history."""
     if value is None or isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, int | float):
@@ -207,12 +207,12 @@ def _word(name: str, value: object) -> str:
 
 
 def _misfit(count: int, e: "Experiment", fitting: Sequence[int]) -> str:
-    """Return why so many heads do not divide the columns, and which counts do."""
+    """Return why a number of heads does not divide the columns, and the counts that do."""
     wide = {name: edits.shape(e, name)[1] for name in ("W_q", "W_v")}
     name = next((name for name, columns in wide.items() if columns % count), "W_q")
     counts = " or ".join([*([", ".join(map(str, fitting[:-1]))] if fitting[:-1] else []), str(fitting[-1])])
     head = "head" if fitting[-1] == 1 else "heads"
-    return f"{count} heads do not fit: the {wide[name]} columns of {name} divide among {counts} {head}."
+    return f"{count} heads do not fit: the {wide[name]} columns of {name} can be divided among {counts} {head}."
 
 
 def _whole(text: str) -> int:

@@ -1,4 +1,4 @@
-"""The middle of the playground: the canvas, and the lenses that can take its place, under a row of tabs."""
+"""The middle of the playground: the canvas or a lens, under a row of tabs."""
 
 from typing import TYPE_CHECKING
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 CANVAS = "canvas"
 _LEAST = 240
 LOOKS = (
-    Choice("present", "Present", "The cards show the present state"),
-    Choice("pinned", "Pinned", "The cards show the pinned state, on the same scale of colours"),
-    Choice("difference", "Difference", "The cards show present minus pinned; tokens that moved, minus themselves"),
+    Choice("present", "Present", "The cards show the current state"),
+    Choice("pinned", "Pinned", "The cards show the pinned state, on the same colour scale"),
+    Choice("difference", "Difference", "The cards show current minus pinned, matched by token"),
 )
 
 
 class LensArea(QWidget):
-    """Shows the canvas or one lens; announces edits that lenses ask for, and how cards are to be looked at."""
+    """Shows the canvas or one lens; emits the edits that lenses request, and the choice of state for the cards."""
 
     cell_clicked = Signal(object)
     edit_requested = Signal(str, object)
@@ -57,11 +57,11 @@ class LensArea(QWidget):
     def _make_bar(self) -> QWidget:
         bar = QWidget(self)
         bar.setProperty("ground", "lenses")
-        bar.setMinimumWidth(_LEAST)  # else it is as tall as it would be with room for all the tabs in one line
+        bar.setMinimumWidth(_LEAST)  # otherwise its height is that of all tabs in one line
         row = FlowLayout()
         bar.setLayout(row)
         row.setContentsMargins(16, 6, 16, 0)
-        self.tabs = Segments("What the middle shows")
+        self.tabs = Segments("View in the middle")
         first = Choice(CANVAS, "Canvas", "Every stage as a card")
         self.tabs.set_choices([first, *(Choice(name, lens.title, lens.about) for name, lens in LENSES.items())])
         self.tabs.set_value(CANVAS)
@@ -69,14 +69,14 @@ class LensArea(QWidget):
         self.strips = QPushButton("Σ")
         self.strips.setCheckable(True)
         self.strips.setAccessibleName("Figures on the cards")
-        self.strips.setToolTip("Show the range of every stage, and the sums of its rows, on its card")
+        self.strips.setToolTip("Show each stage's range and row sums on its card")
         self.strips.clicked.connect(self.strips_toggled)
         self.pin = QPushButton("Pin")
         self.pin.clicked.connect(self.pin_toggled)
         self.looks = Segments("Which state the cards show")
         self.looks.set_choices(LOOKS)
         self.looks.chosen.connect(self.look_chosen)
-        for segments in (self.tabs, self.looks):  # which stand in several lines where the middle is narrow
+        for segments in (self.tabs, self.looks):  # they wrap into several lines where the middle is narrow
             segments.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Minimum)
         row.addWidget(self.tabs)
         for widget in (self.strips, self.looks, self.pin):
@@ -86,19 +86,19 @@ class LensArea(QWidget):
 
     @property
     def current(self) -> str:
-        """The name of what is shown: "canvas" or a lens."""
+        """The name of the visible view: "canvas" or a lens."""
         widget = self.stack.currentWidget()
         return next((name for name, lens in self._lenses.items() if lens is widget), CANVAS)
 
     @property
     def place(self) -> str:
-        """The name of what is shown, with the page of it where it has several: "positions/order"."""
+        """The name of the visible view, with its page if it has several: "positions/order"."""
         pages: dict[str, QAbstractButton] = getattr(self.stack.currentWidget(), "tabs", {})
         page = next((page for page, tab in pages.items() if tab.isChecked()), "")
         return f"{self.current}/{page}" if page else self.current
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours from now on."""
+        """Apply a theme's colours."""
         self._palette = palette
         self.canvas.set_palette(palette)
         self._stale = set(self._lenses) - {self.current}  # repainted when next shown
@@ -108,29 +108,29 @@ class LensArea(QWidget):
             segments.set_palette(palette)
 
     def show_pin(self, pinned: bool, look: str) -> None:
-        """Show whether a state is pinned, and which one the cards show."""
+        """Show whether a state is pinned, and which state the cards show."""
         self.looks.setVisible(pinned)
         self.looks.set_value(look)
         self.pin.setText("Unpin" if pinned else "Pin")
         self.pin.setToolTip(
-            "Let go of the pinned state" if pinned else "Keep the present state, to compare what you change with it"
+            "Discard the pinned state" if pinned else "Keep the current state, to compare later changes with it"
         )
 
     def show_trace(self, trace: "Trace", view: "View") -> None:
-        """Show another trace in the lens that can be seen; the canvas is the playground's."""
+        """Show another trace in the visible lens; the playground updates the canvas."""
         self._shown = trace, view
         if self.current != CANVAS:
             self._lenses[self.current].show_trace(trace, view)
 
     def show_view(self, view: "View") -> None:
-        """Show the same trace as another view asks."""
+        """Show the same trace with another view."""
         if self._shown is not None:
             self._shown = self._shown[0], view
         if self.current != CANVAS:
             self._lenses[self.current].show_view(view)
 
     def open_lens(self, name: str) -> None:
-        """Show the canvas or a lens, which is made when it is first wanted; "positions/order" names a page of it."""
+        """Show the canvas or a lens, which is created on first use; "positions/order" names a page of it."""
         name, _, page = name.partition("/")
         if name != CANVAS and name not in self._lenses:
             self._lenses[name] = self._made(name)

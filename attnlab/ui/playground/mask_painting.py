@@ -18,7 +18,7 @@ class MaskPainting(QObject):
     def __init__(self, playground: "Playground") -> None:
         super().__init__(playground)
         self._playground = playground
-        self._stroke = 0, True  # the gesture, and whether it masks
+        self._stroke = 0, True  # the gesture, and whether it masks or unmasks
 
     @Slot()
     def toggle(self) -> None:
@@ -26,14 +26,14 @@ class MaskPainting(QObject):
         self.set_painting(not self._playground.canvas.painting)
 
     def set_painting(self, on: bool) -> None:
-        """Start or stop painting; the canvas is shown, as only its cards can be painted."""
+        """Start or stop painting; starting shows the canvas, as only its cards can be painted."""
         playground = self._playground
         playground.canvas.set_painting(on)
         playground.top_bar.switches.show_painting(on)
         if on:
             playground.lenses.open_lens(CANVAS)
             playground.look("present")
-            playground.step_bar.show_note("Drag over the cells of a map to mask them, or to bring them back; Esc ends.")
+            playground.step_bar.show_note("Drag over the cells of a map to mask or unmask them; Esc ends painting.")
 
     @Slot()
     def clear(self) -> None:
@@ -42,11 +42,11 @@ class MaskPainting(QObject):
 
     @Slot(object, int)
     def paint_cell(self, cell: Cell, gesture: int) -> None:
-        """Mask or unmask a pair of query and key: what the first pair of the gesture did, all of it does."""
+        """Mask or unmask a pair of query and key; the first pair of a gesture decides which for all of it."""
         document = self._playground.document
         e = document.experiment
         if cell.row >= e.T_q or cell.column >= e.T_k:
-            return  # the cards show a state of other sizes
+            return  # the cards show a state of another size
         if gesture != self._stroke[0]:
             self._stroke = gesture, e.config.mask is None or bool(e.config.mask[cell.row, cell.column])
         hide = self._stroke[1]

@@ -8,14 +8,14 @@ from PySide6.QtGui import QColor, QPainter, QPixmap
 from PySide6.QtWidgets import QWidget
 
 LARGEST_PX = 4_000_000
-"""Pictures of more pixels are not kept but drawn each time: of a card zoomed far in, most cannot be seen."""
+"""Larger pictures, in pixels, are drawn each time and not cached: most of a card zoomed far in is not visible."""
 MOST = 3
 ROUND = 12
-"""Height of the ends of a widget that lies on a ground, in which its round corners are."""
+"""Height of the two ends of a widget that contain its round corners."""
 
 
 class Kept:
-    """The last few pictures of one thing, by what they depend on: what is as it was before is not drawn again."""
+    """Cache of the last few pictures of one thing, by the values they depend on."""
 
     def __init__(self) -> None:
         self._pictures: dict[tuple[object, ...], QPixmap] = {}
@@ -28,8 +28,8 @@ class Kept:
         draw: Callable[[QPainter], None],
         ground: QColor | None,
     ) -> QPixmap:
-        """Return the picture of a key, which says its size too, drawn over all of ``ground`` (None: over nothing, as
-        ``draw`` covers all of it) when it is not there yet; ``size`` is in logical pixels."""
+        """Return the picture of a key, which includes its size. If not cached, draw it over ``ground`` (None: over
+        nothing, as ``draw`` covers everything); ``size`` is in logical pixels."""
         picture = self._pictures.pop(key, None)
         if picture is None:
             picture = QPixmap(size * ratio)
@@ -45,17 +45,17 @@ class Kept:
         return picture
 
     def has(self, key: tuple[object, ...]) -> bool:
-        """Whether the picture of a key is there."""
+        """Whether the picture of a key is cached."""
         return key in self._pictures
 
     def forget(self) -> None:
-        """Keep the newest picture alone."""
+        """Keep only the newest picture."""
         for key in list(self._pictures)[:-1]:
             del self._pictures[key]
 
 
 class Still:
-    """Keeps what was drawn over a widget until what it depends on changes; a switch flipped back finds it again."""
+    """Cache of the drawing of a whole widget until its key changes; a switch flipped back finds the old picture."""
 
     def __init__(self, widget: QWidget) -> None:
         self._widget = widget
@@ -64,20 +64,20 @@ class Still:
         self._drawn: deque[tuple[object, ...]] = deque(maxlen=MOST)
 
     def lie_on(self, ground: Callable[[], QPixmap]) -> None:
-        """Let the widget paint the ground in its round corners itself, so that nothing under it need be painted."""
+        """Let the widget paint the ground in its round corners itself, so that nothing below it need be painted."""
         self._ground = ground
         self._widget.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
 
     def forget(self) -> None:
-        """Keep what was drawn last and nothing before it."""
+        """Keep only the last drawing."""
         self._kept.forget()
         while len(self._drawn) > 1:
             self._drawn.popleft()
 
     def draw(self, painter: QPainter, depends_on: tuple[object, ...], draw: Callable[[QPainter], None]) -> None:
-        """Let ``draw`` paint over all of the widget, or paint again what it drew when all of this was the same.
+        """Let ``draw`` paint over the whole widget, or paint the cached result for the same ``depends_on``.
 
-        It is kept from the second time on: the first time, as when a switch moves all cards, every moment counts.
+        The result is cached from the second time on: caching costs time on the first, when a switch moves all cards.
         """
         ratio, place = self._widget.devicePixelRatioF(), self._widget.geometry()
         ground = self._ground() if self._ground is not None else None
@@ -87,7 +87,7 @@ class Still:
                 _draw_ends(own, ground, place)
             draw(own)
 
-        key = (place, ratio, *depends_on)  # of the ground nothing is seen but its own shadow, which moves with it
+        key = (place, ratio, *depends_on)  # only the widget's own shadow is visible of the ground, and it moves with it
         too_large = place.width() * place.height() * ratio**2 > LARGEST_PX
         if too_large or not (key in self._drawn or self._kept.has(key)):
             self._drawn.append(key)
@@ -100,7 +100,7 @@ class Still:
 
 
 def _draw_ends(painter: QPainter, ground: QPixmap, place: QRect) -> None:
-    """Draw what of a ground is seen at a place: that in its corners; all where edges may lie within a pixel."""
+    """Draw the part of a ground visible at a place: its corners; all of it where edges may lie within a pixel."""
     ratio = ground.devicePixelRatio()
     whole = place.translated(-place.topLeft())
     below = whole.adjusted(0, max(place.height() - ROUND, 0), 0, 0)

@@ -1,4 +1,4 @@
-"""The actions on the playground: its layer, view, comparison and steps, and the code that it exports."""
+"""The actions of the playground: its layer, view, comparison and steps, and the code that it exports."""
 
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -101,9 +101,9 @@ def _steps(play: "Context[Playground]") -> list[Action[Any]]:
 
     return [
         Action("step-back", "Step back", "Steps", play, lambda p: p.step_bar.step_back(), ("Alt+Left",),
-               hint="← outside of tables"),
+           hint="← outside tables"),
         Action("step-next", "Step forward", "Steps", play, lambda p: p.step_bar.step_next(), ("Alt+Right",),
-               hint="→ outside of tables"),
+           hint="→ outside tables"),
         Action("step-first", "First step", "Steps", play, lambda p: p.step_bar.step_first()),
         Action("step-last", "Show all steps", "Steps", play, lambda p: p.step_bar.step_last()),
         Action("step-go", "Go to step…", "Steps", play, lambda p: p.step_bar.ask_step(), ("G",)),
@@ -128,8 +128,8 @@ def code_actions(play: "Context[Playground]") -> list[Action[Any]]:
     def ready(playground: "Playground") -> bool:
         return playground.code.ready
 
-    script = "Plain PyTorch that computes every stage of the present state"
-    matrix = "The table in which the keyboard is, else the stage that is held or looked at"
+    script = "Plain PyTorch code that computes every stage of the current state"
+    matrix = "The table with keyboard focus, else the held or visible stage"
     return [
         Action("copy-script", "Copy as PyTorch script", "File", play, lambda p: p.code.copy_script(), enabled=ready,
                hint=script),

@@ -1,4 +1,4 @@
-"""The playground: inputs, canvas and explanation around one document; the place where the parts meet."""
+"""The playground: inputs, canvas and explanation of one document, and the connections between them."""
 
 from collections.abc import Callable, Hashable
 from dataclasses import replace
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 
 
 class Playground(QObject):
-    """Owns the document, the worker and the views, and carries what happens from one to the next."""
+    """Owns the document, the worker and the views, and connects their signals."""
 
     computed = Signal(object)
     title_changed = Signal(str)
 
     def __init__(self, scene: Scene, label: str, service: ComputeService, parent: QWidget, page: QWidget) -> None:
-        """``page`` is the parent of the parts: created inside it, each is styled once, not again at each move."""
+        """``page`` is the parent of the parts: created inside it, each is styled once and not again when moved."""
         super().__init__(parent)
         self.document = Document(label, scene, self)
         self.service = service
@@ -102,7 +102,7 @@ class Playground(QObject):
         self.history.step_chosen.connect(document.jump)
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint everything in other colours and the present size of type."""
+        """Apply a theme's colours and the current font size."""
         self._palette = palette
         for view in (self.inputs, self.lenses, self.explain, self.top_bar, self.step_bar, self.gallery, self.history):
             view.set_palette(palette)
@@ -118,7 +118,7 @@ class Playground(QObject):
 
     def _show(self, reply: Reply) -> None:
         assert reply.trace is not None
-        view = fitted(self.document.view, reply.request.experiment)  # which may be of another shape than what is open
+        view = fitted(self.document.view, reply.request.experiment)  # its shape may differ from the open experiment's
         self.canvas.show_trace(reply.trace, view)
         self.lenses.show_trace(reply.trace, view)
         self.explain.show_trace(reply.trace, view)
@@ -133,7 +133,7 @@ class Playground(QObject):
     @Slot(object)
     def _on_view_changed(self, view: View) -> None:
         if self.reply is None or self.reply.request.experiment is not self.document.experiment:
-            return  # the trace that fits this view is on its way, and will be shown with it
+            return  # the trace that fits this view is being computed, and will be shown with it
         self.canvas.show_view(view)
         self.lenses.show_view(view)
         self.explain.show_view(view)
@@ -158,15 +158,15 @@ class Playground(QObject):
         self.computed.emit(reply)
 
     def _warn(self, sentence: str) -> None:
-        """Show what overflowed, and take back what did before and does no longer."""
+        """Show a warning about overflow, or clear one that no longer applies."""
         if sentence or self.step_bar.message == self._warned != "":
             self.step_bar.show_message(sentence)
         self._warned = sentence
 
     def _on_failed(self, reply: Reply) -> None:
-        """Show why, return to the state before, and remove the failed state from the history."""
+        """Show the reason, return to the previous state, and remove the failed state from the history."""
         if reply.request.id != self.service.newest:
-            return  # what failed is no longer what is asked for
+            return  # a newer request has replaced the failed one
         self.document.refuse()
         self.step_bar.show_message(reply.error)
 
@@ -224,17 +224,17 @@ class Playground(QObject):
         return self.top_bar, self.body, self.step_bar
 
     def shown(self) -> None:
-        """Nothing changes while another workspace is shown."""
+        """Nothing to do: the playground keeps running while another workspace is visible."""
 
     def hidden(self) -> None:
-        """Go on: a training may send weights, a lesson its states."""
+        """Keep running: a training may send weights, a lesson its states."""
 
     def say(self, sentence: str) -> None:
         """Show a sentence in the bar of steps."""
         self.step_bar.show_message(sentence)
 
     def take_key(self, key: Qt.Key) -> bool:
-        """Walk the steps by keys that no field took."""
+        """Walk the steps with keys that no field handled."""
         step = {
             Qt.Key.Key_Left: self.step_bar.step_back,
             Qt.Key.Key_PageUp: self.step_bar.step_back,
@@ -249,7 +249,7 @@ class Playground(QObject):
         return True
 
     def escape(self) -> None:
-        """Let go of what is held, then of the card that fills the canvas; the arrows walk the steps again."""
+        """Release the held cell, then the card that fills the canvas; then the arrows walk the steps again."""
         self.let_go()
         self.canvas.setFocus()
 
@@ -259,7 +259,7 @@ class Playground(QObject):
 
     @property
     def current_stage(self) -> str:
-        """The stage that a person is looking at: the one alone, the selected one, else the weights."""
+        """The stage in view: the one alone, else the selected one, else the weights."""
         view = self.document.view
         return view.alone or (view.cell.stage if view.cell is not None else "weights")
 
@@ -271,13 +271,13 @@ class Playground(QObject):
         return held if view.head == "all" and held is not None else view.head
 
     def title(self) -> str:
-        """Return the name of what is open, with a mark when it was changed."""
+        """Return the name of the open session or preset, with a mark if it was changed."""
         name = self.document.path.stem if self.document.path is not None else self.document.scene.title
         return f"{name}{' •' if self.document.modified else ''}"
 
     @Slot(str)
     def open_preset(self, name: str) -> None:
-        """Open a preset as one step that can be undone."""
+        """Open a preset as one undoable step."""
         try:
             scene = Scene(preset(name), PRESETS[name].title, name)
         except AttnlabError as error:
@@ -290,7 +290,7 @@ class Playground(QObject):
         self._open_lens_of(name)
 
     def _open_lens_of(self, name: str) -> None:
-        """Show a preset as it is meant to be looked at: on the canvas, or through a lens."""
+        """Show a preset in its intended view: the canvas or a lens."""
         self.lenses.open_lens((PRESETS[name].lens if name in PRESETS else "") or CANVAS)
 
     @Slot()
@@ -317,7 +317,7 @@ class Playground(QObject):
 
     @Slot()
     def let_go(self) -> None:
-        """Let go of the brush, then of the card that fills the canvas, of the selected cell, of the step."""
+        """Release one thing: the brush, else the card that fills the canvas, the selected cell, or the step."""
         view = self.document.view
         if self.canvas.painting:
             self.mask.set_painting(False)
@@ -337,12 +337,12 @@ class Playground(QObject):
 
     @Slot()
     def toggle_pin(self) -> None:
-        """Pin the state that is shown, or let go of the pinned one."""
+        """Pin the visible state, or discard the pinned one."""
         shown = self.reply.trace if self.reply is not None else None
         self.pin(shown if self.pinned is None else None)
 
     def pin(self, trace: "Trace | None") -> None:
-        """Keep a state to compare with, None for none; the cards show the present one."""
+        """Keep a state to compare with, None for none; the cards show the current one."""
         self.pinned = trace
         self.canvas.show_pinned(trace)
         self.explain.show_pinned(trace)
@@ -350,19 +350,19 @@ class Playground(QObject):
 
     @Slot(object)
     def look(self, look: object) -> None:
-        """Show the present state, the pinned one or their difference on every card."""
+        """Show the current state, the pinned one or their difference on every card."""
         self.document.show(look=look if self.pinned is not None else "present")
         self.lenses.show_pin(self.pinned is not None, self.document.view.look)
 
     @Slot()
     def toggle_strips(self) -> None:
-        """Show the figures of each stage on its card, or no longer."""
+        """Show or hide the figures of each stage on its card."""
         self.document.show(strips=not self.document.view.strips)
         self.lenses.strips.setChecked(self.document.view.strips)
 
     @Slot()
     def _pin_before(self) -> None:
-        """Pin what is shown before something is taken out or moved, to see the difference, unless one is pinned."""
+        """Pin the visible state before something is removed or moved, to show the difference, unless one is pinned."""
         if self.pinned is None and self.reply is not None:
             self.pin(self.reply.trace)
 
@@ -390,6 +390,6 @@ class Playground(QObject):
         self._on_head_chosen("mean")
 
     def focus_sentence(self) -> None:
-        """Put the keyboard into the sentence."""
+        """Move keyboard focus to the sentence."""
         self.inputs.sentence.setFocus()
         self.inputs.sentence.selectAll()

@@ -1,4 +1,4 @@
-"""The preset gallery: every worked example with a picture of its weights, by group, and a field to find one."""
+"""The preset gallery: every worked example with a picture of its weights, by group, and a search field."""
 
 from collections.abc import Callable, Sequence
 
@@ -33,9 +33,9 @@ _ASIDE = (Key.Key_Left, Key.Key_Right, Key.Key_Home, Key.Key_End)
 
 @guarded
 class PresetGallery(Popup):
-    """A popup with all presets below the headings of their groups; pictures are asked for as they come into sight.
+    """A popup with all presets below the headings of their groups; pictures are requested when they become visible.
 
-    Typing filters by name, title and line; the arrows walk over the tiles, Enter opens the one that is marked.
+    Typing filters by name, title and description; the arrows move over the tiles, Enter opens the marked one.
     """
 
     preset_chosen = Signal(str)
@@ -52,7 +52,7 @@ class PresetGallery(Popup):
         column.setSpacing(8)
         self.field = self._make_field()
         self.list = self._make_list()
-        self.nothing = QLabel("No example has that in its name, its title or its line.")
+        self.nothing = QLabel("No example has this in its name, title or description.")
         self.nothing.setProperty("role", "muted")
         self.nothing.setContentsMargins(12, 8, 12, 8)
         self.nothing.setAlignment(Qt.AlignmentFlag.AlignTop)
@@ -64,7 +64,7 @@ class PresetGallery(Popup):
         field = QLineEdit()
         field.setPlaceholderText("Search the examples")
         field.setAccessibleName("Search the presets")
-        field.setToolTip("Shows the examples that have every word in their name, title or line")
+        field.setToolTip("Shows the examples with every word in their name, title or description")
         field.textChanged.connect(self._on_text_changed)
         field.installEventFilter(self)
         return field
@@ -87,12 +87,12 @@ class PresetGallery(Popup):
         return tiles
 
     def fill(self, entries: Sequence[tuple[str, str, str]]) -> None:
-        """List presets: name, title, and one line about each; neighbours of one group stand below its heading."""
+        """List presets: name, title, and one line about each; consecutive presets of one group share its heading."""
         self._entries = tuple(entries)
         self._list_found()
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours, and the present size of type, from now on."""
+        """Apply a theme's colours and the current font size."""
         super().set_palette(palette)
         self._delegate.set_palette(palette)
         self._icons.clear()
@@ -100,25 +100,25 @@ class PresetGallery(Popup):
 
     @Slot(object, object)
     def on_thumbnail(self, name: str, data: Thumbnail) -> None:
-        """Take a preset's picture."""
+        """Show a preset's picture."""
         self._thumbnails[name] = data
         for item in self.tiles():
             if item.data(NAME) == name:
                 self._draw(item)
 
     def missing(self) -> list[str]:
-        """Return the names of the presets in sight whose picture has not come yet."""
+        """Return the names of the visible presets whose picture has not arrived yet."""
         seen = self.list.viewport().rect()
         in_sight = (item.data(NAME) for item in self.tiles() if self.list.visualItemRect(item).intersects(seen))
         return [name for name in in_sight if name not in self._thumbnails]
 
     def tiles(self) -> list[QListWidgetItem]:
-        """Return the presets that are listed now, in order, without the headings."""
+        """Return the listed presets in order, without the headings."""
         items = (self.list.item(row) for row in range(self.list.count()))
         return [item for item in items if item.data(NAME) is not None]
 
     def popup(self, at: QPoint, current: str, request: Callable[[str], None]) -> None:
-        """Show the gallery with the current preset marked; ``request`` is asked for the pictures that come in sight."""
+        """Show the gallery with the current preset marked; ``request`` is called for each picture coming in view."""
         self._request = request
         self.field.clear()
         self._place(at)
@@ -131,7 +131,7 @@ class PresetGallery(Popup):
         self._ask()
 
     def _place(self, at: QPoint) -> None:
-        """Lie at a point, or as far from it as the screen's edges ask for; no larger than the screen."""
+        """Move to a point, or as near as the screen's edges allow; no larger than the screen."""
         screen = QGuiApplication.screenAt(at) or self.screen()
         room = screen.availableGeometry().adjusted(8, 8, -8, -8)
         width, height = min(px(SIZE.width()), room.width()), min(px(SIZE.height()), room.height())
@@ -140,7 +140,7 @@ class PresetGallery(Popup):
         self.move(min(at.x(), room.right() - width), min(at.y(), room.bottom() - height))
 
     def _list_found(self) -> None:
-        """List what the field asks for, each group below its heading; the first tile is marked."""
+        """List the presets that match the field, each group below its heading; the first tile is marked."""
         words = self.field.text().casefold().split()
         self.list.clear()
         heading = None
@@ -183,7 +183,7 @@ class PresetGallery(Popup):
         item.setIcon(self._icons[name])
 
     def _ask(self) -> None:
-        """Ask for the pictures in sight, each once."""
+        """Request the visible pictures, each once."""
         if self._request is None or not self.isVisible():
             return
         for name in self.missing():
@@ -197,7 +197,7 @@ class PresetGallery(Popup):
             self.preset_chosen.emit(item.data(NAME))
 
     def _walk(self, key: int) -> bool:
-        """Move the mark: to the sides in order, up and down to the nearest tile; False where there is no further."""
+        """Move the mark: sideways in order, up and down to the nearest tile; False if there is none further."""
         tiles, current = self.tiles(), self.list.currentItem()
         if current not in tiles:
             return False
@@ -212,11 +212,11 @@ class PresetGallery(Popup):
         if to == at or not 0 <= to < len(tiles):
             return False
         self.list.setCurrentItem(tiles[to])
-        self.list.scrollToItem(self.list.item(0) if to == 0 else tiles[to])  # with the first goes its heading
+        self.list.scrollToItem(self.list.item(0) if to == 0 else tiles[to])  # scroll to the heading with the first tile
         return True
 
     def _in_column(self, tiles: list[QListWidgetItem], at: int, key: int) -> int:
-        """Return the place of the tile a row, or with Page Up and Down a page, away from that at a place."""
+        """Return the index of the tile one row, or with Page Up and Down one page, from the tile at an index."""
         rects = [self.list.visualItemRect(item) for item in tiles]
         by = 1 if key in (Key.Key_Up, Key.Key_Down) else self.list.viewport().height() - rects[at].height()
         way = 1 if key in (Key.Key_Down, Key.Key_PageDown) else -1
@@ -258,7 +258,7 @@ class PresetGallery(Popup):
         self._choose(item)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Give the field's arrows to the tiles, and what is typed over the tiles to the field."""
+        """Send the field's arrows to the tiles, and text typed over the tiles to the field."""
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             if event.key() in _ENTER:
                 self._choose(self.list.currentItem())

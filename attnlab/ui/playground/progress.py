@@ -1,4 +1,4 @@
-"""How far a walk through the stages has come: a short bar for each, filled as far as it is done. A click goes there."""
+"""Progress of a walk through the stages: a short bar for each, filled as far as it is computed. A click jumps there."""
 
 from PySide6.QtCore import QRectF, QSize, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, Qt
@@ -10,7 +10,7 @@ from attnlab.ui.base.guard import guarded
 
 @guarded
 class Progress(QWidget):
-    """Shows stages done, the last one perhaps in part; announces the stage that was clicked and how far into it."""
+    """Shows completed stages, the last perhaps partly; emits the clicked stage and the position in it."""
 
     place_clicked = Signal(int, float)
 
@@ -23,12 +23,12 @@ class Progress(QWidget):
         self.setAccessibleName("Steps")
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours from now on."""
+        """Apply a theme's colours."""
         self._palette = palette
         self.update()
 
     def set_progress(self, count: int, done: float, told: str) -> None:
-        """Show ``done`` of ``count`` stages, which ``told`` says in words."""
+        """Show ``done`` of ``count`` stages; ``told`` is the description for screen readers."""
         if told != self.toolTip():
             self.setToolTip(told)
             self.setAccessibleDescription(told)

@@ -11,12 +11,12 @@ from attnlab.document.opened import Opened, read
 from attnlab.ui.base.jobs import Job, run
 
 PATIENCE_MS = 150
-"""After so long it is said that a file is being read; nearly all are there before."""
+"""The delay before a message says that a file is being read; nearly all files take less."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Opening:
-    """A session on its way into the window; ``then`` is told once whether it was opened, unless the window closes."""
+    """A session being opened; ``then`` is called once with whether it was opened, unless the window closes."""
 
     path: Path
     label: str
@@ -25,12 +25,12 @@ class Opening:
 
 
 class Reader(QObject):
-    """Reads the requested session; a newer request replaces the one under way."""
+    """Reads the requested session; a newer request replaces the current one."""
 
     ended = Signal(object, object, str)
-    """This :class:`Opening` is what was read, :class:`Opened`; or None, for this reason, "" where another one came."""
+    """An :class:`Opening` with the :class:`Opened` session, or with None and a reason ("" if replaced)."""
     delayed = Signal(object)
-    """This :class:`Opening` takes a while."""
+    """This :class:`Opening` is taking a while."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
@@ -43,11 +43,11 @@ class Reader(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether a file is being read that is still wanted."""
+        """Whether a requested file is being read."""
         return self._wanted is not None
 
     def read(self, opening: Opening) -> None:
-        """Begin to read."""
+        """Start reading."""
         before, self._wanted = self._wanted, opening
         self._late.start()
         self._job = run(

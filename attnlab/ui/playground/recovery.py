@@ -1,4 +1,4 @@
-"""Keeps unsaved work beside the settings, so that closing the window or a power cut does not lose it."""
+"""Saves unsaved work beside the settings, so that closing the window or a power cut does not lose it."""
 
 import contextlib
 from dataclasses import replace
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 
 WAIT_MS = 2000
 LEAVE_S = 10.0
-"""How long a closing window waits until its work is kept, in seconds."""
+"""How long a closing window waits for its work to be saved, in seconds."""
 MOST_WINDOWS = 8
-"""So many programs at a time each keep work of their own; any further one shares that of the first."""
+"""The number of programs that each have a file of their own; further ones share the first program's file."""
 OLD_NAME = "last.attnlab"
-"""The file of the unsaved work in versions without a list."""
-NOTE = "Unsaved work of last time is kept: File, Bring back the last unsaved work."
+"""The file of the unsaved work in versions that had no list."""
+NOTE = "Unsaved work from last time was kept: choose File, Bring back the last unsaved work."
 LABEL = "Bring back unsaved work"
 
 
 class Recovery(QObject):
-    """Writes changes to ``current.attnlab``; sessions that earlier windows left there are listed as unsaved work."""
+    """Writes changes to ``current.attnlab``; sessions left there by earlier windows are listed as unsaved work."""
 
     written = Signal(str)
-    """Unsaved work was written, or could not be, for this reason."""
+    """Unsaved work was written, or failed to be, for this reason."""
 
     def __init__(self, playground: "Playground") -> None:
         super().__init__(playground)
@@ -44,7 +44,7 @@ class Recovery(QObject):
         before = self._kept.kept()
         self._lock, self._current = _claimed(folder, self._kept)
         self.news = self.kept()[:1] != before[:1]
-        """Whether work was left unsaved since the window before this one opened."""
+        """Whether the previous window left unsaved work."""
         self._brought: tuple[int, Path, Scene] | None = None  # its opening, its file, and the scene in the file
         self._left: Scene | None = None
         self._seen = _lasting(playground.document.view)
@@ -60,11 +60,11 @@ class Recovery(QObject):
         playground.files.save_failed.connect(self._on_save_failed)
 
     def kept(self) -> tuple[Unsaved, ...]:
-        """Return the unsaved work of earlier windows, the newest first."""
+        """Return the unsaved work of earlier windows, newest first."""
         return self._kept.kept()
 
     def bring_back(self, path: Path | None = None) -> None:
-        """Open unsaved work, the newest by default, as one undoable step; it is kept until it is saved."""
+        """Open unsaved work, the newest by default, as one undoable step; its file remains until it is saved."""
         kept = self.kept()
         if path is None and kept:
             path = kept[0].path
@@ -77,7 +77,7 @@ class Recovery(QObject):
             self._brought = current.opening, path, current.scene
 
     def keep(self) -> bool:
-        """Write what is open if it is not saved anywhere, else remove what was written; False when it cannot be."""
+        """Write the open experiment if it is not saved, else remove the earlier file; False if writing fails."""
         self._timer.stop()
         self._playground.files.finish()
         if self._forget_saved():
@@ -88,11 +88,11 @@ class Recovery(QObject):
         return not self._complained
 
     def may_close(self) -> bool:
-        """Keep what there is and write no more; where that fails say so, and let the window close when told again."""
+        """Write the unsaved work and then stop; if that fails, show a message, and allow the next attempt to close."""
         document = self._playground.document
         if not self.keep() and self._left is not document.scene:
             self._left = document.scene
-            more = "Save it elsewhere, or close once more to leave without it."
+            more = "Save it elsewhere, or close again to leave without saving."
             self._playground.step_bar.show_message(f"{self._playground.step_bar.message} {more}")
             return False
         if self._brought is not None and document.scene is self._brought[2] and self._current.is_file():
@@ -104,25 +104,25 @@ class Recovery(QObject):
         return True
 
     def stop(self) -> None:
-        """Finish the write under way and start no more, without waiting."""
+        """Finish the write in progress and start no more, without waiting."""
         self._timer.stop()
         self._lane.finish()
 
     def _forget_saved(self) -> bool:
-        """Remove what is kept of work that is saved by now; tell whether nothing is left to keep."""
+        """Remove files of work that has been saved; return whether nothing is left to write."""
         document = self._playground.document
         if self._brought is not None and document.ever_saved(self._brought[0]):
             self._kept.remove(self._brought[1])
             self._brought = None
         if not document.modified:
-            if self._lane.busy:  # otherwise the write under way would recreate the file
+            if self._lane.busy:  # otherwise the write in progress would recreate the file
                 run(_remove, self._current, on_done=_nothing, on_failed=_nothing, lane=self._lane, doing="cleaning up")
             else:
                 _remove(self._current)
         return not document.modified
 
     def _session(self) -> Session:
-        """Return what is open, with the file that it is of: what is brought back is saved there again."""
+        """Return the open session with the file it belongs to: recovered work is saved there again."""
         session, path = self._playground.files.session(self._current.parent), self._playground.document.path
         said = {} if path is None else {FILE: str(path.absolute())}
         return replace(session, view={**session.view, **said})
@@ -137,7 +137,7 @@ class Recovery(QObject):
             on_failed=self._on_refused,
             lane=self._lane,
             owner=self,
-            doing="keeping unsaved work",
+            doing="saving unsaved work",
         )
         return self._writing
 
@@ -159,23 +159,23 @@ class Recovery(QObject):
 
     def _complain(self, problem: str) -> None:
         self._complained = True
-        self._playground.step_bar.show_message(f"Unsaved work cannot be kept. {problem}")
+        self._playground.step_bar.show_message(f"Unsaved work cannot be saved for recovery. {problem}")
 
     @Slot(str)
     def _on_save_failed(self, problem: str) -> None:
         if self._playground.document.modified:
-            kept = "the work is kept all the same, and offered at the next start"
-            more = kept if self.keep() else "nor can it be kept beside the settings"
+            kept = "the work is kept for recovery, and offered at the next start"
+            more = kept if self.keep() else "it cannot be kept for recovery either"
             self._playground.step_bar.show_message(f"{problem.rstrip('.')}; {more}.")
 
     @Slot()
     def _on_history_changed(self) -> None:
-        if not self._timer.isActive():  # a long drag is kept too
+        if not self._timer.isActive():  # a long drag is saved too
             self._timer.start()
 
     @Slot(object)
     def _on_view_changed(self, view: "View") -> None:
-        """Keep how unsaved work is looked at as well, but for where the mouse is."""
+        """Save changes of the view of unsaved work as well, except for the pointed cell."""
         seen, self._seen = self._seen, _lasting(view)
         if seen != self._seen and self._playground.document.modified:
             self._on_history_changed()
@@ -185,15 +185,15 @@ def _written(session: Session, path: Path) -> None:
     """Write a session.
 
     Raises:
-        FileError: it cannot be written.
+    FileError: it cannot be written.
     """
-    with contextlib.suppress(OSError):  # what follows says why
+    with contextlib.suppress(OSError):  # the write below reports the reason
         path.parent.mkdir(parents=True, exist_ok=True)
     save_session(session, path)
 
 
 def _nothing(_: object) -> None:
-    """Need not be told."""
+    """Ignore the result."""
 
 
 def _lasting(view: "View") -> "View":
@@ -201,9 +201,9 @@ def _lasting(view: "View") -> "View":
 
 
 def _claimed(folder: Path, kept: UnsavedFolder) -> tuple[QLockFile | None, Path]:
-    """Return where to keep work, and the lock on it; what programs that are no more left there is listed first.
+    """Return the file for unsaved work, and its lock; files left by programs that have ended are listed first.
 
-    Of programs that run at the same time each has a file of its own. A lock of a process that was killed is none.
+    Each program running at the same time has its own file. The lock of a killed process does not count.
     """
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
@@ -225,7 +225,7 @@ def _claimed(folder: Path, kept: UnsavedFolder) -> tuple[QLockFile | None, Path]
 
 def _locked(path: Path) -> QLockFile | None:
     lock = QLockFile(str(path.with_suffix(".lock")))
-    lock.setStaleLockTime(0)  # however old, it holds as long as its process runs
+    lock.setStaleLockTime(0)  # valid at any age while its process runs
     return lock if lock.tryLock(0) else None
 
 

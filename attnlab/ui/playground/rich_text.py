@@ -1,4 +1,4 @@
-"""Lines of arithmetic as rich text in the colours of their roles, and lines of code with their own indents."""
+"""Lines of arithmetic as rich text in the colours of their roles, and lines of code with their indentation."""
 
 from html import escape
 
@@ -11,17 +11,17 @@ _RAISED = {"sub": "sub", "sup": "super"}
 
 
 def html_of(line: Line, palette: Palette) -> str:
-    """Return one line as HTML that QLabel shows; breaking is allowed between terms."""
+    """Return one line as HTML for a QLabel; it may break between terms."""
     return "".join(_span(span, palette) for span in line)
 
 
 def html_of_code(code: str) -> str:
-    """Return lines of code as HTML; what of a line has no room in it goes on below, further in than it began."""
+    """Return lines of code as HTML; a long line wraps with a hanging indent."""
     return "".join(_code_line(line) for line in code.splitlines())
 
 
 def _code_line(line: str) -> str:
-    """Return a line with its own spaces, so that what is copied is code still."""
+    """Return a line with its own spaces, so that copied text is still code."""
     left = px(4) * (len(line) - len(line.lstrip())) + px(_HANGING)
     style = f"margin:0; margin-left:{left}px; text-indent:-{left}px; white-space:pre-wrap"
     return f'<p style="{style}">{escape(line)}</p>'
@@ -33,7 +33,7 @@ def _span(span: Span, palette: Palette) -> str:
         return f'<span style="color:{palette.muted}">{text}</span>'
     if span.role:
         text = f'<span style="color:{palette.role_ink(span.role)}">{text}</span>'
-    if span.style in _RAISED:  # Qt draws these at two thirds of their size, too small to be read from the last row
+    if span.style in _RAISED:  # Qt draws these at two thirds of their size, too small to read in the back row
         size_px = round(font("caption").pixelSize() * 3 / 2)
         return f'<span style="vertical-align:{_RAISED[span.style]}; font-size:{size_px}px">{text}</span>'
     return f"<b>{text}</b>" if span.style == "strong" else text

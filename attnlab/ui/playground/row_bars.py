@@ -1,4 +1,4 @@
-"""The bars of a row of weights, of which some may not be computed yet."""
+"""The bars of a row of weights; some may not be computed yet."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from attnlab.ui.widgets.charts.bars import BarList
 
 @guarded
 class RowBars(BarList):
-    """Shows a bar for each key; those not computed yet have none, and a question mark for a number."""
+    """Shows a bar for each key; a key not computed yet has no bar, and a question mark for its number."""
 
     _unknown: Sequence[bool] = ()
 
@@ -25,7 +25,7 @@ class RowBars(BarList):
         current: int | None,
         title: str,
     ) -> None:
-        """Show a row; what is masked is known to be, computed or not."""
+        """Show a row; masked keys are known to be masked, computed or not."""
         self._unknown = [hidden and not out for hidden, out in zip(unknown, masked, strict=True)]
         shown = [float("nan") if hidden else value for hidden, value in zip(self._unknown, values, strict=True)]
         self.set_bars(labels, shown, masked, current, title)

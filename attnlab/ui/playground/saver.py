@@ -11,14 +11,14 @@ from attnlab.files.sessions.session_file import Session, save_session
 from attnlab.ui.base.jobs import Job, Lane, run
 
 PATIENCE_S = 0.03
-"""So long the window waits for a file: what is small is saved when the key comes up, what is large soon after."""
+"""How long the window waits for a file: small files are saved when the key is released, large ones soon after."""
 LEAVE_S = 5.0
-"""How long a closing window waits for a file, in seconds; the file is then written without the window."""
+"""How long a closing window waits for a file, in seconds; after that it closes and the write goes on."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Saving:
-    """A session on its way to a file, and the entry of the history that it is."""
+    """A session being written to a file, and its entry in the history."""
 
     session: Session
     path: Path
@@ -26,10 +26,10 @@ class Saving:
 
 
 class Saver(QObject):
-    """Writes what it is given in the order that it came in, and tells what became of each."""
+    """Writes sessions in the order given, and emits the result of each."""
 
     ended = Signal(object, str)
-    """This :class:`Saving` lies in its file, or does not, for this reason."""
+    """This :class:`Saving` was written, or failed for this reason."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
@@ -37,7 +37,7 @@ class Saver(QObject):
         self._last: Job | None = None
 
     def save(self, saving: Saving) -> bool:
-        """Start writing; return whether that has already ended."""
+        """Start writing; return whether it has already finished."""
         self._last = run(
             save_session,
             saving.session,
@@ -55,7 +55,7 @@ class Saver(QObject):
         return self._last is None or self._last.wait(LEAVE_S)
 
     def stop(self) -> None:
-        """Finish the saves under way and start no more, without waiting."""
+        """Finish the current saves and start no more, without waiting."""
         self._lane.finish()
 
     def _end(self, saving: Saving, _: object, problem: str = "") -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
     from attnlab.document.document import Document
 
-LONGEST = 1_000_000  # characters of a sentence: a longer one would be cut off by its field
+LONGEST = 1_000_000  # characters of a sentence: the field would truncate a longer one
 _NAMES: dict[Side, tuple[str, str]] = {
     "query": ("sentence", "Tokens"),
     "memory": ("second sentence", "Second sequence's tokens"),
@@ -26,10 +26,10 @@ _NAMES: dict[Side, tuple[str, str]] = {
 
 
 class SentenceBox(QWidget):
-    """Edits one side of the document, the queries' or the memory's; pads of a batch are not shown."""
+    """Edits one side of the document, the queries' or the memory's; padding of a batch is not shown."""
 
     comparison_wanted = Signal()
-    """A token is about to be moved or masked: what is shown now is what the result is to be compared with."""
+    """A token is about to be moved or masked: the result is to be compared with the current state."""
 
     def __init__(self, document: "Document", side: Side = "query", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -59,7 +59,7 @@ class SentenceBox(QWidget):
         field = TextField()
         field.setAccessibleName(self._called.capitalize())
         field.setPlaceholderText("Type a sentence")
-        field.setToolTip("Words between spaces become tokens; those that stay keep their numbers")
+        field.setToolTip("Words between spaces become tokens; unchanged words keep their numbers")
         field.setObjectName(self._called.replace(" ", "_"))
         field.textEdited.connect(self._on_sentence_edited)
         field.editingFinished.connect(self._on_sentence_finished)
@@ -80,20 +80,20 @@ class SentenceBox(QWidget):
         return strip
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours from now on."""
+        """Apply a theme's colours."""
         self.tokens.set_palette(palette)
         restyle(self._complaint, f"color: {palette.bad}")
         self.set_fonts()
 
     def set_fonts(self) -> None:
-        """Take the fonts of the present size of type."""
+        """Apply the fonts of the current font size."""
         self._complaint.setFont(font("caption"))
 
     def refresh(self) -> None:
-        """Show the sequence of the document, if it has this one."""
+        """Show the document's sequence for this side, if there is one."""
         e = self._document.experiment
         if not self._is_there():
-            self.tokens.set_tokens(())  # a token that is being renamed is given up
+            self.tokens.set_tokens(())  # cancels the renaming of a token
             return
         tokens = shown(e, self._side)
         text = token_edits.sentence(tokens)
@@ -124,9 +124,9 @@ class SentenceBox(QWidget):
 
     @Slot(str)
     def _on_sentence_edited(self, text: str) -> None:
-        """Retokenise what the sentence was when typing began, so that the way there leaves no trace."""
+        """Retokenise the sentence from before typing began, so that intermediate states leave no trace."""
         if self._typing is None:
-            if not self._is_there():  # a key may come late, when another experiment is open
+            if not self._is_there():  # a key may arrive late, when another experiment is open
                 return
             self._typing_count += 1
             self._typing = (self._typing_count, self._document.experiment)
@@ -151,14 +151,14 @@ class SentenceBox(QWidget):
 
     @Slot()
     def _on_sentence_cancelled(self) -> None:
-        """Bring back the sentence that was there before typing began; redo brings what was typed."""
+        """Restore the sentence from before typing began; redo restores the typed one."""
         typing = self._typing
         if typing is not None and self._document.history.current.gesture == (self._called, typing[0]):
             self._document.undo()
         self._on_sentence_finished()
 
     def _end_typing(self) -> None:
-        """Let what is typed from now on change what is there now: another edit came, or the field was left."""
+        """Start a new edit with the next key: another edit came, or the field lost focus."""
         self._typing = None
         self.sentence.settle()
         self._complain("")
@@ -169,7 +169,7 @@ class SentenceBox(QWidget):
             self._complain(sentence)
 
     def _complain(self, sentence: str) -> None:
-        """Say below the sentence what is wrong with it, where the eyes are."""
+        """Show below the sentence what is wrong with it."""
         if sentence == self._complaint.text():
             return
         self._complaint.setText(sentence)

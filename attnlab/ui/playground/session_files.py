@@ -1,4 +1,4 @@
-"""What leaves the playground and comes back: sessions opened and saved, pictures and tables exported."""
+"""Opening and saving sessions, and exporting pictures and tables."""
 
 import re
 from collections.abc import Callable
@@ -29,7 +29,7 @@ FILTER = "attnlab sessions (*.attnlab)"
 
 
 def _nothing(_: bool) -> None:
-    """Need not be told."""
+    """Ignore the result."""
 
 
 class SessionFiles(QObject):
@@ -38,14 +38,14 @@ class SessionFiles(QObject):
     opened = Signal(object)
     """A session was opened from this file, or saved to it."""
     save_failed = Signal(str)
-    """A session could not be written, for this reason."""
+    """A session failed to be written, for this reason."""
 
     def __init__(self, playground: "Playground", window: QWidget) -> None:
         super().__init__(playground)
         self._playground = playground
         self._window = window
         self.lessons: Callable[[bool], LessonWalk | None] = lambda _make: None
-        """Finds what walks lessons beside the playground, and with True makes it if need be."""
+        """Returns the object that walks lessons beside the playground; with True it is created if needed."""
         self._state = SessionState(playground)
         self._unfinished: Opened | None = None
         self._unsaid = (0, "")
@@ -58,7 +58,7 @@ class SessionFiles(QObject):
         playground.computed.connect(self._on_computed)
 
     def begin(self, first: First, ready: SignalInstance) -> None:
-        """Show what the window opens with as it was looked at, and say what went wrong, when it is ready."""
+        """Show the window's first session in its saved view, and show errors, once ``ready`` is emitted."""
         ready.connect(self._on_ready)
         if first.path is not None:
             self._playground.document.mark_saved(first.path)
@@ -69,14 +69,14 @@ class SessionFiles(QObject):
             self._say(first.problem)
 
     def open(self, path: Path, then: Callable[[bool], object] = _nothing) -> None:
-        """Open a session as one step that can be undone, and show it as it was looked at.
+        """Open a session as one undoable step, in its saved view.
 
-        It is read in a thread; ``then`` is told whether it was opened: not where that was refused, or another one came.
+        It is read in a thread; ``then`` is called with whether it was opened: False if refused or replaced by another.
         """
         self._reader.read(Opening(path, f"Open {path.name}", then))
 
     def open_unsaved(self, path: Path, label: str, then: Callable[[bool], object]) -> None:
-        """Open work that was never saved: it is of the file that it says, if any, and has yet to be saved."""
+        """Open work that was never saved; it belongs to the file that it names, if any, and is still unsaved."""
         self._reader.read(Opening(path, label, then, saved=False))
 
     @property
@@ -88,7 +88,7 @@ class SessionFiles(QObject):
     def _on_read_delayed(self, opening: Opening) -> None:
         what = shown(opening.path.name) if opening.saved else "unsaved work"
         self._playground.step_bar.show_note(f"Opening {what}…")
-        self._playground.step_bar.note_timer.stop()  # it holds until there is something else to say
+        self._playground.step_bar.note_timer.stop()  # it remains until the next message
 
     @Slot(object, object, str)
     def _on_read(self, opening: Opening, opened: Opened | None, problem: str) -> None:
@@ -109,7 +109,7 @@ class SessionFiles(QObject):
             self.opened.emit(opening.path)
 
     def _bring_back(self, opened: Opened) -> None:
-        """Show what is open as it was looked at; a lesson beside it once there is a window that it can stand in."""
+        """Restore the saved view; a lesson opens beside it once there is a window for it."""
         self._state.bring_back(opened)
         if self._playground.reply is None:
             self._unfinished = opened
@@ -117,12 +117,12 @@ class SessionFiles(QObject):
             self._unsaid = self._playground.document.history.current.opening, self._resume_lesson(opened)
 
     def _resume_lesson(self, opened: Opened) -> str:
-        """Be at the place in the lesson again; return what is to be said of all that could not be brought back."""
+        """Restore the place in the lesson; return a message about everything that could not be restored."""
         place, gone = opened.saved.lesson if opened.saved is not None else None, ""
         if place is not None:
             lesson, lessons = find_lesson(place.lesson, opened.folder), self.lessons(True)
             if lesson is None or lessons is None:
-                gone = f"The lesson {shown(Path(place.lesson).name)} is no longer there; the rest is as it was saved."
+                gone = f"The lesson {shown(Path(place.lesson).name)} no longer exists; the rest was restored."
             else:
                 lessons.player.resume(lesson, place.step, place.frame)
         return f"{sentence(opened.dropped)} {gone}".strip()
@@ -135,13 +135,13 @@ class SessionFiles(QObject):
 
     @Slot(object)
     def _on_computed(self, _: object) -> None:
-        """Say what had to wait for the numbers: said before, it would make room for what is said of their step."""
+        """Show the message that waited for the numbers: shown earlier, the step's own message would replace it."""
         (opening, said), self._unsaid = self._unsaid, (0, "")
         if said and opening == self._playground.document.history.current.opening:
             self._say(said)
 
     def say_last(self, text: str) -> None:
-        """Say something about what was just opened, once its numbers are shown."""
+        """Show a message about the session just opened, once its numbers are shown."""
         playground = self._playground
         if playground.reply is not None and playground.reply.request.experiment is playground.document.experiment:
             self._say(text)
@@ -150,7 +150,7 @@ class SessionFiles(QObject):
 
     @Slot()
     def save(self) -> None:
-        """Save where the session lies; ask where when it lies nowhere yet."""
+        """Save to the session's file; ask for one if it has none."""
         path = self._playground.document.path
         if path is None:
             self.ask_save()
@@ -158,7 +158,7 @@ class SessionFiles(QObject):
             self._save(path)
 
     def save_to(self, path: Path) -> bool:
-        """Write the session to a file, and wait for it; False where that cannot be done."""
+        """Write the session to a file, and wait for it; return False on failure."""
         self._save(path)
         return self.finish() and not self._failed
 
@@ -167,7 +167,7 @@ class SessionFiles(QObject):
         return self._saver.finish()
 
     def stop(self) -> None:
-        """Write what is being saved, and give up what is being read; may be called twice."""
+        """Finish the current saves and cancel reading; may be called twice."""
         self._reader.stop()
         self.finish()
         self._saver.stop()
@@ -189,11 +189,11 @@ class SessionFiles(QObject):
         self._playground.step_bar.show_note(f"Saved {shown(saving.path)}")
 
     def session(self, folder: Path) -> Session:
-        """Return what is open and how it is looked at, for a file in a folder."""
+        """Return the open session and its view, for a file in a folder."""
         return self._state.session(self.lessons(False), folder.absolute())
 
     def export_to(self, path: Path) -> bool:
-        """Write the stage that is looked at to a picture or a table, by the file's ending."""
+        """Write the current stage to a picture or a table, by the file's ending."""
         reply, playground = self._playground.reply, self._playground
         if reply is None or reply.trace is None:
             return False
@@ -223,7 +223,7 @@ class SessionFiles(QObject):
 
     @Slot()
     def ask_export(self) -> None:
-        """Ask what to export, and how, beside a preview of it."""
+        """Show the export dialog with its preview."""
         from attnlab.ui.export.export_dialog import ExportDialog
 
         reply, head = self._playground.reply, self._playground.current_head
@@ -238,7 +238,7 @@ class SessionFiles(QObject):
         dialog.open()
 
     def _proposed(self) -> str:
-        """Return a name that no file has yet: beside where the session lies, else after its title."""
+        """Return an unused file name: in the session's folder, else after its title."""
         document = self._playground.document
         words = re.findall(r"\w+", document.scene.title.lower())
         first = document.path or Path(f"{'-'.join(words)[:60] or 'attention'}.attnlab")

@@ -1,4 +1,4 @@
-"""What a session keeps of the playground beside the experiment: read from the window, and brought back to it."""
+"""The state of the playground that a session stores beside the experiment: read from the window, and restored."""
 
 from dataclasses import fields, replace
 from functools import partial
@@ -32,7 +32,7 @@ class Player(Protocol):
 
     @property
     def slide(self) -> "Slide | None":
-        """The slide that is shown; None without a lesson."""
+        """The visible slide; None without a lesson."""
 
     @property
     def frame_index(self) -> int:
@@ -43,18 +43,18 @@ class Player(Protocol):
 
 
 class LessonWalk(Protocol):
-    """What walks lessons beside the playground."""
+    """Walks lessons beside the playground."""
 
     @property
     def player(self) -> Player:
-        """Walks the open lesson."""
+        """The player of the open lesson."""
 
     def close(self) -> None:
         """Close the open lesson."""
 
 
 class SessionState(QObject):
-    """Collects and brings back; a pinned state is computed in the worker, and shown when it comes."""
+    """Reads and restores the state; a pinned state is computed in the worker, and shown when it arrives."""
 
     def __init__(self, playground: "Playground") -> None:
         super().__init__(playground)
@@ -63,7 +63,7 @@ class SessionState(QObject):
         self._computing: Job | None = None
 
     def session(self, lessons: LessonWalk | None, folder: Path) -> Session:
-        """Return what is open and how it is looked at, for a file in a folder."""
+        """Return the open session and its view, for a file in a folder."""
         scene, trace = self._playground.document.scene, self._playground.pinned
         saved = self._saved(lessons, folder)
         pins: tuple[Experiment, ...] = ()
@@ -83,7 +83,7 @@ class SessionState(QObject):
         return SavedView(playground.document.view, playground.lenses.place, playground.inputs.name, lesson=lesson)
 
     def bring_back(self, opened: Opened) -> None:
-        """Show what is open now as it was looked at, but for the lesson; it is the experiment of what was opened."""
+        """Restore the view of the opened session, except for the lesson; its experiment is open already."""
         saved, playground = opened.saved, self._playground
         self._awaited = None
         if self._computing is not None:
@@ -117,7 +117,7 @@ class SessionState(QObject):
         self._awaited = None
         if reply.trace is None:
             self._on_failed(reply.error)
-        elif self._playground.pinned is None:  # else a person was faster
+        elif self._playground.pinned is None:  # else the user has pinned one meanwhile
             self._playground.pin(reply.trace)
             self._playground.look(saved.view.look)
 
@@ -132,23 +132,23 @@ def _lesson_place(lessons: LessonWalk, folder: Path) -> LessonPlace | None:
     if path is not None and path.parent != user_folder():
         name = path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path.absolute())
     try:
-        located(name)  # a tour through what is open has no name
+        located(name)  # a tour through the open experiment has no name
     except AttnlabError:
         return None
     return LessonPlace(name, slide.index, lessons.player.frame_index)
 
 
 def find_lesson(name: str, folder: Path) -> "Lesson | None":
-    """Return a lesson that a session in a folder names, None when it is not there or has no steps.
+    """Return a lesson that a session in a folder names, None if it does not exist or has no steps.
 
-    A name may be a stranger's: it is that of a lesson, or of a file of Markdown on this machine.
+    The name may be untrusted: it must be a lesson's, or that of a Markdown file on this machine.
     """
     from attnlab.lessons.library import find
 
     path = Path(name)
     if path.suffix.lower() in LESSONS:
         path = folder / path
-        if str(path).startswith(("//", "\\\\")):  # a share, whose server would be told who asks
+        if str(path).startswith(("//", "\\\\")):  # a network share: reading it would contact its server
             return None
     elif path.name != name:
         return None

@@ -1,4 +1,4 @@
-"""The soft shadow around a card: drawn once for a small one, whose corners and edges then serve for every size."""
+"""The soft shadow around a card: drawn once for a small card; its corners and edges are reused for every size."""
 
 from functools import lru_cache
 
@@ -7,13 +7,13 @@ from PySide6.QtGui import QColor, QPainter, QPixmap
 
 RADIUS, MARGIN = 12, 4
 CORNER = RADIUS + 2 * MARGIN
-"""Side of a corner of the picture; between two corners lies one pixel, which is drawn as long as an edge is."""
+"""Side of a corner of the picture; one pixel lies between two corners, and is stretched along each edge."""
 LAYERS = ((3, 8), (2, 12), (1, 16))
-"""How far each layer reaches and how dark it is, of 255."""
+"""The extent of each layer and its opacity, of 255."""
 
 
 def draw_shadow(painter: QPainter, card: QRect) -> None:
-    """Draw the shadow of a card around it; what the card covers is left as it is, but for its round corners."""
+    """Draw the shadow of a card around it; the area under the card is untouched, except for its round corners."""
     ratio = painter.device().devicePixelRatioF()
     picture, whole = _picture(ratio), card.adjusted(-MARGIN, -MARGIN, MARGIN, MARGIN)
     below = whole.y() + max(whole.height(), 2 * CORNER) - CORNER
@@ -27,7 +27,7 @@ def draw_shadow(painter: QPainter, card: QRect) -> None:
 
 @lru_cache(maxsize=64)
 def _strip(width: int, top: int, ratio: float) -> QPixmap:
-    """Return the upper or the lower end of a shadow, which cards of the same width have in common."""
+    """Return the upper or the lower end of a shadow, which cards of the same width share."""
     strip = QPixmap(QSize(width, CORNER) * ratio)
     strip.setDevicePixelRatio(ratio)
     strip.fill(Qt.GlobalColor.transparent)

@@ -1,4 +1,4 @@
-"""The sizes of the layer: T, d_model, d_k, d_v, those of a second sequence, and whether it has W_o and biases."""
+"""The sizes of the layer: T, d_model, d_k, d_v, those of a second sequence, and the switches of W_o and biases."""
 
 from typing import TYPE_CHECKING
 
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
 
 SIZES = (
     ("T", "T", "tokens"),
-    ("d_model", "d<sub>model</sub>", "numbers of a token"),
-    ("d_k", "d<sub>k</sub>", "numbers of a query or key, in one head"),
-    ("d_v", "d<sub>v</sub>", "numbers of a value, in one head"),
+    ("d_model", "d<sub>model</sub>", "columns of the embeddings"),
+    ("d_k", "d<sub>k</sub>", "columns of queries and keys, in one head"),
+    ("d_v", "d<sub>v</sub>", "columns of values, in one head"),
 )
 MEMORY_SIZES = (
     ("T_k", "T<sub>k</sub>", "tokens of the second sequence"),
-    ("d_memory", "d<sub>memory</sub>", "numbers of a token of the second sequence"),
+    ("d_memory", "d<sub>memory</sub>", "columns of the second sequence's embeddings"),
 )
 LARGEST = 512
 
 
 class ShapeBar(QWidget):
-    """Announces sizes and switches; shows those of an experiment."""
+    """Emits sizes and switches; shows those of an experiment."""
 
     size_requested = Signal(str, int)
     output_toggled = Signal(bool)
     biases_toggled = Signal(bool)
     message_raised = Signal(str)
-    """One sentence about a size that cannot be."""
+    """One sentence about an invalid size."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -50,7 +50,7 @@ class ShapeBar(QWidget):
         self._labels: dict[str, QLabel] = {}
         self.free_sizes: dict[str, QSpinBox] = {}
         groups = [self.sizes] * len(SIZES) + [self.memory_sizes] * len(MEMORY_SIZES)
-        free = tuple((axis, axis, "a size of the tables of the score alone") for axis in free_axes())
+        free = tuple((axis, axis, "a size that only the score's tables have") for axis in free_axes())
         for place, (name, title, about) in enumerate(SIZES + MEMORY_SIZES + free):
             box, label = self._make_box(name, about), QLabel(title)
             label.setBuddy(box)
@@ -79,13 +79,13 @@ class ShapeBar(QWidget):
         box.setAlignment(Qt.AlignmentFlag.AlignRight)
         box.setAccessibleName(name)
         box.setToolTip(f"{name}: {about}, 1 to {LARGEST}")
-        box.setProperty("field", name)  # "size" is a property that every widget has
+        box.setProperty("field", name)  # "size" is a property of every widget
         box.valueChanged.connect(self._on_value_changed)
         box.refused.connect(self._on_refused)
         return box
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours from now on."""
+        """Apply a theme's colours."""
         for label in self._labels.values():
             restyle(label, f"color: {palette.muted}")
             label.setFont(font("text"))
@@ -99,7 +99,7 @@ class ShapeBar(QWidget):
         free = edits.free_sizes(e)
         for name, box in (self.memory_sizes | self.free_sizes).items():
             shown = name in free or (cross and name in self.memory_sizes)
-            box.blockSignals(True)  # hidden with the keyboard in it, it would ask for what was being typed
+            box.blockSignals(True)  # hidden while focused, it would emit the unfinished number
             for widget in (box, self._labels[name]):
                 if widget.isHidden() == shown:
                     widget.setVisible(shown)
@@ -109,7 +109,7 @@ class ShapeBar(QWidget):
         for name, box in (self.sizes | self.memory_sizes | self.free_sizes).items():
             value = values.get(name, 1)
             box.blockSignals(True)
-            if box.maximum() != max(LARGEST, value):  # setting it again would lay the whole panel out
+            if box.maximum() != max(LARGEST, value):  # setting it again would lay out the whole panel
                 box.setMaximum(max(LARGEST, value))
             if box.value() != value:
                 box.setValue(value)

@@ -1,4 +1,4 @@
-"""Writes what is looked at to a file: figures and tables, by the ending."""
+"""Writes the current stage to a file: figures and tables, by the ending."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

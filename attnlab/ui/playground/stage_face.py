@@ -1,4 +1,4 @@
-"""What the card of a stage shows: title, formula, shape, maps, labels, colour bar, and the cells of the selection."""
+"""The painting of a stage's card: title, formula, shape, maps, labels, colour bar, and the selected cells."""
 
 from typing import TYPE_CHECKING
 
@@ -46,7 +46,7 @@ _WRAP = int(Qt.TextFlag.TextWordWrap)
 
 @guarded
 class StageFace(CanvasCard):
-    """Shows one stage of a trace as a view asks; what a person does to it is for who inherits this."""
+    """Shows one stage of a trace with a view; subclasses handle the user's actions."""
 
     def __init__(self, stage: Stage, parent: QWidget | None = None) -> None:
         super().__init__(stage.name, parent)
@@ -62,7 +62,7 @@ class StageFace(CanvasCard):
         self._veil, self.painted = 0.0, 0
 
     def show_trace(self, trace: "Trace", view: "View") -> None:
-        """Show a stage of a trace as the view asks: one head, the mean, or all; nothing before its step."""
+        """Show a stage of a trace with a view: one head, the mean, or all; nothing before its step."""
         before, self._trace = self._trace, trace
         self._titled = None
         if before is None or not is_same(self.stage, before, trace):
@@ -70,7 +70,7 @@ class StageFace(CanvasCard):
         self.show_view(view)
 
     def show_view(self, view: "View") -> None:
-        """Show the same trace as another view asks; where only the selected cell is another, just its frames."""
+        """Show the same trace with another view; if only the selected cell differs, just its frames are updated."""
         before, self._view = self._view, view
         if before is None or _asks(before) != _asks(view):
             shown = self._data
@@ -86,40 +86,40 @@ class StageFace(CanvasCard):
 
     @property
     def fresh(self) -> bool:
-        """Whether the last step of a walk brought numbers here."""
+        """Whether the last step of a walk computed numbers here."""
         return self._fresh is not None
 
     def set_veil(self, strength: float) -> None:
-        """Cover the numbers that the last step brought, from 1, wholly, to 0."""
+        """Cover the numbers of the last step, from 1 (fully) to 0."""
         if strength != self._veil:
             self._veil = strength
             self.update()
 
     def show_pinned(self, pinned: "Trace | None") -> None:
-        """Compare with another trace from now on, or with none."""
+        """Compare with another trace, or with none."""
         self._pinned = pinned
         if self._view is not None and self._trace is not None and self.stage.name in self._trace:
             view, self._view = self._view, None
             self.show_view(view)
 
     def _tell_cell(self, cell: Cell | None) -> None:
-        """Let a screen reader say the selected cell of this card."""
+        """Update the description of the selected cell for screen readers."""
         own = cell is not None and cell.stage == self.stage.name and cell.head in self._heads
         shown = own and cell is not None and self._has(cell.row, cell.column)
         self.setAccessibleDescription(self.hover_text(cell) if shown and cell is not None else "")
 
     def _has(self, row: int | None, column: int | None) -> bool:
-        """Whether the maps that are shown reach so far: those of a pinned state may be of another size."""
+        """Whether the visible maps have this row and column: those of a pinned state may have another size."""
         _, rows, columns = self._data.values.shape if self._data is not None else (0, 0, 0)
         return bool((row or 0) < rows and (column or 0) < columns)
 
     def hover_text(self, cell: Cell) -> str:
-        """Return what a tooltip says of a cell: its exact value and where it lies."""
+        """Return a cell's tool tip: its exact value and its row and column."""
         assert self._data is not None
         return cell_text(self._data, self._heads.index(cell.head), cell.row, cell.column)
 
     def cell_rect(self, row: int, column: int, index: int = 0) -> QRectF:
-        """Return where a cell of the map at ``index`` lies, in pixels of the card."""
+        """Return the rectangle of a cell of the map at ``index``, in pixels of the card."""
         assert self.grid is not None
         return QRectF(*self.grid.rect(index, row, column))
 
@@ -130,7 +130,7 @@ class StageFace(CanvasCard):
         return step is None or self._trace.all_stages.index(self.stage.name) < step
 
     def _look(self) -> None:
-        """Take the maps that the view asks for, and the line of figures under them."""
+        """Select the maps for the view, and the line of figures below them."""
         assert self._trace is not None
         assert self._view is not None
         look = look_at(self._trace, self._pinned, self.stage, self._view) if self._revealed() else Look(None)
@@ -145,7 +145,7 @@ class StageFace(CanvasCard):
         return described(self._trace, self.stage, self._data, self._strip, painting=self._painting)
 
     def _shape_and_formula(self) -> tuple[str, str]:
-        """Return what the header says of the stage of this trace, found out once."""
+        """Return the shape and the formula in the header, computed once per trace."""
         if self._titled is None:
             self._titled = "", ""
             if self._trace is not None and self.stage.name in self._trace:
@@ -154,14 +154,14 @@ class StageFace(CanvasCard):
         return self._titled
 
     def shape_text(self) -> str:
-        """Return the shape as the header shows it."""
+        """Return the shape as in the header."""
         return self._shape_and_formula()[0]
 
     def _foot(self) -> float:
         return foot_height(self._zoom, self._view is not None and self._view.strips)
 
     def _area(self, foot: float) -> QRectF:
-        """Return where the maps have room above a foot."""
+        """Return the rectangle for the maps above a foot."""
         z = self._zoom
         return QRectF(self.rect()).adjusted(PADDING * z, 48 * z, -PADDING * z, -2 * z - foot)
 
@@ -184,7 +184,7 @@ class StageFace(CanvasCard):
         return grid
 
     def _outlines(self) -> tuple[list[Outline], Strong]:
-        """Return the frames on this card, and the row and column whose labels stand out."""
+        """Return the frames on this card, and the row and column with emphasised labels."""
         if self._view is None or self._trace is None or self._data is None:
             return [], (None, None)
         return frames(self._trace, self._view, self.stage, self._heads, self._data.values.shape, self._palette)
@@ -203,7 +203,7 @@ class StageFace(CanvasCard):
             draw_formula(painter, QPointF(12 * z, 28 * z), formula, 13 * z, p.muted, self.width() - 24 * z)
 
     def _paint_strip(self, painter: QPainter) -> None:
-        """Write the line of figures under the colour bar, as much of it as there is room for."""
+        """Write the line of figures under the colour bar, shortened to fit."""
         if self._strip:
             pen = Pen(painter, face("tiny", self._zoom))
             painter.setPen(QColor(self._palette.muted))
@@ -211,7 +211,7 @@ class StageFace(CanvasCard):
             pen.draw(PADDING * self._zoom, self.height() - STRIP_MIDDLE * self._zoom, text)
 
     def _number_fonts(self) -> tuple[QFont, ...]:
-        """Return the fonts numbers may have, largest first: alone on the canvas a card may have large ones."""
+        """Return the fonts for numbers, largest first: a card alone on the canvas may use large ones."""
         zoom = min(self._zoom, 1.6)
         large = tuple(face("number", zoom * k) for k in (1.8, 1.4, 1.0)) if self._alone_factor() > 1 else ()
         return (*large, face("cell", zoom), face("tiny", zoom))
@@ -227,10 +227,10 @@ class StageFace(CanvasCard):
         return (*header, *below, grid, strong, data.row_labels, data.group_labels or data.column_labels, data.titles)
 
     def _paint_still(self, painter: QPainter, grid: Grid | None, strong: Strong) -> None:
-        """Paint ground, header, labels and the colours of the bar."""
+        """Paint the background, header, labels and the colours of the bar."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._paint_ground(painter, self._header_depends_on())
-        if self._painting and not self.hasFocus():  # whose own frame is whole
+        if self._painting and not self.hasFocus():  # the focus frame needs no second frame
             painter.setPen(QPen(QColor(self._palette.accent), 1, Qt.PenStyle.DashLine))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 11, 11)
@@ -242,19 +242,19 @@ class StageFace(CanvasCard):
             draw_colour_strip(painter, self._bar, self._data.kind, self._palette)
 
     def _paint_maps(self, painter: QPainter, grid: Grid, data: MapData, outlines: list[Outline]) -> None:
-        """Paint what an edit of a number changes: cells, numbers, frames, and the ends of the colour bar."""
+        """Paint the parts that an edit of a number changes: cells, numbers, frames, and the ends of the colour bar."""
         draw_cells(painter, grid, data, self._palette)
         draw_numbers(painter, grid, data, self._palette, *self._number_fonts())
         if self._veil and self._fresh is not None:
             draw_veil(painter, grid, self._fresh, self._palette.surface, self._veil)
         draw_outlines(painter, grid, outlines)
-        if data.unknown is None:  # or the largest number would be known before it is computed
+        if data.unknown is None:  # otherwise the ends would reveal the largest number too early
             draw_colour_ends(painter, self._bar, data, self._palette, face("tiny", self._zoom))
         self._paint_strip(painter)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        painter.setClipRect(event.rect())  # numbers and labels outside are not even looked at
+        painter.setClipRect(event.rect())  # numbers and labels outside are skipped
         grid, (outlines, strong) = self.grid, self._outlines()
         self.still.draw(painter, self._still_depends_on(grid, strong), lambda own: self._paint_still(own, grid, strong))
         if self._data is not None and grid is not None:
@@ -268,5 +268,5 @@ class StageFace(CanvasCard):
 
 
 def _asks(view: "View") -> tuple[object, ...]:
-    """Return what of a view decides what a card shows."""
+    """Return the parts of a view that a card depends on."""
     return view.head, view.alone, view.at, view.look, view.strips

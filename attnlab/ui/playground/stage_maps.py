@@ -1,4 +1,4 @@
-"""What a card shows of a stage: the present numbers, the pinned ones or their difference, as maps with labels."""
+"""The maps on a stage's card: the current numbers, the pinned ones or their difference, with labels."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -27,7 +27,7 @@ Maps = NDArray[np.floating]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Look:
-    """The maps of a card and the head of each; without maps the reason why there are none."""
+    """The maps of a card and the head of each; without maps, the reason."""
 
     data: MapData | None
     heads: tuple[int | None, ...] = (None,)
@@ -35,7 +35,7 @@ class Look:
 
 
 def is_same(stage: Stage, before: "Trace", after: "Trace") -> bool:
-    """Whether a stage looks the same in two traces: an edit leaves what lies before it as it was."""
+    """Whether a stage looks the same in two traces: an edit does not change the stages before it."""
     a, b, name = before.experiment, after.experiment, stage.name
     return (
         name in before
@@ -48,7 +48,7 @@ def is_same(stage: Stage, before: "Trace", after: "Trace") -> bool:
 
 
 def look_at(trace: "Trace", pinned: "Trace | None", stage: Stage, view: "View") -> Look:
-    """Return what a card shows; present and pinned numbers share one scale of colours while a state is pinned."""
+    """Return a card's maps; current and pinned numbers share one colour scale while a state is pinned."""
     if pinned is None or view.look == "present":
         return _shown(trace, stage, view, _limit(trace, pinned, stage))
     if stage.name not in pinned:
@@ -61,7 +61,7 @@ def look_at(trace: "Trace", pinned: "Trace | None", stage: Stage, view: "View") 
 
 
 def _limit(trace: "Trace", pinned: "Trace | None", stage: Stage) -> float:
-    """Return the end of the scale of colours that both states share."""
+    """Return the end of the colour scale that both states share."""
     states = [each for each in (trace, pinned) if each is not None and stage.name in each]
     return max(
         limit_of(each.array(stage.name), kind_of(stage, each.experiment), _filled(each, stage.name)) for each in states
@@ -69,7 +69,7 @@ def _limit(trace: "Trace", pinned: "Trace | None", stage: Stage) -> float:
 
 
 def _filled(trace: "Trace", name: str) -> NDArray[np.bool_] | None:
-    """Return the cells that hold −1e9 in the place of −∞, which no scale of colours should reach to."""
+    """Return the cells that hold −1e9 in place of −∞, which the colour scale ignores."""
     return trace.shown_mask(name) if name == "masked" and trace.experiment.config.option("fill") == "-1e9" else None
 
 
@@ -97,12 +97,12 @@ def _shown(trace: "Trace", stage: Stage, view: "View", limit: float) -> Look:
 
 
 def unknown_of(trace: "Trace", stage: Stage, view: "View") -> NDArray[np.bool_] | None:
-    """Return which cells of a stage are not computed yet where a walk has come to [rows, columns]; None without any."""
+    """Return which cells of a stage [rows, columns] a walk has not computed yet; None if all are."""
     return None if view.at is None else unknown(trace.experiment, fitted(trace.experiment, view.at), stage.name)
 
 
 def _chosen(trace: "Trace", stage: Stage, view: "View") -> tuple[Maps, tuple[int | None, ...], tuple[str, ...]]:
-    """Return the maps that a view asks for [n, rows, columns], the head of each, and their titles."""
+    """Return a view's maps [n, rows, columns], the head of each, and their titles."""
     array = trace.array(stage.name)
     if not stage.has_heads:
         return array[None], (None,), ()
@@ -145,7 +145,7 @@ def come_to_be(before: MapData | None, now: MapData | None) -> NDArray[np.bool_]
 
 
 def figures(trace: "Trace", pinned: "Trace | None", stage: Stage, view: "View", shown: MapData) -> str:
-    """Return the line of figures below what a card shows."""
+    """Return the line of figures below a card's maps."""
     if view.look == "difference" and pinned is not None:
         change = shown.values[np.isfinite(shown.values)]
         return f"largest change {number(float(np.abs(change).max(initial=0)))}"
@@ -154,7 +154,7 @@ def figures(trace: "Trace", pinned: "Trace | None", stage: Stage, view: "View", 
 
 
 def shortened(line: str, pen: Pen, room: float) -> str:
-    """Return as many figures of a line as there is room for, the first one in short if need be."""
+    """Return as many figures of a line as fit; the first one is abbreviated if needed."""
     pieces = line.split(" · ")
     brief = pieces[0].replace("row sums", "Σ").replace(" … ", "…")
     fitting = (*(" · ".join(pieces[:n]) for n in range(len(pieces), 0, -1)), brief)
@@ -162,7 +162,7 @@ def shortened(line: str, pen: Pen, room: float) -> str:
 
 
 def cell_text(data: MapData, index: int, row: int, column: int) -> str:
-    """Return where a cell of the map at ``index`` lies, and its exact value."""
+    """Return the row and column of a cell of the map at ``index``, and its exact value."""
     value = data.values[index, row, column]
     names = f"{data.row_labels[row]} → {data.column_labels[column]}"
     if data.masked is not None and data.masked[row, column]:
@@ -174,7 +174,7 @@ def cell_text(data: MapData, index: int, row: int, column: int) -> str:
 
 
 def heads_at_a_glance(trace: "Trace", pinned: "Trace | None", view: "View") -> MapData | None:
-    """Return the weights of every head and, with several, their mean; None where there is nothing to compare."""
+    """Return the weights of every head and, with several, their mean; None if there is nothing to compare."""
     stage, look = trace.stage("weights"), view.look
     hidden = unknown_of(pinned if look == "pinned" and pinned is not None else trace, stage, view)
     shown = pinned if look == "pinned" and pinned is not None else trace

@@ -1,4 +1,4 @@
-"""The bar below: walks through the computation, says what the present step does, and how the last computation went."""
+"""The bar below: walks through the computation, describes the current step, and summarises the last computation."""
 
 import math
 from typing import TYPE_CHECKING
@@ -36,22 +36,22 @@ DEPTHS = (
     Choice("stage", "stage", "Each step computes a stage"),
     Choice("row", "row", "Each step computes a row of a stage"),
     Choice("cell", "cell", "Each step computes one cell"),
-    Choice("term", "term", "Each step adds one term to the sum that makes a cell"),
+    Choice("term", "term", "Each step adds one term to the sum of a cell"),
 )
 USUAL_MS = 1000
 SPEEDS = (Choice(2000, "slow"), Choice(USUAL_MS, "usual"), Choice(400, "fast"))
-"""How long a step stays while they are played, in milliseconds."""
+"""How long each step is shown while playing, in milliseconds."""
 NOTE_MS = 8000
 ROOMY = 1240
-"""From this width on, in pixels at 100 %, there is room for a step and for the figures of the last computation."""
+"""The width in pixels at 100 % from which a step and the figures of the last computation both fit."""
 NARROW = 900
-"""Below this width there is room for whether the rows sum to 1 alone."""
+"""Below this width only the check of the row sums fits."""
 TOLERANCE = {"float64": 1e-9, "float32": 1e-5, "bfloat16": 2e-2, "float16": 4e-3}
 
 
 @guarded
 class StepBar(QFrame):
-    """Shows how far a walk has come and the outcome of a reply; announces the place that is wanted (None: all)."""
+    """Shows the progress of a walk and the outcome of a reply; emits the requested place (None: all)."""
 
     place_requested = Signal(object)
     depth_requested = Signal(object)
@@ -88,7 +88,7 @@ class StepBar(QFrame):
         row.addSpacing(8)
         self._goal = TextField()
         self._goal.setAccessibleName("Go to step")
-        self._goal.setToolTip("The number of a step; Enter goes there")
+        self._goal.setToolTip("Type the number of a step and press Enter")
         self._goal.setFixedWidth(px(88))
         self._goal.hide()
         self._goal.returnPressed.connect(self._on_goal_typed)
@@ -124,13 +124,13 @@ class StepBar(QFrame):
         return self.depths
 
     def _show_speed(self) -> None:
-        told = "How fast the steps follow one another while they are played"
+        told = "The speed of playing the steps"
         self.depths.set_fields(
             [Field("speed", "Playing", told, "choice", self.play_timer.interval(), USUAL_MS, choices=SPEEDS)]
         )
 
     def set_palette(self, palette: Palette) -> None:
-        """Write in other colours from now on."""
+        """Apply a theme's colours."""
         self._palette = palette
         self.progress.set_palette(palette)
         self.depths.set_palette(palette)
@@ -152,7 +152,7 @@ class StepBar(QFrame):
         self._shape.setText(str(list(trace["weights"].shape)))
         self._shape.setToolTip("heads, queries, keys")
         self._time.setText(f"{reply.elapsed_ms:.2f} ms · {reply.request.device} {reply.request.dtype}")
-        self._time.setToolTip("The mathematics alone, from the inputs to the output")
+        self._time.setToolTip("The time of the mathematics alone, from the inputs to the output")
         self._show_sums(reply)
         self.show_view(view)
 
@@ -169,8 +169,8 @@ class StepBar(QFrame):
         restyle(self._sums, f"color: {self._palette.good if good else self._palette.bad}")
 
     def show_view(self, view: "View") -> None:
-        """Show how far another view has come."""
-        if (view.at, view.depth) != (self._at, self._depth):  # what is said of the step stands where the message does
+        """Show the progress of another view."""
+        if (view.at, view.depth) != (self._at, self._depth):  # the step's text takes the place of the message
             self.show_message("")
         self._at, self._depth = view.at, view.depth
         self.depths.set_value(view.depth)
@@ -193,14 +193,14 @@ class StepBar(QFrame):
             self.buttons[name].setEnabled(going_back)
 
     def _make_room(self) -> None:
-        """Leave the room to what a step does, where there is not enough for the last computation's figures too."""
+        """Give the step's text the width, unless the last computation's figures fit too."""
         room = self._at is None or self.width() >= px(ROOMY)
         self._sums.setVisible(room)
         for label in (self._shape, self._time):
             label.setVisible(room and self.width() >= px(NARROW))
 
     def _show_place(self, trace: "Trace", view: "View", at: walk.Place) -> bool:
-        """Say which step a place is, or is in the midst of, and what it does; return whether one is before it."""
+        """Describe the step that a place belongs to; return whether a step precedes it."""
         e, depth = trace.experiment, view.depth
         last = walk.index(e, depth, at)
         exact = last >= 0 and walk.index(e, "term", walk.place(e, depth, last)) == walk.index(e, "term", at)
@@ -212,7 +212,7 @@ class StepBar(QFrame):
 
     @Slot(str)
     def show_message(self, sentence: str) -> None:
-        """Show one sentence about what was refused, until the next edit or step."""
+        """Show one sentence about a refusal, until the next edit or step."""
         if sentence == self.message == "":
             return
         self.note_timer.stop()
@@ -224,7 +224,7 @@ class StepBar(QFrame):
         self._about.setVisible(not sentence)
 
     def show_note(self, sentence: str) -> None:
-        """Show one sentence about what went well, for a while or until the next message."""
+        """Show one sentence about a success, for a while or until the next message."""
         self.show_message(sentence)
         self.note_timer.start()
         restyle(self._message, f"color: {self._palette.good}")
@@ -235,7 +235,7 @@ class StepBar(QFrame):
 
     @property
     def message(self) -> str:
-        """The sentence shown, "" for none."""
+        """The visible sentence, "" for none."""
         return self._message.text() if not self._message.isHidden() else ""
 
     @Slot()
@@ -251,14 +251,14 @@ class StepBar(QFrame):
 
     @Slot()
     def step_back(self) -> None:
-        """Go one step back; from everything shown, to the last but one."""
+        """Go one step back; from all steps, to the last but one."""
         if self._trace is not None:
             self._play(False)
             self.place_requested.emit(walk.back(self._trace.experiment, self._depth, self._at))
 
     @Slot()
     def step_next(self) -> None:
-        """Go one step on; after the last, everything is shown."""
+        """Go one step forward; after the last, show everything."""
         self._play(False)
         self._forward()
 
@@ -267,19 +267,19 @@ class StepBar(QFrame):
             self.place_requested.emit(walk.forward(self._trace.experiment, self._depth, self._at))
 
     def _go(self, index: int) -> None:
-        """Go to a step of the present depth, counted from 0."""
+        """Go to a step of the current depth, counted from 0."""
         self._play(False)
         if self._trace is not None:
             self.place_requested.emit(walk.place(self._trace.experiment, self._depth, index))
 
     @property
     def playing(self) -> bool:
-        """Whether the steps follow one another by themselves."""
+        """Whether the steps are playing."""
         return self.play_timer.isActive()
 
     @Slot()
     def step_play(self) -> None:
-        """Let the steps follow one another, from the first where all are shown; or no longer."""
+        """Start playing the steps, from the first if all are shown; or pause."""
         if self.playing:
             self._play(False)
             return
@@ -310,7 +310,7 @@ class StepBar(QFrame):
         self._show_speed()
 
     def deepen(self, by: int) -> None:
-        """Let a step compute less, or with −1 more; from the least it goes on with the most."""
+        """Make each step compute less, or with −1 more; after the smallest comes the largest."""
         at = walk.DEPTHS.index(self._depth) + by
         self.depth_requested.emit(walk.DEPTHS[at % len(walk.DEPTHS)])
 
@@ -351,7 +351,7 @@ class StepBar(QFrame):
 
 
 def _told(trace: "Trace", view: "View", at: walk.Place) -> str:
-    """Return what a step does: where in its stage it is, and the number it found or what the stage is for."""
+    """Return the text of a step: its position in the stage, and its result or the stage's purpose."""
     e, stage, cell = trace.experiment, BY_NAME[at.stage], view.subject
     where = walk.said(e, at)
     several = stage.has_heads and view.head == "all" and e.n_heads > 1
@@ -361,7 +361,7 @@ def _told(trace: "Trace", view: "View", at: walk.Place) -> str:
 
 
 def _sums_text(low: float, high: float) -> str:
-    """Return what rows sum to that do not sum to 1."""
+    """Return the sums of rows that do not sum to 1."""
     if math.isnan(low + high):
         return "rows do not sum to 1"
     ends = [f"{end:.2f}".replace("-", "−") for end in (low, high)]

@@ -1,4 +1,4 @@
-"""A tab with a name such as W_q, its subscript set as one."""
+"""A tab with a name such as W_q, with its subscript."""
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
@@ -12,7 +12,7 @@ from attnlab.ui.widgets.subscripts import draw_text, text_width
 
 @guarded
 class TabButton(QToolButton):
-    """A checkable button of a tab row; the checked one stands out."""
+    """A checkable button of a tab row; the checked one is highlighted."""
 
     def __init__(self, title: str, about: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -24,7 +24,7 @@ class TabButton(QToolButton):
         self.setToolTip(about)
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours from now on."""
+        """Apply a theme's colours."""
         self._palette = palette
         self.updateGeometry()
         self.update()

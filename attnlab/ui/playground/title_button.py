@@ -1,4 +1,4 @@
-"""The button that says what is open: a dot after the name tells that it was changed, and has its room before too."""
+"""The button with the name of the open session or preset; a dot after the name marks changes."""
 
 import math
 
@@ -13,7 +13,7 @@ _AFTER = "  ▾"
 
 @guarded
 class TitleButton(QPushButton):
-    """As wide while nothing is changed as after: an edit moves nothing in the bar."""
+    """A button whose width is the same with and without the dot, so that an edit moves nothing in the bar."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -30,12 +30,12 @@ class TitleButton(QPushButton):
         self.update()
 
     def title(self) -> str:
-        """Return what is read on it, without the arrow."""
+        """Return its text, without the arrow."""
         text = self.text().removesuffix(_AFTER)
         return text if self.changed else text.removesuffix(_DOT)
 
     def _dot_region(self) -> QRegion:
-        """Return where the dot lies in the text, which stands in the middle; a little of the spaces around it too."""
+        """Return the rectangle of the dot in the centred text, with a little of the spaces around it."""
         metrics, text = QFontMetricsF(self.font()), self.text()
         before, dot = text.removesuffix(_DOT + _AFTER) + _DOT[:-1], _DOT[-1]
         left = (self.width() - metrics.horizontalAdvance(text)) / 2 + metrics.horizontalAdvance(before)

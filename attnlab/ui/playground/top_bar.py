@@ -1,6 +1,6 @@
-"""The bar above: what is open, undo and redo, the switches of the layer, where it is computed, and the way out.
+"""The bar above: the open session, undo and redo, the switches of the layer, the device, and export.
 
-Where the switches have no room beside the rest in one line, they have the line below for themselves.
+If the switches do not fit in one line with the rest, they have the line below.
 """
 
 from collections.abc import Sequence
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from attnlab.document.document import Document
 
 _ABOUT = {
-    "float32": "What networks train in",
-    "float64": "To check by: errors in the 16th digit",
+    "float32": "The usual format for training",
+    "float64": "For checking: errors in the 16th digit",
     "bfloat16": "Half the memory, 3 digits",
     "float16": "Half the memory, 4 digits, overflows at 65504",
 }
 
 
 class TopBar(QFrame):
-    """Shows and edits the document's configuration, device and dtype; announces what is not an edit."""
+    """Shows and edits the document's configuration, device and dtype; emits signals for everything else."""
 
     head_chosen = Signal(object)
     gallery_requested = Signal()
@@ -61,12 +61,12 @@ class TopBar(QFrame):
         self.switches = LayerSwitches(document)
         self.switches.head_chosen.connect(self.head_chosen)
         self.device = Pill("", name="Device and number format")
-        self.device.setToolTip("Where it is computed, and in which number format")
+        self.device.setToolTip("The device and the number format of the computation")
         self.device.set_choices([Choice((d, t), f"{_device_title(d)} {t}", _ABOUT[t]) for d in devices for t in DTYPES])
         self.device.chosen.connect(self._on_device)
         right.addWidget(self.device)
         self.export_button = QPushButton("Export")
-        self.export_button.setToolTip("Save what is shown as a picture or a table (Ctrl+E)")
+        self.export_button.setToolTip("Save the current view as a picture or a table (Ctrl+E)")
         self.export_button.clicked.connect(self.export_requested)
         right.addWidget(self.export_button)
         for part in (left, self.switches, right):  # in this order, which is that of the Tab key
@@ -84,7 +84,7 @@ class TopBar(QFrame):
         return button
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours from now on."""
+        """Apply a theme's colours."""
         self._palette = palette
         self.switches.set_palette(palette)
         self.device.set_palette(palette)

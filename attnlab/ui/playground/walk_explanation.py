@@ -1,4 +1,4 @@
-"""What Explain says of a cell where a walk has come to: nothing yet, a sum that is begun, or all of it."""
+"""The explanation of a cell during a walk: not computed yet, partly summed, or complete."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -28,7 +28,7 @@ def inside(trace: "Trace", cell: Cell) -> bool:
 
 
 def explained(trace: "Trace", view: "View", cell: Cell, limit: int | None) -> tuple[Explanation, str]:
-    """Return the explanation of a cell, and what stands for its number where that is not known; else ""."""
+    """Return the explanation of a cell, and a text in place of its number while that is not known; else ""."""
     at = view.at
     mean = cell.head is None and trace.stage(cell.stage).has_heads and trace.experiment.n_heads > 1
     here = (cell.stage, cell.row, cell.column)

@@ -1,4 +1,4 @@
-"""The wires of the canvas: what flows from one card to another, in its colour."""
+"""The wires of the canvas: the data flow from card to card, each in its colour."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 WIDTH = 1.6
 ASIDE = {"key": 8.0, "value": 8.0}
-"""How far right of a card's middle what it takes of these roles arrives, so that two wires are seen to be two."""
+"""The distance right of a card's middle at which wires of these roles arrive, to keep two wires apart."""
 
 Places = Mapping[str, QRectF]
 
 
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """A line from one card to another in the colour of what flows."""
+    """A line from one card to another in the colour of its data."""
 
     source: str
     target: str
@@ -68,7 +68,7 @@ def _path(wire: Wire, places: Places, scale: float) -> QPainterPath:
 
 
 def _right_of(places: Places, above: QRectF, below: QRectF) -> float:
-    """Return where the rightmost card between two rows ends."""
+    """Return the x at which the rightmost card between two rows ends."""
     between = [r for r in places.values() if above.bottom() < r.center().y() < below.top()]
     return max((r.right() for r in between), default=above.right())
 
