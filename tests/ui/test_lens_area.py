@@ -234,7 +234,9 @@ def test_saturation_tells_the_spread_of_the_scores_and_follows_an_edit(person: "
         trace = attnlab.compute(person.experiment)
         raw, scaled = (trace.array(name).astype(np.float64).std() for name in ("scores", "scaled"))
         told.append(lens(person, SaturationLens).text.text())
-        spread = [float(found) for found in re.findall(r"spread by (\d+\.\d+), ÷ √d_k by (\d+\.\d+)", told[-1])[0]]
+        spread = [
+            float(found) for found in re.findall(r"standard deviation (\d+\.\d+), ÷ √d_k (\d+\.\d+)", told[-1])[0]
+        ]
         assert spread == [pytest.approx(raw, rel=0.05), pytest.approx(scaled, rel=0.05)]
         assert told[-1].startswith("d_k = 2:")
     assert told[0] != told[1]

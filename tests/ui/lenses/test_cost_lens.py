@@ -96,7 +96,7 @@ def test_bytes_are_those_that_the_engine_writes(window: Window, qtbot: QtBot) ->
     assert curve(window.lens.bytes).y[4] == at_64 / 1024
     small, large = (round(1024 * float(kib)) for kib in curve(window.lens.bytes).y[-2:])
     assert window.lens.growth.text() == (
-        f"From T = 256 to 512, the stages write {large / small:.2f} times as much: "
+        f"From T = 256 to 512, the stages use {large / small:.2f} times the memory: "
         f"{size_text(small)} → {size_text(large)}. The maps alone grow 4 times, with T²."
     )
 
@@ -120,7 +120,7 @@ def test_loops_of_a_part_are_said_to_be_of_a_part(
     monkeypatch.setattr(cost, "MOST_PRODUCTS", 3 * 10 * 10 * 16)
     window.show(MANY_HEADS)
     qtbot.waitUntil(window.done)
-    assert "3 heads of 10 × 10 tokens (not all of the experiment: " in window.lens.loops.text()
+    assert "3 heads of 10 × 10 tokens (not the whole experiment: " in window.lens.loops.text()
 
 
 def test_edits_are_not_measured_and_another_shape_makes_it_stale_until_asked(window: Window, qtbot: QtBot) -> None:
@@ -132,7 +132,7 @@ def test_edits_are_not_measured_and_another_shape_makes_it_stale_until_asked(win
     assert window.lens.state.text() == state
     window.show(token_edits.resize_tokens(e, 9))
     assert window.lens.state.text() == (
-        f"{state} It is now T = 9, 1 head, d_k = 2, 9 stages in float32: press Measure for its numbers."
+        f"{state} It is now T = 9, 1 head, d_k = 2, 9 stages in float32: press Measure to update the numbers."
     )
     assert window.done()
     assert len(window.jobs) == jobs
@@ -186,7 +186,7 @@ def test_of_a_second_sequence_only_the_queries_grow(window: Window, qtbot: QtBot
     window.show(both)
     qtbot.waitUntil(window.done)
     assert window.lens.state.text().startswith("Measured for T_q = 6, T_k = 2, ")
-    assert window.lens.growth.text().endswith("The maps alone grow 2 times, as T_k stays.")
+    assert window.lens.growth.text().endswith("The maps alone grow 2 times, as T_k is constant.")
 
 
 @pytest.mark.parametrize(

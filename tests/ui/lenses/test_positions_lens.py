@@ -277,7 +277,7 @@ def test_a_narrower_encoding_has_fewer_pairs(reader: Reader) -> None:
     reader.type(page.d_model, "5")
     assert (page.pair.maximum(), page.pair.value()) == (1, 1)
     assert values(page.map).shape == (4, 4)
-    assert page.error.text().endswith("Column 4 is a sine without its cosine; it has no part.")
+    assert page.error.text().endswith("Column 4 is a sine without a cosine and is left out.")
     assert page.caption.text().startswith("Pair 1 turns")
 
 
@@ -296,9 +296,9 @@ def test_without_positions_the_map_follows_its_tokens(reader: Reader) -> None:
     reader.open(e)
     reader.press("Positions: Order")
     first, second = reader.sentences()
-    assert first == "Without positions: the largest difference is 0.0000: attention does not see the order."
+    assert first == "Without positions: the largest difference is 0.0000: attention ignores the order."
     assert re.fullmatch(
-        r"With sinusoidal positions: the largest difference is 0\.[0-9]{4}: attention sees the order\.", second
+        r"With sinusoidal positions: the largest difference is 0\.[0-9]{4}: attention depends on the order\.", second
     )
     as_it_is, moved, restored, difference = reader.lens.order.rows[0]
     weights = compute(e, dtype="float64").array("weights")[0]
@@ -355,8 +355,8 @@ def test_a_causal_mask_is_said_to_see_the_order(reader: Reader) -> None:
     reader.open(edits.configured(preset("journey"), causal=True))
     reader.press("Positions: Order")
     first, second = reader.sentences()
-    assert re.search(r"is 0\.[0-9]{4}: attention alone would not, but the mask sees the order\.$", first)
-    assert second.endswith("attention sees the order, by its positions and its mask.")
+    assert re.search(r"is 0\.[0-9]{4}: attention ignores the order, but the mask depends on it\.$", first)
+    assert second.endswith("attention depends on the order, by its positions and its mask.")
     moved, restored = (figure.data for figure in reader.lens.order.rows[0][1:3])
     assert moved is not None
     assert moved.masked is not None
@@ -371,7 +371,7 @@ def test_a_mask_drawn_by_hand_goes_with_its_tokens(reader: Reader) -> None:
     mask = torch.eye(6, dtype=torch.bool).roll(1, 0) | torch.eye(6, dtype=torch.bool)
     reader.open(edits.configured(preset("journey"), mask=mask))
     reader.press("Positions: Order")
-    assert reader.sentences()[0].endswith("attention does not see the order; the mask goes with its tokens.")
+    assert reader.sentences()[0].endswith("attention ignores the order; the mask goes with its tokens.")
 
 
 def test_the_present_scheme_is_compared_with_none(reader: Reader) -> None:
@@ -397,7 +397,7 @@ def test_of_cross_attention_only_the_queries_are_shuffled(reader: Reader) -> Non
     data = reader.lens.order.rows[0][1].data
     assert data is not None
     assert (tuple(data.row_labels), tuple(data.column_labels)) == (("b", "a"), ("x", "y", "z"))
-    assert reader.sentences()[0].endswith("attention does not see the order.")
+    assert reader.sentences()[0].endswith("attention ignores the order.")
 
 
 def test_the_head_that_is_looked_at_is_shown(reader: Reader) -> None:

@@ -96,15 +96,14 @@ def test_the_sentence_has_the_numbers_put_in(window: Window, qtbot: QtBot, times
     scores = answer(Request(1, e, "cpu", "float64")).trace
     assert scores is not None
     spread = scores.array("scores").std()
-    assert text.startswith(f"d_k = 2: the scores spread by {spread:.2f}, ÷ √d_k by {spread / 2**0.5:.2f}. ")
+    assert text.startswith(f"d_k = 2: the scores have standard deviation {spread:.2f}, ÷ √d_k {spread / 2**0.5:.2f}. ")
     raw, scaled = map(of_softmax, (scores.array("scores")[0], scores.array("scores")[0] / 2**0.5))
     assert raw != scaled
     told = [f"{number:.2{'f' if number >= 0.1 else 'g'}}" for number in (raw[0], scaled[0], raw[1], scaled[1])]
-    assert (
-        "A row's gradient is {}, with the scale {}; its largest weight is {}, with the scale {}.".format(*told) in text
-    )
+    assert "A row's gradient is {}, scaled {}; its largest weight is {}, scaled {}.".format(*told) in text
     assert re.search(
-        r"d_k = 512 spread by 2\d\.\d\d and leave a gradient of 0\.0\d+; ÷ √d_k they spread by [01]\.", text
+        r"d_k = 512 have standard deviation 2\d\.\d\d and gradient 0\.0\d+; ÷ √d_k they have standard deviation [01]\.",
+        text,
     )
 
 
@@ -116,7 +115,7 @@ def test_points_follow_every_edit(window: Window, qtbot: QtBot) -> None:
     for factor in (2.0, 3.0, 4.0):
         window.show(edits.scale(e, "W_q", factor))
     qtbot.waitUntil(lambda: curve(window.lens.spread, "here").y[0] == pytest.approx(4 * before))
-    assert f"spread by {4 * before:.2f}," in window.lens.text.text()
+    assert f"standard deviation {4 * before:.2f}," in window.lens.text.text()
     window.show(edits.resize(e, d_k=5))
     qtbot.waitUntil(lambda: curve(window.lens.spread, "here").x == [5])
 
@@ -156,7 +155,7 @@ def test_a_head_is_shown_alone_and_all_heads_by_their_mean(window: Window, qtbot
 @pytest.mark.parametrize(
     ("scale", "name", "words"),
     [
-        ("none", "here ÷ √d_k", "The experiment does not divide them."),
+        ("none", "here ÷ √d_k", "The experiment does not scale its scores."),
         ("sqrt_d_model", "here ÷ √d_model", "÷ √d_model by "),
         (10.0, "here ÷ 10.00", "÷ 10.00 by "),
     ],

@@ -1,4 +1,4 @@
-"""The lenses: views that take the place of the canvas."""
+"""The lenses: views that replace the canvas."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ def make_lens(name: str, run: "Runner", parent: QWidget | None = None) -> "Lens"
     """Return a new lens of :data:`attnlab.lessons.lenses.LENSES`.
 
     Raises:
-        ImportError: a library that it needs is not installed.
+    ImportError: a library that it needs is not installed.
     """
     module = import_module(f"{__name__}.{name}_lens")
     lens: Lens = getattr(module, f"{name.capitalize()}Lens")(run, parent)

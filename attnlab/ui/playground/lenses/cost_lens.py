@@ -1,4 +1,4 @@
-"""What the experiment costs: milliseconds and bytes on each device, against T, and against plain loops; measured."""
+"""The cost lens: measured milliseconds and bytes on each device, as functions of T, and against plain loops."""
 
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any, Literal
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from attnlab.document.document import View
 
 Step = tuple[Literal["now", "loops", "curve"], str, int]
-"""What is measured, on which device, and for which T; 0 where that is the experiment's own."""
+"""The measurement, its device, and its T; 0 stands for the experiment's own."""
 ROLES = ("attention", "value", "query", "key", "neutral")
 LINE: Style = "line"
 POINTS: Style = "points"
-HEADS = ("Device", "Time", "Written")
+HEADS = ("Device", "Time", "Memory")
 
 
 @guarded
 class CostLens(Lens):
-    """A table, two plots and two sentences. It measures when first seen and by its button, never with an edit."""
+    """A table, two plots and two sentences. It measures when first shown and on its button, never on an edit."""
 
     name = "cost"
 
@@ -46,7 +46,7 @@ class CostLens(Lens):
         self._round = 0
         self._costs: dict[Step, Cost | str] = {}
         self._cells: dict[tuple[str, int], QLabel] = {}
-        self.milliseconds, self.bytes = Curves("Time"), Curves("Memory written")
+        self.milliseconds, self.bytes = Curves("Time"), Curves("Memory used by the stages")
         self.state, self.loops, self.growth = (_label(name) for name in ("Measured for", "Loops", "Growth"))
         column = scrolling_column(self)
         column.addLayout(self._make_controls())
@@ -62,7 +62,7 @@ class CostLens(Lens):
     def _make_controls(self) -> QHBoxLayout:
         self.button = QPushButton("Measure")
         self.button.setAccessibleName("Measure")
-        self.button.setToolTip("Measure the experiment as it is now")
+        self.button.setToolTip("Measure the current experiment")
         self.button.clicked.connect(self._on_measure)
         row = QHBoxLayout()
         row.addWidget(self.state, 1)
@@ -97,7 +97,7 @@ class CostLens(Lens):
         self._ask_next()
 
     def _ask_next(self) -> None:
-        """Measure one thing more: between two of them the worker answers what the window asks."""
+        """Make the next measurement; between two of them the worker answers the window's requests."""
         if self._steps and self._measured is not None:
             self.ask((self._round, self._steps[0]), _job(self._measured, self._steps[0]))
 
@@ -110,7 +110,7 @@ class CostLens(Lens):
         elif step[0] == "loops":
             self.loops.setText(result)
         elif result is None or (step[0] == "curve" and isinstance(result, str)):
-            self._steps = [each for each in self._steps if each[1] != step[1]]  # what is larger does not fit either
+            self._steps = [each for each in self._steps if each[1] != step[1]]  # larger ones do not fit either
         else:
             self._costs[step] = result
         self._show()
@@ -139,7 +139,7 @@ class CostLens(Lens):
         self._say_growth(shown[0][1] if shown else [])
 
     def _crosses(self) -> bool:
-        """Return whether keys come from a second sequence, which stays as it is when T grows."""
+        """Return whether keys come from a second sequence, whose length is constant when T grows."""
         return self._measured is not None and self._measured.experiment.memory_embeddings is not None
 
     def _here(self, device: str) -> list[Cost]:
@@ -178,22 +178,22 @@ class CostLens(Lens):
             return
         text = f"{'Measuring' if self._steps else 'Measured for'} {_shape_text(self._measured)}."
         if _shape(self._measured) != _shape(self._trace):
-            text += f" It is now {_shape_text(self._trace)}: press Measure for its numbers."
+            text += f" It is now {_shape_text(self._trace)}: press Measure to update the numbers."
         self.state.setText(text)
 
     def _say_growth(self, costs: list[Cost]) -> None:
         self.growth.setVisible(len(costs) > 1)
         if len(costs) > 1:
             few, many = costs[-2:]
-            alone = "2 times, as T_k stays" if self._crosses() else "4 times, with T²"
+            alone = "2 times, as T_k is constant" if self._crosses() else "4 times, with T²"
             self.growth.setText(
-                f"From T = {few.T} to {many.T}, the stages write {many.bytes / few.bytes:.2f} times as much: "
+                f"From T = {few.T} to {many.T}, the stages use {many.bytes / few.bytes:.2f} times the memory: "
                 f"{size_text(few.bytes)} → {size_text(many.bytes)}. The maps alone grow {alone}."
             )
 
     def hideEvent(self, event: QHideEvent) -> None:
         if self._steps:
-            self._steps, self._measured = [], None  # and it begins anew when it is seen again
+            self._steps, self._measured = [], None  # and it starts again when next shown
 
 
 def _job(trace: "Trace", step: Step) -> Callable[[], Cost | Loops | str | None]:
@@ -208,7 +208,7 @@ def _job(trace: "Trace", step: Step) -> Callable[[], Cost | Loops | str | None]:
             return cost.measure_at(e, T, device, dtype) if kind == "curve" else cost.measure(e, device, dtype)
         except AttnlabError as error:
             return str(error)
-        except (RuntimeError, MemoryError, NotImplementedError) as error:  # what torch says of a device that fails
+        except (RuntimeError, MemoryError, NotImplementedError) as error:  # torch's errors on a failing device
             return f"{device} could not compute this in {dtype}: {str(error).splitlines()[0] if str(error) else error}"
 
     return job
@@ -229,7 +229,7 @@ def _shape_text(trace: "Trace") -> str:
 
 def _loops_text(found: Loops) -> str:
     what = f"{found.heads} head{'s' if found.heads > 1 else ''} of {found.T_q} × {found.T_k} tokens"
-    cut = " (not all of the experiment: loops would take too long)" if found.cut else ""
+    cut = " (not the whole experiment: loops would take too long)" if found.cut else ""
     return (
         f"Loops {_ms(found.loops_ms)}, matrix product {_ms(found.matrix_ms)}: {_faster(found.times_faster)}; "
         f"largest difference {number(found.difference)}. On the CPU, without masks, {what}{cut}."
@@ -247,7 +247,7 @@ def _ms(value: float) -> str:
 
 
 def size_text(count: int) -> str:
-    """Return a number of bytes in the unit that it is read in."""
+    """Return a number of bytes with a suitable unit."""
     for unit, power in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
         if count >= 1 << power:
             return f"{count / (1 << power):.2f} {unit}"

@@ -1,4 +1,4 @@
-"""What every lens has: a name, a trace and a view to show while it can be seen, and the worker for what takes long."""
+"""The base of every lens: a name, the trace and view to show while visible, and the worker for slow jobs."""
 
 from collections.abc import Callable, Hashable
 from functools import partial
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Runner(Protocol):
-    """Runs a job in the background when no request waits; delivers its result or a sentence in the window's thread."""
+    """Runs a job in the background when no request waits; delivers its result or an error in the window's thread."""
 
     def __call__(
         self,
@@ -30,9 +30,9 @@ class Runner(Protocol):
 
 
 class Lens(QWidget):
-    """A view beside the canvas. It is given traces only while it can be seen, so hidden it costs nothing.
+    """A view that replaces the canvas. It receives traces only while visible, so a hidden lens costs nothing.
 
-    It holds no copy of the state: an edit is asked for by ``edit_requested(label, function of an Experiment)``.
+    It keeps no copy of the state; it requests edits by ``edit_requested(label, function of an Experiment)``.
     """
 
     cell_clicked = Signal(object)
@@ -63,7 +63,7 @@ class Lens(QWidget):
             self.on_failed(key, sentence)
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours, and the present size of type, from now on."""
+        """Apply a theme's colours and the current font size."""
         self._palette = palette
 
     def show_trace(self, trace: "Trace", view: "View") -> None:
@@ -71,14 +71,14 @@ class Lens(QWidget):
         raise NotImplementedError
 
     def open_page(self, page: str) -> None:
-        """Show one of several pages by name, "" for whichever is open; most lenses have one alone."""
+        """Show a page by name, "" for the open one; most lenses have only one page."""
 
     def show_view(self, view: "View") -> None:
-        """Show the same trace as another view asks; most lenses look the same in each."""
+        """Show the same trace with another view; most lenses do not depend on the view."""
 
     def on_result(self, key: Hashable, result: Any) -> None:
-        """Take the result of a job."""
+        """Handle the result of a job."""
 
     def on_failed(self, key: Hashable, sentence: str) -> None:
-        """Show why a job has no result; most lenses show the sentence in place of the result."""
+        """Show why a job has no result; most lenses show this in place of the result."""
         self.on_result(key, sentence)

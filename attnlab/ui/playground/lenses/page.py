@@ -1,10 +1,10 @@
-"""The page that a lens of text and plots is laid out on."""
+"""The scrolling page for the text and plots of a lens."""
 
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 
 def scrolling_column(lens: QWidget) -> QVBoxLayout:
-    """Return the column that fills a lens; it scrolls where the window is too small for what stands in it."""
+    """Return the column that fills a lens; it scrolls if the window is too small for its contents."""
     area, body = QScrollArea(), QWidget()
     area.setFrameShape(QFrame.Shape.NoFrame)
     area.setWidgetResizable(True)

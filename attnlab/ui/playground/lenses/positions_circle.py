@@ -1,4 +1,4 @@
-"""A pair of columns of the sinusoidal encoding as a point on the unit circle, and its turn from t to t + φ."""
+"""A pair of columns of the sinusoidal encoding as a point on the unit circle, and its rotation from t to t + φ."""
 
 import math
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from attnlab.ui.base.theme import px, scale
 LENGTH = 100
 """The error is the largest over positions 0 to this one."""
 BLOCK = 8
-"""Rows and columns of the matrix that are shown."""
+"""The number of rows and columns of the matrix that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +42,12 @@ class Turn:
 
     @property
     def angle(self) -> float:
-        """By how much the pair turns, in radians."""
+        """The angle of the pair's rotation, in radians."""
         return self.omega * self.offset
 
 
 def turn(d_model: int, position: int, offset: int, pair: int) -> Turn:
-    """Return what the page shows; (sin, cos) of the pair are read from the encoding."""
+    """Return the page's values; (sin, cos) of the pair are read from the encoding."""
     encoding = sinusoidal(position + offset + 1, d_model)[:, 2 * pair : 2 * pair + 2]
     before, after = ((float(encoding[t, 0]), float(encoding[t, 1])) for t in (position, position + offset))
     errors = [rotation_error(d_model, LENGTH, offset, dtype) for dtype in (torch.float32, torch.float64)]
@@ -57,7 +57,7 @@ def turn(d_model: int, position: int, offset: int, pair: int) -> Turn:
 
 @guarded
 class Circle(QWidget):
-    """The unit circle with the pair at t, the pair at t + φ, and the turn from one to the other."""
+    """The unit circle with the pair at t, the pair at t + φ, and the arc between them."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -68,13 +68,13 @@ class Circle(QWidget):
         self.set_palette(LIGHT)
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours and the present size of type."""
+        """Apply a theme's colours and the current font size."""
         self._palette = palette
         self.setMinimumSize(px(112), px(220))
         self.update()
 
     def show_turn(self, shown: Turn) -> None:
-        """Show another turn."""
+        """Show another rotation."""
         self._turn = shown
         self.setAccessibleDescription(
             f"from {pair_text(shown.before)} at t = {shown.position} to {pair_text(shown.after)} at {later(shown)}"
@@ -82,7 +82,7 @@ class Circle(QWidget):
         self.update()
 
     def place(self, point: tuple[float, float]) -> QPointF:
-        """Return where a pair (sin, cos) lies, in pixels."""
+        """Return the position of a pair (sin, cos), in pixels."""
         middle, radius = self._middle()
         return QPointF(middle.x() + radius * point[0], middle.y() - radius * point[1])
 
@@ -104,7 +104,7 @@ class Circle(QWidget):
         pen.draw(middle.x() + 5, middle.y() - radius + 10 * scale(), "cos")
 
     def _paint_turn(self, painter: QPainter, shown: Turn) -> None:
-        """Draw the arc clockwise, as growing positions go, with an arrow at its end; whole turns are only told."""
+        """Draw the arc clockwise, the direction of growing positions, with an arrow; the text gives whole turns."""
         middle, radius = self._middle()
         inner, colour = radius * 0.5, QColor(self._palette.attention)
         start, rest = shown.omega * shown.position, math.degrees(shown.angle) % 360

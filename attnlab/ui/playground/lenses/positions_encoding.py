@@ -1,5 +1,5 @@
-"""The page of the sinusoidal encoding: its values as curves, bars and a map, each of which can stand alone; and what
-positions the open experiment has."""
+"""The page of the sinusoidal encoding: its values as curves, bars and a map, each of which can be enlarged; and the
+positions of the open experiment."""
 
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
@@ -40,7 +40,7 @@ class EncodingPage(Page):
         self.fields = Fields()
         about = "columns of the encoding, 2 to 1024; each pair of columns is a sine and a cosine"
         self.d_model = self.fields.add("d_model", "d<sub>model</sub>", f"d_model: {about}", (2, 1024), 128)
-        self.positions = self.fields.add("positions", "positions", "positions: how many, 1 to 1000", (1, 1000), 100)
+        self.positions = self.fields.add("positions", "positions", "positions: their number, 1 to 1000", (1, 1000), 100)
         self.fields.changed.connect(self.changed)
         self.rows, self.columns, self.bars = Curves(), Curves(), Curves()
         self.map, self.bias = MapFigure("", ("position", "dimension")), MapFigure()
@@ -67,7 +67,7 @@ class EncodingPage(Page):
             plot.set_palette(palette)
 
     def show_experiment(self, e: "Experiment") -> None:
-        """Take the experiment that is open: its scheme is named, and its biases are shown if it has any."""
+        """Set the open experiment: its scheme is named, and its biases are shown if it has any."""
         self._experiment = e if has_bias(e) else None
         self.scheme.show_experiment(e)
         self._arrange()
@@ -88,7 +88,7 @@ class EncodingPage(Page):
         count, width = result.shape
         self._show_positions(result)
         first = min(FIRST_POSITIONS, count)
-        self.panels[1].title.setText(f"The first {first} positions, one a row" if first > 1 else "The one position")
+        self.panels[1].title.setText(f"The first {first} positions, one per row" if first > 1 else "The one position")
         self.map.show_map(MapData(result[None, :first], "signed", 1.0, None, (), ()))
         there = [d for d in DIMENSIONS if d < width]
         self.panels[2].title.setText(f"{_listed('Dimension', there)} over the positions")
@@ -116,7 +116,7 @@ class EncodingPage(Page):
         self.bars.show_curves(curves, x_label="dimension", y_label="value")
 
     def _arrange(self) -> None:
-        """Show all panels, or the one that stands alone; that of the biases only where there are some."""
+        """Show all panels, or only the enlarged one; the panel of biases only if there are some."""
         there = [*self.panels, *([self.bias_panel] if self._experiment is not None else [])]
         if self._large not in there:
             self._large = None
@@ -132,7 +132,7 @@ class EncodingPage(Page):
 
 
 def _computed(count: int, d_model: int, e: "Experiment | None") -> tuple[Floats, MapData | None]:
-    """Return the encoding [count, d_model], and the biases of an experiment that has some."""
+    """Return the encoding [count, d_model], and the experiment's biases if it has any."""
     encoding: Floats = sinusoidal(count, d_model).numpy()
     return encoding, None if e is None else bias_maps(e)
 

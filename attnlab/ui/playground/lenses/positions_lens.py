@@ -1,4 +1,4 @@
-"""The positions explorer: the sinusoidal encoding, its rotation, and whether attention sees the order of the tokens."""
+"""The positions explorer: the sinusoidal encoding, its rotation, and whether attention depends on token order."""
 
 from collections.abc import Callable, Hashable
 from functools import partial
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @guarded
 class PositionsLens(Lens):
-    """Three pages under three tabs; only the page that is open has anything computed."""
+    """Three pages under three tabs; only the open page is computed."""
 
     name = "positions"
 
@@ -36,7 +36,7 @@ class PositionsLens(Lens):
         self._asked: dict[str, Hashable] = {}
         self._stack = QStackedWidget()
         self.tabs: dict[str, TabButton] = {}
-        bar = QWidget()  # the tabs exclude one another among its children, and not the radio buttons of the plots
+        bar = QWidget()  # the tabs are exclusive among its children, separate from the plots' radio buttons
         row = FlowLayout(bar, gap=4)
         row.setContentsMargins(16, 12, 16, 4)
         for place, page in enumerate((self.encoding, self.rotation, self.order)):
@@ -90,7 +90,7 @@ class PositionsLens(Lens):
         self._refresh()
 
     def _refresh(self) -> None:
-        """Ask for what the open page is to show, unless that was asked for already."""
+        """Request the open page's values, unless they were requested already."""
         page = self._stack.currentWidget()
         assert isinstance(page, Page)
         wanted = page.wanted()

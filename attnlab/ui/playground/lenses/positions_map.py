@@ -1,4 +1,4 @@
-"""One map of the positions explorer: its title, labels or counts, numbers where there is room, and a colour bar."""
+"""One map of the positions explorer: its title, labels or indices, numbers if they fit, and a colour bar."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -27,18 +27,18 @@ from attnlab.ui.widgets.maps.map_layout import LABEL_SIZE, Room, fit
 from attnlab.ui.widgets.maps.map_widget import MapWidget, longest
 
 BAR = 32
-"""Height of the colour bar below a map, with the room above it."""
+"""Height of the colour bar below a map, with the space above it."""
 LEAST_WIDTH = 128
-"""From so many pixels on, at the usual size of type, labels and cells of a map can be read."""
+"""From this number of pixels, at 100 %, labels and cells of a map are readable."""
 STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
 @guarded
 class MapFigure(MapWidget):
-    """One map, or one a head, with labels, numbers where there is room, and a colour bar; a tool tip tells each number.
+    """One map, or one per head, with labels, numbers if they fit, and a colour bar; a tool tip gives each number.
 
-    ``tokens`` says that rows and columns are as wide as high and have a label each; else they are counted in steps, and
-    called ``names``.
+    ``tokens``: rows and columns are square and each has a label; otherwise some are numbered, under the axis titles
+    ``names``.
     """
 
     def __init__(self, title: str = "", names: tuple[str, str] = ("", ""), parent: QWidget | None = None) -> None:
@@ -49,11 +49,11 @@ class MapFigure(MapWidget):
 
     @property
     def tokens(self) -> bool:
-        """Whether rows and columns are tokens, or few enough to be named one by one."""
+        """Whether rows and columns are tokens, or few enough to be labelled one by one."""
         return not any(self._names)
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours and the present size of type."""
+        """Apply a theme's colours and the current font size."""
         self._palette = palette
         self.setMinimumSize(px(112), px(160))
         self._arrange()
@@ -67,12 +67,12 @@ class MapFigure(MapWidget):
         self._arrange()
 
     def cell_rect(self, row: int, column: int) -> QRectF:
-        """Return where a cell lies, in pixels."""
+        """Return the rectangle of a cell, in pixels."""
         assert self._grid is not None
         return QRectF(*self._grid.rect(0, row, column))
 
     def cell_text(self, cell: tuple[int, int, int]) -> str:
-        """Return which row and column a cell is of, and its number; "" where nothing is shown."""
+        """Return a cell's row, column and number; "" where nothing is shown."""
         if self._data is None:
             return ""
         index, row, column = cell
@@ -103,12 +103,12 @@ class MapFigure(MapWidget):
         limits = Limits(52 * z, 30 * z, metrics.horizontalAdvance(str(rows)) + 8, metrics.height() + 4)
         rect = (area.x(), area.y(), area.width(), area.height())
         grid = arrange(rect, rows, columns, 1, limits, False, self.devicePixelRatioF())
-        if grid.cell_width >= 3:  # whole pixels would leave a fifth of the room empty
+        if grid.cell_width >= 3:  # whole pixels would leave a fifth of the width empty
             grid = replace(grid, cell_width=min((area.width() - limits.label_width) / columns, limits.cell_width))
         return grid
 
     def _paint_counts(self, painter: QPainter, grid: Grid) -> None:
-        """Write the number of every tenth or so row and column."""
+        """Write the index of about every tenth row and column."""
         pen = Pen(painter, face("caption", scale() * LABEL_SIZE))
         painter.setPen(QColor(self._palette.muted))
         high, wide = 14 * scale(), pen.width(str(grid.columns)) + 8
@@ -138,7 +138,7 @@ class MapFigure(MapWidget):
 
 @guarded
 class MapRow(QWidget):
-    """Four maps in one row, in two, or one below the other: as many abreast as have room to be read."""
+    """Four maps in one row, in two, or one below the other: as many side by side as stay readable."""
 
     def __init__(self, figures: Sequence[MapFigure], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -158,7 +158,7 @@ class MapRow(QWidget):
             self._grid.setRowStretch(place, int(place * abreast < len(self._figures)))
 
     def minimumSizeHint(self) -> QSize:
-        # one map has to fit, or the row would never be told that four do not
+        # one map has to fit, or the row would never be resized below the width of four
         return QSize(self._figures[0].minimumWidth(), self._grid.minimumSize().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -167,5 +167,5 @@ class MapRow(QWidget):
 
 
 def _step(least: float) -> int:
-    """Return the round number of rows that is at least so many."""
+    """Return the next round number of rows."""
     return next((step for step in STEPS if step >= least), STEPS[-1])

@@ -1,4 +1,5 @@
-"""The page of the order: the open experiment's map, that of its shuffled tokens, put back, and what then differs."""
+"""The page of the order: the open experiment's map, the map of its shuffled tokens, that one unshuffled, and the
+difference."""
 
 from collections.abc import Callable, Hashable
 from functools import partial
@@ -30,16 +31,16 @@ if TYPE_CHECKING:
 
     from attnlab.attention.experiment import Experiment
 
-TITLES = ("as it is", "tokens shuffled", "put back in order", "difference")
+TITLES = ("original", "tokens shuffled", "put back in order", "difference")
 BLIND = 1e-9
-"""What float64 leaves of a difference that is none."""
+"""The rounding error of float64: a smaller difference counts as 0."""
 EDIT, EDIT_SHORT = "Shuffle the tokens of the experiment", "Shuffle tokens"
 ONE_TOKEN = "One token has only one order; add a second word to shuffle them."
 Blindness = tuple[tuple[str, OrderBlindness], ...]
 
 
 def sentence(scheme: str, seen: OrderBlindness) -> str:
-    """Return what a shuffling shows, in words, for a scheme of positions."""
+    """Return the result of a shuffling in words, for a scheme of positions."""
     blind = seen.largest < BLIND
     title = "Without positions" if scheme == "none" else f"With {POSITIONS[scheme].title} positions"
     where = " in any head" if seen.experiment.n_heads > 1 else ""
@@ -47,19 +48,19 @@ def sentence(scheme: str, seen: OrderBlindness) -> str:
     if scheme == "none" and blind:
         return (
             text
-            + "attention does not see the order"
+            + "attention ignores the order"
             + ("; the mask goes with its tokens." if seen.experiment.masked else ".")
         )
-    if scheme == "none":
-        seer = "the mask sees the order" if _mask_sees(seen) else "something else in this layer sees the order"
-        return text + f"attention alone would not, but {seer}."
+        seer = "the mask" if _mask_sees(seen) else "something else in this layer"
+        return text + f"attention ignores the order, but {seer} depends on it."
+        return text + f"attention alone ignores it, but {seer}."
     if blind:
         return text + "with these numbers the positions make no difference."
-    return text + "attention sees the order" + (", by its positions and its mask." if _mask_sees(seen) else ".")
+    return text + "attention depends on the order" + (", by its positions and its mask." if _mask_sees(seen) else ".")
 
 
 def _mask_sees(seen: OrderBlindness) -> bool:
-    """Tell whether the mask hides other pairs of tokens when they are shuffled."""
+    """Return whether the mask hides other pairs of tokens when they are shuffled."""
     hidden, other = seen.experiment.hidden(), seen.shuffled.hidden()
     return hidden is not None and other is not None and not bool(seen.restored(other).equal(hidden))
 
@@ -70,13 +71,13 @@ def _decimals(value: float) -> str:
 
 @guarded
 class OrderPage(Page):
-    """Shows both rows of maps; the button asks for the same shuffling as an edit."""
+    """Shows both rows of maps; the button requests the same shuffling as an edit."""
 
     shuffle_requested = Signal(object)
     """A function from the experiment to the shuffled one."""
     name = "order"
     title = "Order"
-    about = "Shuffle the tokens of the open experiment, and see whether its map follows"
+    about = "Shuffle the tokens of the open experiment, and see whether its map changes with them"
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -96,11 +97,11 @@ class OrderPage(Page):
 
     def _make_head(self) -> QVBoxLayout:
         self.shuffle = QPushButton("Shuffle")
-        self.shuffle.setToolTip("Compare with another order of the tokens; the experiment stays as it is")
+        self.shuffle.setToolTip("Compare with another order of the tokens; the experiment does not change")
         self.shuffle.clicked.connect(self._on_shuffle_clicked)
         self.edit = QPushButton(EDIT)
         self.edit.setAccessibleName(EDIT)
-        self.edit.setToolTip("Put the tokens of the open experiment in the order shown here; undo takes it back")
+        self.edit.setToolTip("Put the tokens of the open experiment in the order shown here; undo restores it")
         self.edit.clicked.connect(self._on_edit_clicked)
         self.caption = sentence_label()
         buttons = QWidget()
@@ -125,12 +126,12 @@ class OrderPage(Page):
             figure.set_palette(palette)
 
     def show_experiment(self, e: "Experiment", head: int | str) -> None:
-        """Take the experiment that is open; its maps come when they have been computed."""
+        """Set the open experiment; its maps are shown when they have been computed."""
         self._experiment = e
         self.show_head(head)
 
     def show_head(self, head: int | str) -> None:
-        """Show another head; of all together the mean."""
+        """Show another head; "all" shows the mean."""
         if head != self._head:
             self._head = head
             self.show_result(self._result)
@@ -171,7 +172,7 @@ class OrderPage(Page):
         self.caption.setText(f"order {self._seed}{which}, float64")
 
     def _label_edit(self) -> None:
-        """Write the whole of what the button does on it where there is room, which is nearly everywhere."""
+        """Write the button's full text if it fits, which is nearly always."""
         room = self.viewport().width() - 32 - 2 * px(16)
         self.edit.setText(EDIT if self.edit.fontMetrics().horizontalAdvance(EDIT) <= room else EDIT_SHORT)
 
@@ -190,7 +191,7 @@ class OrderPage(Page):
 
 
 def _computed(e: "Experiment", seed: int) -> Blindness | str:
-    """Shuffle the experiment without positions, and with those it has or else sinusoidal ones."""
+    """Shuffle the experiment without positions, and with its own or else sinusoidal ones."""
     if e.T_q < 2:
         return ONE_TOKEN
     scheme = e.config.positions if e.config.positions != "none" else "sinusoidal"
@@ -203,7 +204,7 @@ def _computed(e: "Experiment", seed: int) -> Blindness | str:
 
 
 def _maps(seen: OrderBlindness, head: int | str, end: float) -> tuple[MapData, ...]:
-    """Return the four maps of a shuffling; ``end`` is that of the scale of the difference."""
+    """Return the four maps of a shuffling; ``end`` is the end of the difference's colour scale."""
     e, other = seen.experiment, seen.shuffled
     kind = kind_of(BY_NAME[seen.stage], e)
     shown = [_one(t, head) for t in (seen.weights, seen.shuffled_weights, seen.restored_weights, seen.difference)]

@@ -1,4 +1,4 @@
-"""What the pages of the positions explorer are made of: boxes with names, sentences, panels that enlarge."""
+"""Parts of the pages of the positions explorer: named boxes, sentences, panels that can be enlarged."""
 
 from collections.abc import Callable, Hashable
 from typing import Any
@@ -26,10 +26,10 @@ from attnlab.ui.widgets.surface import Surface
 
 
 class Page(QScrollArea):
-    """One page of the explorer: it says what it wants computed, and shows the result when it comes."""
+    """One page of the explorer: it names the job it needs, and shows the result when it arrives."""
 
     changed = Signal()
-    """What is wanted is something else now."""
+    """The page needs another result now."""
     name = ""
     title = ""
     about = ""
@@ -46,24 +46,24 @@ class Page(QScrollArea):
         self.setWidget(self._body)
 
     def wanted(self) -> Hashable:
-        """Return what the page is to show, as a value to compare; None when there is nothing to compute."""
+        """Return the parameters of the page's result, as a value to compare; None when there is nothing to compute."""
         raise NotImplementedError
 
     def job(self) -> Callable[[], Any]:
-        """Return the function, for the worker, of what is wanted now."""
+        """Return the function that computes the result, for the worker."""
         raise NotImplementedError
 
     def show_result(self, result: Any) -> None:
-        """Show what came of the job."""
+        """Show the result of the job."""
         raise NotImplementedError
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours and the present size of type."""
+        """Apply a theme's colours and the current font size."""
         raise NotImplementedError
 
 
 class Fields(QWidget):
-    """Whole numbers with their names, in rows as wide as there is room, and a sentence when one does not fit."""
+    """Whole numbers with their names, wrapped into rows, and a message when one is invalid."""
 
     changed = Signal()
 
@@ -84,7 +84,7 @@ class Fields(QWidget):
         column.addWidget(self._message)
 
     def add(self, name: str, title: str, tip: str, ends: tuple[int, int], value: int) -> NumberBox:
-        """Add a box for a number between two ends, called ``name`` by those who cannot see its ``title``."""
+        """Add a box for a number between two ends; ``name`` is its accessible name, ``title`` the visible one."""
         box, label = NumberBox(), QLabel(title)
         box.setRange(*ends)
         box.setValue(value)
@@ -96,7 +96,7 @@ class Fields(QWidget):
         box.refused.connect(self._on_refused)
         label.setBuddy(box)
         self._names.append(label)
-        pair = QWidget()  # a name stays beside its number
+        pair = QWidget()  # keeps a name beside its number
         line = QHBoxLayout(pair)
         line.setContentsMargins(0, 0, 0, 0)
         line.setSpacing(8)
@@ -106,14 +106,14 @@ class Fields(QWidget):
         return box
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours and the present size of type."""
+        """Apply a theme's colours and the current font size."""
         for label in self._names:
             restyle(label, f"color: {palette.muted}")
             label.setFont(font("text"))
 
     @property
     def message(self) -> str:
-        """The sentence about a number that does not fit, "" for none."""
+        """The message about an invalid number, "" for none."""
         return self._message.text()
 
     @Slot()
@@ -143,7 +143,7 @@ class Card(Surface):
 
 @guarded
 class Panel(Card):
-    """A card with a picture and its title; a click on it, or on its button, asks for it alone, or for all again."""
+    """A card with a picture and its title; a click on it, or on its button, enlarges it or shows all again."""
 
     clicked = Signal()
 
@@ -167,7 +167,7 @@ class Panel(Card):
         self.column.addLayout(head)
         self.column.addLayout(body, 1)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        for area in content.findChildren(QAbstractScrollArea):  # a plot keeps clicks to itself
+        for area in content.findChildren(QAbstractScrollArea):  # a plot does not pass clicks on
             area.viewport().installEventFilter(self)
         self.set_large(False)
 
@@ -178,7 +178,7 @@ class Panel(Card):
         self.button.setIconSize(QSize(px(16), px(16)))
 
     def set_large(self, large: bool) -> None:
-        """Say whether the panel stands alone."""
+        """Set whether the panel is enlarged."""
         self._large = large
         text = "Show all plots" if large else "Enlarge this plot"
         self.button.setToolTip(text)
@@ -201,7 +201,7 @@ class Panel(Card):
 
 
 def sentence_label(text: str = "") -> QLabel:
-    """Return a label for sentences, which may hold the user's tokens: plain, wrapped, to be copied."""
+    """Return a label for sentences, which may contain the user's tokens: plain text, wrapped, selectable."""
     label = QLabel(text)
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setWordWrap(True)

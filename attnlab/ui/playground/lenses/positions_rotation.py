@@ -1,4 +1,4 @@
-"""The page of the rotation: the matrix that moves every position by φ, one pair of columns on its circle, the error."""
+"""The page of the rotation: the matrix that shifts every position by φ, one pair of columns on its circle, errors."""
 
 import math
 from collections.abc import Callable, Hashable
@@ -18,7 +18,7 @@ from attnlab.ui.widgets.layouts.side_by_side import SideBySide
 
 
 class RotationPage(Page):
-    """Shows R(φ), what it does to one pair of columns, and how exactly."""
+    """Shows R(φ), its effect on one pair of columns, and its error."""
 
     name = "rotation"
     title = "Rotation"
@@ -28,9 +28,9 @@ class RotationPage(Page):
         super().__init__(parent)
         fields = self.fields = Fields()
         self.d_model = fields.add("d_model", "d<sub>model</sub>", "d_model: columns, 2 to 1024", (2, 1024), 128)
-        self.offset = fields.add("φ", "φ", "φ: by how many positions, 0 to 1000", (0, 1000), 10)
+        self.offset = fields.add("φ", "φ", "φ: the shift in positions, 0 to 1000", (0, 1000), 10)
         self.pair = fields.add("pair", "pair i", "", (0, 63), 4)
-        self.position = fields.add("t", "t", "t: the position that is moved, 0 to 1000", (0, 1000), 5)
+        self.position = fields.add("t", "t", "t: the position that is shifted, 0 to 1000", (0, 1000), 5)
         self._fit_pairs()
         self.fields.changed.connect(self._on_changed)
         self.law, self.error, self.caption = (sentence_label() for _ in range(3))
@@ -51,7 +51,7 @@ class RotationPage(Page):
             card.column.addWidget(content, 1)
         self._cards[1].column.addWidget(self.caption)
         self._column.addWidget(SideBySide(*self._cards), 1)
-        self.law.setText("PE(t + φ) = PE(t) · R(φ), with one and the same matrix for every position t.")
+        self.law.setText("PE(t + φ) = PE(t) · R(φ), with the same matrix for every position t.")
 
     def set_palette(self, palette: Palette) -> None:
         self.fields.set_palette(palette)
@@ -78,7 +78,7 @@ class RotationPage(Page):
         cut = f"The first {size} of {wide} rows and columns of R({result.offset})"
         self._titles[0].setText(cut if size < wide else f"R({result.offset})")
         self._titles[1].setText(f"Columns {2 * result.pair} and {2 * result.pair + 1}: sine across, cosine up")
-        lone = f" Column {wide} is a sine without its cosine; it has no part." if wide < result.d_model else ""
+        lone = f" Column {wide} is a sine without a cosine and is left out." if wide < result.d_model else ""
         self.error.setText(
             f"The largest error over positions 0 to {LENGTH} is {number(result.float32)} in float32 "
             f"and {number(result.float64)} in float64.{lone}"
@@ -98,7 +98,7 @@ class RotationPage(Page):
     def _fit_pairs(self) -> None:
         most = self.d_model.value() // 2 - 1
         self.pair.setMaximum(most)
-        self.pair.setToolTip(f"pair i: columns 2i and 2i + 1, i from 0 to {most}; they turn by ω = 10000^(−2i/d)")
+        self.pair.setToolTip(f"pair i: columns 2i and 2i + 1, i from 0 to {most}; they rotate by ω = 10000^(−2i/d)")
 
 
 def _turns(angle: float) -> str:

@@ -1,4 +1,4 @@
-"""How the open experiment knows the order of its tokens: its scheme's formula and words, and the biases it adds."""
+"""The open experiment's scheme of positions: its formula, its description, and the biases it adds."""
 
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class SchemeRow(QWidget):
-    """The name of the scheme and the formula of the stage that it changes; below, what it does."""
+    """The name of the scheme and the formula of the stage that it changes; below, its description."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -40,13 +40,13 @@ class SchemeRow(QWidget):
         row.addWidget(self.scheme)
         row.addWidget(self.formula)
         lines.addWidget(head)
-        lines.addWidget(self.about)  # below, or it would be a tall and narrow column in a small window
+        lines.addWidget(self.about)  # below: beside, it would be a tall narrow column in a small window
         for label in (self.scheme, self.formula):
             label.setTextFormat(Qt.TextFormat.PlainText)
         self.hide()
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours and the present size of type."""
+        """Apply a theme's colours and the current font size."""
         self._palette = palette
         self.scheme.setFont(font("strong"))
         self.about.setFont(font("text"))
@@ -77,12 +77,12 @@ def _stage(e: "Experiment") -> str:
 
 
 def has_bias(e: "Experiment") -> bool:
-    """Return whether the scheme of an experiment adds to its scores."""
+    """Return whether the scheme of an experiment adds biases to its scores."""
     return POSITIONS[e.config.positions].bias is not None
 
 
 def bias_maps(e: "Experiment") -> MapData:
-    """Return what the scheme of an experiment adds to its scores, one map a head, in float64."""
+    """Return the biases that the scheme of an experiment adds to its scores, one map per head, in float64."""
     scheme = POSITIONS[e.config.positions]
     assert scheme.bias is not None
     trace = Trace(e, torch.device("cpu"), torch.float64)

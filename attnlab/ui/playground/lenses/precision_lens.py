@@ -1,4 +1,4 @@
-"""The precision lens: the same experiment in four number formats, and how far each stage is from float64."""
+"""The precision lens: the same experiment in four number formats, and the difference of each stage from float64."""
 
 import math
 from functools import partial
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 
 _LOOKS = {
     "absolute": ("Difference", "The largest difference from float64"),
-    "relative": ("Relative", "The largest difference from float64, as a share of the number there"),
-    "moved": ("Other targets", "How many rows of weights have another strongest target than in float64"),
-    "non_finite": ("NaN, ∞", "How many numbers are NaN or ∞; masked ones aside"),
+    "relative": ("Relative", "The largest difference from float64, relative to the number there"),
+    "moved": ("Other targets", "Rows of weights whose strongest target differs from float64"),
+    "non_finite": ("NaN, ∞", "How many numbers are NaN or ∞, without the masked ones"),
 }
 _TINTS = (-8.0, 0.0)
-"""Powers of ten between which a difference takes colour."""
+"""The powers of ten over which a difference is coloured."""
 
 
 class PrecisionLens(Lens):
-    """A table of stages by formats, measured in the worker, under a sentence that sums it up."""
+    """A table of stages by formats, measured in the worker, under a sentence with the summary."""
 
     name = "precision"
 
@@ -58,7 +58,7 @@ class PrecisionLens(Lens):
             button.setToolTip(_LOOKS[look][1])
             button.toggled.connect(self._on_look_toggled)
             row.addWidget(button)
-        self.table = NumberTable("Against float64")
+        self.table = NumberTable("Compared with float64")
         column = scrolling_column(self)
         column.setSpacing(8)
         column.addWidget(bar)
@@ -68,7 +68,7 @@ class PrecisionLens(Lens):
         self.set_palette(LIGHT)
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours, and the present size of type, from now on."""
+        """Apply a theme's colours and the current font size."""
         super().set_palette(palette)
         self.table.set_palette(palette)
         for button in self._looks.values():
@@ -77,7 +77,7 @@ class PrecisionLens(Lens):
         restyle(self.sentence, f"color: {palette.ink}")
 
     def show_trace(self, trace: "Trace", view: "View") -> None:
-        """Measure the trace's experiment, unless it has been asked for: heads and devices change nothing."""
+        """Measure the trace's experiment, unless already requested: heads and devices change nothing."""
         e = trace.experiment
         if e is self._experiment:
             return
@@ -87,7 +87,7 @@ class PrecisionLens(Lens):
         self.ask("precision", partial(precision, e), latest="precision")
 
     def on_result(self, key: Any, result: Any) -> None:
-        """Show the measurements, or a sentence that says why there are none."""
+        """Show the measurements, or a sentence with the reason for their absence."""
         if isinstance(result, str):
             self._differences = ()
             self._say(result)
@@ -126,7 +126,7 @@ def _count(value: float) -> str:
 
 
 def _tints(look: str, values: "NDArray[np.float64]") -> "NDArray[np.float64]":
-    """Return how strongly cells are coloured: differences by their power of ten, counts wherever there are any."""
+    """Return the strength of each cell's colour: differences by their power of ten, counts if above 0."""
     sized = np.nan_to_num(values, nan=0.0, posinf=1.0)
     if look in ("moved", "non_finite"):
         return np.where(sized > 0, 1.0, 0.0)

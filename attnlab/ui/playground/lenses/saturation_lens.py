@@ -1,4 +1,5 @@
-"""Why scale: the spread of the scores and softmax's gradient against d_k, random ones and the experiment's own."""
+"""Why scale: the standard deviation of the scores and softmax's gradient against d_k, for random scores and the
+experiment's."""
 
 import math
 from collections.abc import Hashable, Sequence
@@ -38,7 +39,7 @@ class SaturationLens(Lens):
         self._random: tuple[Pair, ...] = ()
         self._own: TraceSaturation | None = None
         self._of: tuple[Trace, View] | None = None
-        self.spread, self.gradient = Curves("Spread of the scores"), Curves("Softmax gradient")
+        self.spread, self.gradient = Curves("Standard deviation of the scores"), Curves("Softmax gradient")
         column = scrolling_column(self)
         column.addLayout(self._make_controls())
         column.addWidget(self._make_text())
@@ -69,7 +70,7 @@ class SaturationLens(Lens):
         self.text.setTextFormat(Qt.TextFormat.PlainText)
         self.text.setWordWrap(True)
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.text.setAccessibleName("What is seen")
+        self.text.setAccessibleName("Summary of the plots")
         return self.text
 
     def set_palette(self, palette: Palette) -> None:
@@ -117,7 +118,7 @@ class SaturationLens(Lens):
         self.text.setText(self._said(own, by))
 
     def _chosen(self) -> Pair:
-        """Return the experiment's pair: of one head when only that is shown, else their mean."""
+        """Return the experiment's pair: of one head if only that is shown, else the mean."""
         assert self._own is not None
         assert self._of is not None
         head = self._of[1].head
@@ -130,13 +131,13 @@ class SaturationLens(Lens):
         where = (
             "" if len(self._own.heads) == 1 else f", head {head}" if isinstance(head, int) else ", mean of the heads"
         )
-        tried = "" if self._own.divided else " The experiment does not divide them."
+        tried = "" if self._own.divided else " The experiment does not scale its scores."
         return (
-            f"d_k = {own.d_k}{where}: the scores spread by {_n(own.raw.spread)}, ÷ {by} by {_n(own.scaled.spread)}. "
-            f"A row's gradient is {_n(own.raw.gradient)}, with the scale {_n(own.scaled.gradient)}; "
-            f"its largest weight is {_n(own.raw.largest)}, with the scale {_n(own.scaled.largest)}.{tried}\n"
-            f"Random numbers at d_k = {last.d_k} spread by {_n(last.raw.spread)} and leave a gradient of "
-            f"{_n(last.raw.gradient)}; ÷ √d_k they spread by {_n(last.scaled.spread)} and leave "
+            f"d_k = {own.d_k}{where}: the scores have standard deviation {_n(own.raw.spread)}, "
+            f"÷ {by} {_n(own.scaled.spread)}. A row's gradient is {_n(own.raw.gradient)}, scaled {_n(own.scaled.gradient)}; "
+            f"its largest weight is {_n(own.raw.largest)}, scaled {_n(own.scaled.largest)}.{tried}\n"
+            f"Random scores at d_k = {last.d_k} have standard deviation {_n(last.raw.spread)} and gradient "
+            f"{_n(last.raw.gradient)}; ÷ √d_k they have standard deviation {_n(last.scaled.spread)} and gradient "
             f"{_n(last.scaled.gradient)}."
         )
 
@@ -169,7 +170,7 @@ def _divisor_text(e: "Experiment") -> str:
 
 
 def _n(value: float) -> str:
-    """Return a value as it is read in a sentence: two decimals, or two digits of what is smaller."""
+    """Return a value for a sentence: two decimals, or two significant digits below 0.1."""
     return (
         number(value)
         if not math.isfinite(value) or 0 < abs(value) < 1e-4

@@ -1,4 +1,4 @@
-"""The statistics lens: what every row of weights does, head by head, and the range of every stage, as tables."""
+"""The statistics lens: statistics of every row of weights, by head, and the range of every stage, as tables."""
 
 import math
 from typing import TYPE_CHECKING
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 _MEASURES = (
     ("total", "sum", "Σ of the row's weights"),
-    ("entropy", "entropy", "How spread the row is, in nats: 0 for one target"),
-    ("effective", "effective", "Effective number of tokens: the exponential of the entropy"),
+    ("entropy", "entropy", "Entropy of the row in nats: 0 if one key has all the weight"),
+    ("effective", "effective", "Effective tokens: the exponential of the entropy"),
     ("largest", "largest", "The largest weight of the row"),
-    ("distance", "distance", "How many tokens away the row attends on average: Σ w·|i − j| ÷ Σ w"),
+    ("distance", "distance", "Mean distance in tokens to the keys: Σ w·|i − j| ÷ Σ w"),
 )
 
 
 class StatisticsLens(Lens):
-    """Two tables, the rows of weights (or the means of the heads) and the stages; a row activated is a cell clicked."""
+    """Two tables: the rows of weights (or means of heads), and the stages; activating a row selects a cell."""
 
     name = "statistics"
 
@@ -54,7 +54,7 @@ class StatisticsLens(Lens):
             bar.addWidget(look)
         bar.addStretch(1)
         self.rows, self.heads, self.stages = (NumberTable(t) for t in ("Rows of weights", "Means of heads", "Stages"))
-        self.rows.view.setToolTip("Double click or press Enter to see a row's strongest weight explained")
+        self.rows.view.setToolTip("Double-click a row or press Enter to have its largest weight explained")
         self.rows.row_activated.connect(self._on_row_activated)
         self.heads.hide()
         split = QSplitter(Qt.Orientation.Vertical)
@@ -78,7 +78,7 @@ class StatisticsLens(Lens):
         return upper
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours, and the present size of type, from now on."""
+        """Apply a theme's colours and the current font size."""
         super().set_palette(palette)
         for table in (self.rows, self.heads, self.stages):
             table.set_palette(palette)
@@ -86,7 +86,7 @@ class StatisticsLens(Lens):
             look.set_palette(palette)
 
     def show_trace(self, trace: "Trace", view: "View") -> None:
-        """Describe another trace, in the order and with the selection there was."""
+        """Describe another trace; order and selection are kept."""
         self._trace, self._view = trace, view
         self._refresh()
 
@@ -119,7 +119,7 @@ class StatisticsLens(Lens):
         targets = [e.key_tokens[key] or "∅" if key >= 0 else "none" for key in strongest]
         columns = [
             Column("head", ["mean"] * e.T_q) if head == "mean" else _head_column(np.array([h for h, _ in places])),
-            Column("query", [e.tokens[query] or "∅" for _, query in places], about="The token that asks"),
+            Column("query", [e.tokens[query] or "∅" for _, query in places], about="The token of the query"),
         ]
         columns += _measured(s)
         columns.insert(6, Column("strongest", targets, about="The token with the largest weight"))
@@ -129,7 +129,7 @@ class StatisticsLens(Lens):
         s = statistics_of(trace, "weights", "all")
         heads = np.arange(trace.experiment.n_heads)
         means = [
-            Column(title, s.mean(name), number, f"{about}; the mean of the rows that attend to something")
+            Column(title, s.mean(name), number, f"{about}; mean of the rows that are not wholly masked")
             for name, title, about in _MEASURES
         ]
         self.heads.set_columns([_head_column(heads), *means])
@@ -140,12 +140,15 @@ class StatisticsLens(Lens):
             [
                 Column("stage", [trace.stage(name).title for name in trace.all_stages]),
                 Column("shape", ["×".join(map(str, s.shape)) for s in found], about="Heads, rows and columns"),
-                Column("smallest", np.array([s.smallest for s in found]), number, "The least finite number"),
+                Column("smallest", np.array([s.smallest for s in found]), number, "The smallest finite number"),
                 Column("largest", np.array([s.largest for s in found]), number, "The largest finite number"),
                 Column("mean", np.array([s.mean for s in found]), number, "The mean of the finite numbers"),
-                Column("NaN", np.array([s.nans for s in found]), _count, "How many are not a number"),
+                Column("NaN", np.array([s.nans for s in found]), _count, "How many numbers are NaN"),
                 Column(
-                    "∞", np.array([s.infinities for s in found]), _count, "How many are infinite; masked ones aside"
+                    "∞",
+                    np.array([s.infinities for s in found]),
+                    _count,
+                    "How many are infinite, without the masked ones",
                 ),
             ],
             trace.all_stages,
@@ -177,7 +180,7 @@ def _count(value: float) -> str:
 
 
 def _with_margin(table: NumberTable) -> QWidget:
-    """Return a widget with a table that keeps its distance from the splitter's line."""
+    """Return a widget with a table and a margin towards the splitter's line."""
     lower = QWidget()
     column = QVBoxLayout(lower)
     column.setContentsMargins(0, 8, 0, 0)
