@@ -1,1 +1,1 @@
-"""The workspace that trains: settings and controls, maps, curves and a time line. Imported when it is first shown."""
+"""The training workspace: settings and controls, maps, curves and a time line. Imported when it is first shown."""

@@ -10,7 +10,7 @@ from attnlab.ui.widgets.surface import Surface
 
 
 class ChartCard(Surface):
-    """Shows a chart on a rounded ground."""
+    """Shows a chart on a rounded background."""
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -25,7 +25,7 @@ class ChartCard(Surface):
         column.addWidget(self.chart)
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours, and the present size of type."""
+        """Apply a theme's colours and the current font size."""
         super().set_palette(palette)
         self._title.setFont(font("caption_strong"))
         self.chart.set_palette(palette)

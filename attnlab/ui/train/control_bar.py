@@ -1,7 +1,7 @@
-"""The bar above: what is trained, the buttons that start, pause, step, stop and reset it, and how it goes.
+"""The bar above: the model, the buttons that start, pause, step, stop and reset the training, and its progress.
 
-Where there is no room, less is said, then the tools, the way back to the first weights and at last one step go into a
-menu. What runs can be stopped at every width.
+If the width is too small, text is shortened, then the tools, Reset and finally Step move into a menu. A running
+training can be stopped at every width.
 """
 
 from collections.abc import Mapping
@@ -22,16 +22,16 @@ from attnlab.ui.widgets.elided_label import ElidedLabel
 if TYPE_CHECKING:
     from attnlab.ui.train.train_session import TrainSession
 
-AGAIN = "A new run from the first weights; with a larger “stop at step” this one goes on instead."
+AGAIN = "A new run from the first weights; increase “stop at step” to continue this one instead."
 ABOUT = 150
-"""PanelLayout that words about the model ask for, in pixels at 100 %: fewer would say nothing."""
+"""Least width of the text about the model, in pixels at 100 %: less would show nothing useful."""
 PACE = " · 00,000 steps/s · 59 min left"
-"""As much room is kept for how fast it goes: what is shown is not to change with every number."""
+"""Sample text whose width is reserved for the pace, so that the layout does not change with every number."""
 
 
 @guarded
 class ControlBar(QFrame):
-    """Shows a session; what is pressed is announced."""
+    """Shows a session; emits a signal for each button."""
 
     start_requested = Signal()
     pause_requested = Signal()
@@ -59,8 +59,8 @@ class ControlBar(QFrame):
         self.main.setProperty("primary", "true")
         self.step, self.stop, self.reset = QPushButton("Step"), QPushButton("Stop"), QPushButton()
         self.step.setToolTip("Take one step and wait")
-        self.stop.setToolTip("End the training; what it learned stays")
-        self.reset.setToolTip("Back to the first weights of this seed")
+        self.stop.setToolTip("End the training; the trained weights are kept")
+        self.reset.setToolTip("Return to the first weights of this seed")
         self.speed.setProperty("role", "muted")
         self.speed.setAccessibleName("Progress")
         self.title.setProperty("role", "title")
@@ -85,21 +85,21 @@ class ControlBar(QFrame):
         self.row.addWidget(self.more)
 
     def add_tool(self, widget: QWidget) -> None:
-        """Put one more thing at the right end; it is the first to be left out."""
+        """Add a widget at the right end; it is the first to be hidden."""
         self.row.insertWidget(self.row.indexOf(self.more), widget)
         self._tools.append(widget)
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours, and the present size of type."""
+        """Apply a theme's colours and the current font size."""
         self._palette, self._icon, self._fitted = palette, "", ()
         self.title.setFont(font("title"))
         self.speed.setFont(font("number"))
         self.main.setIconSize(QSize(px(14), px(14)))
-        self.main.setMinimumWidth(px(92))  # whichever word stands on it
+        self.main.setMinimumWidth(px(92))  # whatever its text
         self._fit()
 
     def show_session(self, session: "TrainSession", ready: bool) -> None:
-        """Show what is trained and how it goes; ``ready`` says that the settings are fit to be trained."""
+        """Show the model and the progress; ``ready`` says whether the settings can be trained."""
         state, run = session.state, session.run
         running = session.alive and state == "running"
         text, name = ("Pause", "pause") if running else (self._verb(session), "play")
@@ -110,12 +110,12 @@ class ControlBar(QFrame):
         can = session.alive or session.can_go_on or ready
         self.main.setEnabled(can)
         tip = f"{text} (Ctrl+Return)" + (f"\n{AGAIN}" if text == "Restart" else "")
-        self.main.setToolTip(tip if can else "The settings cannot be trained so; see the left")
+        self.main.setToolTip(tip if can else "These settings cannot be trained; see the panel at the left")
         self.step.setEnabled(can and not running)
         self.stop.setEnabled(session.alive)
         self.reset.setEnabled(run is not None)
         spec = run.spec if run is not None else session.spec
-        self.reset.setText(f"Reset · seed {session.spec.train.seed}")  # the settings may have another by now
+        self.reset.setText(f"Reset · seed {session.spec.train.seed}")  # the settings may have another seed by now
         self._told = _progress(session)
         self._longest = f"step {spec.train.steps:,} of {spec.train.steps:,}"
         self._fit()
@@ -123,7 +123,7 @@ class ControlBar(QFrame):
         self.update()
 
     def show_about(self, session: "TrainSession") -> None:
-        """Say what is trained."""
+        """Describe the model."""
         from attnlab.training.models import KINDS
         from attnlab.training.tasks import TASKS
 
@@ -137,7 +137,7 @@ class ControlBar(QFrame):
         self.about.setText(f"{kind.title} · {heads}{count}")
 
     def offer_settings(self, offered: bool) -> None:
-        """Have a button that puts the settings away, or none."""
+        """Show or hide the button that hides the settings."""
         self._offered = offered
         self._fit()
 
@@ -151,10 +151,10 @@ class ControlBar(QFrame):
         (self.pause_requested if self.main.text() == "Pause" else self.start_requested).emit()
 
     def _fit(self) -> None:
-        """Leave out what there is no room for, and tell as much of the progress as there is."""
+        """Hide the parts that do not fit, and show as much of the progress as fits."""
         texts = (self.title.text(), bool(self.about.text()), self.reset.text(), self._longest)
         fitted = (self.width(), px(100), self._offered, len(self._tools), *texts)
-        if fitted != self._fitted:  # it takes longer than all else here
+        if fitted != self._fitted:  # the slowest part of this method
             self._fitted = fitted
             self._rooms = self.more.fit(self.width(), *self._parts())
         brief = self._rooms.get(self.speed) == self._advance(self._longest)
@@ -162,7 +162,7 @@ class ControlBar(QFrame):
         self.speed.setToolTip(" · ".join(self._told))
 
     def _parts(self) -> tuple[dict[QWidget, int], list[tuple[QWidget, int]]]:
-        """Return how much room each part asks for, and how much it may have where there is less, in that order."""
+        """Return the width that each part needs, and the reduced widths in the order in which they apply."""
         step = self._advance(self._longest)
         buttons = (self.main, self.stop, self.step, self.reset, *self._tools)
         rooms: dict[QWidget, int] = {each: _room(each) for each in (self.title, *buttons)}
@@ -188,7 +188,7 @@ class ControlBar(QFrame):
 
 
 def _progress(session: "TrainSession") -> list[str]:
-    """Return how it goes, in parts."""
+    """Return the progress, in parts."""
     run, device = session.run, session.spec.train.device
     if run is None:
         return ["CPU" if device == "cpu" else device]

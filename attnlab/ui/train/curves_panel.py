@@ -1,4 +1,4 @@
-"""The curves at the right: loss of training and held-out examples, what is right, and those of other runs."""
+"""The curves at the right: loss of training and held-out examples, accuracy, and those of other runs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from attnlab.ui.widgets.charts.line_chart import Level, Line, LineChart, Upright
 
 Floats = NDArray[np.floating]
 OTHERS = ("key", "attention", "value", "query", "neutral")
-"""Colours of other runs, in the order they are laid over."""
+"""Colours of other runs, in the order they are added."""
 
 
 def _none() -> Floats:
@@ -23,7 +23,7 @@ def _none() -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunCurves:
-    """The curves of one run: the loss of each step's batch, and what the held-out examples gave now and then."""
+    """The curves of one run: the loss of each step's batch, and the held-out metrics at their steps."""
 
     name: str
     steps: Floats = field(default_factory=_none)
@@ -34,7 +34,7 @@ class RunCurves:
 
 
 class CurvesPanel(QWidget):
-    """Shows this run's curves and others'; a press on one asks for its moment, by the step."""
+    """Shows this run's curves and others'; a press on one requests its moment, by the step."""
 
     step_chosen = Signal(float)
 
@@ -43,7 +43,7 @@ class CurvesPanel(QWidget):
         self._run, self._others = RunCurves("this run"), tuple[RunCurves, ...]()
         self._baselines: Mapping[str, float] = {}
         self._end = 0.0
-        self.loss, self.right = LineChart("Loss"), LineChart("Held-out tokens right")
+        self.loss, self.right = LineChart("Loss"), LineChart("Held-out tokens correct")
         self.scale_button = QPushButton("log")
         self.scale_button.setCheckable(True)
         self.scale_button.setProperty("small", "true")
@@ -52,7 +52,7 @@ class CurvesPanel(QWidget):
         self.scale_button.toggled.connect(self._on_scale_toggled)
         for chart in (self.loss, self.right):
             chart.x_chosen.connect(self.step_chosen)
-        self._headings = [_heading("Loss"), _heading("Held-out tokens right")]
+        self._headings = [_heading("Loss"), _heading("Held-out tokens correct")]
         self._key = QLabel("thin: training · thick: held-out")
         self._key.setProperty("role", "caption")
         self._lay_out()
@@ -73,7 +73,7 @@ class CurvesPanel(QWidget):
         column.addWidget(self.right, 2)
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours, and the present size of type."""
+        """Apply a theme's colours and the current font size."""
         for chart in (self.loss, self.right):
             chart.set_palette(palette)
         self.loss.setFixedHeight(px(176))
@@ -87,18 +87,18 @@ class CurvesPanel(QWidget):
         end: float = 0.0,
         baselines: Mapping[str, float] | None = None,
     ) -> None:
-        """Show a run up to at least step ``end``, with others and with the losses of simpler ways."""
+        """Show a run up to at least step ``end``, with others and with the losses of simple baselines."""
         self._run, self._others, self._end = run, tuple(others), end
         self._baselines = baselines or {}
         self._draw()
 
     def show_edits(self, steps: Sequence[int]) -> None:
-        """Mark the steps from which weights that a person has edited were trained on."""
+        """Mark the steps at which edited weights entered the training."""
         for chart in (self.loss, self.right):
             chart.show_marks([Upright("edited", step) for step in steps])
 
     def show_cursor(self, step: float | None) -> None:
-        """Stand at the step that is looked at."""
+        """Move the cursor to a step."""
         self.loss.show_cursor(step)
         self.right.show_cursor(step)
 
@@ -116,10 +116,10 @@ class CurvesPanel(QWidget):
             widget.setVisible(told)
         if told:
             right = [
-                Line(f"{other.name}, right", other.metric_steps, 100 * other.right, colour, 1.5)
+                Line(f"{other.name}, correct", other.metric_steps, 100 * other.right, colour, 1.5)
                 for other, colour in zip(self._others, OTHERS * len(self._others), strict=False)
             ]
-            right.append(Line("right", run.metric_steps, 100 * run.right, "value", 2.0))
+            right.append(Line("correct", run.metric_steps, 100 * run.right, "value", 2.0))
             self.right.show_lines(right, x_end=self.loss.scale().right_value, y_range=(0.0, 104.0), unit="%")
 
     @Slot()

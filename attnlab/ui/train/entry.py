@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from attnlab.ui.train.train_workspace import TrainWorkspace
 
 FIRST = "reverse"
-"""The task that it opens with: its pattern is seen after the fewest steps."""
+"""The task at the start: its pattern appears after the fewest steps."""
 
 
 def _make(host: Host) -> "TrainWorkspace":

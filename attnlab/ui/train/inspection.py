@@ -1,4 +1,4 @@
-"""What is looked at of a run, by one worker: maps for a probe, examples, text, the course of the heads, marks."""
+"""Computes the views of a run in one worker: maps for a probe, examples, text, the course of the heads, marks."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -16,7 +16,7 @@ from attnlab.ui.train.inspector import Inspector, Seen, spread
 from attnlab.ui.train.model_worker import ModelWorker
 
 EXAMPLES, MOST_COURSE, AT_ONCE = 4, 240, 8
-"""Held-out examples shown, moments that the course of the heads goes through at most, and how many in one request."""
+"""Held-out examples shown, the most moments in the course of the heads, and how many are computed per request."""
 KINDS = {
     "look": "computing the maps",
     "check": "checking the settings",
@@ -25,18 +25,18 @@ KINDS = {
     "marks": "looking for marks",
     "course": "following the heads",
 }
-"""The kinds of computation, the most urgent first, as they are named to the user."""
+"""The kinds of computation, the most urgent first, with their descriptions for the user."""
 PATIENT = tuple(KINDS)[2:]
-"""What waits a little while the maps follow a training, or a hand on the time line."""
+"""The kinds that wait while the maps follow a training or a drag on the time line."""
 FIRST = tuple(KINDS)[:4]
-"""What there is to see at once; what is left is found little by little."""
+"""The kinds that are shown at once; the others are computed little by little."""
 
 At = tuple[RunSpec, int, Arrays | None]
 """Settings, step and weights of a moment; without weights, the first ones."""
 
 
 class Inspection(QObject):
-    """Owns the worker. The newest request of each kind is answered; a probe that cannot be read changes nothing."""
+    """Owns the worker. The newest request of each kind is answered; an unreadable probe changes nothing."""
 
     checked = Signal(object)
     looked = Signal(object)
@@ -59,39 +59,39 @@ class Inspection(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether something that is to be seen at once is still to come."""
+        """Whether a result to be shown at once is still being computed."""
         return any(map(self.worker.waits, FIRST))
 
     def follow(self, run: Run | None) -> None:
-        """Look at a run from now on; its course is found anew, or if it is the same, kept as far as its weights go."""
+        """Set the run; its course is computed again, or for the same run kept as far as the weights match."""
         same = run is not None and run is self._run
         self.course = {step: row for step, row in self.course.items() if same and run and step < run.weights_step}
         self._run = run
 
     def check(self, spec: RunSpec) -> None:
-        """Ask what settings come to."""
+        """Request the check of settings."""
         self.worker.ask("check", partial(self.inspector.check, spec), self.checked.emit, self.probe_refused.emit)
 
     def look(self, at: At, probe: str = "") -> None:
-        """Ask for the maps of a moment, for the probe or for another that is tried."""
+        """Request the maps of a moment, for the current probe or for a new one."""
         if probe or self.probe:
             job = partial(self.inspector.look, *at, probe or self.probe, self.gradients)
             self.worker.ask("look", job, self._take_look, self.probe_refused.emit)
 
     def examples(self, at: At) -> None:
-        """Ask what the model makes of some held-out examples."""
+        """Request the model's predictions for some held-out examples."""
         spec, _, weights = at
         job = partial(self.inspector.examples, spec, weights, EXAMPLES)
         self.worker.ask("examples", job, self.wrote.emit, _unheard)
 
     def text(self, at: At, prompt: str, n: int, heat: tuple[float, int, int]) -> None:
-        """Ask what the model writes on from a prompt; ``heat`` is temperature, top-k and seed."""
+        """Request the model's continuation of a prompt; ``heat`` is temperature, top-k and seed."""
         spec, _, weights = at
         job = partial(self.inspector.text, spec, weights, prompt, n, heat)
         self.worker.ask("text", job, self.texted.emit, self.texted.emit)
 
     def fill_course(self) -> None:
-        """Ask for what is missing of how sharp each head was, a little at a time."""
+        """Request the missing entropies of the heads' course, a few at a time."""
         run = self._run
         if run is None or not self.probe or self.worker.waits("course"):
             return
@@ -102,10 +102,10 @@ class Inspection(QObject):
 
     def _course(self, run: Run, moments: Sequence[Moment], probe: str) -> "dict[Moment, NDArray[np.float64]]":
         found = self.inspector.course(run.spec, moments, probe)
-        return {moment: found[moment.step] for moment in moments if moment.step in found}  # not all, once stopped
+        return {moment: found[moment.step] for moment in moments if moment.step in found}  # incomplete once stopped
 
     def suggest(self, live: bool = False) -> None:
-        """Ask which moments are worth a mark; ``live`` leaves out what would hold the maps up."""
+        """Request suggestions for marks; ``live`` leaves out those that would delay the maps."""
         run = self._run
         if run is not None and self.probe and len(run.recorder.moments) > 2 and not self.worker.waits("marks"):
             curve = run.steps.copy(), run.losses.copy()
@@ -114,7 +114,7 @@ class Inspection(QObject):
             self.worker.ask("marks", job, partial(self._take_marks, (run, self.probe)), _unheard)
 
     def stop(self) -> None:
-        """End the worker after the moment that it looks at; may be called twice."""
+        """Stop the worker after its current moment; may be called twice."""
         self.inspector.leave()
         self.worker.stop()
 
@@ -139,7 +139,7 @@ class Inspection(QObject):
         self.fill_course()
 
     def course_lines(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return steps [n] and the entropy of each head there [n, heads], of those whose heads are as many."""
+        """Return steps [n] and the entropy of each head there [n, heads], for moments with the same number of heads."""
         steps: Sequence[int] = sorted(self.course)
         rows = [self.course[step] for step in steps]
         heads = len(rows[-1]) if rows else 0
@@ -148,4 +148,4 @@ class Inspection(QObject):
 
 
 def _unheard(_: str) -> None:
-    """Ignore a failure: the maps stay useful without this result, and faults are reported anyway."""
+    """Ignore a failure: the maps are useful without this result, and faults are reported anyway."""

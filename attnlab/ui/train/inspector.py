@@ -1,4 +1,4 @@
-"""What a run looks like at a moment, from its settings and weights: done by the worker, knows no widget."""
+"""Computes a run's maps and texts at a moment, from its settings and weights: used by the worker, without widgets."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from attnlab.training.look import LayerMaps, Look, Viewer, Written
 
 MOST_LOOKS = 40
-"""Moments that are looked at to find heads that turn sharp."""
+"""The number of moments that are searched for heads that become sharp."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Checked:
-    """What settings come to: what is wrong with them, "" if nothing; else the numbers of the model and its data."""
+    """The check of settings: the problem, "" if none; else the sizes of the model and its data."""
 
     spec: RunSpec
     problem: str
@@ -36,7 +36,7 @@ class Checked:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Seen:
-    """A moment for a probe: its maps, how sharp each head is [heads of all layers], and gradients where asked for; the
+    """A moment for a probe: its maps, the entropy of each head [heads of all layers], and gradients if requested; the
     ``note`` says why there are none."""
 
     spec: RunSpec
@@ -48,7 +48,7 @@ class Seen:
 
 
 class Inspector:
-    """Keeps what looking at the last settings needs; belongs to one thread."""
+    """Caches the model and data of the last settings; belongs to one thread."""
 
     def __init__(self) -> None:
         self._viewer: tuple[RunSpec, Viewer] | None = None
@@ -56,18 +56,18 @@ class Inspector:
         self._left = False
 
     def leave(self) -> None:
-        """Have what goes through many moments end at the next: nobody waits for it. May be called by any thread."""
+        """Stop a loop over many moments after the current one. May be called by any thread."""
         self._left = True
 
     @staticmethod
     def prepare() -> None:
-        """Set torch up in this thread: a team of threads would wait for the one that trains again and again."""
+        """Set torch to one thread: more would repeatedly wait for the training process."""
         import torch
 
         torch.set_num_threads(1)
 
     def check(self, spec: RunSpec) -> Checked:
-        """Return what is wrong with settings, or what they come to."""
+        """Return the problem of settings, or their sizes."""
         from attnlab.training import models, tasks
 
         problem = tasks.check(spec)
@@ -79,29 +79,29 @@ class Inspector:
         return Checked(spec, "", total, trainable, data.probe_text, writes_on, not data.vocabulary, data.baselines)
 
     def look(self, spec: RunSpec, step: int, weights: Arrays | None, probe: str, gradients: bool = False) -> Seen:
-        """Return what there is to see at a step; without weights at the first ones, as the seed has them."""
+        """Return the maps at a step; without weights at the first ones, which the seed determines."""
         viewer, weights = self._of(spec), weights if weights is not None else self.first(spec)
         look = viewer.look(step, weights, probe)
         slopes, note = _slopes(viewer, weights, probe) if gradients else ((), "")
         return Seen(spec, probe, look, entropies(look.maps), slopes, note)
 
     def examples(self, spec: RunSpec, weights: Arrays | None, n: int) -> "tuple[Written, ...]":
-        """Return what the model makes of some held-out examples."""
+        """Return the model's predictions for some held-out examples."""
         return self._of(spec).examples(weights if weights is not None else self.first(spec), n)
 
     def text(self, spec: RunSpec, weights: Arrays | None, prompt: str, n: int, heat: tuple[float, int, int]) -> str:
-        """Return what the model writes on from a prompt; ``heat`` is temperature, top-k and seed."""
+        """Return the model's continuation of a prompt; ``heat`` is temperature, top-k and seed."""
         viewer = self._of(spec)
         n = min(n, 2 * viewer.data.longest)
         return viewer.text(weights if weights is not None else self.first(spec), prompt, n, *heat)
 
     def course(self, spec: RunSpec, moments: Sequence[Moment], probe: str) -> dict[int, NDArray[np.float64]]:
-        """Return how sharp each head is at some moments, by step."""
+        """Return the entropy of each head at some moments, by step."""
         viewer = self._of(spec)
         return {m.step: entropies(viewer.look(m.step, m.weights, probe).maps) for m in moments if not self._left}
 
     def marks(self, spec: RunSpec, moments: Sequence[Moment], probe: str, curve: "Curve") -> tuple[Mark, ...]:
-        """Return the marks that suggest themselves."""
+        """Return the suggested marks."""
         from attnlab.training.marks import loss_drops, sharp_heads
 
         viewer = self._of(spec)
@@ -110,7 +110,7 @@ class Inspector:
         return (*loss_drops(*curve), *sharp_heads(looks))
 
     def first(self, spec: RunSpec) -> Arrays:
-        """Return the weights that a run begins with."""
+        """Return the initial weights of a run."""
         from attnlab.training.first_weights import first_weights
 
         if self._first is None or self._first[0] != spec:
@@ -126,7 +126,7 @@ class Inspector:
 
 
 def _slopes(viewer: "Viewer", weights: Arrays, probe: str) -> "tuple[tuple[LayerMaps, ...], str]":
-    """Return the gradients, or none and the reason: the maps can be seen all the same."""
+    """Return the gradients, or none and the reason: the maps can be shown without them."""
     try:
         return viewer.gradients(weights, probe), ""
     except TrainingError as error:
@@ -150,7 +150,7 @@ def entropies(maps: "Sequence[LayerMaps]") -> NDArray[np.float64]:
 
 
 def spread(moments: Sequence[Moment], most: int) -> list[Moment]:
-    """Return at most so many moments, evenly among all, the first and the last with them."""
+    """Return at most this many moments, evenly spaced, with the first and the last."""
     if len(moments) <= most:
         return list(moments)
     return [moments[i] for i in np.linspace(0, len(moments) - 1, most).round().astype(int).tolist()]

@@ -1,4 +1,4 @@
-"""A layer on its way between a training and the playground, as values: what the worker makes of it, no widget."""
+"""A layer moved between a training and the playground, as values; used by the worker, without widgets."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
 
 MORE_STEPS = 0.25
-"""How many more steps, of those it had, a run that is at its end is given to go on with edited weights."""
+"""The share of its steps by which a finished run is extended to continue with edited weights."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Origin:
-    """Where what is open in the playground comes from: a layer of a run at a step, read for a probe.
+    """The source of the open experiment: a layer of a run at a step, with a probe.
 
     ``weights`` are those of the whole model; ``head`` is the one in view, −1 for all.
     """
@@ -34,7 +34,7 @@ class Origin:
 
     @property
     def title(self) -> str:
-        """What it is called in the playground."""
+        """Its title in the playground."""
         from attnlab.training.tasks import TASKS
 
         return f"{TASKS[self.spec.task].title} · {self.layer} · step {self.step:,}"
@@ -42,7 +42,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Opened:
-    """A layer as an experiment, with where it comes from."""
+    """A layer as an experiment, with its origin."""
 
     origin: Origin
     experiment: "Experiment"
@@ -50,7 +50,7 @@ class Opened:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sent:
-    """The weights of the whole model to go on with; from a checkpoint where no process waits for them."""
+    """The weights of the whole model to continue with; with a checkpoint if no process waits for them."""
 
     origin: Origin
     weights: Arrays
@@ -66,9 +66,9 @@ def opened(made: "Callable[[Arrays], Origin]", spec: RunSpec, weights: Arrays | 
 
 
 def sent(origin: Origin, experiment: "Experiment", stands: bool) -> Sent:
-    """Return the weights with those of an experiment, and unless the process stands there, what goes on from them.
+    """Return the weights with those of an experiment; unless the process still waits there, with a checkpoint.
 
-    The optimiser begins anew then: what it knew at that step is not kept.
+    The optimiser then starts anew: its state at that step is not stored.
     """
     from attnlab.training.look import Viewer
     from attnlab.training.trainer import Trainer
@@ -83,6 +83,6 @@ def sent(origin: Origin, experiment: "Experiment", stands: bool) -> Sent:
 
 
 def longer(spec: RunSpec, step: int) -> RunSpec:
-    """Return settings with steps left after one."""
+    """Return settings with steps left after this one."""
     steps = step + max(1, int(spec.train.steps * MORE_STEPS))
     return spec if step < spec.train.steps else replace(spec, train=replace(spec.train, steps=steps))

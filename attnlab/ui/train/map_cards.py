@@ -1,4 +1,4 @@
-"""Where the small maps of all layers and heads lie: in cards, a line or more for each layer. Arithmetic alone."""
+"""Layout of the small maps of all layers and heads: in cards, one or more lines per layer. Arithmetic only."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,16 +9,16 @@ from attnlab.figures.layout import Grid
 from attnlab.ui.base.theme import px
 
 GAP, PAD, HEAD = 14, 10, 28
-"""Pixels at 100 % between cards, inside of them, and of the line with their titles."""
+"""Pixels at 100 % between cards, inside them, and of the line with their titles."""
 LEAST, MOST, LARGEST_CELL = 128, 520, 26
 """Narrowest and widest card, and the largest cell, in pixels at 100 %."""
 LEAST_SMALL, SMALL_CELL = 112, 5
-"""Narrowest card where cells are no smaller than this."""
+"""Narrowest card whose cells are no smaller than this."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a layer has to show: heads, rows, columns, and the pixels that its tokens take at the left and above."""
+    """The size of a layer's maps: heads, rows, columns, and the pixels for its tokens at the left and above."""
 
     heads: int
     rows: int
@@ -29,7 +29,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One map's place: which layer and head, the card's rectangle, and the grid of its cells."""
+    """One map's layer and head, its card's rectangle, and the grid of its cells."""
 
     layer: int
     head: int
@@ -38,7 +38,7 @@ class Card:
 
 
 def place_cards(shapes: Sequence[Shape], width: int) -> tuple[tuple[Card, ...], int]:
-    """Return a card for each head of each layer in a width, and the height that all of them take."""
+    """Return a card for each head of each layer in a width, and their total height."""
     cards: list[Card] = []
     y = 0
     for group in _lines(shapes):
@@ -54,7 +54,7 @@ def place_cards(shapes: Sequence[Shape], width: int) -> tuple[tuple[Card, ...], 
 
 
 def _lines(shapes: Sequence[Shape]) -> list[list[tuple[int, int]]]:
-    """Return which maps share lines: those of a layer, or all of them where no layer has more than one."""
+    """Return which maps share lines: those of a layer, or all of them if no layer has more than one."""
     each = [[(layer, head) for head in range(shape.heads)] for layer, shape in enumerate(shapes)]
     if all(shape.heads == 1 for shape in shapes):
         return [[pair for layer in each for pair in layer]] if each else []
@@ -67,7 +67,7 @@ def _least(shape: Shape) -> int:
 
 
 def _per_line(count: int, width: int, least: int) -> int:
-    """Return how many cards stand side by side: as many as fit, spread evenly over the lines."""
+    """Return the number of cards per line: as many as fit, spread evenly over the lines."""
     fit = max(1, min(count, (width + px(GAP)) // (least + px(GAP))))
     return -(-count // -(-count // fit))
 

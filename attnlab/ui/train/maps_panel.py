@@ -1,4 +1,4 @@
-"""The middle: the probe and the maps of all layers and heads, one large when clicked, and how sharp they get."""
+"""The middle: the probe and the maps of all layers and heads, one large when clicked, and the heads' entropies."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -33,21 +33,21 @@ from attnlab.ui.widgets.fields.undo_fields import TextField
 from attnlab.ui.widgets.maps.map_sheet import MapSheet
 
 HEADS = ("query", "key", "value", "attention", "neutral", "accent")
-"""Colours of heads' curves, over and over."""
+"""Colours of the heads' curves, repeated."""
 FIRST = "Computing the first maps…"
-NONE = "This model has no attention: all that it knows of the source is one vector. There is no map to show."
+NONE = "This model has no attention: its decoder sees the source as one vector. There is no map to show."
 
 ABOUT = {
-    "encoder": "How the source looks at itself",
-    "decoder": "How what is written looks at what was written before",
-    "cross": "How what is written looks at the source",
+    "encoder": "Attention from source to source",
+    "decoder": "Attention from each output to the outputs before it",
+    "cross": "Attention from the outputs to the source",
 }
 POINT = "Point at a cell, or click it to hold it"
 
 
 @guarded
 class MapsPanel(QWidget):
-    """Shows what was seen; asks for another probe, for gradients, and for the step that was pressed in the chart."""
+    """Shows a moment; requests another probe, gradients, and the step that was pressed in the chart."""
 
     probe_changed = Signal(str)
     gradients_wanted = Signal(bool)
@@ -61,9 +61,9 @@ class MapsPanel(QWidget):
         self.setProperty("ground", "ground")
         self.probe, self.step, self.pointed, self.wrong = TextField(), QLabel(), ElidedLabel(), QLabel()
         self.gradients = QPushButton("gradients")
-        self.groups, self._group = Segments("Layers that are shown"), dict[tuple[str, str, int], str]()
+        self.groups, self._group = Segments("Visible layers"), dict[tuple[str, str, int], str]()
         self.view, self.sheet = MapsView(), MapSheet()
-        self.chart = ChartCard("How sharp each head is (entropy, nats)")
+        self.chart = ChartCard("Entropy of each head (nats)")
         self.none = QLabel(FIRST)
         self._title = QLabel("Attention of")
         self._sheet_title, self._sheet_cell, self.back = QLabel(), ElidedLabel(), QPushButton("All maps")
@@ -91,19 +91,19 @@ class MapsPanel(QWidget):
     def _dress(self) -> None:
         self._title.setProperty("role", "title")
         self.probe.setAccessibleName("Probe")
-        self.probe.setToolTip("The sentence whose maps are shown; type another one")
+        self.probe.setToolTip("The sentence for these maps; type another one")
         self.gradients.setCheckable(True)
         self.gradients.setProperty("small", "true")
         self.gradients.setEnabled(False)
         self.gradients.setAccessibleName("Gradients of the weights")
-        self.gradients.setToolTip("Show by how much the loss would rise with each attention weight")
+        self.gradients.setToolTip("Show the gradient of the loss with respect to each attention weight")
         self.step.setProperty("role", "muted")
-        self.step.setAccessibleName("Step that is shown")
+        self.step.setAccessibleName("Step shown")
         self.pointed.setProperty("role", "muted")
         self.wrong.setProperty("role", "error")
         self.wrong.setTextFormat(Qt.TextFormat.PlainText)
         self.wrong.setWordWrap(True)
-        self.wrong.setAccessibleName("What is wrong with the probe")
+        self.wrong.setAccessibleName("Message about the probe")
         self.wrong.hide()
         self.none.setWordWrap(True)
         self.none.setContentsMargins(4, 0, 4, 0)
@@ -146,7 +146,7 @@ class MapsPanel(QWidget):
         self.column.addWidget(self.groups)
         self.column.addWidget(self.view)
         card = QVBoxLayout()
-        card.setContentsMargins(4, 0, 4, 0)  # under the cards, which leave as much to their shadows
+        card.setContentsMargins(4, 0, 4, 0)  # aligned with the cards, which leave this much for their shadows
         card.addWidget(self.chart)
         self.column.addLayout(card)
         self.column.addStretch(1)
@@ -168,7 +168,7 @@ class MapsPanel(QWidget):
         return page
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours, and the present size of type."""
+        """Apply a theme's colours and the current font size."""
         for part in (self.view, self.sheet, self.chart, self.groups):
             part.set_palette(palette)
         for label in (self._title, self._sheet_title):
@@ -179,7 +179,7 @@ class MapsPanel(QWidget):
 
     @property
     def seen(self) -> Seen | None:
-        """What is drawn."""
+        """The moment shown."""
         return self._seen
 
     def show_seen(self, seen: Seen) -> None:
@@ -197,13 +197,13 @@ class MapsPanel(QWidget):
         if not typing and self.probe.text() != seen.probe:
             self.probe.setText(seen.probe)
             self.probe.setCursorPosition(0)
-        if seen.note or self.probe.text() == seen.probe:  # what is half typed may still be wrong
+        if seen.note or self.probe.text() == seen.probe:  # an unfinished probe may still be wrong
             self.say(seen.note)
         if self._large is not None:
             self._show_large()
 
     def _show_groups(self, seen: Seen) -> str:
-        """Offer the groups that there are, where there are several, and return that which was chosen for the run."""
+        """Offer the groups of layers, if there are several, and return the one chosen for the run."""
         names = list(dict.fromkeys(group_of(each.layer) for each in seen.look.maps))
         choices = [Choice("", "All", "The maps of all layers")]
         choices += [Choice(name, name.capitalize(), ABOUT.get(name, "")) for name in names]
@@ -225,7 +225,7 @@ class MapsPanel(QWidget):
             self.show_seen(self._seen)
 
     def show_course(self, steps: NDArray[np.float64], entropies: NDArray[np.float64], end: float) -> None:
-        """Show how sharp each head [n, heads] was at some steps [n], of ``end`` in all."""
+        """Show the entropy of each head [n, heads] at some steps [n], of ``end`` in all."""
         names: Sequence[str] = titles_of(self._seen.look.maps) if self._seen is not None else ()
         if len(names) != entropies.shape[1]:
             names = [f"head {i}" for i in range(entropies.shape[1])]
@@ -233,7 +233,7 @@ class MapsPanel(QWidget):
         self.chart.chart.show_lines(lines, x_end=end)
 
     def say(self, sentence: str) -> None:
-        """Say what is wrong with the probe that is typed; "" if nothing is."""
+        """Show the problem of the typed probe; "" if there is none."""
         self.wrong.setText(sentence)
         self.wrong.setVisible(bool(sentence))
         if (self.probe.property("wrong") == "true") != bool(sentence):
@@ -241,13 +241,13 @@ class MapsPanel(QWidget):
             self.probe.style().polish(self.probe)
 
     def focus_probe(self) -> None:
-        """Let the probe be typed."""
+        """Move keyboard focus to the probe."""
         self.probe.setFocus()
         self.probe.selectAll()
 
     @Slot(int)
     def open_map(self, index: int) -> None:
-        """Show one map alone, large."""
+        """Show one map large."""
         self._large, self._pinned = index, None
         self._sheet_cell.setText(POINT)
         self._show_large()
@@ -264,12 +264,12 @@ class MapsPanel(QWidget):
 
     @property
     def large(self) -> int | None:
-        """Which map is shown alone."""
+        """The index of the large map."""
         return self._large
 
     @property
     def told(self) -> str:
-        """What is said of the cell that is pointed at, or of that which is held."""
+        """The text about the pointed or held cell."""
         return self._sheet_cell.text() if self._large is not None else self.pointed.text()
 
     def _show_large(self) -> None:

@@ -1,4 +1,4 @@
-"""The maps of all layers and heads, each in a card with its tokens: what stays is kept as a picture, cells are not."""
+"""The maps of all layers and heads, each in a card with its tokens: static parts are cached, cells are not."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from attnlab.training.look import LayerMaps
 
 WIDEST_LABEL = 40
-"""Pixels at 100 % that tokens take at most beside and above a small map."""
+"""The most pixels at 100 % for tokens beside and above a small map."""
 
 
 @guarded
 class MapsView(PointedMaps):
-    """Shows maps; ``map_opened`` says which one is wanted large."""
+    """Shows maps; ``map_opened`` carries the one to be shown large."""
 
     map_opened = Signal(int)
 
@@ -59,28 +59,28 @@ class MapsView(PointedMaps):
 
     @property
     def data(self) -> tuple[MapData, ...]:
-        """What is shown: one map [1, rows, columns] for each card."""
+        """One map [1, rows, columns] for each card."""
         return self._data
 
     @property
     def titles(self) -> tuple[str, ...]:
-        """What the cards are called."""
+        """The titles of the cards."""
         return self._titles
 
     @property
     def cards(self) -> tuple[Card, ...]:
-        """Where the cards lie."""
+        """The layout of the cards."""
         return self._cards
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours, and the present size of type."""
+        """Apply a theme's colours and the current font size."""
         self._labels = ()
         super().set_palette(palette)
 
     def show_maps(self, layers: Sequence["LayerMaps"], kind: str = "probability", group: str = "") -> None:
-        """Show the maps of some layers, or of those of a group such as "cross" alone, all on one scale.
+        """Show the maps of some layers, or only those of a group such as "cross", all on one scale.
 
-        A card's layer counts all of them. Only other tokens or sizes lay the cards out anew.
+        A card's layer counts all of them. Only new tokens or sizes change the layout.
         """
         limit = max((limit_of(each.weights, kind, each.hidden) for each in layers), default=1.0)
         self._places = tuple(place for place, each in enumerate(layers) if group in ("", group_of(each.layer)))
@@ -103,7 +103,7 @@ class MapsView(PointedMaps):
         self.update()
 
     def cell_text(self, cell: MapCell) -> str:
-        """Return which token looks at which in a cell, and its exact number."""
+        """Return a cell's query and key tokens, and its exact number."""
         index, row, column = cell
         return cell_told(self._data[index], (0, row, column))
 
@@ -116,11 +116,11 @@ class MapsView(PointedMaps):
         return None
 
     def tool_tip(self, at: QPointF) -> str:
-        """Return what the tool tip says at a point."""
+        """Return the tool tip at a point."""
         cell = self.cell_at(at)
         if cell is not None:
             return f"{self._titles[cell[0]]}\n{self.cell_text(cell)}"
-        return "Click: this map alone" if self._card_at(at) is not None else ""
+        return "Click to show this map large" if self._card_at(at) is not None else ""
 
     def _card_at(self, at: QPointF) -> int | None:
         return next((i for i, card in enumerate(self._cards) if card.rect.contains(at.toPoint())), None)
@@ -133,7 +133,7 @@ class MapsView(PointedMaps):
         super()._arrange()
 
     def _drawn(self) -> QPixmap:
-        """Return ground, cards, titles and tokens."""
+        """Return the picture of background, cards, titles and tokens."""
         p, picture = self._palette, self._blank(self._palette.ground)
         painter = QPainter(picture)
         for card, data, title in zip(self._cards, self._data, self._titles, strict=True):
@@ -149,7 +149,7 @@ class MapsView(PointedMaps):
             painter.setPen(QColor(p.ink))
             pen, left = Pen(painter, font("caption_strong")), card.rect.x() + px(PAD) + px(14)
             room = card.rect.right() - left - px(6)
-            short = title if pen.width(title) <= room else title.replace("head ", "")  # the number says which
+            short = title if pen.width(title) <= room else title.replace("head ", "")  # the number is enough
             pen.draw(left, middle, pen.elided(short, room))
             draw_labels(painter, card.grid, data, p, font("tiny", 0.9), (None, None))
         painter.end()
@@ -166,8 +166,8 @@ class MapsView(PointedMaps):
     def heightForWidth(self, width: int) -> int:
         """Return the height of all cards in a width.
 
-        Set as a fixed height when resized, it would let a scroll bar come and go for ever: in the width that the bar
-        leaves, the maps are smaller and need no bar. Scroll areas allow for this height.
+        Set as a fixed height when resized, it would make a scroll bar appear and disappear for ever: beside the bar
+        the maps are smaller and need none. Scroll areas allow for this height.
         """
         return place_cards(self._shapes, width - 2 * _EDGE)[1] + 2 * _EDGE
 
@@ -175,7 +175,7 @@ class MapsView(PointedMaps):
         heads = max((shape.heads for shape in self._shapes), default=1)
         ways = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Up: -heads, Qt.Key.Key_Down: heads}
         way = ways.get(Qt.Key(event.key()))
-        if not self._ringed:  # the keys are the time line's until somebody comes by Tab
+        if not self._ringed:  # the keys belong to the time line until Tab moves focus here
             super().keyPressEvent(event)
         elif way is not None:
             self._focus = min(max(self._focus + way, 0), max(len(self._data) - 1, 0))
@@ -218,12 +218,12 @@ _EDGE = 4
 
 
 def group_of(layer: str) -> str:
-    """Return what a layer's name begins with: "encoder", "decoder", "cross"."""
+    """Return the first word of a layer's name: "encoder", "decoder", "cross"."""
     return layer.split(" ")[0]
 
 
 def titles_of(layers: Sequence["LayerMaps"]) -> tuple[str, ...]:
-    """Return what the heads of all layers are called, layer by layer."""
+    """Return the titles of all heads, layer by layer."""
     return tuple(
         f"{each.layer[:1].upper()}{each.layer[1:]}" + (f" · head {head}" if len(each.weights) > 1 else "")
         for each in layers
@@ -237,14 +237,14 @@ def _moved(card: Card, shift: QPoint) -> Card:
 
 
 def _tokens(layer: "LayerMaps") -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the tokens of rows and columns; blanks and ends of lines as signs that can be seen."""
+    """Return the tokens of rows and columns; white space as visible signs."""
     seen = {" ": "␣", "\n": "↵", "\t": "⇥"}
     query, key = layer.query_tokens, layer.key_tokens
     return tuple(seen.get(token, token) for token in query), tuple(seen.get(token, token) for token in key)
 
 
 def _shape(layer: "LayerMaps") -> Shape:
-    """Return the sizes of a layer's maps, with as much room for tokens as they need and may have."""
+    """Return the sizes of a layer's maps, with the width for tokens that they need, up to the maximum."""
     metrics = QFontMetricsF(font("tiny", 0.9))
     heads, rows, columns = layer.weights.shape
     down, across = _tokens(layer)

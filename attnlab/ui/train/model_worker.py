@@ -1,4 +1,4 @@
-"""Background work on the models of a training: only the newest job of each kind, the most urgent kind first."""
+"""Background work on a training's models: only the newest job of each kind, the most urgent kind first."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from attnlab.ui.base.jobs import Job, Lane, run
 T = TypeVar("T")
 
 SHARE, REST_S = 0.2, 0.1
-"""How much of the time patient work may take while other work comes, and after how many seconds none does any more."""
+"""The largest share of the time for patient jobs while others come, and the seconds after which they get none."""
 
 
 class Urgency:
@@ -88,7 +88,7 @@ class ModelWorker:
         )
 
     def waits(self, kind: str) -> bool:
-        """Whether a job of a kind waits, is being done, or its result is still to be told."""
+        """Whether a job of a kind waits, runs, or has a result to deliver."""
         return kind in self._newest and not self._newest[kind].done
 
     def stop(self) -> None:

@@ -1,4 +1,4 @@
-"""What a bar has no room for: parts get less or none one after the other, and the buttons among them go into a menu."""
+"""Fits the parts of a bar to its width: parts shrink or disappear in order, and hidden buttons move into a menu."""
 
 from collections.abc import Mapping, Sequence
 from typing import cast
@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QToolButton, QWid
 
 
 class Overflow(QToolButton):
-    """Stands in a row while buttons of it are left out, and offers those."""
+    """A button that appears in a bar while buttons of it are hidden, and offers those in a menu."""
 
     def __init__(self, row: QHBoxLayout) -> None:
         super().__init__()
@@ -16,7 +16,7 @@ class Overflow(QToolButton):
         self.left_out: tuple[QPushButton, ...] = ()
         self.setText("⋯")
         self.setAccessibleName("More")
-        self.setToolTip("What there is no room for")
+        self.setToolTip("More buttons")
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.setMenu(QMenu(self))
         self.menu().setToolTipsVisible(True)
@@ -26,10 +26,10 @@ class Overflow(QToolButton):
     def fit(
         self, width: int, rooms: Mapping[QWidget, int], folds: Sequence[tuple[QWidget, int]]
     ) -> Mapping[QWidget, int]:
-        """Take as few of the folds as a width allows, the first ones first; return which part has how much room.
+        """Apply as few of the folds as the width requires, in order; return the width of each part.
 
-        ``rooms`` says how much each part of the row asks for, and a fold how much a part has after it, in pixels. What
-        has none is hidden.
+        ``rooms`` holds the width that each part needs, and a fold the reduced width of a part, in pixels. A part of
+        width 0 is hidden.
         """
         left = dict(rooms)
         for part, room in folds:
@@ -43,7 +43,7 @@ class Overflow(QToolButton):
         return left
 
     def _needed(self, rooms: Mapping[QWidget, int]) -> int:
-        """Return how wide the row is; where a button is left out, this one is in it."""
+        """Return the width of the bar; if a button is hidden, it includes this one."""
         shown = [room for room in rooms.values() if room]
         if any(not room and isinstance(part, QPushButton) for part, room in rooms.items()):
             shown.append(self.sizeHint().width())
@@ -58,7 +58,7 @@ class Overflow(QToolButton):
         menu.clear()
         for button in self.left_out:
             if (choices := cast(QMenu | None, button.menu())) is not None:
-                choices.aboutToShow.emit()  # so that they say what can be done now
+                choices.aboutToShow.emit()  # so that they update their state
                 within = menu.addMenu(button.text())
                 within.addActions(choices.actions())
                 action = within.menuAction()

@@ -1,4 +1,4 @@
-"""Where the panels of the training lie: settings, maps and curves side by side, or the curves below the maps."""
+"""Layout of the training's panels: settings, maps and curves side by side, or the curves below the maps."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
@@ -10,13 +10,13 @@ from attnlab.ui.train.maps_panel import MapsPanel
 from attnlab.ui.train.settings_panel import SettingsPanel
 
 LEFT, NARROW_LEFT, RIGHT = 292, 240, 330
-"""Widths of the panels at the sides, in pixels at 100 %; the left one where all is narrow."""
+"""Widths of the panels at the sides, in pixels at 100 %; and of the left one in a narrow window."""
 WIDE = 1000
-"""Narrower than this, in pixels at 100 %, curves lie below the maps."""
+"""In a window narrower than this, in pixels at 100 %, curves are below the maps."""
 
 
 class PanelLayout:
-    """Owns the splitter ``body`` and the right panel, and folds them by the width that there is."""
+    """Owns the splitter ``body`` and the right panel, and arranges them for the width."""
 
     def __init__(self, header: ControlBar, settings: SettingsPanel, maps: MapsPanel, side: QWidget) -> None:
         self._header, self._settings, self._maps, self.side = header, settings, maps, side
@@ -31,9 +31,9 @@ class PanelLayout:
             self.body.setStretchFactor(place, int(part is maps))
 
     def arrange(self, width: int | None = None) -> None:
-        """Lay the panels out for a width, or for the present one; only what is narrow anew, or of another type, moves.
+        """Lay the panels out for a width, or for the current one; only a change of narrow or font size moves them.
 
-        The first time, and whenever narrow becomes wide or wide narrow, the settings are shown.
+        The settings are shown the first time, and whenever narrow changes to wide or back.
         """
         self._width = self._width if width is None else width
         narrow = self._width < px(WIDE)
@@ -56,13 +56,13 @@ class PanelLayout:
         self.body.setSizes([left, max(self._width - left - right, px(200)), right])
 
     def make_room_for_maps(self) -> None:
-        """Where it is narrow, put the settings away."""
+        """Hide the settings if the window is narrow."""
         if self.narrow:
             self._header.settings.setChecked(False)
 
 
 def right_panel(curves: QWidget, written: QWidget, text: QWidget) -> QWidget:
-    """Return what stands on the right, from above: curves, what is expected and predicted, what the model writes."""
+    """Return the right panel, from above: curves, expected and predicted tokens, the model's text."""
     side = QWidget()
     side.setProperty("ground", "surface")
     column = QVBoxLayout(side)

@@ -1,4 +1,4 @@
-"""What was expected beside what the model predicts, token by token: what is wrong is underlined."""
+"""Expected tokens beside the model's predictions: wrong ones are underlined."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, plain_tip, px
 
 SPACE, GAP, HEAD = 4, 12, 18
-"""Pixels at 100 % between two tokens, between two columns, and of the line with the heads."""
+"""Pixels at 100 % between two tokens, between two columns, and of the line with the headings."""
 
 
 @dataclass(frozen=True, slots=True)
 class PredictionRow:
-    """One example: what was read, what was expected and what was predicted, "" where nothing is asked.
+    """One example: source, expected and predicted tokens, "" where nothing is asked.
 
-    Where it is not ``exact``, as of numbers, nothing is right or wrong, but near or far.
+    If it is not ``exact``, as for numbers, predictions are not right or wrong, but near or far.
     """
 
     source: tuple[str, ...]
@@ -30,12 +30,12 @@ class PredictionRow:
 
     @property
     def gap(self) -> int:
-        """Pixels between two tokens: none within a text, whose blanks are tokens."""
+        """Pixels between two tokens: none within a text, whose spaces are tokens."""
         return 0 if " " in self.expected else px(SPACE)
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
-        """What was asked and what came, place by place, where something was asked."""
+        """The expected and predicted tokens at each place where one was asked for."""
         longest = max(len(self.expected), len(self.predicted))
         expected = self.expected + ("",) * (longest - len(self.expected))
         predicted = self.predicted + ("",) * (longest - len(self.predicted))
@@ -44,9 +44,9 @@ class PredictionRow:
 
 @guarded
 class PredictionsPanel(QWidget):
-    """Shows rows of tokens under heads: what was asked and the expected muted, the predicted in ink at the right.
+    """Shows rows of tokens under headings: source and expected muted, predicted in ink at the right.
 
-    Where there is no room for three columns, what was asked stands in a line of its own above the other two.
+    If three columns do not fit, the source is on a line of its own above the other two.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -58,11 +58,11 @@ class PredictionsPanel(QWidget):
 
     @property
     def rows(self) -> tuple[PredictionRow, ...]:
-        """What is shown."""
+        """The rows shown."""
         return self._rows
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours, and the present size of type."""
+        """Apply a theme's colours and the current font size."""
         self._palette = palette
         self._settle()
         self.updateGeometry()
@@ -80,13 +80,13 @@ class PredictionsPanel(QWidget):
 
     @property
     def heads(self) -> tuple[str, ...]:
-        """What stands above the columns."""
+        """The headings of the columns."""
         if not self._rows:
             return ()
         return ("asked", "expected", "predicted") if self._asks and not self._stacked else ("expected", "predicted")
 
     def tool_tip(self, at: QPointF) -> str:
-        """Return what the tool tip says at a point: the whole of a row."""
+        """Return the tool tip at a point: the whole row."""
         index = int((at.y() - px(HEAD)) // self._height())
         if at.y() < px(HEAD) or not 0 <= index < len(self._rows):
             return ""
@@ -100,11 +100,11 @@ class PredictionsPanel(QWidget):
 
     @property
     def _stacked(self) -> bool:
-        """Whether what was asked stands above: three columns would cut most of what is shown."""
+        """Whether the source is on a line above: three columns would cut off most of it."""
         return self._asks and self._needs > self.width()
 
     def _settle(self) -> None:
-        """Find out how wide three columns would have to be, with half of a long one left out at most."""
+        """Compute the width that three columns need, with at most half of a long one left out."""
         measure = QFontMetricsF(font("text")).horizontalAdvance
         wide = [[_width(part, row.gap, measure) for part in _columns(row)] for row in self._rows]
         needs = sum(max(column) for column in zip(*wide, strict=True)) + 2 * px(GAP) if wide else 0.0
@@ -146,7 +146,7 @@ class PredictionsPanel(QWidget):
         painter.end()
 
     def _places(self) -> list[tuple[float, float]]:
-        """Return left edge and width of each column; what was asked comes first, the whole width where it is above."""
+        """Return left edge and width of each column; the source first, with the whole width if it is above."""
         wide, gap = float(self.width()), px(GAP)
         if not self._asks:
             return [(0.0, wide), *_shared(wide, 2, gap)]
@@ -176,12 +176,12 @@ class PredictionsPanel(QWidget):
 
 
 def _columns(row: PredictionRow) -> tuple[list[str], list[str], list[str]]:
-    """Return the tokens asked, expected and predicted."""
+    """Return the tokens of source, expected and predicted."""
     return list(row.source), [e for e, _ in row.pairs], [p or "∅" for _, p in row.pairs]
 
 
 def _shared(width: float, columns: int, gap: int) -> list[tuple[float, float]]:
-    """Return left edge and width of columns that are as wide as each other."""
+    """Return left edge and width of columns of equal width."""
     each = (width - (columns - 1) * gap) / columns
     return [(i * (each + gap), each) for i in range(columns)]
 
@@ -197,9 +197,9 @@ def _draw(pen: Pen, x: float, middle: float, tokens: Sequence[str], gap: int) ->
 
 
 def _fitting(tokens: Sequence[str], width: float, gap: int, pen: Pen) -> list[tuple[str, int]]:
-    """Return the tokens that fit, each with its place; where not all do, … of place −1 stands for those in the middle.
+    """Return the tokens that fit, each with its place; if not all do, … of place −1 stands for those in the middle.
 
-    The first and the last are taken by turns: both ends of a row tell most.
+    Tokens are taken from both ends in turn: the ends of a row are the most informative.
     """
     if _width(tokens, gap, pen.width) <= width:
         return [(token, place) for place, token in enumerate(tokens)]
@@ -220,6 +220,6 @@ def _joined(tokens: Sequence[str]) -> str:
 
 def _told(row: PredictionRow) -> str:
     wrong = sum(e != p for e, p in row.pairs)
-    verdict = (f"{wrong} wrong" if wrong else "all right") if row.exact else ""
+    verdict = (f"{wrong} wrong" if wrong else "all correct") if row.exact else ""
     expected, predicted = map(_joined, zip(*row.pairs, strict=True)) if row.pairs else ("", "")
     return f"expected: {expected}\npredicted: {predicted}\n{verdict}".rstrip()

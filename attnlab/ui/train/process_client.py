@@ -1,4 +1,4 @@
-"""The process that trains, as a window holds it: begun, commanded, listened to on a timer, and asked for weights."""
+"""The window's side of the training process: starts it, sends commands, polls it on a timer, and requests weights."""
 
 from collections import deque
 from typing import TYPE_CHECKING
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from attnlab.training.process import TrainingProcess
 
 FRAME_MS, HIDDEN_MS = 16, 200
-"""How often the process is listened to: while one looks, twice as often as it tells anything, so that no two pictures
-come at once; and while the workspace is hidden."""
+"""How often the process is polled: while visible, twice as often as it reports, so that no two pictures come at once;
+and while the workspace is hidden."""
 SPEED_OVER = 60
-"""Messages over which the speed is measured."""
+"""The number of messages over which the speed is measured."""
 
 
 class ProcessClient(QObject):
-    """Owns the process, if there is one, and the timer. Nothing here ever waits but ``end``.
+    """Owns the process, if there is one, and the timer. Only ``end`` ever blocks.
 
-    ``heard`` carries what was said since the last time, ``left`` the last message once the process is over.
+    ``heard`` carries the messages since the last poll, ``left`` the last message once the process is over.
     """
 
     heard = Signal(object)
@@ -38,19 +38,19 @@ class ProcessClient(QObject):
 
     @property
     def alive(self) -> bool:
-        """Whether the process is there."""
+        """Whether the process exists."""
         return self.process is not None
 
     @property
     def speed(self) -> float:
-        """Steps a second of late; 0 while that is not known."""
+        """Recent steps per second; 0 while unknown."""
         if len(self._pace) < 2:
             return 0.0
         (start, first), (end, last) = self._pace[0], self._pace[-1]
         return (last - first) / (end - start) if end > start else 0.0
 
     def begin(self, run: Run, checkpoint: Checkpoint | None) -> None:
-        """Start a process for a run, from its beginning or from what was kept of it."""
+        """Start a process for a run, from its beginning or from a checkpoint."""
         from attnlab.training.process import TrainingProcess
 
         self._wanting = False
@@ -61,27 +61,27 @@ class ProcessClient(QObject):
         self._timer.start()
 
     def send(self, command: Command) -> None:
-        """Command the process; where there is none, nobody."""
+        """Send a command to the process, if there is one."""
         if self.process is not None:
             self.process.send(command)
 
     def want(self) -> None:
-        """Ask for the newest weights, if none are on their way."""
+        """Request the newest weights, unless they are on their way."""
         if self.alive and not self._wanting:
             self._wanting = True
             self.send(Want())
 
     def watch(self, watched: bool) -> None:
-        """Listen as often as pictures come, or while nobody looks but now and then."""
+        """Poll at the rate of pictures, or rarely while the workspace is hidden."""
         self._timer.setInterval(FRAME_MS if watched else HIDDEN_MS)
 
     def stop(self) -> None:
-        """Ask the process to end; that it has comes as ``left``."""
+        """Ask the process to end; ``left`` follows."""
         if self.process is not None:
             self.process.end()
 
     def end(self) -> tuple[Message, ...]:
-        """End the process, wait until it is gone, and return what it said last."""
+        """End the process, wait for it, and return its last messages."""
         self._timer.stop()
         process, self.process = self.process, None
         if process is None:
@@ -94,7 +94,7 @@ class ProcessClient(QObject):
         process = self.process
         if process is None:
             return
-        alive = process.alive  # asked before, or its last words might be missed
+        alive = process.alive  # read before the messages, or the last ones might be missed
         messages = process.poll()
         for message in messages:
             self._note(message)
@@ -112,5 +112,5 @@ class ProcessClient(QObject):
 
 
 def last_word(messages: tuple[Message, ...]) -> Ended | Failed | None:
-    """Return the message that says that the process is over; None where none does."""
+    """Return the message that ends the process; None if there is none."""
     return next((message for message in reversed(messages) if isinstance(message, Ended | Failed)), None)

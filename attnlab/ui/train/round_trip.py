@@ -1,4 +1,4 @@
-"""The way of a layer from a training into the playground, and of its edited weights back into the training."""
+"""Opens a layer of a training in the playground, and sends its edited weights back to the training."""
 
 from functools import partial
 from typing import TYPE_CHECKING, cast
@@ -29,7 +29,7 @@ KINDS = {"open": "opening a layer in the playground", "send": "sending a layer b
 
 
 class RoundTrip(QObject):
-    """Opens the moment that is shown in the playground; opening pauses the training, sending back goes on."""
+    """Opens the visible moment in the playground; opening pauses the training, sending back continues it."""
 
     def __init__(self, workspace: "TrainWorkspace", window: Host, playground: "Playground") -> None:
         super().__init__(workspace)
@@ -48,7 +48,7 @@ class RoundTrip(QObject):
 
     def _place(self) -> None:
         maps, playground = self._workspace.maps, self._playground
-        about = "The training pauses; what is opened has its real inputs, weights and tokens, and can be sent back"
+        about = "The training pauses; the layer opens with its real inputs, weights and tokens, and can be sent back"
         for button in (self.open_button, self.choose_button, self.large_button):
             button.setToolTip(about)
         self.large_button.setText("Open in Playground")
@@ -80,29 +80,29 @@ class RoundTrip(QObject):
         self._show_layer()
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours, and the present size of type."""
+        """Apply a theme's colours and the current font size."""
         self.strip.set_palette(palette)
 
     def close(self) -> None:
-        """End the thread; may be called twice."""
+        """Stop the thread; may be called twice."""
         self._worker.stop()
 
     @property
     def layers(self) -> tuple[str, ...]:
-        """The layers that are shown."""
+        """The visible layers."""
         seen = self._session.inspection.seen
         return tuple(each.layer for each in seen.look.maps) if seen is not None else ()
 
     @property
     def origin(self) -> Origin | None:
-        """Where what is open in the playground comes from; None when from nowhere in a training."""
+        """The origin of the open experiment; None if it did not come from a training."""
         return self._origins.get(self._playground.document.history.current.opening)
 
-    # There
+    # To the playground
 
     @Slot()
     def open_layer(self) -> None:
-        """Open the layer that was looked at last, all of its heads where none was chosen."""
+        """Open the layer of the last view, with all of its heads if none was chosen."""
         large = self._workspace.maps.large
         if large is not None:
             self.open_large()
@@ -111,15 +111,15 @@ class RoundTrip(QObject):
 
     @Slot()
     def open_large(self) -> None:
-        """Open the head whose map is shown alone."""
+        """Open the head whose map is large."""
         cards, large = self._workspace.maps.view.cards, self._workspace.maps.large
         if large is not None:
             self.open(self.layers[cards[large].layer], cards[large].head)
 
     def open(self, layer: str, head: int) -> None:
-        """Open a layer at the moment that is shown with a head of it in view, all of them with head −1.
+        """Open a layer at the visible moment with one head in view, or all with head −1.
 
-        A training that is followed pauses first, so that it goes on from the very weights that are opened.
+        A training that is followed pauses first, so that it continues from exactly these weights.
         """
         session = self._session
         self._wanted = layer, head
@@ -156,11 +156,11 @@ class RoundTrip(QObject):
         self._window.show_workspace(PLAYGROUND.name)
         self._show_strip()
 
-    # And back
+    # Back to the training
 
     @Slot()
     def send_back(self) -> None:
-        """Have the training go on with the weights as they are in the playground now."""
+        """Continue the training with the current weights of the playground."""
         origin = self.origin
         if origin is not None:
             job = partial(sent, origin, self._playground.document.experiment, self._stands(origin))
@@ -168,7 +168,7 @@ class RoundTrip(QObject):
             self.strip.show_sending(True)
 
     def _stands(self, origin: Origin) -> bool:
-        """Whether the process still waits at the very moment that was opened."""
+        """Whether the process still waits at the moment that was opened."""
         run, session = origin.run, self._session
         return run is not None and run is session.run and session.state == "paused" and run.step == origin.step
 
@@ -177,12 +177,12 @@ class RoundTrip(QObject):
         origin, weights, checkpoint = found.origin, found.weights, found.checkpoint
         session = self._session
         if checkpoint is None and not self._stands(origin):
-            self.send_back()  # it has gone on meanwhile
+            self.send_back()  # it has continued meanwhile
             return
         run, kept = origin.run or Run(origin.spec, f"{origin.spec.task}, seed {origin.spec.train.seed}"), ""
         if checkpoint is not None:
             if run.step > origin.step:
-                kept = f" What came after it is kept as “{run.name}”."
+                kept = f" The steps after it are kept as “{run.name}”."
                 run = run.branch(origin.step)
             run.spec = longer(run.spec, origin.step)
             session.go_on_from(run, checkpoint)
@@ -193,11 +193,11 @@ class RoundTrip(QObject):
             session.start()
         self._record(run, origin, weights)
         self._window.show_workspace(TRAIN)
-        told = f"On from step {origin.step:,} with your {origin.layer}.{kept}"
+        told = f"Continued from step {origin.step:,} with your {origin.layer}.{kept}"
         self._workspace.footer.show_message(told, wrong=False)
 
     def _record(self, run: Run, origin: Origin, weights: Arrays) -> None:
-        """Put the edited weights into the place of the moment, with a mark."""
+        """Replace the moment's weights with the edited ones, and mark it."""
         loss = float(run.losses[-1]) if len(run.losses) else np.nan
         run.recorder.add(Moment(origin.step, weights, loss))
         run.weights, run.weights_step = weights, origin.step
@@ -206,7 +206,7 @@ class RoundTrip(QObject):
         self._session.marked.emit()
         self._session.look()
 
-    # What is told
+    # Showing the state
 
     def _refuse(self, sentence: str) -> None:
         self.strip.show_sending(False)

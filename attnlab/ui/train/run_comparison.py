@@ -1,4 +1,4 @@
-"""Two runs side by side: puts the second into the workspace, and has both look at the same step."""
+"""Two runs side by side: adds the second to the workspace, and shows both at the same step."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -33,11 +33,11 @@ class RunComparison(QObject):
         workspace.maps.area.verticalScrollBar().rangeChanged.connect(self._match)
 
     def compare(self, folder: Path) -> None:
-        """Show a run that is kept beside the one that is shown."""
+        """Show a saved run beside the current one."""
         self._keeper.load(folder, self._show)
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours, and the present size of type."""
+        """Apply a theme's colours and the current font size."""
         self._palette = palette
         if self.second is not None and self.first is not None:
             self.first.set_palette()
@@ -45,7 +45,7 @@ class RunComparison(QObject):
 
     @Slot()
     def close(self) -> None:
-        """Show one run alone; may be called twice."""
+        """Show only the first run; may be called twice."""
         second, self.second = self.second, None
         if second is not None:
             second.stop()
@@ -83,7 +83,7 @@ class RunComparison(QObject):
         return f"{name}{seed} · {KINDS[run.spec.model.kind].title}"
 
     def _put_head(self) -> None:
-        """Give the first run a head like that of the second; the row of its probe, below it, says its step no more."""
+        """Give the first run a header like the second's; the row of its probe, below, then omits the step."""
         session, maps = self._workspace.session, self._workspace.maps
         self.first = RunHead(self._name(session.run) if session.run is not None else "This run", "first")
         self.first.set_palette()
@@ -95,7 +95,7 @@ class RunComparison(QObject):
     def _take_head(self) -> None:
         if self.first is not None:
             self.first.hide()
-            cast(QVBoxLayout, self._workspace.maps.layout()).removeWidget(self.first)  # or it stays there until then
+            cast(QVBoxLayout, self._workspace.maps.layout()).removeWidget(self.first)  # deletion comes later
             self.first.deleteLater()
         if self._probe_row is not None:
             self._probe_row.removeEventFilter(self)
@@ -104,18 +104,18 @@ class RunComparison(QObject):
 
     @Slot()
     def _share(self) -> None:
-        """Give both the same width, whatever they have together."""
+        """Give both half of their total width."""
         if self.second is not None:
             body = self._workspace.body
             self._workspace.header.settings.setChecked(False)
-            self._workspace.settings.hide()  # which show themselves where the window becomes narrow
+            self._workspace.settings.hide()  # they reappear when the window becomes narrow
             sizes, at = body.sizes(), body.indexOf(self._workspace.maps)
             both = sum(sizes[: at + 2])
             body.setSizes([*[0] * at, both // 2, both - both // 2, *sizes[at + 2 :]])
 
     @Slot()
     def _match(self) -> None:
-        """Let the maps of both begin at the same height and be as wide."""
+        """Align the maps of both at the top and make them equally wide."""
         if self.second is not None and self._probe_row is not None:
             self.second.under.setFixedHeight(self._probe_row.height())
             policy = Qt.ScrollBarPolicy
@@ -135,12 +135,12 @@ class RunComparison(QObject):
             if watched is self._probe_row:
                 self._match()
             else:
-                QTimer.singleShot(0, self, self._share)  # when the splitter has given out its new width
+                QTimer.singleShot(0, self, self._share)  # once the splitter has distributed its new width
         return super().eventFilter(watched, event)
 
 
 def _share_evenly(body: QSplitter, place: int, right: int) -> None:
-    """Give a part and the one after it the same width, and the last what it had before there were so many."""
+    """Give a part and the next one equal widths, and restore the last part's earlier width."""
     whole = body.width() - (2 if right else 1) * body.handleWidth()
     half = (whole - right) // 2
     body.setSizes([0] * place + [half, half, whole - 2 * half])

@@ -1,4 +1,4 @@
-"""Keeps the runs of a window on disk: saved beside the training by a thread of its own, listed, opened, deleted."""
+"""Keeps a window's runs on disk: saves them during training in a thread of its own, lists, opens and deletes them."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -19,15 +19,15 @@ T = TypeVar("T")
 _Standing = tuple[Run, int, str, tuple[int, ...]]
 
 SAVE_MS = 30_000
-"""How often a run is saved while it goes on."""
+"""How often a run is saved while it is training."""
 LEAVE_S = 5.0
-"""How long a closing window waits for a run to be saved, in seconds; it is then saved without the window."""
+"""How long a closing window waits for a run to be saved, in seconds; after that it closes and saving goes on."""
 
 
 class RunFiles(QObject):
-    """Saves the run of a session by itself, when it pauses or ends and now and then; tells what ``listed`` runs are.
+    """Saves a session's run when it pauses or ends, and regularly between; ``listed`` carries the saved runs.
 
-    One that does not keep runs leaves the person's folder alone, and lists nothing.
+    If runs are not kept, it leaves the user's folder alone, and lists nothing.
     """
 
     listed = Signal(object)
@@ -52,7 +52,7 @@ class RunFiles(QObject):
             over.connect(self._on_over)
 
     def folder(self, run: Run) -> Path | None:
-        """Return where a run is kept; None when it is not yet."""
+        """Return the folder of a run; None if it is not saved yet."""
         return self._folders.get(run)
 
     @property
@@ -61,7 +61,7 @@ class RunFiles(QObject):
         return self._lane.busy
 
     def close(self) -> None:
-        """Save pending runs, waiting briefly, and end the thread; may be called twice."""
+        """Save pending runs, waiting briefly, and stop the thread; may be called twice."""
         if not self._closed:
             self.timer.stop()
             self._save(self._session.run, again=True)
@@ -69,15 +69,15 @@ class RunFiles(QObject):
             self._lane.finish()
             self._lane.join(LEAVE_S)
 
-    # What is asked
+    # Requests
 
     def refresh(self) -> None:
-        """Find out which runs there are; ``listed`` follows."""
+        """List the saved runs; ``listed`` follows."""
         if self._keeps:
             self._do(store.list_runs, self.listed.emit, "listing the runs")
 
     def load(self, folder: Path, then: Callable[[Run], None], *, whole: bool = True) -> None:
-        """Read a run, without its moments where it is not wanted whole, and go on with it."""
+        """Read a run and call ``then`` with it; unless ``whole``, without its moments."""
 
         def read() -> Run | str:
             from attnlab.training import allowed_texts
@@ -107,7 +107,7 @@ class RunFiles(QObject):
         self._do(partial(_renamed, folder, name), lambda _: self.refresh(), "renaming a run")
 
     def delete(self, folder: Path) -> None:
-        """Delete a run for good."""
+        """Delete a run permanently."""
         for run in [run for run, at in self._folders.items() if at == folder]:
             del self._folders[run]
         self._do(partial(store.delete, folder), lambda _: self.refresh(), "deleting a run")
@@ -117,7 +117,7 @@ class RunFiles(QObject):
 
         self._do(partial(allowed_texts.allow, text, remember=self._keeps), lambda _: then(), "remembering a text")
 
-    # What is kept by itself
+    # Automatic saving
 
     def _save(self, run: Run | None, *, again: bool = False) -> None:
         """Save a run with steps or marks since the last save; with ``again``, also one that could not be saved."""
@@ -129,8 +129,8 @@ class RunFiles(QObject):
         folder = self._folders.get(run) or store.new_folder(run.spec)
         if run not in self._folders:
             self._folders[run] = folder
-            with suppress(OSError):  # which saving says in a sentence
-                folder.mkdir(parents=True)  # the name is taken from now on
+            with suppress(OSError):  # saving reports this error
+                folder.mkdir(parents=True)  # reserves the name
         self._saved, self._refused = now, False
         save = partial(store.save, run.state(), folder)
         self._do(save, lambda _: self.refresh(), "saving the run", self._on_refused)

@@ -1,4 +1,4 @@
-"""A film of a training: the maps of the recorded moments as frames, with the step written on each."""
+"""A film of a training: the maps of the recorded moments as frames, each with its step."""
 
 from collections.abc import Generator
 from dataclasses import dataclass, replace
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from attnlab.training.look import LayerMaps, Look, Viewer
 
 CELL, LABEL, LINE, MARGIN, GAP, STRIP = 12.0, 18.0, 22.0, 14.0, 14.0, 34.0
-"""Sizes in units: a cell, room for tokens, for the title of a map, around and between maps, and for the step."""
+"""Sizes in units: a cell, space for tokens, for a map's title, around and between maps, and for the step."""
 WIDEST = 60.0
-"""PanelLayout that tokens of several letters take at most."""
+"""The most space that tokens of several letters take."""
 LARGEST = 340.0
-"""The width of the cells of a map that is shown alone."""
+"""The width of the cells of a map shown alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which maps a film shows: one head of a layer, or with no layer all."""
+    """The maps in a film: one head of a layer, or without a layer all."""
 
     layer: str = ""
     head: int = 0
@@ -44,7 +44,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a map lies, in units."""
+    """The position of a map, in units."""
 
     layer: int
     head: int
@@ -54,7 +54,7 @@ class Place:
 
 @dataclass(slots=True, eq=False)
 class RunFilm:
-    """Frames of a run's moments for a probe; ``width_px`` wide, everything in them in proportion."""
+    """Frames of a run's moments for a probe; ``width_px`` wide, everything scaled in proportion."""
 
     spec: RunSpec
     moments: tuple[Moment, ...]
@@ -69,11 +69,11 @@ class RunFilm:
 
     @property
     def count(self) -> int:
-        """How many frames there are."""
+        """The number of frames."""
         return len(self.moments)
 
     def trace(self, frame: int) -> "Look":
-        """Return what is seen at the moment of a frame; one thread at a time may ask."""
+        """Return the maps at a frame's moment; must be called by one thread at a time."""
         from attnlab.training.look import Viewer
 
         if self._viewer is None:
@@ -82,7 +82,7 @@ class RunFilm:
         return self._viewer.look(moment.step, moment.weights, self.probe)
 
     def film(self, look: "Look") -> Film:
-        """Return what all frames share: their size, even as films need it, and that weights go from 0 to 1."""
+        """Return the values shared by all frames: their even size, and a scale from 0 to 1."""
         _, width, height = places(look, self.choice)
         high = round(height * self.width_px / width)
         spec = FigureSpec(colour_map=self.colours, ground=self.ground)
@@ -90,7 +90,7 @@ class RunFilm:
         return Film(spec, (wide, high + high % 2), 0, {("weights", "probability"): 1.0})
 
     def image(self, film: Film, trace: "Look", frame: int) -> QImage:
-        """Return a frame as it is in the film; in the thread of the window only."""
+        """Return a frame as an image; in the window's thread only."""
         found, width, _ = places(trace, self.choice)
         palette = dressed(film.spec.colour_map, dark=film.spec.dark)
         image = QImage(*film.size, QImage.Format.Format_RGB32)
@@ -118,7 +118,7 @@ class RunFilm:
 
 
 class Pictures:
-    """A film on its way into a folder, a PNG for each frame. ``done`` of ``total`` steps are done."""
+    """A film being written to a folder, a PNG for each frame. ``done`` of ``total`` steps are done."""
 
     def __init__(self, scenario: RunFilm, folder: Path, film: Film, lane: Lane) -> None:
         self._scenario, self._folder, self._film, self._lane = scenario, folder, film, lane
@@ -126,15 +126,15 @@ class Pictures:
         self._writing: Call[None] | None = None
 
     def given_up(self) -> str:
-        """Return what is said of it when it was given up: the pictures that are there stay."""
+        """Return the message after cancelling: pictures already written are kept."""
         count = self.done + (self._writing is not None and not self._writing.dropped)
         return f"Cancelled after {counted(count, 'picture')}." if count else "Cancelled; nothing was written."
 
     def steps(self) -> Generator[Call[Any] | None, Any, None]:
         """Write a picture at each step.
 
-        Raises:
-            AttnlabError: a moment that cannot be looked at, or a picture that cannot be written.
+            Raises:
+        AttnlabError: a moment cannot be computed, or a picture cannot be written.
         """
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -151,7 +151,7 @@ class Pictures:
 
 
 def places(look: "Look", choice: Choice) -> tuple[tuple[Place, ...], float, float]:
-    """Return where the maps lie, a line for each layer, and the width and height of all, in units."""
+    """Return the positions of the maps, a line for each layer, and the total width and height, in units."""
     found: list[Place] = []
     y, widest = STRIP + MARGIN / 2, 0.0
     for index, layer in enumerate(look.maps):

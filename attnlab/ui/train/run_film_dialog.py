@@ -1,4 +1,4 @@
-"""The dialog of a training's film: which of its recorded moments at the left, any frame at the right."""
+"""The dialog of a training's film: its settings at the left, any frame at the right."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ KIND = "film"
 
 
 class FilmDialog(FilmWindow):
-    """Makes a film of a run's moments, for the probe that is seen."""
+    """Makes a film of a run's moments, for the current probe."""
 
     def __init__(self, run: Run, seen: Seen, title: str, window: ThemedWindow) -> None:
         maps = [
@@ -79,7 +79,7 @@ class FilmDialog(FilmWindow):
         if self.form.ending != FOLDER:
             super().ask_save()
             return
-        dialog = QFileDialog(self, "A folder for the pictures")
+        dialog = QFileDialog(self, "Choose a folder for the pictures")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.fileSelected.connect(lambda path: self.write_film(Path(path)))

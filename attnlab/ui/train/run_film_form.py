@@ -1,4 +1,4 @@
-"""What can be said of a training's film: which maps, which steps, how large, how fast, which file."""
+"""The settings of a training's film: maps, steps, size, speed and file format."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ from attnlab.ui.train.run_film import Choice
 from attnlab.ui.widgets.fields.form_parts import combo
 
 FOLDER = ""
-"""The ending of what is a folder of pictures."""
+"""The ending that stands for a folder of pictures."""
 MOST_FRAMES, USUAL_FRAMES = 5000, 200
 SIZES_PX, SIZES_MM = (64, 4096), (10, 500)
 USUAL_PX, USUAL_MM = 960, 120
@@ -57,7 +57,7 @@ class FilmForm(QWidget):
 
     @property
     def habits(self) -> dict[str, QWidget]:
-        """The fields whose choices are remembered; which maps and steps there are is the run's own."""
+        """The fields whose choices are remembered; maps and steps depend on the run."""
         return {
             "unit": self.unit,
             "width": self.breadth,
@@ -70,7 +70,7 @@ class FilmForm(QWidget):
 
     @property
     def width_px(self) -> int:
-        """The width that is asked for, in pixels."""
+        """The chosen width, in pixels."""
         size = int(self.breadth.value())
         return size if self.unit.currentData() == "px" else round(size * self.dpi.value() / MM_PER_INCH)
 
@@ -80,16 +80,16 @@ class FilmForm(QWidget):
             self,
             (
                 ("Maps", self.maps, "All heads of all layers, or one head large"),
-                ("From step", self.first, "The first recorded moment that is shown"),
-                ("To step", self.last, "The last recorded moment that is shown"),
-                ("Frames", self.frames, "At most so many moments, evenly among those between"),
-                ("Frames a second", self.fps, "How fast they follow"),
+                ("From step", self.first, "The first recorded moment in the film"),
+                ("To step", self.last, "The last recorded moment in the film"),
+                ("Frames", self.frames, "The most frames; the moments are spaced evenly"),
+                ("Frames a second", self.fps, "The speed of the film"),
                 ("Width", self.breadth, "The height follows from the maps"),
                 ("in", self.unit, "Pixels, or millimetres at the dots per inch below"),
                 ("Dots per inch", self.dpi, "For a width in millimetres"),
                 ("Colours", self.colours, "One scale, from 0 to 1, holds over the whole film"),
-                ("Ground", self.ground, "What is behind the maps"),
-                ("Format", self.format, "MP4 is the smallest; GIF goes everywhere; APNG and PNGs keep every colour"),
+                ("Ground", self.ground, "The background of the maps"),
+                ("Format", self.format, "MP4 is smallest; GIF works everywhere; APNG and PNGs keep every colour"),
             ),
         )
 

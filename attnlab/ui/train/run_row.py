@@ -1,4 +1,4 @@
-"""A line of the list of runs: a dot in the colour of its curves, filled while they are shown, its name and its loss."""
+"""A row of the list of runs: a dot in the colour of its curves, filled while they are shown, its name and its loss."""
 
 import math
 
@@ -31,7 +31,7 @@ class RunRow(QAbstractButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def show_loss(self, loss: float) -> None:
-        """Tell another loss, nothing where there is none."""
+        """Show another loss; NaN shows nothing."""
         from attnlab.attention.stages.arithmetic import short
 
         self.loss = "" if math.isnan(loss) else short(loss)
@@ -39,7 +39,7 @@ class RunRow(QAbstractButton):
         self.update()
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours."""
+        """Apply a theme's colours."""
         self._palette = palette
         self.updateGeometry()
         self.update()

@@ -1,4 +1,4 @@
-"""The settings of a run as fields with titles and bounds, and the run with one of them changed. Knows no widget."""
+"""The settings of a run as fields with titles and bounds, and changes of single settings. Without widgets."""
 
 import math
 from dataclasses import replace
@@ -13,20 +13,20 @@ if TYPE_CHECKING:
     from attnlab.training.tasks import Task
 
 NORMS = (
-    Choice("before", "before", "Each part reads what is normalised: trains without a warm-up"),
-    Choice("after", "after", "What each part gives is normalised, as in the first Transformer"),
-    Choice("none", "none", "Nothing is normalised"),
+    Choice("before", "before", "Normalise the input of each part: trains without a warm-up"),
+    Choice("after", "after", "Normalise the output of each part, as in the first Transformer"),
+    Choice("none", "none", "No normalisation"),
 )
 _MODEL = {
-    "layers": ("layers", "How many layers of attention stand on each other", 1, 12),
-    "heads": ("heads", "How many heads a layer has; they share d model", 1, 64),
-    "d_model": ("d model", "Numbers that stand for a token", 1, 1024),
-    "d_ff": ("d feed-forward", "Hidden units between two layers of attention; 0 leaves them out", 0, 4096),
+    "layers": ("layers", "The number of attention layers", 1, 12),
+    "heads": ("heads", "The number of heads per layer; they share d_model", 1, 64),
+    "d_model": ("d model", "The size of a token's vector", 1, 1024),
+    "d_ff": ("d feed-forward", "Hidden units between two attention layers; 0 removes this part", 0, 4096),
 }
 
 
 def task_fields(spec: RunSpec, task: "Task") -> list[Field]:
-    """Return the options of a task; those that are files are not among them."""
+    """Return the options of a task, except files."""
     return [
         _option(option, spec.options.get(option.name, option.default))
         for option in task.options
@@ -54,37 +54,37 @@ def model_fields(spec: RunSpec, task: "Task", defaults: RunSpec) -> list[Field]:
             fields.append(Field(name, title, about, "whole", value, rest, least, most))
     if "positions" in used:
         choices = tuple(Choice(name, entry.title, entry.about) for name, entry in POSITIONS.items())
-        about = "How a layer knows where a token stands"
+        about = "How the model encodes a token's position"
         fields.append(
             Field("positions", "positions", about, "choice", model.positions, usual.positions, choices=choices)
         )
     if "norm" in used:
-        about = "Where layer normalisation stands"
+        about = "The place of layer normalisation"
         fields.append(Field("norm", "norm", about, "choice", model.norm, usual.norm, choices=NORMS))
     if "dropout" in used:
-        about = "The share of numbers left out at random while it trains"
+        about = "The share of numbers set to 0 at random during training"
         fields.append(Field("dropout", "dropout", about, "number", model.dropout, usual.dropout, 0.0, 0.95))
     return fields
 
 
 def train_fields(spec: RunSpec, defaults: RunSpec) -> list[Field]:
-    """Return what one changes most often of how it is trained."""
+    """Return the most often changed settings of the training."""
     from attnlab.training.optimizers import OPTIMIZERS
 
     train, usual = spec.train, defaults.train
     choices = tuple(Choice(name, entry.title, entry.about) for name, entry in OPTIMIZERS.items())
-    about = "How weights follow their gradients"
+    about = "The rule that updates the weights from their gradients"
     return [
         Field("optimizer", "method", about, "choice", train.optimizer, usual.optimizer, choices=choices),
-        _number("rate", "rate", "How far one step goes, at most", train, usual, 0.0, above=True),
-        _whole("batch", "batch", "Examples that one step looks at", train, usual, 1, 65536),
-        _whole("steps", "stop at step", "Steps after which it ends", train, usual, 1, 10**9),
-        _whole("seed", "seed", "First weights and examples; the same seed gives the same curve", train, usual, 0),
+        _number("rate", "rate", "The largest learning rate", train, usual, 0.0, above=True),
+        _whole("batch", "batch", "Examples per step", train, usual, 1, 65536),
+        _whole("steps", "stop at step", "The number of steps of the training", train, usual, 1, 10**9),
+        _whole("seed", "seed", "Determines first weights and examples; one seed gives one curve", train, usual, 0),
     ]
 
 
 def more_fields(spec: RunSpec, defaults: RunSpec) -> list[Field]:
-    """Return the rest of how it is trained."""
+    """Return the other settings of the training."""
     from attnlab.compute.engine import devices
     from attnlab.training.optimizers import SCHEDULES
 
@@ -92,24 +92,24 @@ def more_fields(spec: RunSpec, defaults: RunSpec) -> list[Field]:
     schedules = tuple(Choice(name, entry.title, entry.about) for name, entry in SCHEDULES.items())
     names = [*devices(), *([train.device] if train.device not in devices() else [])]
     places = tuple(Choice(name, name.upper() if name == "cpu" else name, "") for name in names)
-    about = "How the rate falls"
+    about = "How the learning rate decreases"
     return [
         Field("schedule", "schedule", about, "choice", train.schedule, usual.schedule, choices=schedules),
-        _whole("warmup", "warm-up", "Steps in which the rate rises", train, usual, 0),
-        _number("weight_decay", "weight decay", "What is taken off the weights, to keep them small", train, usual, 0.0),
-        _number("clip", "clip gradient", "The largest norm of a gradient; 0 lets every one pass", train, usual, 0.0),
-        _whole("evaluate_every", "look every", "Steps between two looks at the held-out examples", train, usual, 1),
+        _whole("warmup", "warm-up", "Steps in which the learning rate rises", train, usual, 0),
+        _number("weight_decay", "weight decay", "Shrinks the weights in every step", train, usual, 0.0),
+        _number("clip", "clip gradient", "The largest norm of a gradient; 0 for no limit", train, usual, 0.0),
+        _whole("evaluate_every", "evaluate every", "Steps between two evaluations on held-out data", train, usual, 1),
         _number(
             "stop_right",
-            "stop at right",
-            "Ends when this share of held-out tokens is right; 0: never",
+            "stop at accuracy",
+            "Stops when this share of held-out tokens is correct; 0: never",
             train,
             usual,
             0.0,
             1.0,
         ),
-        _number("stop_loss", "stop at loss", "Ends when the held-out loss is below this; 0: never", train, usual, 0.0),
-        Field("device", "device", "Where it is trained", "choice", train.device, usual.device, choices=places),
+        _number("stop_loss", "stop at loss", "Stops when the held-out loss is below this; 0: never", train, usual, 0.0),
+        Field("device", "device", "The device of the training", "choice", train.device, usual.device, choices=places),
     ]
 
 

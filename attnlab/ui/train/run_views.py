@@ -1,4 +1,4 @@
-"""What the panels show of a run: its moments and marks on the time line, its curves, how sharp its heads are."""
+"""Shows a run in the panels: moments and marks on the time line, curves, the heads' entropies."""
 
 import numpy as np
 from PySide6.QtCore import QObject, Slot
@@ -15,20 +15,20 @@ MIB = 1 << 20
 
 
 class RunViews(QObject):
-    """Brings what a session holds to the time line, the curves and the course of the heads, whenever it is asked."""
+    """Updates the time line, the curves and the course of the heads from a session, on request."""
 
     def __init__(self, session: TrainSession, footer: TimeBar, curves: CurvesPanel, maps: MapsPanel) -> None:
         super().__init__(session)
         self._session, self._footer, self._curves, self._maps = session, footer, curves, maps
 
     def show(self) -> None:
-        """Show all there is of the run."""
+        """Show everything about the run."""
         self.show_moments()
         self.show_curves()
         self.show_course()
 
     def show_moments(self) -> None:
-        """Show the moments there are, their marks, and which is looked at."""
+        """Show the moments, their marks, and the current one."""
         run = self._session.run
         moments = run.recorder.moments if run is not None else ()
         self._footer.show_moments([m.step for m in moments], [m.loss for m in moments], _memory(run))
@@ -36,7 +36,7 @@ class RunViews(QObject):
         self.show_current()
 
     def show_current(self) -> None:
-        """Stand at the moment that is looked at."""
+        """Move to the current moment."""
         steps, shown = self._footer.line.steps, self._session.shown
         if len(steps):
             index = len(steps) - 1 if shown is None else int(np.argmin(np.abs(steps - shown)))
@@ -44,7 +44,7 @@ class RunViews(QObject):
 
     @Slot()
     def show_marks(self) -> None:
-        """Show the marks on the time line, and in the curves where weights were edited."""
+        """Show the marks on the time line, and in the curves the steps with edited weights."""
         run = self._session.run
         marks = run.marks if run is not None else ()
         self._footer.show_marks([TimeMark(mark.step, mark.title, own=not mark.suggested) for mark in marks])
@@ -52,25 +52,25 @@ class RunViews(QObject):
 
     @Slot()
     def show_course(self) -> None:
-        """Show how sharp each head was."""
+        """Show the entropy of each head."""
         session = self._session
         spec = session.run.spec if session.run is not None else session.spec
         self._maps.show_course(*session.inspection.course_lines(), float(spec.train.steps))
 
     def show_cursor(self, step: int) -> None:
-        """Stand at a step in all curves, unless the training is followed."""
+        """Move to a step in all curves, unless the training is followed."""
         at = float(step) if self._session.shown is not None else None
         self._curves.show_cursor(at)
         self._maps.chart.chart.show_cursor(at)
 
     def laid_over(self) -> tuple[Run, ...]:
-        """Return the runs whose curves are laid over those of this one: others of its task."""
+        """Return the overlaid runs: others of the same task."""
         session, run = self._session, self._session.run
         task = (run.spec if run is not None else session.spec).task
         return tuple(other for other in session.kept if other.spec.task == task)
 
     def show_curves(self) -> None:
-        """Show the curves, with those that are laid over."""
+        """Show the curves, with the overlaid ones."""
         session, run = self._session, self._session.run
         spec = run.spec if run is not None else session.spec
         others = [_curves(other, difference(spec, other.spec)) for other in self.laid_over()]
@@ -80,7 +80,7 @@ class RunViews(QObject):
 
 
 def _memory(run: Run | None) -> str:
-    """Say how many moments are recorded, and what they take of what they may."""
+    """Return the number of recorded moments, their memory and its limit."""
     if run is None:
         return ""
     n, size, limit = len(run.recorder.moments), run.recorder.bytes / MIB, run.recorder.limit / MIB

@@ -1,4 +1,4 @@
-"""What is said of a run in a few words: in what it differs, how it stands, when it was kept."""
+"""Short texts about a run: its differences from another, its state, its time."""
 
 import math
 import re
@@ -11,11 +11,11 @@ from attnlab.training.specs import RunSpec
 from attnlab.training.store import Summary
 
 EDITED = "edited"
-"""How the title of a mark begins where edited weights were sent back."""
+"""The beginning of a mark's title where edited weights were sent back."""
 
 
 def difference(spec: RunSpec, other: RunSpec) -> str:
-    """Return in what another run differs, in few words: "seed 1", "positions none"."""
+    """Return the differences of another run, in few words: "seed 1", "positions none"."""
     if spec.model.kind != other.model.kind:
         return f"{other.model.kind}, seed {other.train.seed}"
     found = [
@@ -28,25 +28,25 @@ def difference(spec: RunSpec, other: RunSpec) -> str:
 
 
 def line(found: Summary, spec: RunSpec) -> tuple[str, str]:
-    """Return what a run is called in a list beside one with these settings, and what more there is to say."""
+    """Return the title of a run in a list beside one with these settings, and its tool tip."""
     assert found.spec is not None
     name = called(found)
-    told = f"{name} · {state(found)} · kept {when(found.saved)} in {found.folder.name}"
+    told = f"{name} · {state(found)} · saved {when(found.saved)} in {found.folder.name}"
     if unnamed(found.name, found.spec) and found.spec.task == spec.task:
         name = difference(spec, found.spec)
-    return name, f"{told}\nClick: its curves over these; double click: open"
+    return name, f"{told}\nClick: overlay its curves; double-click: open"
 
 
 def called(found: Summary) -> str:
-    """Return what people call a run: the name it was given, else "Reverse · seed 1 · 14:32"."""
+    """Return the title of a run: the user's name for it, else "Reverse · seed 1 · 14:32"."""
     assert found.spec is not None
     return title(found.name, found.spec, found.folder, found.saved)
 
 
 def title(name: str, spec: RunSpec, folder: Path | None, saved: float = 0.0) -> str:
-    """Return what people call a run; one that nobody has named by its task, its seed, and when it began.
+    """Return the title of a run; without a user's name its task, its seed, and when it began.
 
-    That is when its folder was named, else when it was ``saved`` in seconds since the epoch, where that is known.
+    The time comes from its folder's name, else it is when it was ``saved`` in seconds since the epoch, if known.
     """
     from attnlab.training.tasks import TASKS
 
@@ -55,32 +55,32 @@ def title(name: str, spec: RunSpec, folder: Path | None, saved: float = 0.0) -> 
     stamp = re.search(r"-(\d{8}-\d{6})(-\d+)?$", folder.name) if folder is not None else None
     try:
         began = time.mktime(time.strptime(stamp[1], "%Y%m%d-%H%M%S")) if stamp else saved
-    except (ValueError, OverflowError):  # a folder that a person has named so
+    except (ValueError, OverflowError):  # a folder that the user has named
         began = saved
     told = f"{TASKS[spec.task].title} · seed {spec.train.seed}"
     return f"{told} · {when(began)}" if began else told
 
 
 def unnamed(name: str, spec: RunSpec) -> bool:
-    """Whether nobody has given a run its name: a window called it so, or the command line, after its folder."""
+    """Whether a run has no name from the user: only a window's default, or the command line's, after its folder."""
     of_folder = rf"{re.escape(spec.task)}-{spec.train.seed}-\d{{8}}-\d{{6}}(-\d+)?"
     return name == usual_name(spec) or re.fullmatch(of_folder, name) is not None
 
 
 def usual_name(spec: RunSpec) -> str:
-    """Return what a run is called that nobody has named."""
+    """Return the default name of a run."""
     return f"{spec.task}, seed {spec.train.seed}"
 
 
 def state(found: Summary) -> str:
-    """Return how far a run came: "step 120 of 2,000, interrupted"."""
+    """Return the progress of a run: "step 120 of 2,000, interrupted"."""
     assert found.spec is not None
     told = "" if found.step >= found.spec.train.steps else f", {found.status}"
     return f"step {found.step:,} of {found.spec.train.steps:,}{told}"
 
 
 def when(seconds: float) -> str:
-    """Return a time of day, with the day where it is not today."""
+    """Return a time of day, with the date unless it is today."""
     at, now = time.localtime(seconds), time.localtime()
     return time.strftime("%H:%M" if at[:3] == now[:3] else "%Y-%m-%d %H:%M", at)
 

@@ -1,4 +1,4 @@
-"""The dialog of all runs that are kept: their table, and what can be done with the one that is chosen."""
+"""The dialog of all saved runs: their table, and the actions on the chosen one."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ OPEN = "This is the run that is open"
 
 
 class RunsDialog(QDialog):
-    """Shows the runs that the panel knows; what is asked of one is done there."""
+    """Shows the panel's runs; the panel carries out the actions."""
 
     def __init__(self, panel: RunsPanel, parent: QWidget) -> None:
         super().__init__(parent)
@@ -31,12 +31,12 @@ class RunsDialog(QDialog):
         self.rename_button, self.folder_button = QPushButton("Rename"), QPushButton("Show folder")
         self.delete_button = QPushButton("Delete…")
         self._abouts = {
-            self.open_button: "Show the run that is chosen: settings, curves and moments; it can go on (Enter)",
-            self.over_button: "Show its curves over those of the run that is open, or no longer",
-            self.compare_button: "Show its maps beside those of the run that is open",
+            self.open_button: "Show the chosen run: settings, curves and moments; it can be continued (Enter)",
+            self.over_button: "Show or hide its curves over those of the open run",
+            self.compare_button: "Show its maps beside those of the open run",
             self.rename_button: "Give it another name (F2)",
-            self.folder_button: "Show where it lies",
-            self.delete_button: "Delete it for good (Delete)",
+            self.folder_button: "Show its folder",
+            self.delete_button: "Delete it permanently (Delete)",
         }
         self.heading, self.note = QLabel("Runs"), QLabel()
         self._lay_out()
@@ -55,7 +55,7 @@ class RunsDialog(QDialog):
         head, foot = QHBoxLayout(), FlowLayout(gap=px(8))
         head.addWidget(self.heading)
         for each in self._abouts:
-            each.setAutoDefault(False)  # Enter is for the table
+            each.setAutoDefault(False)  # Enter belongs to the table
             foot.addWidget(each)
         column = QVBoxLayout(self)
         column.setContentsMargins(px(16), px(16), px(16), px(16))
@@ -70,7 +70,7 @@ class RunsDialog(QDialog):
         self.table.itemChanged.connect(self._on_item_changed)
         self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.table.customContextMenuRequested.connect(self._on_menu_wanted)
-        self.table.open_asked.connect(self.open_button.click)  # does nothing where the button cannot be pressed
+        self.table.open_asked.connect(self.open_button.click)  # does nothing while the button is disabled
         self.table.delete_asked.connect(self.delete_button.click)
         self.open_button.clicked.connect(self._on_open)
         self.over_button.clicked.connect(lambda: self._with_chosen(self._panel.toggle))
@@ -82,12 +82,12 @@ class RunsDialog(QDialog):
 
     @property
     def chosen(self) -> Path | None:
-        """The folder of the run that is chosen."""
+        """The folder of the chosen run."""
         return self.table.chosen
 
     @Slot()
     def show_runs(self) -> None:
-        """Show the runs there are now; the one that is chosen stays so."""
+        """Show the current runs; the choice is kept."""
         if not self.table.is_typed_in:
             self.table.show_runs(self._panel.found)
             self._enable()
@@ -105,7 +105,7 @@ class RunsDialog(QDialog):
             each.setToolTip(why or about)
         self.over_button.setText("Hide curves" if over else "Lay over")
         chosen = next((each for each in found if each.folder == folder), None)
-        count = f"{len(found) or 'No'} runs are kept." if len(found) != 1 else "One run is kept."
+        count = f"{len(found) or 'No'} runs are saved." if len(found) != 1 else "One run is saved."
         told = f"{called(chosen)}: {state(chosen)}.{f' {OPEN}.' if here else ''}" if chosen is not None else count
         self.note.setText(told)
 

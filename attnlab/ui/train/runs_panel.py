@@ -1,4 +1,4 @@
-"""The runs that are kept: a short list under the settings, whose curves are laid over, and what is done with them."""
+"""The saved runs: a short list under the settings, the overlay of their curves, and actions on them."""
 
 from collections.abc import Callable
 from functools import partial
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from attnlab.ui.train.train_workspace import TrainWorkspace
 
 MOST = 6
-"""Runs that are listed besides those whose curves are shown; all of them stand in the table."""
+"""The number of runs listed besides those whose curves are shown; the table has all of them."""
 
 
 class RunsPanel(QWidget):
-    """Lists runs; ``compare_requested`` carries the folder of one that is to stand beside this."""
+    """Lists runs; ``compare_requested`` carries the folder of a run to show beside this one."""
 
     compare_requested = Signal(object)
     table_requested = Signal()
@@ -41,7 +41,7 @@ class RunsPanel(QWidget):
         heading = QLabel("Runs")
         heading.setProperty("role", "section")
         self.all_button = QPushButton("All runs")
-        self.all_button.setToolTip("A table of all runs that are kept: compare, open, rename, delete")
+        self.all_button.setToolTip("A table of all saved runs: compare, open, rename, delete")
         self.all_button.clicked.connect(self.table_requested)
         head = QHBoxLayout()
         head.addWidget(heading, 1)
@@ -58,24 +58,24 @@ class RunsPanel(QWidget):
         keeper.refresh()
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours, and the present size of type."""
+        """Apply a theme's colours and the current font size."""
         self._palette = palette
         for row in self.rows.values():
             row.set_palette(palette)
 
     def is_open(self, folder: Path) -> bool:
-        """Whether a run is the one that the workspace shows."""
+        """Whether a run is open in the workspace."""
         run = self._session.run
         return run is not None and self.keeper.folder(run) == folder
 
     def laid_over(self, folder: Path) -> Run | None:
-        """Return the run of a folder whose curves are laid over those of this run, if it is one."""
+        """Return the overlaid run of a folder, if there is one."""
         return next((run for run in self._session.kept if self.keeper.folder(run) == folder), None)
 
-    # What is done
+    # Actions
 
     def toggle(self, folder: Path) -> None:
-        """Lay the curves of a run over those of this one, or no longer."""
+        """Overlay the curves of a run on this one's, or hide them."""
         run = self.laid_over(folder)
         if run is None and self._of_other_task(folder):
             self._workspace.footer.show_message("Losses of different tasks cannot be compared; open that run instead.")
@@ -92,17 +92,17 @@ class RunsPanel(QWidget):
         return any(each.spec.task != task for each in self.found if each.folder == folder and each.spec is not None)
 
     def open(self, folder: Path) -> None:
-        """Show a run as it was kept; it can go on where it has steps left."""
+        """Open a saved run; it can be continued if it has steps left."""
         if not self.is_open(folder):
             self.keeper.load(folder, self._open)
 
     def delete(self, folder: Path) -> None:
-        """Ask whether a run is to be deleted, and do so."""
+        """Ask whether to delete a run, and if so delete it."""
         name = next((called(each) for each in self.found if each.folder == folder), folder.name)
         box = QMessageBox(self.window())
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setText(f"Delete the run “{name}” for good?")
+        box.setText(f"Delete the run “{name}” permanently?")
         yes = box.addButton("Delete", QMessageBox.ButtonRole.DestructiveRole)
         box.addButton(QMessageBox.StandardButton.Cancel)
         yes.clicked.connect(partial(self._delete, folder))
@@ -146,7 +146,7 @@ class RunsPanel(QWidget):
         self._show()
         self.changed.emit()
 
-    # What is shown
+    # Showing the list
 
     @Slot(object)
     def _on_listed(self, found: tuple[Summary, ...]) -> None:
@@ -175,7 +175,7 @@ class RunsPanel(QWidget):
         self.rows = {}
         run = self._session.run
         if run is not None:
-            mine = RunRow("this run", loss_of(run), "accent", "The run that is shown")
+            mine = RunRow("this run", loss_of(run), "accent", "The open run")
             mine.setChecked(True)
             mine.setEnabled(False)
             self._add(None, mine)
@@ -202,7 +202,7 @@ class RunsPanel(QWidget):
         self._lines.addWidget(row)
 
     def colours(self) -> dict[Path, str]:
-        """Return in which colour each run is laid over, by its folder."""
+        """Return the colour of each overlaid run, by its folder."""
         shown = self._workspace.views.laid_over()
         folders = [self.keeper.folder(run) for run in shown]
         return {at: OTHERS[i % len(OTHERS)] for i, at in enumerate(folders) if at is not None}
@@ -212,7 +212,7 @@ class RunsPanel(QWidget):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         over = self.laid_over(folder) is not None
         menu.addAction("Open", partial(self.open, folder))
-        menu.addAction("Hide its curves" if over else "Lay its curves over", partial(self.toggle, folder))
+        menu.addAction("Hide its curves" if over else "Overlay its curves", partial(self.toggle, folder))
         menu.addAction("Side by side with this run", partial(self.compare_requested.emit, folder))
         menu.addAction("Show its folder", partial(self.reveal, folder))
         menu.addSeparator()

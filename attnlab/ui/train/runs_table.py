@@ -1,4 +1,4 @@
-"""The table of runs in the program's look: texts at the left, numbers at the right, and keys that open and delete."""
+"""The table of runs in the program's style: texts at the left, numbers at the right, and keys that open and delete."""
 
 import math
 from collections.abc import Sequence
@@ -14,26 +14,26 @@ from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, mixed, px, restyle
 from attnlab.ui.train.run_words import called, when
 
-COLUMNS = ("Name", "Task", "Model", "Seed", "Steps", "Loss", "Right", "Time", "Kept")
-NAME, KEPT = COLUMNS.index("Name"), COLUMNS.index("Kept")
-NUMBERS = tuple(map(COLUMNS.index, ("Seed", "Steps", "Loss", "Right", "Time", "Kept")))
+COLUMNS = ("Name", "Task", "Model", "Seed", "Steps", "Loss", "Correct", "Time", "Saved")
+NAME, KEPT = COLUMNS.index("Name"), COLUMNS.index("Saved")
+NUMBERS = tuple(map(COLUMNS.index, ("Seed", "Steps", "Loss", "Correct", "Time", "Saved")))
 ABOUT = {
-    "Steps": "How many steps were taken",
-    "Loss": "The last loss of held-out examples",
-    "Right": "How many held-out tokens were right at last",
-    "Time": "How long it trained",
-    "Kept": "When it was saved last",
+    "Steps": "The number of steps taken",
+    "Loss": "The last loss on held-out examples",
+    "Correct": "The share of held-out tokens predicted correctly at the end",
+    "Time": "The duration of the training",
+    "Saved": "The time of the last save",
 }
 FOLDER = Qt.ItemDataRole.UserRole
 NARROWEST_NAME = 176
-"""PanelLayout for the name, in pixels at 100 %; where there is less for all columns, the table scrolls."""
+"""Width of the name, in pixels at 100 %; if not all columns fit, the table scrolls."""
 TEXT_MARGIN = 3
-"""Pixels that Qt leaves beside the text of a cell, and does not beside a title."""
+"""The margin in pixels that Qt adds beside the text of a cell, but not beside a title."""
 MIDDLE = Qt.AlignmentFlag.AlignVCenter
 
 
 class Cell(QTableWidgetItem):
-    """Says a text and is sorted by a value."""
+    """Shows a text and is sorted by a value."""
 
     def __init__(self, text: str, order: str | float, folder: Path) -> None:
         super().__init__(text)
@@ -48,7 +48,7 @@ class Cell(QTableWidgetItem):
 
 @guarded
 class RunsTable(QTableWidget):
-    """One run a row. Enter or a double click asks to open the chosen one, Delete to delete it, F2 types its name."""
+    """One run per row. Enter or a double click asks to open the chosen one, Delete to delete it, F2 edits its name."""
 
     open_asked = Signal()
     delete_asked = Signal()
@@ -57,7 +57,7 @@ class RunsTable(QTableWidget):
         super().__init__(0, len(COLUMNS))
         self._palette = LIGHT
         self.setAccessibleName("Runs")
-        self.setAccessibleDescription("Enter opens the run that is chosen, F2 renames it, Delete deletes it")
+        self.setAccessibleDescription("Enter opens the chosen run, F2 renames it, Delete deletes it")
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
@@ -74,17 +74,17 @@ class RunsTable(QTableWidget):
 
     @property
     def chosen(self) -> Path | None:
-        """The folder of the run that is chosen."""
+        """The folder of the chosen run."""
         items = self.selectedItems()
         return Path(items[0].data(FOLDER)) if items else None
 
     @property
     def is_typed_in(self) -> bool:
-        """Whether a name is being typed."""
+        """Whether a name is being edited."""
         return self.state() == QAbstractItemView.State.EditingState
 
     def show_runs(self, runs: Sequence[Summary]) -> None:
-        """Show runs; the one that is chosen stays so, as does the order."""
+        """Show runs; the choice and the order are kept."""
         chosen = self.chosen
         self.blockSignals(True)
         self.setSortingEnabled(False)
@@ -100,7 +100,7 @@ class RunsTable(QTableWidget):
         self.blockSignals(False)
 
     def choose(self, folder: Path) -> None:
-        """Choose the run of a folder, if it is there."""
+        """Choose the run of a folder, if it is listed."""
         for row in range(self.rowCount()):
             item = self.item(row, NAME)
             if item is not None and item.data(FOLDER) == str(folder):
@@ -108,7 +108,7 @@ class RunsTable(QTableWidget):
 
     @Slot()
     def rename(self) -> None:
-        """Let the name of the run that is chosen be typed."""
+        """Edit the name of the chosen run."""
         if items := self.selectedItems():
             name = self.item(items[0].row(), NAME)
             if name is not None:
@@ -116,7 +116,7 @@ class RunsTable(QTableWidget):
                 self.editItem(name)
 
     def set_palette(self, palette: Palette) -> None:
-        """Take colours, and the fonts of the present size of type."""
+        """Apply a theme's colours, and the fonts of the current font size."""
         self._palette = p = palette
         self.setFont(font("text"))
         self.horizontalHeader().setFont(font("caption_strong"))
@@ -150,7 +150,7 @@ class RunsTable(QTableWidget):
 
     @Slot()
     def _head(self) -> None:
-        """Write the titles, with an arrow at that of the column that rows are sorted by; Qt would draw it over them."""
+        """Write the titles, with an arrow at the sorted column; Qt would draw the arrow over the title."""
         header = self.horizontalHeader()
         arrow = " ↓" if header.sortIndicatorOrder() == Qt.SortOrder.DescendingOrder else " ↑"
         for column, title in enumerate(COLUMNS):
@@ -159,17 +159,17 @@ class RunsTable(QTableWidget):
             side = Qt.AlignmentFlag.AlignRight if column in NUMBERS else Qt.AlignmentFlag.AlignLeft
             item.setTextAlignment(side | MIDDLE)
             item.setForeground(QColor(self._palette.accent if by else self._palette.muted))
-            item.setToolTip(f"{ABOUT[title]}. A click sorts by it" if title in ABOUT else "A click sorts by it")
+            item.setToolTip(f"{ABOUT[title]}. Click to sort by it" if title in ABOUT else "Click to sort by it")
             self.setHorizontalHeaderItem(column, item)
 
     def _fit(self) -> None:
-        """Give every column what it needs, and the name what is left."""
+        """Give every column the width it needs, and the name the rest."""
         self.resizeColumnsToContents()
         others = sum(self.columnWidth(column) for column in range(len(COLUMNS)) if column != NAME)
         self.setColumnWidth(NAME, max(px(NARROWEST_NAME), self.viewport().width() - others))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if self.is_typed_in:  # Enter, which ends that, comes here too
+        if self.is_typed_in:  # Enter, which ends editing, arrives here too
             super().keyPressEvent(event)
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.open_asked.emit()

@@ -1,4 +1,4 @@
-"""Two runs beside each other: the head of either, and the maps of the second at the same step for the same probe."""
+"""Two runs beside each other: the header of each, and the second's maps at the same step for the same probe."""
 
 from functools import partial
 
@@ -16,7 +16,7 @@ from attnlab.ui.widgets.elided_label import ElidedLabel
 
 
 class RunHead(QWidget):
-    """Says which run is below and at which step it is shown; as high over the one as over the other."""
+    """Shows a run's title and step above its maps; both runs' headers are equally high."""
 
     def __init__(self, name: str, which: str) -> None:
         super().__init__()
@@ -33,14 +33,14 @@ class RunHead(QWidget):
         self.row.addWidget(self.step)
 
     def set_palette(self) -> None:
-        """Take the present size of type."""
+        """Apply the current font size."""
         self.title.setFont(font("title"))
         self.step.setFont(font("number"))
         self.setFixedHeight(px(36))
 
 
 class SecondRun(QWidget):
-    """Shows a run beside another; it looks where the other does. ``closed`` when it is no longer wanted."""
+    """Shows a run beside another, at the same step and probe. ``closed`` is emitted when its button is pressed."""
 
     closed = Signal()
     shown = Signal()
@@ -64,7 +64,7 @@ class SecondRun(QWidget):
         self.wrong.hide()
         self.close_button = QToolButton()
         self.close_button.setAccessibleName("Close the second run")
-        self.close_button.setToolTip("Show one run alone again")
+        self.close_button.setToolTip("Show only the first run")
         self.close_button.clicked.connect(self.closed)
         self.view = MapsView()
         self.view.cell_pointed.connect(self._on_pointed)
@@ -98,21 +98,21 @@ class SecondRun(QWidget):
         column.addWidget(self.area, 1)
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours, and the present size of type."""
+        """Apply a theme's colours and the current font size."""
         self.view.set_palette(palette)
         self.head.set_palette()
         self.close_button.setIcon(icon("close", palette, px(14)))
         self.setMinimumWidth(px(200))
 
     def look(self, step: int, probe: str) -> None:
-        """Look at the moment nearest to a step with a probe."""
+        """Show the moment nearest to a step with a probe."""
         moment = self.run.recorder.nearest(step)
         if moment is not None:
             job = partial(self._inspector.look, self.run.spec, moment.step, moment.weights, probe)
             self._worker.ask("look", job, self._show, self._say)
 
     def stop(self) -> None:
-        """End the thread; may be called twice."""
+        """Stop the thread; may be called twice."""
         self._worker.stop()
 
     def _say(self, refused: str) -> None:

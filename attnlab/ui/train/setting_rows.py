@@ -1,4 +1,4 @@
-"""One line for each setting: its title, what edits it, and below it what is wrong, as one types."""
+"""One row for each setting: its title, its editor, and below it an error message while typing."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,11 +25,11 @@ from attnlab.ui.widgets.fields.option_controls import NumberEdit
 from attnlab.ui.widgets.fields.option_field import Field
 
 WIDE = ("kind",)
-"""Settings without a title beside them: their choices need the room."""
+"""Settings without a title beside them: their choices need the width."""
 
 
 class SettingRow(QWidget):
-    """One setting: ``changed`` carries its name and value, ``refused`` its name and what does not do."""
+    """One setting: ``changed`` carries its name and value, ``refused`` its name and the invalid value's error."""
 
     changed = Signal(str, object)
     refused = Signal(str, str)
@@ -42,7 +42,7 @@ class SettingRow(QWidget):
         self.complaint.setTextFormat(Qt.TextFormat.PlainText)
         self.complaint.setWordWrap(True)
         self.complaint.setProperty("role", "error")
-        self.complaint.setAccessibleName(f"What is wrong with {field.title}")
+        self.complaint.setAccessibleName(f"Message about {field.title}")
         self.complaint.hide()
         self.title.setTextFormat(Qt.TextFormat.PlainText)
         self.title.setProperty("role", "muted")
@@ -50,21 +50,21 @@ class SettingRow(QWidget):
         self._grid = grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setVerticalSpacing(2)
-        wide = field.name in WIDE  # whose choices say what they are
+        wide = field.name in WIDE  # their choices need no title
         grid.addWidget(self.title, 0, 0)
-        self.title.setVisible(not wide)  # now that it has a parent, or it would be a window for a moment
+        self.title.setVisible(not wide)  # after it has a parent, or it would briefly be a window
         grid.addWidget(self.editor, 0, 0 if wide else 1, 1, 2 if wide else 1)
         grid.addWidget(self.complaint, 1, 0, 1, 2)
         grid.setColumnStretch(1, 1)
         self.show_field(field)
 
     def set_palette(self, palette: Palette) -> None:
-        """Take a theme's colours, and the present size of type."""
+        """Apply a theme's colours and the current font size."""
         self.editor.setMinimumHeight(px(28))
-        self._grid.setColumnMinimumWidth(0, px(104))  # on the column: a label would keep the largest size ever set
+        self._grid.setColumnMinimumWidth(0, px(104))  # on the column: a label keeps the largest size ever set
 
     def show_field(self, field: Field) -> None:
-        """Show the setting as it is now; what is half typed stays."""
+        """Show the setting's current value; unfinished text is kept."""
         self.field = field
         self.title.setText(field.title)
         self.title.setToolTip(plain_tip(field.about))
@@ -73,7 +73,7 @@ class SettingRow(QWidget):
         self._show()
 
     def say(self, sentence: str) -> None:
-        """Say below what is wrong; "" if nothing is."""
+        """Show an error below; "" for none."""
         self.complaint.setText(sentence)
         self.complaint.setVisible(bool(sentence))
         self.editor.setAccessibleDescription(sentence or self.field.about)
@@ -90,7 +90,7 @@ class NumberRow(SettingRow):
 
     def _made(self) -> QWidget:
         self.edit = NumberEdit()
-        self.edit.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)  # as narrow as the panel
+        self.edit.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)  # shrinks with the panel
         self.edit.taken.connect(self._on_taken)
         self.edit.refused.connect(self._on_refused)
         self.edit.lineEdit().textEdited.connect(self._on_typed)
@@ -129,7 +129,7 @@ class NumberRow(SettingRow):
 
 
 class ChoiceRow(SettingRow):
-    """One of several."""
+    """One of several choices."""
 
     def _made(self) -> QWidget:
         self.box = combo([(choice.title, choice.value) for choice in self.field.choices])
@@ -174,7 +174,7 @@ class SwitchRow(SettingRow):
 
 
 class FileRow(SettingRow):
-    """A file of one's own, or what ships."""
+    """A file of the user's, or the shipped one."""
 
     def _made(self) -> QWidget:
         both = QWidget()
@@ -188,8 +188,8 @@ class FileRow(SettingRow):
         self.open.setToolTip("Train on a text file of your own")
         self.open.clicked.connect(self._on_open)
         self.back.setText("↺")
-        self.back.setAccessibleName("Use the text that ships")
-        self.back.setToolTip("Use the text that ships")
+        self.back.setAccessibleName("Use the shipped text")
+        self.back.setToolTip("Use the shipped text")
         self.back.clicked.connect(self._on_back)
         row.addWidget(self.shown, 1)
         row.addWidget(self.open)
@@ -198,13 +198,13 @@ class FileRow(SettingRow):
 
     def _show(self) -> None:
         path = str(self.field.value or "")
-        self.shown.setText(Path(path).name if path else "what ships")
+        self.shown.setText(Path(path).name if path else "shipped text")
         self.shown.setToolTip(plain_tip(path) if path else "")
         self.back.setVisible(bool(path))
 
     @Slot()
     def _on_open(self) -> None:
-        path, _ = QFileDialog.getOpenFileName(self, "Train on a text of your own", "", "Text (*.txt *.md);;All (*)")
+        path, _ = QFileDialog.getOpenFileName(self, "Choose a text to train on", "", "Text (*.txt *.md);;All (*)")
         if path:
             self.changed.emit(self.field.name, path)
 
@@ -223,7 +223,7 @@ ROWS: dict[str, type[SettingRow]] = {
 
 
 class SettingRows(QWidget):
-    """A column of settings; while names and kinds stay, so do focus and what is half typed."""
+    """A column of settings; while names and kinds are the same, focus and unfinished text are kept."""
 
     changed = Signal(str, object)
     refused = Signal(str, str)
@@ -237,7 +237,7 @@ class SettingRows(QWidget):
         self._column.setSpacing(4)
 
     def set_palette(self, palette: Palette) -> None:
-        """Take a theme's colours, and the present size of type."""
+        """Apply a theme's colours and the current font size."""
         self._palette = palette
         for row in self._rows.values():
             row.set_palette(palette)

@@ -1,4 +1,4 @@
-"""The panel at the left: what is to be learned, by which model, and how; what is wrong stands at the setting."""
+"""The panel at the left: the task, the model and the training; errors are shown at the setting."""
 
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class SettingsPanel(QScrollArea):
-    """Shows a run's settings and asks for others: ``spec_changed``; while something half typed is wrong, ``broken``."""
+    """Shows a run's settings and emits changed ones: ``spec_changed``; while unfinished text is invalid, ``broken``."""
 
     spec_changed = Signal(object)
     broken = Signal(str)
@@ -35,7 +35,7 @@ class SettingsPanel(QScrollArea):
         self.task.activated.connect(self._on_task_chosen)
         self.variant.activated.connect(self._on_variant_chosen)
         self.about, self.count, self.problem = _words("caption"), _words("caption"), _words("error")
-        self.problem.setAccessibleName("What is wrong with the settings")
+        self.problem.setAccessibleName("Message about the settings")
         self.options, self.model, self.train, self.more = (SettingRows() for _ in range(4))
         for rows in self._groups():
             rows.changed.connect(self._on_changed)
@@ -44,7 +44,7 @@ class SettingsPanel(QScrollArea):
         self.fold.setText("More settings")
         self.fold.setCheckable(True)
         self.fold.setAccessibleName("More settings")
-        self.fold.setToolTip("Schedule, decay, when it stops by itself, device")
+        self.fold.setToolTip("Schedule, decay, stopping rules, device")
         self.fold.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.fold.toggled.connect(self._on_folded)
         self._runs = QVBoxLayout()
@@ -58,7 +58,7 @@ class SettingsPanel(QScrollArea):
         for i, task in enumerate(TASKS.values()):
             box.setItemData(i, plain_tip(task.about), Qt.ItemDataRole.ToolTipRole)
         box.setAccessibleName("Task")
-        box.setToolTip("What is to be learned")
+        box.setToolTip("The task to learn")
         return box
 
     def _groups(self) -> tuple[SettingRows, ...]:
@@ -92,7 +92,7 @@ class SettingsPanel(QScrollArea):
             column.addSpacing(part) if isinstance(part, int) else column.addWidget(part)
         column.addLayout(self._runs)
         column.addStretch(1)
-        self.variant.setAccessibleName("Settings that show something")
+        self.variant.setAccessibleName("Recommended settings")
         return inside
 
     def add_section(self, widget: QWidget) -> None:
@@ -100,7 +100,7 @@ class SettingsPanel(QScrollArea):
         self._runs.addWidget(widget)
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours, and the present size of type."""
+        """Apply a theme's colours and the current font size."""
         self._palette = palette
         for rows in self._groups():
             rows.set_palette(palette)
@@ -143,19 +143,19 @@ class SettingsPanel(QScrollArea):
         self.variant.setVisible(bool(variants))
 
     def show_checked(self, found: "Checked") -> None:
-        """Show what the settings come to, or what is wrong with them: at the setting that was changed last."""
+        """Show the model's size, or the settings' error: at the setting that was changed last."""
         self._complain(found.problem)
         if not found.problem:
             self.count.setText(f"{found.parameters:,} parameters, {found.trainable:,} trainable")
 
     def set_locked(self, locked: bool) -> None:
-        """Let settings be changed, or not while they are trained with."""
+        """Enable or disable the settings: they are disabled during training."""
         for widget in (self.task, self.variant, *self._groups()):
             widget.setEnabled(not locked)
-        self.task.setToolTip("Stop or reset to change settings" if locked else "What is to be learned")
+        self.task.setToolTip("Stop or reset to change settings" if locked else "The task to learn")
 
     def complaint(self) -> str:
-        """Return what is said to be wrong, wherever it stands."""
+        """Return the visible error, wherever it is."""
         said = [row.complaint.text() for rows in self._groups() for row in rows.rows()]
         return next(filter(None, [*said, self.problem.text()]), "")
 

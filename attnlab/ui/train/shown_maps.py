@@ -1,4 +1,4 @@
-"""The maps of a moment as they leave the workspace: their tokens, what they are called, and as sheets of a figure."""
+"""The maps of a moment for export: their tokens, their titles, and the sheets of a figure."""
 
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ _SEEN = {" ": "␣", "\n": "↵", "\t": "⇥"}
 
 
 def tokens(layer: "LayerMaps") -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the tokens of rows and columns; blanks and ends of lines as signs that can be seen."""
+    """Return the tokens of rows and columns; white space as visible signs."""
     rows, columns = (tuple(_SEEN.get(t, t) for t in each) for each in (layer.query_tokens, layer.key_tokens))
     return rows, columns
 
@@ -25,7 +25,7 @@ def titled(layer: "LayerMaps") -> str:
 
 
 def sheets(seen: Seen) -> Sheets | None:
-    """Return the maps of all layers, or their gradients where these are shown, on one scale; None without attention."""
+    """Return the maps of all layers, or their gradients if these are shown, on one scale; None without attention."""
     from attnlab.training.tasks import TASKS
 
     layers, kind = (seen.gradients, "signed") if seen.gradients else (seen.look.maps, "probability")
@@ -39,7 +39,7 @@ def sheets(seen: Seen) -> Sheets | None:
 
 
 def looked_at(maps: "MapsPanel", all_maps: Sheets) -> tuple[tuple[str, ...], int | str]:
-    """Return the layers that are seen and the head: the one that is shown alone, or "all"."""
+    """Return the visible layers and the head: the large one, or "all"."""
     cards = maps.view.cards
     if maps.large is not None:
         card = cards[maps.large]

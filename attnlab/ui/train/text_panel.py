@@ -1,4 +1,4 @@
-"""What the model writes on from a prompt: greedy, or drawn at a temperature from the likeliest few."""
+"""The model's continuation of a prompt: greedy, or drawn at a temperature from the most likely tokens."""
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
@@ -10,11 +10,11 @@ from attnlab.ui.widgets.fields.option_field import Field
 from attnlab.ui.widgets.fields.undo_fields import TextField
 
 LENGTH = 160
-"""Tokens that are written at most."""
+"""The most tokens that are written."""
 
 
 class TextPanel(QWidget):
-    """Shows a text and asks for one: ``text_wanted``."""
+    """Shows a text and requests one: ``text_wanted``."""
 
     text_wanted = Signal()
 
@@ -23,15 +23,15 @@ class TextPanel(QWidget):
         self.temperature, self.top_k, self.seed = 0.8, 0, 0
         self.prompt, self.again, self.text = TextField(), QPushButton("Again"), QLabel()
         self.prompt.setAccessibleName("Prompt")
-        self.prompt.setToolTip("What the model writes on from")
-        self.again.setToolTip("Draw other random numbers and write again")
+        self.prompt.setToolTip("The model continues this text")
+        self.again.setToolTip("Generate again with other random numbers")
         self.text.setAccessibleName("Text that the model writes")
         self.text.setTextFormat(Qt.TextFormat.PlainText)
         self.text.setWordWrap(True)
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.text.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
         self.settings = SettingRows()
-        heading = QLabel("What it writes")
+        heading = QLabel("Generated text")
         heading.setProperty("role", "section")
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -50,24 +50,33 @@ class TextPanel(QWidget):
         self._show_fields()
 
     def set_palette(self, palette: Palette) -> None:
-        """Take a theme's colours, and the present size of type."""
+        """Apply a theme's colours and the current font size."""
         self.settings.set_palette(palette)
         self.text.setMinimumHeight(px(40))
 
     def heat(self) -> tuple[float, int, int]:
-        """Return temperature, top-k and the seed."""
+        """Return temperature, top-k and seed."""
         return self.temperature, self.top_k, self.seed
 
     def show_text(self, text: str) -> None:
-        """Show what was written."""
+        """Show a generated text."""
         self.text.setText(text)
 
     def _show_fields(self) -> None:
-        about = "0 takes the likeliest token each time; higher draws more boldly"
+        about = "0 takes the most likely token each time; higher values draw more randomly"
         self.settings.show_fields(
             [
                 Field("temperature", "temperature", about, "number", self.temperature, 0.8, 0.0, 10.0),
-                Field("top_k", "top-k", "Draws from so many; 0: from all", "whole", self.top_k, 0, 0, 1000),
+                Field(
+                    "top_k",
+                    "top-k",
+                    "Draws from this many most likely tokens; 0: from all",
+                    "whole",
+                    self.top_k,
+                    0,
+                    0,
+                    1000,
+                ),
             ]
         )
 

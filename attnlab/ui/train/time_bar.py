@@ -1,4 +1,4 @@
-"""The bar below: the line of recorded moments, what plays them, marks them, and says how much memory they take."""
+"""The bar below: the line of recorded moments, the buttons that play and mark them, and their memory."""
 
 from collections.abc import Sequence
 
@@ -17,22 +17,22 @@ from attnlab.ui.widgets.fields.pill import Choice, Pill
 
 FRAME_MS = 33
 PER_SECOND = 15
-"""Moments a second that are played at speed 1."""
+"""Moments per second at speed 1."""
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 ROOMY, ROOMY_FOR_BOTH = 680, 1200
-"""From these widths on, in pixels at 100 %, memory is told beside the line, and beside a message too."""
+"""The widths in pixels at 100 % from which memory is shown beside the line, and beside a message too."""
 BUTTONS = (
     ("first", "step-first", "First moment (Home)"),
     ("play", "play", "Play the moments (Space)"),
     ("last", "step-last", "Latest moment, and follow the training (End)"),
-    ("mark", "mark", "Mark this moment, or no longer (M)"),
+    ("mark", "mark", "Mark or unmark this moment (M)"),
 )
 METHODS = {"first": "go_first", "play": "toggle_playing", "last": "go_last", "mark": "mark"}
 
 
 @guarded
 class TimeBar(QFrame):
-    """Shows moments; ``moment_chosen`` says which is looked at, by its place, ``mark_requested`` the step to mark."""
+    """Shows moments; ``moment_chosen`` carries the index of the chosen one, ``mark_requested`` the step to mark."""
 
     moment_chosen = Signal(int)
     mark_requested = Signal(int)
@@ -52,7 +52,7 @@ class TimeBar(QFrame):
         self.timer.timeout.connect(self._on_time_for_next)
         self.buttons = {name: self._button(name, tip) for name, _, tip in BUTTONS}
         self.speed = Pill("", name="Speed")
-        self.speed.setToolTip("How fast the moments are played")
+        self.speed.setToolTip("The speed of playing the moments")
         self.speed.set_choices([Choice(speed, f"{speed:g}×") for speed in SPEEDS])
         self.speed.set_value(self._speed)
         self.speed.chosen.connect(self._on_speed_chosen)
@@ -87,7 +87,7 @@ class TimeBar(QFrame):
         return button
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours, and the present size of type."""
+        """Apply a theme's colours and the current font size."""
         self._palette = palette
         self.line.set_palette(palette)
         self.speed.set_palette(palette)
@@ -96,23 +96,23 @@ class TimeBar(QFrame):
         self._show_buttons()
 
     def show_moments(self, steps: Sequence[int], losses: Sequence[float], memory: str) -> None:
-        """Show the moments there are, and what they take."""
+        """Show the moments, and their memory."""
         self.line.show_moments(np.asarray(steps), np.asarray(losses))
         self.memory.setText(memory)
         self._show_buttons()
 
     def show_marks(self, marks: Sequence[TimeMark]) -> None:
-        """Show what is marked."""
+        """Show the marks."""
         self.line.show_marks(marks)
 
     def show_current(self, index: int) -> None:
-        """Stand at a moment."""
+        """Move to a moment."""
         self.line.show_current(index)
         if not self.playing:
             self._at = float(index)
 
     def show_message(self, sentence: str, *, wrong: bool = True) -> None:
-        """Say how it went, in one sentence, or nothing any more."""
+        """Show one sentence, or with "" nothing."""
         restyle(self.message, f"color: {self._palette.bad if wrong else self._palette.good}")
         self.message.setText(sentence)
         self.message.setToolTip(sentence)
@@ -120,17 +120,17 @@ class TimeBar(QFrame):
         self._make_room()
 
     def _make_room(self) -> None:
-        """Leave memory out where there is no room for it, or none beside the message."""
+        """Hide the memory if it does not fit, or does not fit beside the message."""
         self.memory.setVisible(self.width() >= px(ROOMY if not self.message.text() else ROOMY_FOR_BOTH))
 
     @property
     def playing(self) -> bool:
-        """Whether the moments follow one another by themselves."""
+        """Whether the moments are playing."""
         return self.timer.isActive()
 
     @Slot()
     def toggle_playing(self) -> None:
-        """Play from where one stands, from the first when that is the last; or stop."""
+        """Play from the current moment, from the first if it is the last; or stop."""
         if self.playing:
             self.stop()
         elif len(self.line.steps) > 1:
@@ -141,7 +141,7 @@ class TimeBar(QFrame):
             self._show_buttons()
 
     def stop(self) -> None:
-        """Play no longer."""
+        """Stop playing."""
         if self.playing:
             self.timer.stop()
             self._show_buttons()
@@ -149,7 +149,7 @@ class TimeBar(QFrame):
     def _show_buttons(self) -> None:
         there = len(self.line.steps) > 0
         state = (there, self.playing, self._palette, px(100))
-        if state == self._buttons_show:  # icons take longer to draw than all else here
+        if state == self._buttons_show:  # drawing icons is the slowest part of this method
             return
         self._buttons_show = state
         for name, icon_name, tip in BUTTONS:
@@ -193,17 +193,17 @@ class TimeBar(QFrame):
 
     @Slot()
     def go_first(self) -> None:
-        """Look at the first moment."""
+        """Show the first moment."""
         self._choose(0)
 
     @Slot()
     def go_last(self) -> None:
-        """Look at the latest moment."""
+        """Show the latest moment."""
         self._choose(len(self.line.steps) - 1)
 
     @Slot()
     def mark(self) -> None:
-        """Have the moment that is looked at marked, or no longer."""
+        """Mark or unmark the current moment."""
         if len(self.line.steps):
             self.mark_requested.emit(int(self.line.steps[self.line.current]))
 

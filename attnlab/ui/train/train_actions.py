@@ -47,16 +47,16 @@ def train_actions(train: "Context[TrainWorkspace]") -> list[Action[Any]]:
         Action("train-log", "Logarithmic loss", "Train", train, lambda t: t.curves.scale_button.toggle(),
                checked=lambda t: t.curves.scale_button.isChecked()),
         Action("train-open", "Open this layer in the playground", "Train", trip, lambda t: t.open_layer(),
-               hint="From the moment that is shown, with its real inputs, weights and tokens"),
+           hint="At the visible moment, with its real inputs, weights and tokens"),
         Action("train-send-back", "Send the weights back to the training", "Train", trip, lambda t: t.send_back(),
                enabled=lambda t: t.origin is not None),
         Action("train-figure", "Export the maps of the training…", "Train", tools, lambda t: t.export_figure(),
-               hint="The maps that are shown as PNG, SVG, PDF or a table"),
+           hint="The visible maps as PNG, SVG, PDF or a table"),
         Action("train-film", FILM, "Train", train, _export_film, enabled=has_run,
                title_now=lambda t: "" if t.is_shown else FILM,  # it is in File then, with a key
                hint="The maps of the recorded moments as GIF, APNG, MP4 or a folder of PNGs"),
         Action("train-runs", "All runs…", "Train", tools, lambda t: t.show_runs(),
-               hint="Compare, open, rename and delete runs that are kept"),
+           hint="Compare, open, rename and delete saved runs"),
     ]  # fmt: skip
 
 

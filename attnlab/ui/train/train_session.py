@@ -1,4 +1,4 @@
-"""A training as the window drives it: what is pressed is sent to the process, and what that says grows the run."""
+"""A training controlled by the window: commands go to the process, and its messages extend the run."""
 
 from PySide6.QtCore import QObject, Signal, Slot
 
@@ -27,13 +27,13 @@ from attnlab.ui.train.process_client import last_word
 from attnlab.ui.train.training_state import TrainingState
 
 EXAMPLES_EVERY, MARKS_EVERY = 8, 90
-"""Frames between two looks at examples, and between two searches for marks."""
+"""Frames between two updates of examples, and between two searches for marks."""
 KEPT = 5
-"""Runs that are kept to compare with."""
+"""The number of runs kept to compare with."""
 
 
 class TrainSession(TrainingState):
-    """Owns who trains, the run that grows and who looks at it. Nothing here ever waits but ``close`` and ``reset``."""
+    """Owns the process, the growing run and its inspection. Only ``close`` and ``reset`` ever block."""
 
     checked = Signal(object)
     started = Signal()
@@ -55,11 +55,11 @@ class TrainSession(TrainingState):
         self.inspection.suggested.connect(self._on_suggested)
         self.set_spec(spec)
 
-    # What is done
+    # Commands
 
     def set_spec(self, spec: RunSpec) -> None:
-        """Take settings for the next run; what they come to arrives as ``checked``."""
-        if spec == self.spec and self.valid is not None:  # a field that is left tells again what was typed
+        """Set the settings of the next run; their check arrives as ``checked``."""
+        if spec == self.spec and self.valid is not None:  # a field repeats its value when it loses focus
             self.checked.emit(self.valid)
             return
         if spec.task != self.spec.task or dict(spec.options) != dict(self.spec.options):
@@ -68,7 +68,7 @@ class TrainSession(TrainingState):
         self.inspection.check(spec)
 
     def start(self) -> None:
-        """Train: go on where it is paused, from what was kept of a run that was stopped, or from the beginning."""
+        """Train: continue a paused run, resume a stopped one from its checkpoint, or begin a new one."""
         run = self.run
         if self.alive:
             self.trainee.send(Resume())
@@ -83,31 +83,31 @@ class TrainSession(TrainingState):
             self._begin(self.run, None)
 
     def pause(self) -> None:
-        """Stop after the step that is taken, and wait."""
+        """Pause after the current step."""
         self.trainee.send(Pause())
 
     def step(self) -> None:
-        """Take one step and wait; a run that is not there begins with it."""
+        """Take one step and wait; without a run, begin one."""
         if not self.alive:
             self.start()
         self.trainee.send(Step())
 
     def stop(self) -> None:
-        """End the run; what it learned stays."""
+        """End the run; the trained weights are kept."""
         self.trainee.stop()
 
     def reset(self) -> None:
-        """Go back to the first weights, those of the seed; the run is kept to compare with."""
+        """Return to the first weights of the seed; the run is kept to compare with."""
         self._end_process()
         self._keep_run()
         self.run, self.shown, self.reason = None, None, ""
         self.inspection.follow(None)
         self.progressed.emit()
-        if self.valid is not None:  # or it will be seen when that is known
+        if self.valid is not None:  # or it is shown once that is known
             self._on_checked(self.valid)
 
     def open_run(self, run: Run) -> None:
-        """Show a run that was kept in the place of this one, which is kept to compare with."""
+        """Show a saved run instead of this one, which is kept to compare with."""
         self._end_process()
         if run is not self.run:
             self._keep_run()
@@ -123,23 +123,23 @@ class TrainSession(TrainingState):
             self.told.emit(run.refused)
 
     def put(self, weights: Arrays) -> None:
-        """Have the process go on with other weights; what its optimiser knows stays."""
+        """Replace the process's weights; its optimiser state is kept."""
         self.trainee.send(Put(weights))
 
     def go_on_from(self, run: Run, checkpoint: Checkpoint) -> None:
-        """Train a run on from an earlier moment of it; what came later is forgotten."""
+        """Continue a run from an earlier moment; later ones are discarded."""
         self.open_run(run)
         run.rewind(checkpoint.step)
         run.checkpoint = checkpoint
         self._begin(run, checkpoint)
 
     def close(self) -> None:
-        """End process and worker at once; may be called twice."""
+        """Stop process and worker at once; may be called twice."""
         self._end_process()
         self.inspection.stop()
 
     def watch(self, watched: bool) -> None:
-        """Have somebody look, or go on without."""
+        """Start or stop sending weights to the view."""
         self.watched = watched
         self.trainee.watch(watched)
         if watched:
@@ -147,24 +147,24 @@ class TrainSession(TrainingState):
             self.progressed.emit()
 
     def look_at(self, step: int | None) -> None:
-        """Look at the recorded moment nearest to a step; None follows the training."""
+        """Show the recorded moment nearest to a step; None follows the training."""
         self.shown = step
         self.look()
 
     def look(self) -> None:
-        """Look again, at all there is to see."""
+        """Compute all views again."""
         if self.watched:
             self.inspection.look(self.at())
             self.inspection.examples(self.at())
             self._want()
 
     def set_probe(self, text: str) -> None:
-        """Look at the maps of another sentence; one that the task cannot read changes nothing but is said."""
+        """Show the maps of another sentence; one that the task cannot read changes nothing but shows a message."""
         self.inspection.own_probe = True
         self.inspection.look(self.at(), text)
 
     def toggle_mark(self, step: int) -> None:
-        """Mark the moment of a step, or no longer."""
+        """Mark or unmark the moment of a step."""
         if self.run is not None:
             self.run.toggle_mark(step)
             self.marked.emit()
@@ -180,7 +180,7 @@ class TrainSession(TrainingState):
         self.started.emit()
 
     def _want(self) -> None:
-        """Ask for the newest weights, if somebody follows them."""
+        """Request the newest weights, if the view follows them."""
         if self.watched and self.shown is None:
             self.trainee.want()
 
@@ -188,7 +188,7 @@ class TrainSession(TrainingState):
         for message in self.trainee.end():
             self._take(message)
 
-    # What the process says
+    # Messages of the process
 
     @Slot(object)
     def _on_heard(self, messages: tuple[Message, ...]) -> None:
@@ -198,14 +198,14 @@ class TrainSession(TrainingState):
         if news and self.shown is None and self.watched:
             keeps_up = not self.inspection.worker.waits("look")
             self.inspection.look(self.at())
-            if keeps_up:  # the next weights may be on their way while one looks at these; else when that is done
+            if keeps_up:  # request the next weights while these are shown; else afterwards
                 self._want()
         if last_word(messages) is None:
             self._look_beside()
             self.progressed.emit()
 
     def _look_beside(self) -> None:
-        """Now and then look at examples and for marks, if somebody looks."""
+        """Update examples and search for marks from time to time, while the view is visible."""
         self._frames += 1
         if self._frames % EXAMPLES_EVERY == 0 and self.watched:
             self.inspection.examples(self.at())
@@ -240,7 +240,7 @@ class TrainSession(TrainingState):
             self.progressed.emit()
             self.ended.emit(message.sentence)
 
-    # What was found
+    # Results of the inspection
 
     @Slot(object)
     def _on_checked(self, found: Checked) -> None:

@@ -1,4 +1,4 @@
-"""What one does with a training beside watching it: the playground and back, runs that are kept."""
+"""The tools of a training: the transfer to the playground and back, saved runs, exports."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from attnlab.ui.playground.playground import Playground
     from attnlab.ui.train.train_workspace import TrainWorkspace
 
-NO_MAPS = "There is no map to export yet; a model with attention has some."
+NO_MAPS = "There is no map to export yet; train a model with attention first."
 
 
 class TrainTools(QObject):
-    """Owns the tools of one workspace, and puts them where they are found in it."""
+    """Owns the tools of one workspace, and places them in it."""
 
     def __init__(self, workspace: "TrainWorkspace", window: Host, playground: "Playground") -> None:
         super().__init__(workspace)
@@ -41,7 +41,7 @@ class TrainTools(QObject):
         self.keeper.text_asked.connect(self.runs.ask_for_text)
         self.keeper.failed.connect(workspace.footer.show_message)
         self.export_button = QPushButton("Export")
-        self.export_button.setToolTip("Save the maps that are shown (Ctrl+E), or how they change (Ctrl+Shift+E)")
+        self.export_button.setToolTip("Save the visible maps (Ctrl+E), or a film of them (Ctrl+Shift+E)")
         self.export_button.setMenu(self._menu())
         workspace.header.add_tool(self.export_button)
         self.runs.table_requested.connect(self.show_runs)
@@ -58,12 +58,12 @@ class TrainTools(QObject):
         return self.keeper.busy
 
     def open_run(self, folder: Path) -> None:
-        """Show a run of any folder."""
+        """Open a run of any folder."""
         self.runs.open(folder)
 
     @Slot()
     def export_figure(self) -> None:
-        """Ask how the maps that are shown are to be written, beside a preview."""
+        """Show the export dialog with its preview of the visible maps."""
         from attnlab.ui.export.export_dialog import ExportDialog
 
         maps = self.shown_maps()
@@ -79,16 +79,16 @@ class TrainTools(QObject):
         dialog.open()
 
     def shown_maps(self) -> Sheets | None:
-        """Return the maps of all layers as they are drawn; None where there are none.
+        """Return the maps of all layers as drawn; None if there are none.
 
-        While another workspace is in front, newer maps may be there that are not drawn.
+        While another workspace is visible, newer maps may exist that are not drawn.
         """
         seen = self._workspace.maps.seen
         return sheets(seen) if seen is not None else None
 
     @Slot()
     def copy_picture(self) -> None:
-        """Copy the maps that are shown, drawn as figures were last; say what was copied."""
+        """Copy the visible maps in the style of the last figure; show what was copied."""
         from attnlab.ui.export.copying import copy_figure
 
         maps, say = self.shown_maps(), self._workspace.footer.show_message
@@ -105,7 +105,7 @@ class TrainTools(QObject):
 
     @Slot()
     def export_film(self) -> None:
-        """Ask what film is to be made of the recorded moments."""
+        """Show the dialog for a film of the recorded moments."""
         from attnlab.training.tasks import TASKS
         from attnlab.ui.train.run_film_dialog import FilmDialog
 
@@ -123,13 +123,13 @@ class TrainTools(QObject):
         RunsDialog(self.runs, self._window).open()
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours, and the present size of type."""
+        """Apply a theme's colours and the current font size."""
         self.round_trip.set_palette(palette)
         self.runs.set_palette(palette)
         self.comparing.set_palette(palette)
 
     def stop(self) -> None:
-        """End the threads; may be called twice."""
+        """Stop the threads; may be called twice."""
         self.round_trip.close()
         self.keeper.close()
         self.comparing.close()

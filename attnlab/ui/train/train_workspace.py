@@ -1,4 +1,4 @@
-"""The training's workspace: settings, maps and curves side by side, controls above, and the time line below."""
+"""The training workspace: settings, maps and curves side by side, controls above, and the time line below."""
 
 from typing import Protocol
 
@@ -27,21 +27,21 @@ KEYS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End, Qt.K
 
 
 class Tools(Protocol):
-    """What is added to the workspace, such as runs on disk; see :mod:`attnlab.ui.train.train_tools`."""
+    """Additional tools of the workspace, such as runs on disk; see :mod:`attnlab.ui.train.train_tools`."""
 
     @property
     def busy(self) -> bool:
         """Whether a run is being read or written."""
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours."""
+        """Apply a theme's colours."""
 
     def stop(self) -> None:
-        """End the threads; may be called twice."""
+        """Stop the threads; may be called twice."""
 
 
 class TrainWorkspace(QObject):
-    """Where the parts meet: what is pressed goes to the session, what it tells goes to the panels."""
+    """Connects the panels: commands go to the session, its signals to the panels."""
 
     def __init__(self, spec: RunSpec, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -89,11 +89,11 @@ class TrainWorkspace(QObject):
         inspection.texted.connect(self.text.show_text)
         inspection.course_grown.connect(self.views.show_course)
 
-    # What is done
+    # Commands
 
     @Slot()
     def start(self) -> None:
-        """Start or go on, if the settings can be trained; pause what runs."""
+        """Start or continue, if the settings can be trained; pause a running training."""
         session = self.session
         if session.alive and session.state == "running":
             session.pause()
@@ -108,14 +108,14 @@ class TrainWorkspace(QObject):
 
     @Slot()
     def reset(self) -> None:
-        """Go back to the first weights."""
+        """Return to the first weights."""
         self.footer.stop()
         self.footer.show_message("")
         self.session.reset()
         self.views.show()
 
     def open_run(self, run: Run) -> None:
-        """Show a run that was kept, with its settings, curves and moments."""
+        """Open a saved run, with its settings, curves and moments."""
         self._broken = False
         self.footer.stop()
         self.footer.show_message("")
@@ -123,21 +123,21 @@ class TrainWorkspace(QObject):
         self.settings.show_spec(run.spec)
 
     def take_key(self, key: Qt.Key) -> bool:
-        """Walk the moments by the keys of the time line, wherever the keyboard is; False when the key is not one."""
+        """Walk the moments with the keys of the time line, wherever focus is; False for any other key."""
         if not self._shown or key not in KEYS or not len(self.footer.line.steps):
             return False
         self.footer.line.take_key(key)
         return True
 
     def stop(self) -> None:
-        """End process, worker and timers; may be called twice."""
+        """Stop process, worker and timers; may be called twice."""
         self.footer.stop()
         self.session.close()
         if self.tools is not None:
             self.tools.stop()
 
     def escape(self) -> None:
-        """Close the map that is shown alone."""
+        """Close the large map."""
         self.maps.close_map()
 
     def say(self, sentence: str) -> None:
@@ -151,7 +151,7 @@ class TrainWorkspace(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether something that is to be seen at once is still to come: a run, its first maps."""
+        """Whether a result to be shown at once is pending: a run, its first maps."""
         return self.session.inspection.busy or (self.tools is not None and self.tools.busy)
 
     def pages(self) -> tuple[QWidget, QWidget, QWidget]:
@@ -159,7 +159,7 @@ class TrainWorkspace(QObject):
         return self.header, self.body, self.footer
 
     def shown(self) -> None:
-        """Draw again."""
+        """Resume drawing."""
         self._shown = True
         self.session.watch(True)
         self.maps.view.setFocus()
@@ -167,12 +167,12 @@ class TrainWorkspace(QObject):
         self._show_state()
 
     def hidden(self) -> None:
-        """Go on training, and draw nothing."""
+        """Keep training, without drawing."""
         self._shown = False
         self.session.watch(False)
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours, and the present size of type."""
+        """Apply a theme's colours and the current font size."""
         for part in (self.header, self.footer, self.settings, self.maps, self.curves, self.written, self.text):
             part.set_palette(palette)
         if self.tools is not None:
@@ -181,10 +181,10 @@ class TrainWorkspace(QObject):
         self.room.arrange()
 
     def arrange(self, width: int) -> None:
-        """Lay the panels out for a width: where it is narrow, the curves lie below the maps."""
+        """Lay the panels out for a width: if it is narrow, the curves are below the maps."""
         self.room.arrange(width)
 
-    # What is told
+    # Signals
 
     @Slot(object)
     def _on_spec_changed(self, spec: RunSpec) -> None:
@@ -193,7 +193,7 @@ class TrainWorkspace(QObject):
         other = (spec.task, spec.model, dict(spec.options)) != (before.task, before.model, dict(before.options))
         session.set_spec(spec)
         if other:
-            self.written.show_rows([])  # of what is not asked any more
+            self.written.show_rows([])  # they belong to the earlier task
         if other and session.run is not None and not session.alive:
             self.reset()
         self.header.show_about(session)
@@ -247,7 +247,7 @@ class TrainWorkspace(QObject):
 
     @Slot(object)
     def _on_looked(self, seen: Seen) -> None:
-        if not self._shown:  # asked for before it was hidden
+        if not self._shown:  # requested before it was hidden
             return
         self.maps.show_seen(seen)
         self.views.show_cursor(seen.look.step)
@@ -263,7 +263,7 @@ class TrainWorkspace(QObject):
     def _on_moment_chosen(self, index: int) -> None:
         steps = self.footer.line.steps
         if not len(steps):
-            return  # no moment is recorded, or none any more
+            return  # no moment is recorded, or no longer
         last = index >= len(steps) - 1
         self.session.look_at(None if last and self.session.alive else int(steps[min(index, len(steps) - 1)]))
         self._ask_text()
@@ -287,7 +287,7 @@ class TrainWorkspace(QObject):
         if self._shown and self.session.valid is not None and self.session.valid.writes_on:
             self.session.inspection.text(self.session.at(), self.text.prompt.text(), LENGTH, self.text.heat())
 
-    # What is shown
+    # Drawing
 
     def _show_state(self) -> None:
         self.settings.set_locked(self.session.alive)

@@ -1,4 +1,4 @@
-"""What a training session holds, and what follows from it: where the run stands, what can be done with it."""
+"""The state of a training session: the run's progress and the possible commands."""
 
 from typing import TYPE_CHECKING
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 class TrainingState(QObject):
-    """Settings with what they come to, the run if there is one, who trains it, and the step that is looked at.
+    """Settings with their check, the run if there is one, its process, and the step in view.
 
-    ``kept`` are runs to compare with, ``shown`` the step looked at, None to follow the training, ``reason`` why the
+    ``kept`` are runs to compare with, ``shown`` the step in view, None to follow the training, ``reason`` why the
     process ended by itself.
     """
 
@@ -38,25 +38,25 @@ class TrainingState(QObject):
 
     @property
     def alive(self) -> bool:
-        """Whether the process is there."""
+        """Whether the process exists."""
         return self.trainee.alive
 
     @property
     def state(self) -> str:
-        """Where the run is: "new", "running", "paused", "ended" or "failed"."""
+        """The state of the run: "new", "running", "paused", "ended" or "failed"."""
         if self.run is None or self.run.status == "new":
             return "running" if self.alive else "new"
         return self.run.status
 
     @property
     def can_start(self) -> bool:
-        """Whether the settings are known to be fit for training."""
+        """Whether the settings are known to be trainable."""
         return self.valid is not None and not self.valid.problem
 
     @property
     def can_go_on(self) -> bool:
-        """Whether a run that was stopped, or whose process died, can go on from what was kept of it; and one that was
-        at its end, when it is given more steps."""
+        """Whether a stopped run, or one whose process died, can resume from its checkpoint; or a finished one, with
+        more steps."""
         run = self.run
         if run is None or run.checkpoint is None or self.alive or self.reason == "nan" or not run.goes_with(self.spec):
             return False
@@ -64,22 +64,22 @@ class TrainingState(QObject):
 
     @property
     def begins_anew(self) -> bool:
-        """Whether a start would train once more what was trained to its end."""
+        """Whether a start would repeat a finished training from the beginning."""
         return self.run is not None and not self.alive and not self.can_go_on and self.run.goes_with(self.spec)
 
     @property
     def speed(self) -> float:
-        """Steps a second of late; 0 while that is not known."""
+        """Recent steps per second; 0 while unknown."""
         return self.trainee.speed
 
     @property
     def left_s(self) -> float | None:
-        """Seconds until the last step at the speed of late; None while that is not known."""
+        """Seconds until the last step at the recent speed; None while unknown."""
         run = self.run
         return (run.spec.train.steps - run.step) / self.speed if run is not None and self.speed > 0 else None
 
     def at(self) -> At:
-        """Return settings, step and weights of the moment that is looked at."""
+        """Return settings, step and weights of the moment in view."""
         run = self.run
         if run is None:
             return self.spec, 0, None

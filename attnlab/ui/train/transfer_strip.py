@@ -1,4 +1,4 @@
-"""The strip above the canvas that says that what is open came from a training, and sends it back there."""
+"""The strip above the canvas that says that the open layer came from a training, and sends it back."""
 
 from typing import TYPE_CHECKING
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from attnlab.ui.train.layer_transfer import Origin
 
 ROOMY = 440
-"""From this width on, in pixels at 100 %, there is room for words and for the way back without sending."""
+"""The width in pixels at 100 % from which the text and the button without sending both fit."""
 ABOUT = (
-    "The numbers of this layer's weights and biases go back; tokens, embeddings and a mask drawn by hand belong to the "
-    "sentence and stay here, and sizes and switches such as causal cannot be changed in a model that is trained"
+    "The numbers of this layer's weights and biases are sent back; tokens, embeddings and a painted mask belong to the "
+    "sentence and stay here; sizes and switches such as causal cannot be changed in a trained model"
 )
 
 
 @guarded
 class TransferStrip(QFrame):
-    """Shows where what is open comes from; asks to send it back, or to go back without."""
+    """Shows the origin of the open layer; asks to send it back, or to return without sending."""
 
     send_requested = Signal()
     leave_requested = Signal()
@@ -38,7 +38,7 @@ class TransferStrip(QFrame):
         self.send, self.leave = QPushButton("Send back"), QPushButton("To the training")
         self.send.setProperty("primary", "true")
         self.send.setToolTip(ABOUT)
-        self.leave.setToolTip("Go back to the training, which stays as it is")
+        self.leave.setToolTip("Return to the training without sending anything")
         self.send.clicked.connect(self.send_requested)
         self.leave.clicked.connect(self.leave_requested)
         row = QHBoxLayout(self)
@@ -50,29 +50,29 @@ class TransferStrip(QFrame):
         row.addWidget(self.send)
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours."""
+        """Apply a theme's colours."""
         ground = mixed(palette.surface, palette.accent, 0.08)
         restyle(self, f"#sent-strip {{ background: {ground}; border-bottom: 1px solid {palette.hairline}; }}")
         restyle(self._rest, f"color: {palette.muted}")
 
     def show_origin(self, origin: "Origin | None") -> None:
-        """Show where what is open comes from; nothing when it does not come from a training."""
+        """Show the origin of the open layer; nothing if it did not come from a training."""
         self.setVisible(origin is not None)
         if origin is not None:
             self.label.setText(f"{origin.layer} at step {origin.step:,}")
             self._make_room()
 
     def show_sending(self, sending: bool) -> None:
-        """Tell that the weights are on their way, which the first time takes a moment; or that they have arrived."""
+        """Show that the weights are being sent, which takes a moment the first time; or that they have arrived."""
         self.send.setEnabled(not sending)
         self.send.setText("Sending…" if sending else "Send back")
 
     def _make_room(self) -> None:
-        """Say as much as there is room for; what sends back always has its place."""
+        """Show as much text as fits; the button that sends back is always visible."""
         roomy = self.width() >= px(ROOMY)
         self.label.setVisible(roomy)
         self.leave.setVisible(roomy)
-        about = "Edit its weights; the training goes on with them"
+        about = "Edit its weights; the training continues with them"
         self._rest.setText(about if roomy else self.label.text())
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -156,8 +156,8 @@ def test_a_head_is_shown_alone_and_all_heads_by_their_mean(window: Window, qtbot
     ("scale", "name", "words"),
     [
         ("none", "here ÷ √d_k", "The experiment does not scale its scores."),
-        ("sqrt_d_model", "here ÷ √d_model", "÷ √d_model by "),
-        (10.0, "here ÷ 10.00", "÷ 10.00 by "),
+        ("sqrt_d_model", "here ÷ √d_model", "÷ √d_model "),
+        (10.0, "here ÷ 10.00", "÷ 10.00 "),
     ],
 )
 def test_the_experiments_own_scale_is_named(

@@ -24,8 +24,8 @@ def test_each_line_has_the_numbers_and_the_unit_of_its_own_run(qtbot: QtBot) -> 
         ("training", 3.0, 2.0),
         ("held-out", 3.5, 2.5),
     ]
-    assert [(line.name, *line.y) for line in panel.right.lines] == [("seed 1, right", 50, 90), ("right", 25, 75)]
+    assert [(line.name, *line.y) for line in panel.right.lines] == [("seed 1, correct", 50, 90), ("correct", 25, 75)]
     scale = panel.right.scale()
-    for name, value in (("seed 1, right", 90), ("right", 75)):
+    for name, value in (("seed 1, correct", 90), ("correct", 75)):
         tip = panel.right.tool_tip(QPointF(scale.x(10.0), scale.y(value)))
         assert f"{name}: {value}\N{NO-BREAK SPACE}% at step 10" in tip.splitlines()

@@ -78,7 +78,7 @@ def test_enter_opens_the_run_that_is_chosen_and_a_title_tells_what_it_sorts_by(p
     assert dialog is not None
     table = dialog.table
     header = table.horizontalHeader()
-    assert [text for text in titles(dialog) if "↓" in text] == ["Kept ↓"]
+    assert [text for text in titles(dialog) if "↓" in text] == ["Saved ↓"]
     seed = COLUMNS.index("Seed")
     at = QPoint(header.sectionViewportPosition(seed) + 8, header.height() // 2)
     QTest.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=at)
@@ -107,7 +107,7 @@ def test_the_dialog_and_the_list_say_how_far_a_run_came_and_how_it_ended(pupil: 
         dialog.table.selectRow(row)
         name = dialog.table.item(row, NAME).text()
         assert dialog.note.text() == f"{name}: {told[name]}."
-        assert rows[name].toolTip().startswith(f"{name} · {told.pop(name)} · kept ")
+        assert rows[name].toolTip().startswith(f"{name} · {told.pop(name)} · saved ")
     assert not told
     dialog.reject()
 
@@ -123,7 +123,7 @@ def test_the_table_tells_loss_share_and_time_of_each_run_in_their_units(qtbot: Q
     table.show_runs(of_runs)
     told = [{title: table.item(row, i).text() for i, title in enumerate(COLUMNS)} for row in range(2)]
     told.sort(key=lambda row: row["Name"])
-    columns = ("Name", "Seed", "Steps", "Loss", "Right", "Time")
+    columns = ("Name", "Seed", "Steps", "Loss", "Correct", "Time")
     assert [tuple(row[each] for each in columns) for row in told] == [
         ("a", "0", "2,000", "0.125", "98.5 %", "42 s"),
         ("b", "0", "120 of 2,000", "2.50", "", "30 min"),

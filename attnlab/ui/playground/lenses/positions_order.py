@@ -51,9 +51,9 @@ def sentence(scheme: str, seen: OrderBlindness) -> str:
             + "attention ignores the order"
             + ("; the mask goes with its tokens." if seen.experiment.masked else ".")
         )
-        seer = "the mask" if _mask_sees(seen) else "something else in this layer"
-        return text + f"attention ignores the order, but {seer} depends on it."
-        return text + f"attention alone ignores it, but {seer}."
+    if scheme == "none":
+        cause = "the mask" if _mask_sees(seen) else "something else in this layer"
+        return text + f"attention ignores the order, but {cause} depends on it."
     if blind:
         return text + "with these numbers the positions make no difference."
     return text + "attention depends on the order" + (", by its positions and its mask." if _mask_sees(seen) else ".")

@@ -134,7 +134,8 @@ class SaturationLens(Lens):
         tried = "" if self._own.divided else " The experiment does not scale its scores."
         return (
             f"d_k = {own.d_k}{where}: the scores have standard deviation {_n(own.raw.spread)}, "
-            f"÷ {by} {_n(own.scaled.spread)}. A row's gradient is {_n(own.raw.gradient)}, scaled {_n(own.scaled.gradient)}; "
+            f"÷ {by} {_n(own.scaled.spread)}. "
+            f"A row's gradient is {_n(own.raw.gradient)}, scaled {_n(own.scaled.gradient)}; "
             f"its largest weight is {_n(own.raw.largest)}, scaled {_n(own.scaled.largest)}.{tried}\n"
             f"Random scores at d_k = {last.d_k} have standard deviation {_n(last.raw.spread)} and gradient "
             f"{_n(last.raw.gradient)}; ÷ √d_k they have standard deviation {_n(last.scaled.spread)} and gradient "
