@@ -35,19 +35,18 @@ class LessonPage(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(32, 24, 32, 20)
         column.setSpacing(8)
-        self._title, self._about, self._covers = QLabel(), QLabel(), QLabel()
+        self._title, self._about = QLabel(), QLabel()
         self._problems, self._sources = QLabel(), QLabel()
-        for label in (self._title, self._about, self._covers, self._problems, self._sources):
+        for label in (self._title, self._about, self._problems, self._sources):
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setWordWrap(True)
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._about.setProperty("role", "muted")
-        self._covers.setProperty("role", "caption")
         self._sources.setProperty("role", "caption")
         self._problems.setAccessibleName("What is to be mended")
         self._problems.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._sources.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        for label in (self._title, self._about, self._covers):
+        for label in (self._title, self._about):
             column.addWidget(label)
         column.addSpacing(8)
         column.addWidget(self._make_buttons())
@@ -98,9 +97,6 @@ class LessonPage(QWidget):
         self._title.setText(lesson.title or lesson.name)
         self._about.setText(lesson.about)
         self._about.setVisible(bool(lesson.about))
-        covers = f"Systems: {', '.join(lesson.covers)}" if lesson.covers else ""
-        self._covers.setText(covers)
-        self._covers.setVisible(bool(covers))
         chosen = (now or 0) if another or (changed and now is not None) else self.chosen
         rows = [Row(s.title or "Untitled", "", "", i + 1, i == now) for i, s in enumerate(lesson.steps)]
         self.steps.show_rows(rows, min(chosen, len(rows) - 1))

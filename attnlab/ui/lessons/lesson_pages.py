@@ -327,8 +327,9 @@ class LessonPages(QObject):
 
 
 def _row(lesson: Lesson) -> Row:
-    caption = "  ·  ".join([counted(len(lesson.steps), "step"), *([" ".join(lesson.covers)] if lesson.covers else [])])
     about = lesson.about
     if lesson.problems:
         about = f"Line {lesson.problems[0].line}: {lesson.problems[0].reason}"
-    return Row(lesson.title or lesson.name, about or " ", caption, wrong=bool(lesson.problems))
+    return Row(
+        lesson.title or lesson.name, about or " ", counted(len(lesson.steps), "step"), wrong=bool(lesson.problems)
+    )
