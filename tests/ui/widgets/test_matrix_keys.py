@@ -164,7 +164,7 @@ def test_one_number_fills_the_block(owner: Owner) -> None:
         (
             "1\t2\n3\t4",
             "Row with, column 2: the pasted block is 2 × 2 but there is room for 1 × 1 here;"
-            " start no further down or right than row starts, column 1. Nothing was changed.",
+            " start at row starts, column 1, or further up or left. Nothing was changed.",
         ),
         (
             "1\t2\t3\t4",

@@ -99,8 +99,8 @@ class LineChart(Drawn):
         levels: Sequence[Level] = (),
         unit: str = "",
     ) -> None:
-        """Show curves over x from 0 to at least ``x_end``, and over ``y_range`` or the range of their y, with its ``unit``
-        such as "%".
+        """Show curves over x from 0 to at least ``x_end``, and over ``y_range`` or the range of their y, with the
+        ``unit`` of y, such as "%".
 
         Values that are not finite and, on a logarithmic axis, values not above 0 leave gaps.
         """

@@ -15,17 +15,17 @@ _Key = Qt.Key
 _Redo = QKeySequence.StandardKey.Redo
 _Undo = QKeySequence.StandardKey.Undo
 MARGIN_PX = 2
-"""Left free inside the cell, so that its ring shows around the editor."""
+"""Margin inside the cell, so that its ring shows around the editor."""
 
 
 @guarded
 class CellEditor(QLineEdit):
-    """Text of one number; the table decides whether it is taken."""
+    """Edits the text of one number; the table decides whether to accept it."""
 
     committed = Signal(int, int)  # rows, columns to move afterwards
     cancelled = Signal()
     left = Signal()  # the focus went elsewhere
-    refused = Signal(object)  # the NumberError that kept a step from happening
+    refused = Signal(object)  # the NumberError that prevented a step
 
     def __init__(self, parent: QWidget, palette: Palette) -> None:
         super().__init__(parent)
@@ -40,7 +40,7 @@ class CellEditor(QLineEdit):
         self.hide()
 
     def open(self, cell: tuple[int, int], exact: str, typed: str) -> None:
-        """Show a cell's exact value, selected; a typed character replaces it, and undoing brings it back."""
+        """Show a cell's exact value, selected; ``typed`` replaces it, and undo restores it."""
         self.cell = cell
         self._original = exact
         self.setText(exact)
@@ -52,14 +52,14 @@ class CellEditor(QLineEdit):
         self.setFocus()
 
     def refresh(self, exact: str) -> None:
-        """Follow the cell's new value unless the person has begun to type another."""
+        """Show the cell's new value unless the user has begun to type another."""
         if not self.is_changed() and exact != self._original:
             self._original = exact
             self.setText(exact)
             self.selectAll()
 
     def is_changed(self) -> bool:
-        """Tell whether the text is not the cell's value any more."""
+        """Return whether the text differs from the cell's value."""
         return self.text() != self._original
 
     def value(self) -> float:
@@ -67,7 +67,7 @@ class CellEditor(QLineEdit):
         return parse_number(self.text())
 
     def mark(self, *, bad: bool) -> None:
-        """Colour the text as refused or as ordinary."""
+        """Colour the text as refused or as normal."""
         colours = self.palette()
         colours.setColor(QPalette.ColorRole.Base, self._palette.surface)
         colours.setColor(QPalette.ColorRole.Text, self._palette.bad if bad else self._palette.ink)
@@ -79,7 +79,7 @@ class CellEditor(QLineEdit):
         self.mark(bad=False)
 
     def place(self, cell: QRect, body: QRect) -> None:
-        """Lie on the cell, as wide as the text needs and the table's body allows."""
+        """Cover the cell, as wide as the text needs and the table's body allows."""
         self._space = body
         wanted = self.fontMetrics().horizontalAdvance(self.text()) + 16
         inner = cell.adjusted(MARGIN_PX, MARGIN_PX, -MARGIN_PX, -MARGIN_PX)
@@ -88,7 +88,7 @@ class CellEditor(QLineEdit):
         self._show_within(body)
 
     def _show_within(self, body: QRect) -> None:
-        """Stay under the table's headers when scrolled there, with the focus and the text kept."""
+        """Show the editor only within the table's body, and keep focus and text when it is scrolled out."""
         shown = self.geometry().intersected(body)
         if shown.isEmpty():
             self.move(-self.width(), -self.height())
@@ -105,7 +105,7 @@ class CellEditor(QLineEdit):
             self._show_within(self._space)
 
     def _step(self, event: QKeyEvent) -> None:
-        """Add a step to the number in the text; it is not the cell's value before it is committed."""
+        """Add a step to the number in the text, without committing it."""
         amount = STEP * pace(event.modifiers()) * (1 if event.key() == _Key.Key_Up else -1)
         try:
             stepped = shifted(np.array([self.value()]), amount)[0]
@@ -116,7 +116,7 @@ class CellEditor(QLineEdit):
         self.insert(format_exact(stepped))
 
     def _belongs_to_document(self, event: QKeyEvent) -> bool:
-        """Tell whether undo or redo has nothing to do here: then it is the document's."""
+        """Return whether an undo or redo key has nothing to do here and goes to the document."""
         if event.matches(_Undo):
             return not self.isUndoAvailable()
         return event.matches(_Redo) and not (self.isRedoAvailable() or self.is_changed())
@@ -149,7 +149,7 @@ class CellEditor(QLineEdit):
             super().keyPressEvent(event)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Tell the table, unless the focus only visits a menu or another window."""
+        """Emit ``left``, unless the focus went to a menu or another window."""
         super().focusOutEvent(event)
         if event.reason() not in (Qt.FocusReason.PopupFocusReason, Qt.FocusReason.ActiveWindowFocusReason):
             self.left.emit()

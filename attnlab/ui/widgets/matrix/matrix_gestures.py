@@ -1,6 +1,6 @@
-"""What the mouse does in a matrix table: sideways drags scrub numbers, other drags select, the wheel steps.
+"""Mouse gestures in a matrix table: sideways drags change numbers, other drags select, the wheel steps.
 
-The table applies what these state machines return; they know positions and cells, no numbers.
+The table applies what these state machines return; they know positions and cells, but no numbers.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _gesture_numbers = count(1)
 
 
 def new_gesture() -> int:
-    """Return a number no other gesture has, in any table: an undo stack may then merge by it alone."""
+    """Return a number unique among the gestures of all tables, so that an undo stack can merge by it alone."""
     return next(_gesture_numbers)
 
 
@@ -65,13 +65,13 @@ class MouseDrag:
         self._drag: _Drag | None = None
 
     def is_active(self) -> bool:
-        """Tell whether the button is down and the drag not yet over."""
+        """Whether the button is down and the drag not yet over."""
         return self._drag is not None and self._drag.mode is not _Mode.OVER
 
     def press(self, hit: Hit, point: QPoint, extend: bool, selection: Selection, grid: Grid) -> Selection:
-        """Begin; return the selection that the press alone makes.
+        """Begin a drag; return the selection made by the press alone.
 
-        On a cell, Shift waits: a click extends the block, a sideways drag is a fine scrub.
+        With Shift on a cell, a click extends the block and a sideways drag is a fine scrub.
         """
         made, mode = _pressed(hit, extend, selection, grid)
         self._drag = _Drag(mode, point, point.x(), (hit.row, hit.column), extend, selection, made)
@@ -80,7 +80,7 @@ class MouseDrag:
     def move(
         self, point: QPoint, modifiers: Qt.KeyboardModifier, grid: Grid, *, editable: bool
     ) -> Scrub | Selection | None:
-        """Follow the mouse; return what to apply, or None while nothing is decided."""
+        """Follow the mouse; return the selection or scrub to apply, or None while undecided."""
         drag = self._drag
         if drag is None or drag.mode is _Mode.OVER:
             return None
@@ -95,14 +95,14 @@ class MouseDrag:
         return self._reach(drag, grid.nearest(point), grid)
 
     def release(self) -> Selection | None:
-        """End; return the selection that a mere click makes: the cell, or with Shift the block up to it."""
+        """End the drag; return the selection of a mere click: the cell, or with Shift the block up to it."""
         drag, self._drag = self._drag, None
         if drag is None or drag.mode is not _Mode.UNDECIDED:
             return None
         return drag.before.reaching(*drag.cell) if drag.extend else Selection.at(*drag.cell)
 
     def cancel(self) -> Scrub | None:
-        """End before the release; return the scrub that puts the start values back, if values were changed."""
+        """End before the release; return the scrub that restores the values, if any were changed."""
         drag = self._drag
         if drag is None or drag.mode is _Mode.OVER:
             return None
@@ -160,7 +160,7 @@ class WheelSteps:
     def turn(self, event: QWheelEvent, cell: tuple[int, int]) -> tuple[float, int]:
         """Return by how much to change the value (0 before a whole notch) and the burst's gesture number."""
         turned = event.angleDelta()
-        # Shift and Alt turn the wheel sideways on some platforms: the larger of both axes is what the finger did.
+        # Shift and Alt make the wheel horizontal on some platforms, so the larger of both axes counts.
         delta = turned.y() if abs(turned.y()) >= abs(turned.x()) else turned.x()
         if cell != self._cell or event.timestamp() - self._last_ms >= BURST_MS or not self._gesture:
             self._cell, self._rest, self._gesture = cell, 0, new_gesture()

@@ -1,4 +1,4 @@
-"""Where the cells and headers of a matrix table lie in its viewport: arithmetic only, in pixels."""
+"""The geometry of the cells and headers of a matrix table in its viewport, in pixels."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ GROUP_GAP = 12
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """What lies under a point: region is cell, row, column, group, corner or outside."""
+    """The part of the table under a point: region is cell, row, column, group, corner or outside."""
 
     region: str
     row: int = -1
@@ -41,7 +41,7 @@ class Grid:
         return self._offset(self.columns - 1) + self.cell_width if self.columns else 0, self.rows * self.cell_height
 
     def body(self) -> QRect:
-        """Return the part of the viewport where cells are."""
+        """Return the part of the viewport with cells."""
         return QRect(
             self.header_width, self.header_height, self.width - self.header_width, self.height - self.header_height
         )
@@ -51,7 +51,7 @@ class Grid:
         return self.header_width - self.scroll_x + self._offset(column)
 
     def columns_right_of_it(self) -> bool:
-        """Tell whether a column lies beyond the right edge, or shows in part only."""
+        """Return whether a column is cut off or hidden at the right edge."""
         return bool(self.columns) and self.cell(0, self.columns - 1).right() >= self.width
 
     def row_y(self, row: int) -> int:
@@ -59,7 +59,7 @@ class Grid:
         return self.header_height - self.scroll_y + row * self.cell_height
 
     def cell(self, row: int, column: int) -> QRect:
-        """Return a cell's rectangle, its gap left out."""
+        """Return a cell's rectangle, without its gap."""
         return QRect(self.column_x(column), self.row_y(row), self.cell_width - GAP, self.cell_height - GAP)
 
     def block(self, row: int, column: int, rows: int, columns: int) -> QRect:
@@ -67,12 +67,12 @@ class Grid:
         return self.cell(row, column).united(self.cell(row + rows - 1, column + columns - 1))
 
     def visible_rows(self) -> range:
-        """Return the rows of which something shows."""
+        """Return the rows that are visible, at least in part."""
         last = (self.scroll_y + self.height - self.header_height) // self.cell_height + 1
         return range(min(self.scroll_y // self.cell_height, self.rows), max(0, min(last, self.rows)))
 
     def visible_columns(self) -> range:
-        """Return the columns of which something shows."""
+        """Return the columns that are visible, at least in part."""
         if not self.columns:
             return range(0)
         last = self._column_at(self.scroll_x + self.width - self.header_width)
@@ -102,7 +102,7 @@ class Grid:
         return min(max(row, 0), self.rows - 1), min(max(column, 0), self.columns - 1)
 
     def hit(self, point: QPoint) -> Hit:
-        """Tell what lies under a point; gaps belong to the cell before them."""
+        """Return the part under a point; gaps belong to the cell before them."""
         if not (self.rows and self.columns) or not QRect(0, 0, self.width, self.height).contains(point):
             return Hit("outside")
         row, column = self.nearest(point)
@@ -119,7 +119,7 @@ class Grid:
         return Hit("outside") if below or beyond else Hit("cell", row, column)
 
     def scroll_to(self, row: int, column: int) -> tuple[int, int]:
-        """Return the scroll position nearest to the present one at which a cell shows whole."""
+        """Return the nearest scroll position at which a cell is wholly visible."""
         x, y = self._offset(column), row * self.cell_height
         body = self.body()
         return (

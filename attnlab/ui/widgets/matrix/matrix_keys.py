@@ -1,4 +1,4 @@
-"""What each key and modifier means in a matrix table."""
+"""The meaning of each key and modifier in a matrix table."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ STEP = 0.1
 DRAG = 0.01
 """One pixel sideways."""
 FAR = 1 << 30
-"""Further than any table; movements are clamped to the table."""
+"""Longer than any table; movements are clamped to the table."""
 
 _Key = Qt.Key
 _Standard = QKeySequence.StandardKey
@@ -36,14 +36,14 @@ class Command:
 
 
 def pace(modifiers: Qt.KeyboardModifier) -> float:
-    """Return by how much modifiers scale an edit: Shift is fine (0.1), Ctrl is coarse (10)."""
+    """Return the factor by which modifiers scale an edit: 0.1 with Shift, 10 with Ctrl."""
     fine = bool(modifiers & Qt.KeyboardModifier.ShiftModifier)
     coarse = bool(modifiers & Qt.KeyboardModifier.ControlModifier)
     return 1.0 if fine == coarse else 0.1 if fine else 10.0
 
 
 def tab_direction(event: QKeyEvent) -> int:
-    """Return 1 for Tab, -1 for Shift+Tab, 0 for other keys; with Ctrl or Alt, Tab is somebody else's."""
+    """Return 1 for Tab, -1 for Shift+Tab, 0 for other keys, also for Tab with Ctrl or Alt."""
     others = event.modifiers() & ~(Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier)
     if others or event.key() not in (_Key.Key_Tab, _Key.Key_Backtab):
         return 0
@@ -52,7 +52,7 @@ def tab_direction(event: QKeyEvent) -> int:
 
 
 def command_for(event: QKeyEvent) -> Command | None:
-    """Return what a key press means, or None if the key is not the table's (undo, for one, is the document's)."""
+    """Return the command of a key press, or None if the table does not use the key (such as undo)."""
     for standard, name in _STANDARD.items():
         if event.matches(standard):
             return Command(name)

@@ -20,17 +20,17 @@ _ENTRIES: tuple[tuple[str, str, QKeySequence.StandardKey | str, bool], ...] = (
 
 
 COPY_AS = "copy as "
-"""What the name of a format is preceded by."""
+"""The prefix of a format's name in a command."""
 
 
 def context_menu(
     parent: QWidget, *, editable: bool, obey: Callable[[str], None], formats: Sequence[tuple[str, str]] = ()
 ) -> QMenu:
-    """Make a menu that calls ``obey`` with the name of what was chosen and is gone once closed.
+    """Return a menu that calls ``obey`` with the name of the chosen entry and deletes itself when closed.
 
-    ``formats`` are names and titles of other kinds of text that the numbers can be copied as.
+    ``formats`` are the names and titles of other text formats for copying.
 
-    Keys are written as text: as shortcuts they would take the keys from the window while the menu exists.
+    Keys are shown as text: real shortcuts would take the keys from the window while the menu exists.
     """
     menu = QMenu(parent)
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

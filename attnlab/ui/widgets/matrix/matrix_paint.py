@@ -1,4 +1,4 @@
-"""How a matrix table looks: tinted cells with their numbers, headers, outlines. Paints only what shows."""
+"""Paints the visible part of a matrix table: tinted cells with their numbers, headers, outlines."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ RADIUS = 3
 PADDING = 6
 """Between a number and its cell's right edge."""
 LEFT_PADDING = 3
-"""At least so much is left of a number."""
+"""The least margin left of a number."""
 _KEPT_TEXTS = 4096
 _KEPT_CELLS = 1024
 _NON_FINITE = -1
@@ -27,7 +27,7 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter | Qt.TextFl
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """All that one painting of the table depends on, except caches."""
+    """Everything that one painting of the table depends on, except caches."""
 
     grid: Grid
     values: NDArray[np.floating]
@@ -39,18 +39,18 @@ class Look:
     refused: bool
     highlights: Mapping[str, tuple[Sequence[int], Sequence[int]]]
     exposed: QRect
-    """What has to be painted of the viewport."""
+    """The part of the viewport to paint."""
 
 
 def tabular(font: QFont) -> QFont:
-    """Return the font with digits of one width, where it has them."""
+    """Return the font with tabular digits, if it has them."""
     digits = QFont(font)
     digits.setFeature(QFont.Tag("tnum"), 1)
     return digits
 
 
 def scaled(font: QFont, factor: float) -> QFont:
-    """Return the font in another size, whichever unit it is in."""
+    """Return the font scaled, whether its size is in points or pixels."""
     other = QFont(font)
     if font.pointSizeF() > 0:
         other.setPointSizeF(font.pointSizeF() * factor)
@@ -60,7 +60,7 @@ def scaled(font: QFont, factor: float) -> QFont:
 
 
 class MatrixPainter:
-    """Paints a Look; keeps texts and cell backgrounds between paintings."""
+    """Paints a Look; caches texts and cell backgrounds."""
 
     def __init__(self, palette: Palette, font: QFont) -> None:
         self._palette = palette
@@ -76,15 +76,15 @@ class MatrixPainter:
         self._colours = [QColor.fromRgb(int(entry)) for entry in colour_map("diverging", palette)]
 
     def minimum_cell(self) -> tuple[int, int]:
-        """Return the smallest cell in which four decimals are read: width and height in pixels, gap included."""
+        """Return the smallest cell with room for four decimals: width and height in pixels, gap included."""
         return self._cell_of(7), int(np.ceil(self._metrics.height())) + 10 + GAP
 
     def narrow_cell(self) -> int:
-        """Return the width of a cell in which three decimals are read, which does where all columns then fit."""
+        """Return the width of a cell with room for three decimals, used if all columns then fit."""
         return self._cell_of(6)
 
     def _cell_of(self, characters: int) -> int:
-        """Return how wide a cell is for so many characters, one of them a point."""
+        """Return the width of a cell for a number of characters, one of them a decimal point."""
         return int(np.ceil((characters - 1) * self._digit + self._point)) + PADDING + LEFT_PADDING + GAP
 
     def caption_height(self) -> int:
@@ -131,7 +131,7 @@ class MatrixPainter:
                 painter.drawStaticText(QPointF(x + right - width, y + down), text)
 
     def _characters(self, width: float) -> int:
-        """Return how many characters of a number are sure to fit, one of them a point."""
+        """Return how many characters of a number certainly fit, one of them a decimal point."""
         return max(int((width - self._point) / self._digit + 0.01) + 1, 3)
 
     def _text(self, text: str) -> tuple[QStaticText, float]:
@@ -147,7 +147,7 @@ class MatrixPainter:
         return kept
 
     def _cell(self, level: int, grid: Grid, painter: QPainter) -> QPixmap:
-        """Return the background of a cell: a rounded rectangle in the level's colour, kept for the present size."""
+        """Return the background of a cell: a rounded rectangle in the level's colour, cached for the present size."""
         ratio = painter.device().devicePixelRatioF()
         key = (grid.cell_width, grid.cell_height, ratio)
         if key != self._cell_key or len(self._cells) > _KEPT_CELLS:
@@ -229,7 +229,7 @@ class MatrixPainter:
         self._paint_beyond(painter, grid)
 
     def _paint_beyond(self, painter: QPainter, grid: Grid) -> None:
-        """Say beside the numbers of the columns that there are more to the left or right, wherever the bar is."""
+        """Mark beside the column numbers that there are more columns to the left or right."""
         painter.setClipping(False)
         painter.setFont(self._caption_font)
         painter.setPen(QColor(self._palette.muted))
@@ -242,7 +242,7 @@ class MatrixPainter:
             painter.drawText(QRect(0, top, grid.header_width - 2, high), int(_RIGHT), "‹")
 
     def _paint_captions(self, painter: QPainter, grid: Grid) -> None:
-        """Write "head 0" over each head's columns; it stays in sight while any of them is."""
+        """Write "head 0" above each head's columns, visible while any of them is."""
         painter.setFont(self._caption_font)
         painter.setPen(QColor(self._palette.muted))
         width = QFontMetricsF(self._caption_font)
@@ -276,7 +276,7 @@ def _one_line(label: str) -> str:
 
 
 def _levels(window: NDArray[np.float64], limit: float) -> NDArray[np.int_]:
-    """Return colour map entries, 0 centred, and -1 for what is not finite."""
+    """Return the colour map index of each value, 0 being the centre, and -1 for values that are not finite."""
     finite = np.isfinite(window)
     share = np.where(finite, window, 0.0) / limit
     return np.where(finite, np.rint((np.clip(share, -1, 1) + 1) / 2 * (LEVELS - 1)), _NON_FINITE).astype(int)

@@ -1,4 +1,4 @@
-"""What is selected in a matrix table: the current cell and the block that reaches from it to its end corner."""
+"""The selection in a matrix table: the current cell and the block from it to the opposite corner."""
 
 from dataclasses import dataclass
 
@@ -33,11 +33,11 @@ class Selection:
         return top, left, bottom - top + 1, right - left + 1
 
     def is_one_cell(self) -> bool:
-        """Tell whether the block is the current cell alone."""
+        """Return whether the block is the current cell alone."""
         return (self.row, self.column) == (self.end_row, self.end_column)
 
     def contains(self, row: int, column: int) -> bool:
-        """Tell whether the cell lies in the block."""
+        """Return whether the cell is in the block."""
         top, left, rows, columns = self.block()
         return top <= row < top + rows and left <= column < left + columns
 
@@ -54,7 +54,7 @@ class Selection:
         return Selection(self.row, self.column, row, column)
 
     def clamped(self, rows: int, columns: int) -> "Selection":
-        """Return what of it lies in a matrix of that shape, which must have a cell."""
+        """Return the selection clamped to a matrix of that shape, which must have a cell."""
 
         def within(index: int, size: int) -> int:
             return min(max(index, 0), size - 1)

@@ -1,4 +1,4 @@
-"""An editable table of numbers: it shows a matrix it is handed and tells its owner what a person wants changed."""
+"""An editable table of numbers: it shows a matrix and emits the edits that the user wants."""
 
 from dataclasses import dataclass
 
@@ -26,9 +26,9 @@ READ_ONLY = "These numbers are computed and cannot be edited here; they can be s
 
 @dataclass(frozen=True, slots=True)
 class BlockEdit:
-    """What a person wants: new values for a block, absolute; edits of one gesture are one step to undo.
+    """The new absolute values that the user wants for a block; edits of one gesture are one step to undo.
 
-    ``verb`` is type, drag, wheel, step, paste or clear. Gesture numbers differ between tables too.
+    ``verb`` is type, drag, wheel, step, paste or clear. Gesture numbers are unique across tables.
     """
 
     row: int
@@ -42,12 +42,12 @@ class BlockEdit:
 class MatrixTable(MatrixView):
     """Shows a matrix and emits edits of it; the owner answers each edit with ``set_matrix``.
 
-    The owner should answer before it returns from the slot, so that quick keys add up.
+    The owner should answer before it returns from the slot, so that quick key presses add up.
     """
 
     edited = Signal(object)  # BlockEdit
-    message_raised = Signal(str)  # one sentence about bad input; "" when it is over
-    copy_wanted = Signal(str)  # the name of a format that the owner writes
+    message_raised = Signal(str)  # one sentence about bad input; "" to clear it
+    copy_wanted = Signal(str)  # the name of a format; the owner copies
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -65,7 +65,7 @@ class MatrixTable(MatrixView):
         self._editor.textEdited.connect(self._on_text_edited)
 
     def set_formats(self, formats: tuple[tuple[str, str], ...]) -> None:
-        """Offer other kinds of text to copy as, names and titles; the owner is asked for them by ``copy_wanted``."""
+        """Set the names and titles of other text formats for copying; ``copy_wanted`` asks the owner for one."""
         self._formats = formats
 
     def set_palette(self, palette: Palette) -> None:
@@ -74,7 +74,7 @@ class MatrixTable(MatrixView):
         self._editor.set_palette(palette)
 
     def let_go(self) -> None:
-        """Close an open editor and end a drag without an edit: another table is about to be shown."""
+        """Close an open editor and end a drag without an edit, before another table is shown."""
         self._drag.cancel()
         self._wheel, self._key_gesture = WheelSteps(), 0
         if self._editor.isVisible():
@@ -94,7 +94,7 @@ class MatrixTable(MatrixView):
         return self._editable and bool(self._values.size)
 
     def _send(self, block: Block, values: NDArray[np.float64], gesture: int, verb: str) -> None:
-        """Emit an edit; only a drag repeats values that are there already."""
+        """Emit an edit, unless the values are already there; a drag is always emitted."""
         self._say("")
         if verb != "drag" and self._holds(block, values):
             return
@@ -102,9 +102,9 @@ class MatrixTable(MatrixView):
         self.edited.emit(BlockEdit(block[0], block[1], values, gesture, verb))
 
     def _holds(self, block: Block, values: NDArray[np.float64]) -> bool:
-        """Whether these values, as the table would keep them, are there already."""
+        """Return whether the table already has these values, in its precision."""
         row, column, rows, columns = block
-        with np.errstate(over="ignore"):  # what is too large for the table is not there
+        with np.errstate(over="ignore"):  # a value too large for the table becomes infinite and differs
             kept = values.astype(self._values.dtype)
         return np.array_equal(kept, self._values[row : row + rows, column : column + columns])
 
@@ -139,7 +139,7 @@ class MatrixTable(MatrixView):
             self._change_selection(Selection(0, 0, rows - 1, columns - 1), show=False)
 
     def copy_selected(self) -> None:
-        """Put the selected block on the clipboard as tab separated values with every digit."""
+        """Copy the selected block to the clipboard as tab-separated values with every digit."""
         if self._selection:
             row, column, rows, columns = self.selection()
             block = self._values[row : row + rows, column : column + columns]
@@ -152,7 +152,7 @@ class MatrixTable(MatrixView):
             self.clear_selected()
 
     def paste(self) -> None:
-        """Put the clipboard's block at the selection's top left; one number fills the selection."""
+        """Paste the clipboard's block at the selection's top left; a single number fills the selection."""
         if not self._may_edit():
             return
         try:
@@ -174,7 +174,7 @@ class MatrixTable(MatrixView):
     # The editor in a cell
 
     def open_editor(self, typed: str = "") -> None:
-        """Open a line edit in the current cell, with its exact value or with what was typed."""
+        """Open a line edit in the current cell, with its exact value or the typed text."""
         if self._selection is None or not self._may_edit():
             return
         self._say("")
@@ -187,7 +187,7 @@ class MatrixTable(MatrixView):
         self._editor.place(self.grid().cell(row, column), self.grid().body())
 
     def _commit(self) -> bool:
-        """Send what the editor holds; refuse it with a sentence if it is not a number."""
+        """Emit the number in the editor; refuse it with a sentence if it is not a number."""
         if not self._editor.is_changed():
             return True
         try:
@@ -238,7 +238,7 @@ class MatrixTable(MatrixView):
         self._close_editor()
 
     def _on_left(self) -> None:
-        """Take a good number when the focus leaves; the old value stays in place of a bad one."""
+        """Take a valid number when the focus leaves; an invalid one is discarded."""
         if self._editor.isVisible():
             self._commit()
             self._close_editor()
@@ -259,7 +259,7 @@ class MatrixTable(MatrixView):
     # Keys
 
     def _move_in_order(self, direction: int) -> None:
-        """Go to the next or previous cell as one reads; past the table's end the focus goes on."""
+        """Go to the next or previous cell in reading order; past the table's end the focus moves on."""
         shape = (len(self._row_labels), len(self._column_labels))
         following = self._selection.next_cell(direction, shape) if self._selection else None
         if following:
@@ -295,7 +295,7 @@ class MatrixTable(MatrixView):
             self.obey(command.name)
 
     def obey(self, name: str) -> None:
-        """Do what a menu entry names: edit, cut, copy, paste, clear, select_all, or copy as a format."""
+        """Run the command of a menu entry: edit, cut, copy, paste, clear, select_all, or copy as a format."""
         if name.startswith(COPY_AS):
             self.copy_wanted.emit(name.removeprefix(COPY_AS))
             return
@@ -329,7 +329,7 @@ class MatrixTable(MatrixView):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Do what the key means; leave all others, undo among them, to the window."""
+        """Run the command of a key; leave other keys, such as undo, to the window."""
         if event.key() == Qt.Key.Key_Escape and self._drag.is_active():
             self._cancel_drag()
             return
@@ -340,7 +340,7 @@ class MatrixTable(MatrixView):
             self._obey(command, repeated=event.isAutoRepeat())
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Select, and begin what may become a drag."""
+        """Select, and begin a possible drag."""
         point, grid = event.position().toPoint(), self.grid()
         hit = grid.hit(point)
         if hit.region == "outside" or self._selection is None:
@@ -353,7 +353,7 @@ class MatrixTable(MatrixView):
             self._change_selection(Selection.at(hit.row, hit.column))
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Follow a drag, or tell what the mouse is over."""
+        """Follow a drag, or emit the cell under the mouse."""
         point = event.position().toPoint()
         if not self._drag.is_active():
             self._hover(point)
@@ -390,7 +390,7 @@ class MatrixTable(MatrixView):
         event.accept()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offer what can be done with the selected block."""
+        """Open the menu of the selected block."""
         if self._selection is None:
             return
         at = event.globalPos()

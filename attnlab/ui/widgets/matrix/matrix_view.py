@@ -1,4 +1,4 @@
-"""A matrix shown as a table with fixed headers: layout, scrolling, selection, hover. Nothing in it edits."""
+"""A read-only table of a matrix with fixed headers: layout, scrolling, selection, hover."""
 
 from collections.abc import Collection, Sequence
 
@@ -22,12 +22,12 @@ _WIDEST_LABEL_SHARE = 0.3
 _HINTED_WIDTH = 400
 
 _FEW_CELLS = 64
-"""So many cells are repainted one by one when nothing else has changed."""
+"""Up to this number, changed cells are repainted one by one if nothing else has changed."""
 
 
 @guarded
 class MatrixView(QAbstractScrollArea):
-    """Shows a matrix, lets its owner and its heirs select in it."""
+    """Shows a matrix; the owner and subclasses select in it."""
 
     selection_changed = Signal(object)  # (row, column, rows, columns), or None when there are no cells
     cell_hovered = Signal(object)  # (row, column), or None
@@ -52,7 +52,7 @@ class MatrixView(QAbstractScrollArea):
         self.viewport().setMouseTracking(True)
         self.setAccessibleName("Matrix")
 
-    # What the owner says
+    # Calls of the owner
 
     def set_matrix(
         self,
@@ -65,8 +65,8 @@ class MatrixView(QAbstractScrollArea):
     ) -> None:
         """Show values [rows, columns]; ``group`` columns belong to each head (0: no heads).
 
-        Selection, scroll position and an open editor stay where they still fit. Values that are not finite are
-        shown as such. Values that can be written to are copied. Raises ValueError if labels and values disagree.
+        Selection, scroll position and an open editor stay if they still fit. Values that are not finite are shown
+        as such. Writable values are copied. Raises ValueError if labels and values disagree.
         """
         fresh = _held(values)
         if fresh.ndim != 2 or fresh.shape != (len(row_labels), len(column_labels)):
@@ -98,9 +98,9 @@ class MatrixView(QAbstractScrollArea):
         self._refresh_painter()
 
     def set_highlight(self, rows: Collection[int], columns: Collection[int], role: str) -> None:
-        """Outline what a role's linked selection touches, in the role's colour, in place of what it touched before.
+        """Outline the linked selection of a role in its colour, in place of its previous outline.
 
-        Rows alone are outlined whole, columns alone too; both together mean the cells where they cross.
+        Rows alone, or columns alone, are outlined whole; rows and columns together mean the cells where they cross.
         """
         before = self._highlights.pop(role, None)
         if rows or columns:
@@ -117,7 +117,7 @@ class MatrixView(QAbstractScrollArea):
         self._change_selection(Selection.of((row, column, rows, columns)))
 
     def grid(self) -> Grid:
-        """Return where the cells lie in the viewport just now."""
+        """Return the present geometry of the cells in the viewport."""
         size = self.viewport().size()
         height = self._painter.minimum_cell()[1]
         caption = self._painter.caption_height() if self._group else 0
@@ -146,16 +146,16 @@ class MatrixView(QAbstractScrollArea):
             return self._row_labels[hit.row]
         return self._column_labels[hit.column] if hit.region == "column" else ""
 
-    # What heirs change
+    # Overridden by subclasses
 
     def _on_reshaped(self) -> None:
-        """Do what other rows, columns or heads make necessary."""
+        """React to a change of the rows, columns or heads."""
 
     def _on_arranged(self) -> None:
-        """Do what new values, another layout or scrolling make necessary."""
+        """React to new values, another layout or scrolling."""
 
     def _has_attention(self) -> bool:
-        """Tell whether keys go here: the ring is drawn in full."""
+        """Return whether keys go here, so that the ring is drawn in full."""
         return self.hasFocus()
 
     # Layout
@@ -169,7 +169,7 @@ class MatrixView(QAbstractScrollArea):
         return round(min(max(self._label_width + 12, 32), max(64, width * _WIDEST_LABEL_SHARE)))
 
     def _cell_width(self, room: int) -> int:
-        """Return the width at which all columns share the room, or else so many of them that none is cut."""
+        """Return the width at which all columns fit the room, or else as many as possible without cutting one."""
         columns, usual = len(self._column_labels), self._painter.minimum_cell()[0]
         shared = (room - self._gaps(columns)) // max(columns, 1)
         if shared >= self._painter.narrow_cell():
@@ -180,11 +180,11 @@ class MatrixView(QAbstractScrollArea):
         return max(usual, (room - self._gaps(whole)) // whole)
 
     def _gaps(self, columns: int) -> int:
-        """Return how much lies between heads among the first columns."""
+        """Return the total gap between heads among the first columns."""
         return (columns - 1) // self._group * GROUP_GAP if self._group and columns else 0
 
     def _lay_out(self) -> None:
-        """Give the scroll bars their ranges; none where everything fits without them."""
+        """Set the ranges of the scroll bars; hide a bar that is not needed."""
         grid = self.grid()
         most = self.maximumViewportSize()
         least_width = self._least_width(most.width())
@@ -230,7 +230,7 @@ class MatrixView(QAbstractScrollArea):
             self.selection_changed.emit(self.selection())
 
     def _fit_selection(self) -> None:
-        """Keep what of the selection still exists; the first cell is current in a new table."""
+        """Clamp the selection to the table; in a new table the first cell is current."""
         before = self._selection
         if not self._values.size:
             self._selection = None
@@ -280,7 +280,7 @@ class MatrixView(QAbstractScrollArea):
         return QSize(64 + width, self.grid().header_height + height)
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Show exact values as tool tips; notice the mouse leaving."""
+        """Show exact values as tool tips, and react to the mouse leaving."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             hit = self.grid().hit(event.pos())
             area = self.grid().cell(hit.row, hit.column) if hit.region == "cell" else self.viewport().rect()
@@ -291,7 +291,7 @@ class MatrixView(QAbstractScrollArea):
         return super().viewportEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint what shows."""
+        """Paint the visible part."""
         rows, columns = range(len(self._row_labels)), range(len(self._column_labels))
         highlights = {role: (some or rows, few or columns) for role, (some, few) in self._highlights.items()}
         painter = QPainter(self.viewport())
@@ -313,7 +313,7 @@ class MatrixView(QAbstractScrollArea):
         painter.end()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Stretch the columns anew."""
+        """Fit the columns to the new size."""
         self._lay_out()
 
     def scrollContentsBy(self, dx: int, dy: int) -> None:
@@ -332,14 +332,14 @@ class MatrixView(QAbstractScrollArea):
         self.viewport().update()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Measure anew in another font."""
+        """Repeat the layout when the font changes."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._refresh_painter()
 
 
 def _held(values: NDArray[np.floating]) -> NDArray[np.floating]:
-    """Return floating numbers that nobody writes to: those given where they cannot be written to, else a copy."""
+    """Return read-only floating numbers: the given array if it is read-only, else a copy."""
     given = np.asarray(values)
     if not np.issubdtype(given.dtype, np.floating):
         given = given.astype(float)
@@ -350,7 +350,7 @@ def _held(values: NDArray[np.floating]) -> NDArray[np.floating]:
 
 
 def _largest(values: NDArray[np.floating]) -> float:
-    """Return the largest finite magnitude, 0 where there is none; a matrix of millions is read twice, never copied."""
+    """Return the largest finite magnitude, 0 if there is none; a matrix of millions is read twice, never copied."""
     with np.errstate(invalid="ignore"):
         ends = np.array([values.min(initial=0), values.max(initial=0)], np.float64)
         if not np.isfinite(ends).all():

@@ -1,4 +1,4 @@
-"""Numbers as people read them: formatted for a cell with or without all digits, and stepped without noise."""
+"""Formats numbers for a cell, with or without all digits, and steps them without rounding noise."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,30 +6,30 @@ from numpy.typing import NDArray
 from attnlab.base.number_text import FLOAT32_MAX
 
 _MOST_WRITTEN = 1 << 16
-"""So many numbers are read as they are written; of more, nobody sees the digits."""
+"""Up to this many numbers are converted from their written form; with more, the digits do not show."""
 
 NOISE_DECIMALS = 12
-"""Steps are decimal, floats are not: a stepped value is rounded here, so 0.3 - 0.1 - 0.1 - 0.1 is 0."""
+"""Stepped values are rounded to this many decimals, so that 0.3 - 0.1 - 0.1 - 0.1 is 0."""
 
 
 def format_exact(value: object) -> str:
-    """Return every digit of a NumPy or Python number: the shortest text that reads back as the same number.
+    """Return every digit of a NumPy or Python number: the shortest text that parses to the same number.
 
-    Its minus is a hyphen, as for programs that it is copied into; :func:`told_exact` is for reading.
+    Its minus sign is a hyphen, for pasting into other programs; :func:`told_exact` is for reading.
     """
     return str(value)
 
 
 def told_exact(value: object) -> str:
-    """Return every digit of a number as people read it, with a true minus sign."""
+    """Return every digit of a number for reading, with a true minus sign."""
     return format_exact(value).replace("-", "−")
 
 
 def format_cell(value: float, characters: int = 7) -> str:
-    """Format for a cell that holds ``characters``: four decimals, fewer where they do not fit, then ``1.0e38``.
+    """Format for a cell with room for ``characters``: four decimals, fewer if they do not fit, else ``1.0e38``.
 
-    Narrow cells have as many decimals with a sign as without. A number that is not zero is never shown as zero, and
-    zero has no sign.
+    In narrow cells, numbers have as many decimals with a sign as without. A nonzero number is never shown as zero,
+    and zero has no sign.
     """
     if not np.isfinite(value):
         return "nan" if np.isnan(value) else "∞" if value > 0 else "−∞"
@@ -54,9 +54,9 @@ def _compact(value: float, characters: int) -> str:
 
 
 def as_written(values: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Return float64 numbers that are what is written of narrower ones: 0.3, not the 0.30000001192 of its float32.
+    """Return float64 numbers equal to the shortest text of narrower ones: 0.3 for a float32, not 0.30000001192.
 
-    Cast back, they are the same numbers again.
+    Cast back, they give the original numbers.
     """
     if values.dtype == np.float64 or values.size > _MOST_WRITTEN:
         return values.astype(np.float64)
@@ -67,9 +67,9 @@ def as_written(values: NDArray[np.floating]) -> NDArray[np.float64]:
 
 
 def shifted(values: NDArray[np.float64], delta: float, most: float = FLOAT32_MAX) -> NDArray[np.float64]:
-    """Return ``values + delta`` free of the noise of binary fractions; 0 changes nothing.
+    """Return ``values + delta`` without the noise of binary fractions; a ``delta`` of 0 changes nothing.
 
-    The result stays within ±``most`` and float32's range; a value that lies beyond already is never pulled back.
+    The result stays within ±``most`` and float32's range; a value already beyond it is never pulled back.
     """
     if delta == 0:
         return values.copy()

@@ -1,4 +1,4 @@
-"""What a table of numbers shows: its columns, the order of its rows, and in how many lines each row is laid."""
+"""The model of a table of numbers: its columns, the order of its rows, and the lines per row."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _STRONGEST_TINT = 0.55
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """One column: texts, or numbers [rows] that ``write`` puts in words; ``tints`` [rows], 0 to 1, colour its cells."""
+    """One column: texts, or numbers [rows] formatted by ``write``; ``tints`` [rows], 0 to 1, colour its cells."""
 
     title: str
     values: Sequence[str] | NDArray[Any]
@@ -33,19 +33,19 @@ class Column:
 
     @property
     def is_text(self) -> bool:
-        """Whether the cells are texts, which stand at the left."""
+        """Whether the cells are texts, which are aligned left."""
         return not isinstance(self.values, np.ndarray)
 
     def text(self, row: int) -> str:
-        """Return what is shown of a cell."""
+        """Return the text shown in a cell."""
         return self.write(float(self.values[row])) if isinstance(self.values, np.ndarray) else self.values[row]
 
     def exact(self, row: int) -> str:
-        """Return what is copied of a cell: a text on one line, a number with every digit."""
+        """Return the text copied from a cell: a text on one line, or a number with every digit."""
         return str(self.values[row]) if isinstance(self.values, np.ndarray) else " ".join(self.values[row].split())
 
     def order(self, descending: bool) -> NDArray[np.intp]:
-        """Return the rows in the order of this column; equal ones keep theirs, NaN comes last."""
+        """Return the rows sorted by this column; equal ones keep their order, NaN comes last."""
         if not isinstance(self.values, np.ndarray):
             keys = [value.casefold() for value in self.values]
             return np.array(sorted(range(len(keys)), key=keys.__getitem__, reverse=descending), dtype=np.intp)
@@ -55,10 +55,10 @@ class Column:
 
 @guarded
 class NumberModel(QAbstractTableModel):
-    """Holds the columns and the order of the rows; one change replaces all, and there is nothing for each cell.
+    """Stores the columns and the order of the rows; a change replaces all, and no object is kept per cell.
 
-    A row is laid in ``lines``: with two, the first half of the columns stands above the second. What Qt calls a column
-    is then a section, with as many of ours below one another.
+    A row has ``lines``: with two, the first half of the columns is above the second. A column of Qt's is then a section
+    with this many of our columns below one another.
     """
 
     sorted = Signal()
@@ -72,7 +72,7 @@ class NumberModel(QAbstractTableModel):
         self._by: tuple[int, bool] = (-1, False)
 
     def set_columns(self, columns: tuple[Column, ...]) -> None:
-        """Show other columns in the order chosen before; titles that changed are sorted by no longer."""
+        """Show other columns, sorted as before unless their titles have changed."""
         same = [c.title for c in columns] == [c.title for c in self.columns]
         resized = not same or len(columns[0].values) != len(self.order)
         if resized:
@@ -87,27 +87,27 @@ class NumberModel(QAbstractTableModel):
             self.refresh()
 
     def fold(self, lines: int) -> None:
-        """Lay every row in so many lines."""
+        """Set the number of lines per row."""
         self.beginResetModel()
         self.lines = lines
         self.endResetModel()
 
     def stacked(self, section: int) -> list[Column]:
-        """Return the columns that stand below one another in a section."""
+        """Return the columns of a section, from top to bottom."""
         return list(self.columns[section :: self.columnCount()])
 
     def refresh(self) -> None:
-        """Have every cell painted anew."""
+        """Repaint every cell."""
         if len(self.order):
             self.dataChanged.emit(self.index(0, 0), self.index(len(self.order) - 1, self.columnCount() - 1))
 
     def turn(self, column: int) -> None:
-        """Sort by a column, turn the order if it is sorted by that already, and the third time undo it."""
+        """Sort by a column; the second time reverse the order, and the third time restore the original order."""
         by, descending = self._by
         self.sort_by(*((column, False) if by != column else (-1, False) if descending else (column, True)))
 
     def sort_by(self, column: int, descending: bool) -> None:
-        """Sort the rows by a column, −1 for as they were given."""
+        """Sort the rows by a column; −1 restores the given order."""
         self._by = (column, descending)
         self._arrange()
         self.refresh()
@@ -115,11 +115,11 @@ class NumberModel(QAbstractTableModel):
         self.sorted.emit()
 
     def is_ascending(self, column: int) -> bool:
-        """Return whether the rows ascend by a column."""
+        """Return whether the rows are sorted by a column in ascending order."""
         return self._by == (column, False)
 
     def tint(self, column: Column, row: int) -> QColor | None:
-        """Return the colour of a cell, None for that of the table."""
+        """Return the colour of a cell, None for the table's colour."""
         if column.tints is None or column.tints[row] <= 0:
             return None
         share = min(float(column.tints[row]), 1.0) * _STRONGEST_TINT
@@ -137,7 +137,7 @@ class NumberModel(QAbstractTableModel):
         return column.title + (" ↓" if descending else " ↑") * (by >= 0 and column is self.columns[by])
 
     def _alignment(self, section: int) -> Qt.AlignmentFlag:
-        """Return where a section's cells stand: a number never left, next to the end of another."""
+        """Return the alignment of a section's cells; numbers are never left-aligned, next to another column's end."""
         stacked = self.stacked(section)
         return _LEFT if all(c.is_text for c in stacked[: 1 if section == 0 else None]) else _RIGHT
 
@@ -172,5 +172,5 @@ class NumberModel(QAbstractTableModel):
             about = [column.about or column.title for column in stacked]
             if len(about) > 1:
                 about = [f"{c.title}: {c.about}" if c.about else c.title for c in stacked]
-            return plain_tip("\n".join(about) + ".\nClick to sort, again to turn, a third time to undo.")
+            return plain_tip("\n".join(about) + ".\nClick to sort, again to reverse, a third time to undo.")
         return None

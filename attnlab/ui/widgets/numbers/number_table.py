@@ -1,4 +1,4 @@
-"""A calm table of numbers: sorted by a click on a header, copied with every digit, activated row by row."""
+"""A table of numbers: click a header to sort, copy with every digit, activate a row."""
 
 from collections.abc import Hashable, Sequence
 
@@ -15,9 +15,9 @@ from attnlab.ui.widgets.numbers.number_view import NumberView
 
 
 class NumberTable(QWidget):
-    """A heading with a Copy button above a table; ``row_activated`` has the row's index in the columns given.
+    """A heading with a Copy button above a table; ``row_activated`` carries the row's index in the given columns.
 
-    Rows are known by their keys: what is selected stays so when the numbers change and when they are sorted.
+    Rows are identified by keys: the selection stays when the numbers change or are sorted.
     """
 
     row_activated = Signal(int)
@@ -32,7 +32,7 @@ class NumberTable(QWidget):
         self.title.setProperty("role", "section")
         self._copy = QPushButton("Copy")
         self._copy.setAccessibleName(f"Copy {title}")
-        self._copy.setToolTip("Copy the rows that are selected, or all, with every digit, for a spreadsheet (Ctrl+C)")
+        self._copy.setToolTip("Copy the selected rows, or all, with every digit, for a spreadsheet (Ctrl+C)")
         self._copy.clicked.connect(self.copy)
         self.view = NumberView(self._model, self)
         self.view.setAccessibleName(title)
@@ -54,7 +54,7 @@ class NumberTable(QWidget):
         self.set_palette(LIGHT)
 
     def set_columns(self, columns: Sequence[Column], keys: Sequence[Hashable] | None = None) -> None:
-        """Show columns of equal length; ``keys`` name the rows, by default by their index."""
+        """Show columns of equal length; ``keys`` identify the rows, by default their indices."""
         columns = tuple(columns)
         count = len(columns[0].values) if columns else 0
         before = len(self._model.columns)
@@ -67,25 +67,25 @@ class NumberTable(QWidget):
         self.view.verticalScrollBar().setValue(place)
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint in other colours, and the present size of type, from now on."""
+        """Use a theme's colours, and the present size of type."""
         self._model.palette = palette
         self.title.setFont(font("section"))
         self.view.set_palette(palette)
 
     def selected_rows(self) -> list[int]:
-        """Return the rows that are selected, as indices in the columns given, from top to bottom."""
+        """Return the selected rows, as indices in the given columns, from top to bottom."""
         chosen = self.view.selectionModel().selection()
         blocks = [chosen.at(i) for i in range(chosen.count())]
         places = sorted({place for block in blocks for place in range(block.top(), block.bottom() + 1)})
         return [int(row) for row in self._model.order[places]] if places else []
 
     def shown_rows(self) -> list[int]:
-        """Return all rows, as indices in the columns given, from top to bottom."""
+        """Return all rows, as indices in the given columns, from top to bottom."""
         rows: list[int] = self._model.order.tolist()
         return rows
 
     def text(self) -> str:
-        """Return the rows that are selected, or all, under their headers, separated by tabs, with every digit."""
+        """Return the selected rows, or all, under their headers, separated by tabs, with every digit."""
         rows = self.selected_rows() or self.shown_rows()
         lines = [[column.title for column in self._model.columns]]
         lines += [[column.exact(row) for column in self._model.columns] for row in rows]
@@ -93,11 +93,11 @@ class NumberTable(QWidget):
 
     @Slot()
     def copy(self) -> None:
-        """Put :meth:`text` on the clipboard."""
+        """Copy :meth:`text` to the clipboard."""
         QGuiApplication.clipboard().setText(self.text())
 
     def _select(self, selected: tuple[set[Hashable], Hashable, int]) -> None:
-        """Select rows by their keys, as few ranges as there are."""
+        """Select rows by their keys, in as few ranges as possible."""
         keys, current, column = selected
         shown = [self._keys[row] for row in self.shown_rows()] if keys or current is not None else []
         places = [place for place, key in enumerate(shown) if key in keys]

@@ -1,4 +1,4 @@
-"""The cells and headers of a table of numbers, in as many lines a row as it takes for all columns to be seen."""
+"""The cells and headers of a table of numbers, with enough lines per row to show all columns."""
 
 from collections.abc import Callable, Sequence
 
@@ -32,14 +32,14 @@ from attnlab.ui.widgets.numbers.number_model import Column, NumberModel
 
 _WIDEST_PX, _NARROWEST_TEXT_PX = 220, 64
 _BORDER_PX, _BETWEEN_PX = 2, 8
-"""Room at either side of a text."""
+"""Margin on each side of a text."""
 _MEASURED = 64
-"""So many rows from the first in sight decide how wide a column is: there may be thousands."""
+"""The number of rows, from the first visible one, that determine a column's width: there may be thousands."""
 
 
 @guarded
 class _Cells(QStyledItemDelegate):
-    """Paints cells flat: under a style sheet of its own a table forgets the colours its model gives."""
+    """Paints cells itself: under a style sheet, a table ignores the colours of its model."""
 
     def __init__(self, model: NumberModel, parent: QWidget) -> None:
         super().__init__(parent)
@@ -84,7 +84,7 @@ class _Cells(QStyledItemDelegate):
 
 @guarded
 class _Header(QHeaderView):
-    """The titles of the columns, in as many lines as the rows have; says which column is clicked."""
+    """The titles of the columns, in as many lines as the rows; emits the column that is clicked."""
 
     column_clicked = Signal(int)
 
@@ -110,11 +110,11 @@ class _Header(QHeaderView):
 
 @guarded
 class NumberView(QTableView):
-    """The table itself: rows are selected, a header or the menu sorts, Tab leaves."""
+    """The table: it selects whole rows, a header or the menu sorts, Tab leaves."""
 
     copy_asked = Signal()
     folded = Signal()
-    """Rows have another number of lines now, and nothing is selected."""
+    """Emitted when the number of lines per row has changed, which clears the selection."""
 
     def __init__(self, model: NumberModel, parent: QWidget) -> None:
         super().__init__(parent)
@@ -140,11 +140,11 @@ class NumberView(QTableView):
         self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
         self.verticalHeader().hide()
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        self.setSortingEnabled(True)  # or a click on a header would select; the model sorts by columns, not by sections
+        self.setSortingEnabled(True)  # or a click on a header would select; the model sorts by columns
         self._header.setSortIndicatorShown(False)
 
     def set_palette(self, palette: Palette) -> None:
-        """Take colours, and the fonts of the present size of type."""
+        """Use a theme's colours, and the present size of type."""
         self.setFont(font("number"))
         self._header.setFont(font("caption_strong"))
         self._cells.palette = palette
@@ -163,7 +163,7 @@ class NumberView(QTableView):
         self.fit_columns(afresh=True)
 
     def fit_columns(self, afresh: bool) -> None:
-        """Give every column the width of what is in sight; unless ``afresh``, none becomes narrower."""
+        """Fit every column to its visible rows; unless ``afresh``, none becomes narrower."""
         wanted = [self._wanted_width(column) for column in self._model.columns]
         self._wanted = wanted if afresh else [max(pair) for pair in zip(wanted, self._wanted, strict=True)]
         self._fit()
@@ -172,11 +172,11 @@ class NumberView(QTableView):
         first = max(self.rowAt(0), 0)
         rows = self._model.order[first : first + _MEASURED].tolist()
         metrics = QFontMetrics(font("number"))
-        widths = [metrics.horizontalAdvance(column.text(row)) + 2 for row in rows]  # + what it rounds off
+        widths = [metrics.horizontalAdvance(column.text(row)) + 2 for row in rows]  # for rounding
         return min(max([_head_width(column), *(width + 2 * px(_BETWEEN_PX) for width in widths)]), px(_WIDEST_PX))
 
     def _fit(self) -> None:
-        """Lay rows in as few lines as let all columns be seen; a width given by hand stays until these change."""
+        """Use the fewest lines per row that show all columns; widths set by the user stay until the number changes."""
         if self.isVisible() and not self._resetting:
             lines, widths = _folded(self._model.columns, self._wanted, self._room, self._most_lines())
             self.verticalHeader().setDefaultSectionSize(_row_height(lines))
@@ -192,8 +192,8 @@ class NumberView(QTableView):
     def _room(self, lines: int) -> int:
         """Return the width for the cells, in pixels, with a given number of lines per row.
 
-        It follows from the size of the table alone: asked whether its scroll bar is there now, a table whose bar comes
-        with one number of lines and goes with another would fold for ever.
+        It depends on the size of the table alone. If it depended on the scroll bar, which appears with one number of
+        lines and disappears with another, the layout would alternate for ever.
         """
         titles = lines * QFontMetrics(font("caption_strong")).lineSpacing() + 2 * px(4) + 5
         needed = titles + len(self._model.order) * _row_height(lines)
@@ -201,7 +201,7 @@ class NumberView(QTableView):
         return self.maximumViewportSize().width() - bar
 
     def _most_lines(self) -> int:
-        """Return in how many lines the titles leave a whole row in sight; two are always bearable."""
+        """Return the greatest number of lines with which the titles leave a whole row visible, at least two."""
         one = px(20) + QFontMetrics(font("caption_strong")).lineSpacing()
         return max((self.height() - 4 * px(4)) // one, 2)
 
@@ -212,7 +212,7 @@ class NumberView(QTableView):
 
     @Slot()
     def _on_reset_begun(self) -> None:
-        self._resetting = True  # a view that resets is resized, and knows no columns to fit
+        self._resetting = True  # a reset resizes the view, and there are no columns to fit
 
     @Slot()
     def _on_reset_done(self) -> None:
@@ -254,22 +254,22 @@ def _row_height(lines: int) -> int:
 
 
 def _row_margin(lines: int) -> int:
-    """Return the room above and below the lines of a row, which tell it from its neighbours."""
+    """Return the space above and below the lines of a row, which separates it from its neighbours."""
     return px(4) if lines > 1 else 0
 
 
 def _head_width(column: Column) -> int:
-    """Return the width of a title with its arrow, so that sorting widens nothing."""
+    """Return the width of a title with its arrow, so that sorting does not widen the column."""
     return QFontMetrics(font("caption_strong")).horizontalAdvance(f"{column.title} ↓") + 2 * px(_BETWEEN_PX)
 
 
 def _folded(
     columns: Sequence[Column], wanted: Sequence[int], room: Callable[[int], int], most: int
 ) -> tuple[int, list[int]]:
-    """Return in how few lines, ``most`` at most, columns of these widths fit a room, and their sections' widths in px.
+    """Return the fewest lines, up to ``most``, in which columns of these widths fit, and their sections' widths in px.
 
-    ``room`` says how wide it is with so many lines a row. Texts are shortened before numbers go to another line;
-    numbers never are.
+    ``room`` returns the available width for a number of lines. Texts are shortened before numbers move to another line;
+    numbers are never shortened.
     """
     least = [
         max(_head_width(column), min(width, px(_NARROWEST_TEXT_PX))) if column.is_text else width
@@ -284,7 +284,7 @@ def _folded(
 
 
 def _shared(narrow: Sequence[int], wide: Sequence[int], room: int) -> list[int]:
-    """Return the wide widths, of which each gives what it can while there is too little room."""
+    """Return the wide widths, each reduced towards its narrow width while there is too little room."""
     over, widths = sum(wide) - room, []
     for least, most in zip(narrow, wide, strict=True):
         widths.append(max(least, most - max(over, 0)))

@@ -1,4 +1,4 @@
-"""Where the chips of a token strip lie, and how one is drawn."""
+"""The layout of the chips of a token strip, and how to draw one."""
 
 from dataclasses import dataclass
 
@@ -11,13 +11,13 @@ from attnlab.ui.base.theme import draw_focus_ring, font, mixed, px, text_on
 from attnlab.ui.widgets.layouts.flow_layout import flow
 
 PLUS = "+"
-INSIDE, EYE, BESIDE_EYE = 9, 15, 3  # room beside a text; an eye and what is left at the other side make up the same
+INSIDE, EYE, BESIDE_EYE = 9, 15, 3  # margins of a text; an eye and the margin at the other side add up to the same
 _LONGEST = 160  # a chip's text is elided beyond this, in pixels at 100 %
 _VISIBLE = str.maketrans({"\n": "⏎", "\r": "⏎", "\t": "⇥", "\v": "⏎", "\f": "⏎", "\0": "␀"})
 
 
 def visible(token: str) -> str:
-    """Return a token as it can be seen: an empty one is ∅, and white space alone is written as marks."""
+    """Return a token in visible form: ∅ for an empty one, marks for white space alone."""
     if not token:
         return "∅"
     shown = token.translate(_VISIBLE)
@@ -25,14 +25,14 @@ def visible(token: str) -> str:
 
 
 class ChipTexts:
-    """Texts of chips and their widths in the font of the moment, each measured once."""
+    """Texts of chips and their widths in the present font, each measured once."""
 
     def __init__(self) -> None:
         self._metrics = QFontMetrics(font("text"))
         self._known: dict[str, tuple[str, int]] = {}
 
     def __getitem__(self, token: str) -> tuple[str, int]:
-        """Return what is written on a token's chip, elided in the middle if it must be, and its width in pixels."""
+        """Return the text on a token's chip, elided in the middle if too long, and its width in pixels."""
         if token not in self._known:
             if len(self._known) > 4096:
                 self._known.clear()
@@ -44,14 +44,14 @@ class ChipTexts:
 
 @dataclass(frozen=True, slots=True)
 class Chips:
-    """The places of all chips, the one that adds last; ``row_height`` includes the gap."""
+    """The rectangles of all chips, the plus last; ``row_height`` includes the gap."""
 
     places: tuple[QRect, ...]
     row_height: int
 
     @staticmethod
     def lay_out(tokens: tuple[str, ...], texts: ChipTexts, width: int) -> "Chips":
-        """Put the chips of the tokens, and one with a plus, into rows of a width."""
+        """Arrange the chips of the tokens, and one with a plus, in rows of a width."""
         high, gap, inside = px(24), px(6), 2 * px(INSIDE)
         widths = [max(texts[token][1], px(12)) + inside for token in tokens] + [px(26)]
         return Chips(tuple(flow(((wide, high) for wide in widths), width, gap)), high + gap)
@@ -61,7 +61,7 @@ class Chips:
         return self.places[-1].y() // self.row_height + 1
 
     def height(self, most: int) -> int:
-        """Return the height in pixels of at most so many rows; the last of more shows that it goes on."""
+        """Return the height in pixels of at most this many rows; if there are more, the next one shows in part."""
         gap = px(6)
         if self.rows() > most:
             return most * self.row_height + self.row_height // 2
@@ -72,7 +72,7 @@ class Chips:
         return next((i for i, place in enumerate(self.places) if place.contains(point)), None)
 
     def gap_at(self, point: QPoint) -> int:
-        """Return before which token something dropped at a point would come: 0 to the number of tokens."""
+        """Return the index at which a token dropped at a point would be inserted: 0 to the number of tokens."""
         row = min(max(point.y() // self.row_height, 0), self.rows() - 1)
         tokens = self.places[:-1]
         in_row = [i for i, place in enumerate(tokens) if place.y() // self.row_height == row]
@@ -81,7 +81,7 @@ class Chips:
         return next((i for i in in_row if point.x() < tokens[i].center().x()), in_row[-1] + 1)
 
     def mark(self, gap: int, point: QPoint) -> QRect:
-        """Return where the insertion mark stands for a gap, at the row's end if the point is in that row."""
+        """Return the rectangle of the insertion mark for a gap, at the row's end if the point is in that row."""
         tokens = self.places[:-1]
         before = tokens[gap - 1] if gap else None
         after = tokens[gap] if gap < len(tokens) else None
@@ -94,7 +94,7 @@ class Chips:
         return QRect(max(after.left() - px(4), 0), after.y(), 2, after.height())
 
     def beside(self, index: int, rows: int) -> int:
-        """Return the chip nearest to one, so many rows above or below; the same where there is no such row."""
+        """Return the chip nearest to a given one, some rows above or below; the same chip if there is no such row."""
         here = self.places[index]
         row = here.y() // self.row_height + rows
         others = [i for i, place in enumerate(self.places) if place.y() // self.row_height == row]
@@ -103,7 +103,7 @@ class Chips:
 
 @dataclass(frozen=True, slots=True)
 class ChipLook:
-    """How a chip stands just now."""
+    """The present state of a chip."""
 
     query: bool = False
     key: bool = False
@@ -115,12 +115,12 @@ class ChipLook:
 
 
 def eye_rect(place: QRect) -> QRect:
-    """Return where the eye of a chip lies: at its right end."""
+    """Return the rectangle of a chip's eye, at its right end."""
     return QRect(place.right() + 1 - px(EYE), place.top(), px(EYE), place.height())
 
 
 def draw_eye(painter: QPainter, place: QRectF, colour: str, *, shut: bool) -> None:
-    """Draw an eye of 10 px in the middle of a place; shut, it is crossed out."""
+    """Draw an eye of 10 px in the centre of a rectangle; ``shut``, it is crossed out."""
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.translate(place.center())
@@ -140,7 +140,7 @@ def draw_eye(painter: QPainter, place: QRectF, colour: str, *, shut: bool) -> No
 
 
 def draw_chip(painter: QPainter, place: QRect, text: str, look: ChipLook, palette: Palette) -> None:
-    """Draw one chip; that of the query and of the key are filled in their roles' colours, both in halves."""
+    """Draw one chip; the query and the key are filled in their roles' colours, half each if both are one token."""
     box, radius = QRectF(place), px(6)
     painter.save()
     painter.setOpacity(0.35 if look.faded else 1.0)
@@ -164,7 +164,7 @@ def draw_chip(painter: QPainter, place: QRect, text: str, look: ChipLook, palett
         draw_eye(painter, QRectF(eye_rect(place)), text_on(fills[-1]) if roles else plain, shut=look.masked)
     if look.focused:
         painter.setOpacity(1.0)
-        if roles:  # the accent does not stand out from a role's colour
+        if roles:  # the accent is hard to see on a role's colour
             painter.setPen(QPen(QColor(palette.surface), 1))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(box.adjusted(2.5, 2.5, -2.5, -2.5), radius - 2, radius - 2)

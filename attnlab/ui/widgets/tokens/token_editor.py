@@ -7,12 +7,12 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, px
 
-LONGEST = 4096  # characters that a token can be typed with
+LONGEST = 4096  # characters of a typed token
 
 
 @guarded
 class TokenEditor(QLineEdit):
-    """Enter and leaving commit, Esc cancels; it grows with what is typed."""
+    """Enter and leaving commit, Esc cancels; the field grows with the text."""
 
     committed = Signal(int, str)
     closed = Signal()
@@ -28,14 +28,14 @@ class TokenEditor(QLineEdit):
         self.hide()
 
     def index(self) -> int | None:
-        """Return which token is open, None if none is."""
+        """The index of the open token, None if none is."""
         return self._index
 
     def open(self, index: int, token: str, place: QRect) -> None:
-        """Show the field over a chip, all of the token selected."""
+        """Show the field over a chip, with the whole token selected."""
         self._index, self._place = index, place
         self.setFont(font("text"))
-        self.setMaxLength(max(LONGEST, len(token)))  # or a longer one would be cut off
+        self.setMaxLength(max(LONGEST, len(token)))  # otherwise a longer one would be cut off
         self.setText(token)
         self._on_text_changed(token)
         self.show()
@@ -43,14 +43,14 @@ class TokenEditor(QLineEdit):
         self.selectAll()
 
     def commit(self) -> None:
-        """Close the field and hand over what was typed, if it is open and anything was."""
+        """Close the field and emit the typed text, if it is open and the text was changed."""
         edited = self.isModified()
         index = self._close()
         if index is not None and edited:
             self.committed.emit(index, self.text())
 
     def cancel(self) -> None:
-        """Close the field and forget what was typed."""
+        """Close the field and discard the text."""
         self._close()
 
     def _close(self) -> int | None:
@@ -77,7 +77,7 @@ class TokenEditor(QLineEdit):
     def event(self, event: QEvent) -> bool:
         override = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride
         if override and event.key() in (Qt.Key.Key_Escape, Qt.Key.Key_Left, Qt.Key.Key_Right):  # type: ignore[attr-defined]
-            event.accept()  # or a shortcut of the window takes them
+            event.accept()  # otherwise a shortcut of the window would take them
             return True
         return super().event(event)
 

@@ -40,15 +40,16 @@ _ENTRIES = (
 
 
 def command_for(event: QKeyEvent) -> str | None:
-    """Return what a key means to the strip, None if nothing."""
+    """Return the command of a key, None if it has none."""
     modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
     return _KEYS.get((Qt.Key(event.key()), modifiers))
 
 
 def context_menu(parent: QWidget, *, on_token: bool, masked: bool | None, obey: Callable[[str], None]) -> QMenu:
-    """Make a menu that calls ``obey`` with what was chosen and is gone once closed; ``masked`` None: it cannot be.
+    """Return a menu that calls ``obey`` with the chosen command; ``masked`` is None if the token cannot be masked.
 
-    Keys are written as text: as shortcuts they would take the keys from the window while the menu exists.
+    Keys are shown as text: real shortcuts would take the keys from the window while the menu exists. The menu deletes
+    itself when closed.
     """
     menu = QMenu(parent)
     round_corners(menu)

@@ -1,4 +1,4 @@
-"""The tokens as a strip of chips: select, rename, move, duplicate, remove, add; it emits, and its owner decides."""
+"""The tokens as a strip of chips: emits requests to select, rename, move, duplicate, remove, add or mask."""
 
 from html import escape
 
@@ -29,9 +29,9 @@ SAID = "masked: no query may attend to it"
 
 @guarded
 class TokenStrip(QAbstractScrollArea):
-    """Shows tokens and emits what a person wants done to them; the owner answers with ``set_tokens``.
+    """Shows tokens and emits the changes that the user wants; the owner answers with ``set_tokens``.
 
-    ``token_moved`` says from which place to which, counted as the list will be afterwards.
+    ``token_moved`` carries the old index and the index after the move.
     """
 
     token_renamed = Signal(int, str)
@@ -41,7 +41,7 @@ class TokenStrip(QAbstractScrollArea):
     token_added = Signal()
     token_clicked = Signal(int)
     token_masked = Signal(int)
-    """A person asks that no query may attend to a token, or, of one that is masked, that queries may again."""
+    """Emitted with a token that the user wants to mask, so that no query may attend to it, or to unmask."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -70,7 +70,7 @@ class TokenStrip(QAbstractScrollArea):
         self.setAccessibleName("Tokens")
         self._lay_out()
 
-    # What the owner says
+    # Calls of the owner
 
     def set_palette(self, palette: Palette) -> None:
         """Take a theme's colours."""
@@ -78,7 +78,7 @@ class TokenStrip(QAbstractScrollArea):
         self.viewport().update()
 
     def set_tokens(self, tokens: tuple[str, ...]) -> None:
-        """Show these tokens; one that was asked for with the plus is opened for typing."""
+        """Show these tokens; one added with the plus is opened for typing."""
         if tokens != self._tokens:
             self._editor.cancel()
             self._cancel_drag()
@@ -101,7 +101,7 @@ class TokenStrip(QAbstractScrollArea):
             self.viewport().update()
 
     def set_masked(self, indices: frozenset[int] | None) -> None:
-        """Cross out the tokens that no query may attend to; None where tokens are no keys and none can be masked."""
+        """Cross out masked tokens, to which no query may attend; None if tokens are not keys and cannot be masked."""
         if indices != self._masked:
             self._masked = indices
             self._describe()
@@ -112,11 +112,11 @@ class TokenStrip(QAbstractScrollArea):
         return self._tokens
 
     def current(self) -> int:
-        """Return where the keyboard is: a token, or the number of tokens for the chip that adds."""
+        """The index of the chip with the focus; the number of tokens for the plus."""
         return self._current
 
     def chip_rect(self, index: int) -> QRect:
-        """Return where a chip lies in the viewport; the index after the last token is the plus."""
+        """Return the rectangle of a chip in the viewport; the index after the last token is the plus."""
         return self._chips.places[index].translated(0, -self.verticalScrollBar().value())
 
     def edit(self, index: int) -> None:
@@ -126,12 +126,12 @@ class TokenStrip(QAbstractScrollArea):
             self._editor.open(index, self._tokens[index], self.chip_rect(index))
 
     def menu(self) -> QMenu:
-        """Make the context menu for the current chip; it is gone once closed."""
+        """Return the context menu of the current chip; it deletes itself when closed."""
         masked = None if self._masked is None else self._current in self._masked
         return context_menu(self, on_token=self._current < len(self._tokens), masked=masked, obey=self.obey)
 
     def obey(self, command: str) -> None:
-        """Do what a key or a line of the menu says, to the current chip."""
+        """Run the command of a key or a menu entry on the current chip."""
         here, last = self._current, len(self._tokens)
         steps = {
             "left": here - 1,
@@ -166,7 +166,7 @@ class TokenStrip(QAbstractScrollArea):
 
     def _move(self, start: int, to: int) -> None:
         if start != to and 0 <= to < len(self._tokens):
-            self._current = to  # the keyboard stays on the token that moves
+            self._current = to  # the focus stays on the moved token
             self.token_moved.emit(start, to)
             self._go_to(to)
 
@@ -175,13 +175,13 @@ class TokenStrip(QAbstractScrollArea):
         place, bar = self._chips.places[self._current], self.verticalScrollBar()
         if place.top() < bar.value():
             bar.setValue(place.top())
-        elif place.bottom() + px(3) > bar.value() + self.maximumHeight():  # fixed, but perhaps not yet taken
+        elif place.bottom() + px(3) > bar.value() + self.maximumHeight():  # the height may not be applied yet
             bar.setValue(place.bottom() + px(3) - self.maximumHeight())
         self._describe()
         self.viewport().update()
 
     def _lay_out(self) -> None:
-        """Place the chips; more than the greatest number of rows scroll, and the bar then takes its room."""
+        """Arrange the chips; with too many rows they scroll, and the scroll bar takes some of the width."""
         always, never = Qt.ScrollBarPolicy.ScrollBarAlwaysOn, Qt.ScrollBarPolicy.ScrollBarAlwaysOff
         whole = self.contentsRect().width()
         chips = Chips.lay_out(self._tokens, self._texts, whole)
@@ -199,7 +199,7 @@ class TokenStrip(QAbstractScrollArea):
         self.viewport().update()
 
     def _describe(self) -> None:
-        """Tell assistive technology which chip the keyboard is on."""
+        """Tell screen readers which chip has the focus."""
         if self._current >= len(self._tokens):
             said = "Add a token"
         else:
@@ -224,7 +224,7 @@ class TokenStrip(QAbstractScrollArea):
         return position + QPoint(0, self.verticalScrollBar().value())
 
     def _eye_at(self, point: QPoint) -> int | None:
-        """Return the token whose eye lies at a point."""
+        """Return the token whose eye is at a point."""
         at = self._chips.at(point) if self._masked is not None else None
         on = at is not None and at < len(self._tokens) and eye_rect(self._chips.places[at]).contains(point)
         return at if on else None
@@ -310,7 +310,7 @@ class TokenStrip(QAbstractScrollArea):
         self.menu().popup(where)
 
     def _mask_look(self, index: int, dragged: int | None) -> tuple[bool, bool]:
-        """Return whether a chip is drawn as masked, and whether with its eye: always then, else where one points."""
+        """Return whether a chip is drawn as masked, and whether with its eye: if masked, or under the pointer."""
         if self._masked is None or index >= len(self._tokens):
             return False, False
         pointed = (index == self._hovered and dragged is None) or (index == self._current and self.hasFocus())
