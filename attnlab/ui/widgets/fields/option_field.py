@@ -72,7 +72,7 @@ class Field:
         return f"{lower}{self.title[1:]} {self.text(self.value)}"
 
     def called(self) -> str:
-        """The title, followed by its name in files and on the command line if that differs."""
+        """Return the title, followed by its name in files and on the command line if that differs."""
         name = self.name.rpartition(" ")[2]
         return self.title if name == self.title.lower().replace(" ", "_") else f"{self.title} ({name})"
 

@@ -65,7 +65,7 @@ class MouseDrag:
         self._drag: _Drag | None = None
 
     def is_active(self) -> bool:
-        """Whether the button is down and the drag not yet over."""
+        """Return whether the button is down and the drag not yet over."""
         return self._drag is not None and self._drag.mode is not _Mode.OVER
 
     def press(self, hit: Hit, point: QPoint, extend: bool, selection: Selection, grid: Grid) -> Selection:

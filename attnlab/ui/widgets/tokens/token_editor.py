@@ -28,7 +28,7 @@ class TokenEditor(QLineEdit):
         self.hide()
 
     def index(self) -> int | None:
-        """The index of the open token, None if none is."""
+        """Return the index of the open token, None if none is."""
         return self._index
 
     def open(self, index: int, token: str, place: QRect) -> None:

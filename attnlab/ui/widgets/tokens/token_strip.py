@@ -112,7 +112,7 @@ class TokenStrip(QAbstractScrollArea):
         return self._tokens
 
     def current(self) -> int:
-        """The index of the chip with the focus; the number of tokens for the plus."""
+        """Return the index of the chip with the focus; the number of tokens for the plus."""
         return self._current
 
     def chip_rect(self, index: int) -> QRect:
