@@ -1,1 +1,1 @@
-"""The export dialog: figures and tables of what is on screen, with a preview that is what is written."""
+"""Dialogs that export figures, tables and films, with an exact preview."""

@@ -1,4 +1,4 @@
-"""What leaves the window by menu and clipboard: code of the present state, matrices as text, a card's picture."""
+"""Copies and saves code of the present state, matrices as text, and pictures of cards."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
 
 TITLES = {"latex": "LaTeX", "numpy": "NumPy", "markdown": "Markdown", "csv": "CSV"}
 MOST_NUMBERS = 1 << 20
-"""As text that is some 10 MB, and a second's work; more belongs into a file."""
+"""As text this is some 10 MB and takes a second; larger arrays should go to a file."""
 
 SCRIPT, NOTEBOOK = ".py", ".ipynb"
 _KINDS = {SCRIPT: ("PyTorch script", "Python (*.py)"), NOTEBOOK: ("Jupyter notebook", "Jupyter notebooks (*.ipynb)")}
 
 
 class CodeExport(QObject):
-    """Copies and saves for one playground. Text is put together by the worker, as that of large matrices takes long."""
+    """Copies and saves for one playground. The worker writes the text, as large matrices take long."""
 
     done = Signal(str)
-    """The note that says what was copied or saved, or the sentence that says why not."""
+    """Emitted with a note of what was copied or saved, or with a sentence that says why not."""
 
     def __init__(self, playground: "Playground", window: QWidget) -> None:
         super().__init__(playground)
@@ -62,7 +62,7 @@ class CodeExport(QObject):
         return self._shown() is not None
 
     def _shown(self) -> "Trace | None":
-        """Return the trace on the cards: the pinned one where that is looked at."""
+        """Return the trace on the cards: the pinned one if that is shown."""
         p = self._playground
         if p.document.view.look == "pinned" and p.pinned is not None:
             return p.pinned
@@ -76,7 +76,7 @@ class CodeExport(QObject):
         return lambda: write(scene.experiment, scene.title, scene.dtype)
 
     def copy_script(self) -> None:
-        """Put a script that computes every stage of the present state on the clipboard."""
+        """Copy a script that computes every stage of the present state."""
         self._copy(self._code(SCRIPT), "Copied the PyTorch script")
 
     def ask_code(self, ending: str) -> None:
@@ -87,7 +87,7 @@ class CodeExport(QObject):
         ask_where(self._window, f"Save as {kind}", names, f"{name}{ending}", lambda path: self.save_code(path, ending))
 
     def save_code(self, path: Path, ending: str) -> None:
-        """Write a script or a notebook of the present state, whole or not at all."""
+        """Write a script or a notebook of the present state; a failure leaves no partial file."""
         path = path if path.suffix else path.with_suffix(ending)
         build = self._code(ending)
 
@@ -100,7 +100,7 @@ class CodeExport(QObject):
     # Matrices
 
     def copy_matrix(self, form: str) -> None:
-        """Copy the table in which the keyboard is, else the stage that is held or looked at, with the head shown."""
+        """Copy the table with the focus, else the held or current stage, with the head shown."""
         if self._in_table:
             self.copy_table(form)
         else:
@@ -108,7 +108,7 @@ class CodeExport(QObject):
 
     @Slot(str)
     def copy_table(self, form: str) -> None:
-        """Copy the open table of the inputs: the block that is selected, of a single cell the whole."""
+        """Copy the open table of the inputs: the selected block, or all if only one cell is selected."""
         inputs = self._playground.inputs
         whole = given_table(self._playground.document.experiment, inputs.name)
         row, column, rows, columns = inputs.table.selection()
@@ -152,20 +152,20 @@ class CodeExport(QObject):
     def _copy_table(self, made: Table, what: str, form: str) -> None:
         if made.values.size > MOST_NUMBERS:
             count = f"{made.values.size:,} numbers".replace(",", "\N{NARROW NO-BREAK SPACE}")
-            self._say(f"{count} are too many for the clipboard; File › Export writes them to a table.")
+            self._say(f"{count} are too many for the clipboard; use File › Export to write them to a table.")
             return
         self._copy(partial(FORMATS[form], made), f"Copied {what}, as {TITLES[form]}")
 
     # Pictures
 
     def copy_picture(self, stage: str, head: int | str) -> None:
-        """Copy a stage as a figure, drawn as figures were last: as pixels for letters, as SVG for drawings."""
+        """Copy a stage as a figure, as pixels and as SVG, with the settings of the last figure."""
         trace = self._shown()
         if trace is not None:
             self._copy_figure(trace, _named(trace, stage, head), stages=(stage,), head=head)
 
     def copy_canvas(self) -> None:
-        """Copy the whole canvas as a figure, drawn as figures were last."""
+        """Copy the whole canvas as a figure, with the settings of the last figure."""
         trace = self._shown()
         if trace is not None:
             self._copy_figure(trace, "the canvas", stages=(), canvas=True, head=self._playground.document.view.head)
@@ -182,7 +182,7 @@ class CodeExport(QObject):
     # The menu of a card
 
     def card_menu(self, card: "StageCard", at: QPoint) -> QMenu | None:
-        """Return what can be done with the map under a point of a card; None where the card shows no numbers."""
+        """Return the menu of the map under a point of a card; None if the card shows no numbers."""
         trace, stage = self._shown(), card.stage.name
         if trace is None or card.data is None or stage not in trace:
             return None
@@ -244,7 +244,7 @@ class CodeExport(QObject):
 
     @Slot(QWidget, QWidget)
     def _on_focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:
-        """Remember whether a table or the canvas was last in use; menus and fields change nothing."""
+        """Remember whether a table or the canvas had the focus last; ignore menus and fields."""
         p = self._playground
         for area, in_table in ((p.inputs.table, True), (p.lenses, False)):
             if new is not None and (area is new or area.isAncestorOf(new)):
@@ -252,7 +252,7 @@ class CodeExport(QObject):
 
 
 def _one_head(trace: "Trace", head: int | str) -> int | str:
-    """Return the head itself where it is the only one, so that a matrix is no stack of one."""
+    """Return the head's index if it is the only one, so that the array is a matrix and not a stack of one."""
     return 0 if head == "all" and trace.experiment.n_heads == 1 else head
 
 

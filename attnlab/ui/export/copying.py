@@ -1,4 +1,4 @@
-"""Figures on the clipboard: as pixels for letters, as SVG for drawings."""
+"""Copies figures to the clipboard: as pixels for text documents, and as SVG for drawing programs."""
 
 from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QImage
@@ -10,10 +10,10 @@ from attnlab.ui.base.clipboard import copy_data
 
 
 def copy_figure(source: Source, spec: FigureSpec) -> QImage:
-    """Put a figure on the clipboard, and return it in pixels; what was there stays where it cannot be drawn.
+    """Copy a figure to the clipboard, and return it in pixels; if it cannot be drawn, the clipboard stays unchanged.
 
     Raises:
-        AttnlabError: it cannot be drawn.
+        AttnlabError: the figure cannot be drawn.
     """
     image, vectors = page_image(page_of(source, spec, ".png")), page_of(source, spec, ".svg")
     data = QMimeData()

@@ -1,4 +1,4 @@
-"""The export dialog: what a figure is to be at the left, the figure at the right; saved, or copied."""
+"""The export dialog: the settings of a figure at the left, its preview at the right; to save or copy it."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -28,7 +28,7 @@ _SOON_MS = 40
 
 @guarded
 class ExportDialog(QDialog):
-    """Exports a trace, or maps of any kind; ``remembered`` carries the choices once they were used, ``exported`` the
+    """Exports a trace, or maps of any kind; ``remembered`` carries the choices after an export, ``exported`` the
     file."""
 
     previewed = Signal()
@@ -77,7 +77,7 @@ class ExportDialog(QDialog):
         self.save_button = button("Save…", "Write the file (Ctrl+S)")
         self.save_button.setProperty("primary", True)
         self.save_button.setShortcut("Ctrl+S")
-        self.copy_button = button("Copy", "Put the figure on the clipboard, as a picture and as SVG")
+        self.copy_button = button("Copy", "Copy the figure to the clipboard, as a picture and as SVG")
         form = scrolled(self.form)
         form.setFixedWidth(px(352))
         buttons = QHBoxLayout()
@@ -103,12 +103,12 @@ class ExportDialog(QDialog):
         self.message.hide()
 
     def set_palette(self, palette: Palette = LIGHT) -> None:
-        """Paint in other colours; the figure keeps those that were chosen for it."""
+        """Use a theme's colours; the figure keeps its own."""
         self.preview.set_palette(palette)
         restyle(self.message, f"color:{palette.bad}")
 
     def export_to(self, path: Path) -> bool:
-        """Write the file; what goes wrong is said here, and nothing is left half written."""
+        """Write the file; an error is shown in the dialog, and no partial file is left."""
         try:
             spec = self.form.spec()
             if self.form.is_figure:
@@ -125,7 +125,7 @@ class ExportDialog(QDialog):
 
     @Slot()
     def ask_save(self) -> None:
-        """Ask where, and write."""
+        """Ask where to save, and write the file."""
         name = self.form.name.text().strip() or "figure"
         ending = self.form.ending
         name = name if name.lower().endswith(f".{ending}") else f"{name}.{ending}"
@@ -136,7 +136,7 @@ class ExportDialog(QDialog):
 
     @Slot()
     def copy(self) -> None:
-        """Put the figure on the clipboard: as pixels for letters, as SVG for drawings."""
+        """Copy the figure to the clipboard, as pixels and as SVG."""
         if self._page is None:
             return
         try:
@@ -149,7 +149,7 @@ class ExportDialog(QDialog):
 
     @Slot()
     def _on_soon(self) -> None:
-        """Show what the fields say now, or why that cannot be; the picture before stays until then."""
+        """Show the figure that the fields describe, or say what is wrong; the previous picture stays until then."""
         self._page, sentence = None, ""
         try:
             self._spec = self.form.spec()
@@ -163,11 +163,11 @@ class ExportDialog(QDialog):
             self.preview.show_page(self._page)
             return
         if not sentence:
-            self.preview.show_page(None, "A table of numbers, with all their digits")
+            self.preview.show_page(None, "A table of numbers with all digits")
         self.previewed.emit()
 
     def _about(self) -> str:
-        """Say how large the figure is."""
+        """Return the size of the figure as text."""
         if self._page is None:
             return ""
         size = " × ".join(f"{side:.4g}" for side in self._page.size_mm)

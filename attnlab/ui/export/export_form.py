@@ -1,4 +1,4 @@
-"""What can be said of a figure: which stages, how large, what stands around the maps, which colours, which file."""
+"""The settings of a figure: stages, size, title and labels, colours, and file format."""
 
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QMenu, QPushButton, QWidget
@@ -20,12 +20,12 @@ PRESETS: tuple[tuple[str, str, str, str], ...] = (
     ("Two columns", "170", "", "7.5"),
     ("Slide, 16:9", "338.7", "190.5", "18"),
 )
-"""Titles, width and height in millimetres, and size of type in points: journals' usual ones, and 13⅓ × 7½ inches."""
+"""Titles, width and height in millimetres, and font size in points: the usual sizes of journals, and a slide."""
 CANVAS = "canvas"
 
 
 class ExportForm(QWidget):
-    """The fields; ``spec`` is what they say. ``changed`` after each change."""
+    """The fields; ``spec`` returns the figure that they describe. ``changed`` is emitted after each change."""
 
     changed = Signal()
 
@@ -56,24 +56,24 @@ class ExportForm(QWidget):
 
     @property
     def stages(self) -> tuple[str, ...]:
-        """The stages that are chosen, in their order; (CANVAS,) for all as they follow from one another."""
+        """The chosen stages, in their order; (CANVAS,) for the whole canvas."""
         return self._stages
 
     @property
     def ending(self) -> str:
-        """The kind of file, one of ``FORMATS``: png, csv, …"""
+        """The file format, one of ``FORMATS``: png, csv, …"""
         return str(self.format.currentData())
 
     @property
     def is_figure(self) -> bool:
-        """Whether a figure is written, and no table."""
+        """Whether the format is that of a figure, not of a table."""
         return f".{self.ending}" in FIGURES
 
     def spec(self) -> FigureSpec:
-        """Return the figure that is asked for.
+        """Return the figure that the fields describe.
 
         Raises:
-            AttnlabError: a field holds what cannot be drawn; the sentence names it.
+            AttnlabError: the value of a field cannot be drawn; the sentence names the field.
         """
         canvas = self._stages == (CANVAS,)
         return FigureSpec(
@@ -94,7 +94,7 @@ class ExportForm(QWidget):
         )
 
     def show_spec(self, spec: FigureSpec, ending: str) -> None:
-        """Show what is to be drawn, and as which kind of file; which stages and heads is said by ``show_source``."""
+        """Show the settings of a figure and its file format; ``show_source`` sets stages and heads."""
         self.blockSignals(True)
         self.width_mm.setText(_text(spec.width_mm))
         self.height_mm.setText(_text(spec.height_mm))
@@ -124,7 +124,7 @@ class ExportForm(QWidget):
             self._named_after = slug(source.heading)
             self._what.setText(source.what)
             self.what.setAccessibleName(source.what)
-            self.what.setToolTip("What is drawn: one, or several one above the other")
+            self.what.setToolTip("The stages to draw: one, or several below one another")
             self.title.setPlaceholderText(source.heading)
         else:
             self.menu.addSeparator()
@@ -140,7 +140,7 @@ class ExportForm(QWidget):
         self._on_changed()
 
     def choose(self, stages: tuple[str, ...]) -> None:
-        """Choose one or more stages, or (CANVAS,)."""
+        """Select one or more stages, or (CANVAS,)."""
         actions = {action.data(): action for action in self.menu.actions() if action.data()}
         self._stages = stages if CANVAS in stages else tuple(name for name in actions if name in stages)
         for name, action in actions.items():
@@ -163,7 +163,7 @@ class ExportForm(QWidget):
         action.triggered.connect(lambda on: self._on_stage(name, on))
 
     def _on_stage(self, name: str, on: bool) -> None:
-        """Add a stage to those that are chosen, or take it out; the last one stays, and the canvas stands alone."""
+        """Add or remove a stage; the last one cannot be removed, and the canvas cannot be combined with stages."""
         others = tuple(other for other in self._stages if other not in (name, CANVAS))
         self.choose((CANVAS,) if name == CANVAS else (*others, name) if on else others or (name,))
 
@@ -172,32 +172,32 @@ class ExportForm(QWidget):
         self.title.setAccessibleName("Title")
         self.title.setPlaceholderText("as the stage")
         rows: tuple[Row, ...] = (
-            ("Stages", self.what, "What is drawn: one stage, several one above the other, or the whole canvas"),
-            ("Heads", self.heads, "All heads as small maps, one of them, or their mean"),
-            ("Size", self.preset, "The usual widths of a paper, or a slide"),
-            ("Width, mm", self.width_mm, "From 20 to 1000 mm; empty for the usual 120, with several maps 170"),
+            ("Stages", self.what, "What to draw: one stage, several below one another, or the whole canvas"),
+            ("Heads", self.heads, "All heads as small maps, one head, or their mean"),
+            ("Size", self.preset, "The usual widths of figures in papers, or a slide"),
+            ("Width, mm", self.width_mm, "From 20 to 1000 mm; empty for 120, or 170 with several maps"),
             ("Height, mm", self.height_mm, "From 20 to 1000 mm; empty for as much as the maps need"),
-            ("Dots per inch", self.dpi, "From 30 to 2400; in a PNG every dot is a pixel"),
-            ("Type, points", self.font_pt, "The size of labels"),
+            ("Dots per inch", self.dpi, "From 30 to 2400; the resolution of a PNG"),
+            ("Type, points", self.font_pt, "The font size of labels"),
             (
                 "",
                 pair(self.titled, self.title, (0, 2)),
-                "What stands above the figure; empty for the name of the stage",
+                "The text above the figure; empty for the name of the stage",
             ),
             ("", pair(self.labels, self.colour_bar, (0, 2)), "Tokens and names of axes; the scale of the colours"),
             (
                 "Numbers",
                 pair(self.numbers, self.decimals),
-                "Numbers in the cells: where they can be read, or very small ones too; and with how many decimals",
+                "Numbers in the cells, where legible or also when very small, and how many decimals they have",
             ),
             (
                 "Colours",
                 self.colours,
-                "The colour-blind can tell all apart; the first five are safe in print without colours",
+                "All are safe for colour-blind readers; the first five also in greyscale print",
             ),
-            ("Ground", self.ground, "What is behind the figure"),
-            ("Format", self.format, "PNG holds pixels; SVG and PDF hold text and shapes; tables hold numbers"),
-            ("File name", self.name, "Its ending follows from the format"),
+            ("Background", self.ground, "The colour behind the figure"),
+            ("Format", self.format, "PNG contains pixels; SVG and PDF contain text and shapes; tables contain numbers"),
+            ("File name", self.name, "The ending depends on the format"),
         )
         self._what = lay_out_rows(self, rows)[0]
 
@@ -245,7 +245,7 @@ def _number(field: TextField, name: str) -> float | None:
 def _whole(field: TextField, name: str) -> int:
     value = _number(field, name)
     if value is None or value != int(value):
-        raise AttnlabError(f"{name}: “{field.text()}” is no whole number; 300 would be.")
+        raise AttnlabError(f"{name}: “{field.text()}” is not a whole number, such as 300.")
     return int(value)
 
 

@@ -1,4 +1,4 @@
-"""What was last chosen for a figure, as words for the settings, and back; of films it is kept beside, "film.fps=15"."""
+"""Converts the last choices of a figure to words for the settings and back; those of films are "film.fps=15"."""
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
@@ -8,20 +8,20 @@ from attnlab.base.errors import AttnlabError
 from attnlab.figures.panels.figure_spec import FigureSpec
 
 _OF_WHAT_IS_OPEN = ("stages", "canvas", "head", "title", "columns")
-"""What a figure is of is looked at now; how it is drawn is a habit."""
+"""Only how a figure is drawn is remembered, not which stage and head it shows."""
 _KEPT = tuple(field.name for field in fields(FigureSpec) if field.name not in _OF_WHAT_IS_OPEN)
 _MAY_BE_NONE = frozenset(field.name for field in fields(FigureSpec) if field.default is None)
 FORMATS = {ending.removeprefix("."): title for ending, title in export_formats.FORMATS.items()}
 
 
 def words(spec: FigureSpec, ending: str, before: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return what is to be remembered of a figure and the kind of file, with what ``before`` was of films."""
+    """Return the words to remember of a figure and its format, with those of films from ``before``."""
     chosen = (f"{name}={'' if getattr(spec, name) is None else getattr(spec, name)}" for name in _KEPT)
     return (f"format={ending}", *chosen, *others(before))
 
 
 def others(remembered: Sequence[str], kind: str = "") -> tuple[str, ...]:
-    """Return the words that are of another kind: "film" or "sweep", or "" for figures."""
+    """Return the words that are not of this kind: "film" or "sweep", or "" for figures."""
     return tuple(word for word in remembered if _kind(word) != kind)
 
 
@@ -31,7 +31,7 @@ def _kind(word: str) -> str:
 
 
 def recalled(remembered: Sequence[str]) -> tuple[FigureSpec, str]:
-    """Return the figure and the ending that words remember; what cannot be drawn any more is left out alone."""
+    """Return the figure and the ending that words describe; words that are no longer valid are ignored."""
     spec, ending = FigureSpec(), "png"
     for word in remembered:
         name, _, text = word.partition("=")

@@ -1,4 +1,4 @@
-"""The figure as it will be written, as large as there is room: the same layout drawn by the same routine."""
+"""The preview of a figure, as large as fits: the same layout, drawn by the same function as the file."""
 
 from collections.abc import Iterator
 
@@ -13,12 +13,12 @@ from attnlab.ui.base.slices import Slices
 
 _MARGIN, _SQUARE = 16, 8
 _LARGEST = 2.5
-"""Small figures are enlarged so far: by more, nobody would believe how small they are."""
+"""The greatest enlargement of small figures: more would hide how small they are."""
 
 
 @guarded
 class FigurePreview(QWidget):
-    """Shows a page, drawn a line of maps at a time while the window goes on; ``drawn`` when it is whole."""
+    """Shows a page, drawn one line of maps at a time so that the window stays responsive; ``drawn`` when complete."""
 
     drawn = Signal()
 
@@ -31,27 +31,27 @@ class FigurePreview(QWidget):
         self._slices = Slices(self)
         self._slices.finished.connect(self._on_finished)
         self.setAccessibleName("Preview of the figure")
-        self.setToolTip("The figure as it is written")
+        self.setToolTip("The figure as it will be written")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumSize(160, 120)
 
     @property
     def page(self) -> Page | None:
-        """What is shown."""
+        """The page shown."""
         return self._page
 
     def set_palette(self, palette: Palette) -> None:
-        """Paint what lies around the figure in other colours."""
+        """Use a theme's colours around the figure."""
         self._palette = palette
         self.update()
 
     def show_page(self, page: Page | None, text: str = "") -> None:
-        """Show another page; without one, a text."""
+        """Show a page; or a text if there is none."""
         self._page, self._text = page, text
         self._draw()
 
     def stop(self) -> None:
-        """Give up drawing."""
+        """Stop drawing."""
         self._slices.stop()
 
     def _draw(self) -> None:
@@ -70,7 +70,7 @@ class FigurePreview(QWidget):
         painter = QPainter(image)
         try:
             painter.scale(scale, scale)
-            yield from draw_steps(painter, page)  # which is closed before the painter when nobody waits any more
+            yield from draw_steps(painter, page)  # if cancelled, this generator is closed before the painter
         finally:
             painter.end()
         image.setDevicePixelRatio(self.devicePixelRatioF())
@@ -109,7 +109,7 @@ class FigurePreview(QWidget):
 
 
 def _draw_squares(painter: QPainter, rect: QRectF) -> None:
-    """Draw the squares that stand for nothing, in colours of paper: that is what the figure will lie on."""
+    """Draw the chequered squares that stand for transparency, in the colours of paper."""
     painter.save()
     painter.setClipRect(rect)
     painter.fillRect(rect, QColor(LIGHT.surface))

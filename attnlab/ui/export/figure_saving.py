@@ -1,4 +1,4 @@
-"""What is looked at as a file, a figure or a table: stages of a state, or maps of any kind."""
+"""Writes stages of a state, or maps of any kind, to a file: as a figure or a table."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from attnlab.ui.playground.stage_export import export_stage
 
 
 def export_figure(source: Source, spec: FigureSpec, path: Path) -> None:
-    """Write a figure; raises FileError when the ending is none of a figure, or it cannot be written."""
+    """Write a figure; raises FileError if the ending is not that of a figure, or the file cannot be written."""
     if path.suffix.lower() not in ENDINGS:
         raise FileError(f"{path.name} does not end in {', '.join(ENDINGS)}.")
     write_figure(path, source, spec)
@@ -25,7 +25,7 @@ def export_table(source: Source, spec: FigureSpec, path: Path) -> None:
         AttnlabError: the figure has several stages, or the file cannot be written.
     """
     if spec.canvas or len(spec.stages) > 1:
-        raise AttnlabError("A table holds one stage; choose one, or a figure.")
+        raise AttnlabError("A table holds one stage; choose one stage, or a figure format.")
     if isinstance(source, Sheets):
         _export_sheet(source, spec, path)
     else:

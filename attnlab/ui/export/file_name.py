@@ -1,6 +1,6 @@
-"""What files of figures and films are called before a person says so."""
+"""Default names for files of figures and films."""
 
 
 def slug(text: str) -> str:
-    """Return a text as a part of a file's name: small letters and digits with lines between."""
+    """Return a text as part of a file name: lower-case letters and digits, separated by hyphens."""
     return "-".join("".join(c if c.isalnum() else " " for c in text.lower()).split())

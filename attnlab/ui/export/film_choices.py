@@ -1,4 +1,4 @@
-"""What was last chosen in a dialog of films: fields as words for the settings, and back."""
+"""Converts the last choices in a film dialog to words for the settings, and back."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,17 +9,17 @@ from attnlab.ui.export.figure_choices import others
 from attnlab.ui.widgets.fields.undo_fields import NumberBox
 
 Fields = Mapping[str, QWidget]
-"""The fields whose choices are habits, by a word for each; one that others depend on stands before these."""
+"""The fields to remember, by name; a field comes before those that depend on it."""
 
 
 def keep(window: ThemedWindow, kind: str, fields: Fields) -> None:
-    """Put what fields say into the settings; ``kind`` tells it from what others remember."""
+    """Store the values of fields in the settings, under the prefix ``kind``."""
     mine = tuple(f"{kind}.{name}={_text(field)}" for name, field in fields.items())
     window.change_settings(figure=(*others(window.settings.figure, kind), *mine))
 
 
 def recall(remembered: Sequence[str], kind: str, fields: Fields) -> None:
-    """Show in fields what is remembered; what they do not offer any more is left out alone."""
+    """Show the remembered values in fields; values that a field no longer offers are ignored."""
     for word in remembered:
         name, _, text = word.removeprefix(f"{kind}.").partition("=")
         if word.startswith(f"{kind}.") and name in fields:

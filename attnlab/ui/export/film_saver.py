@@ -1,4 +1,4 @@
-"""The foot of a dialog of films: saving, how far it is, giving it up, and what there is to say of it."""
+"""The bottom of a film dialog: Save, progress, Cancel and messages."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,20 +13,20 @@ from attnlab.ui.base.theme import px, restyle, worn
 
 
 class Job(Protocol):
-    """What writes a film, a step at a time: ``done`` of ``total`` are done."""
+    """Writes a film step by step: ``done`` of ``total`` are done."""
 
     done: int
     total: int
 
     def steps(self) -> Iterator[Call[Any] | None]:
-        """Do a little at each step."""
+        *"""Yield after each small step."""
 
     def given_up(self) -> str:
-        """Return what is said of it when it was given up."""
+        """Return the message after a cancellation."""
 
 
 class FilmSaver(QWidget):
-    """Writes one film at a time. ``ended`` comes however it ends, ``saved`` with the file that is there then."""
+    """Writes one film at a time. ``ended`` is emitted in any case, ``saved`` with the file if it succeeded."""
 
     started = Signal()
     ended = Signal()
@@ -43,7 +43,7 @@ class FilmSaver(QWidget):
         self.progress = QProgressBar()
         self.progress.setTextVisible(False)
         self.progress.setAccessibleName("Progress")
-        self.cancel_button = button("Cancel", "Stop; no film is left half written")
+        self.cancel_button = button("Cancel", "Stop without leaving a partial film")
         self.save_button = button("Save…", "Write the film (Ctrl+S)")
         self.save_button.setProperty("primary", True)
         self.save_button.setShortcut("Ctrl+S")
@@ -73,7 +73,7 @@ class FilmSaver(QWidget):
         return self.slices.running
 
     def write(self, job: Job, path: Path) -> None:
-        """Write a film, which will be at a path."""
+        """Write a film to a path."""
         self._job, self._path = job, path
         self.say("")
         self._show_progress(job.total)
@@ -81,7 +81,7 @@ class FilmSaver(QWidget):
         self.started.emit()
 
     def say(self, sentence: str, ink: str = "") -> None:
-        """Say what is wrong, or in another ink what is done; "" for nothing."""
+        """Show an error message, or in another ink a note; "" for none."""
         restyle(self.message, f"color:{ink or worn().bad}")
         self.message.setText(sentence)
         self.message.setVisible(bool(sentence))

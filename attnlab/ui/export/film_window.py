@@ -1,4 +1,4 @@
-"""What dialogs of films share: a form, any frame of the film beside it, and saving while the window goes on."""
+"""Base of the film dialogs: a form, any frame of the film beside it, and saving in the background."""
 
 from collections.abc import Generator
 from pathlib import Path
@@ -26,9 +26,9 @@ _FORM, _SOON_MS = 316, 60
 
 @guarded
 class FilmWindow(QDialog):
-    """Makes films; ``previewed`` when the frame that is shown is the film's own, ``saved`` with the file.
+    """Makes films; ``previewed`` is emitted when the frame on screen is final, ``saved`` with the file.
 
-    The methods of the first part say what it is a film of; :meth:`taken` is asked after each change of the form.
+    Subclasses override the methods of the first part; :meth:`taken` is called after each change of the form.
     """
 
     previewed = Signal()
@@ -58,23 +58,23 @@ class FilmWindow(QDialog):
         self.saver.saved.connect(self.saved)
 
     def taken(self) -> tuple[Filmed, Film | None]:
-        """Return the film that is asked for, with what its frames share where that is known already.
+        """Return the film that the form describes, with what its frames share if that is known already.
 
         Raises:
-            AttnlabError: it cannot be made.
+            AttnlabError: the film cannot be made.
         """
         raise NotImplementedError
 
     def surveyed(self, trace: Any, frame: int, lane: Lane) -> Generator[Call[Any] | None, Any, Film]:
-        """Find what all frames share, a slice at a time; ``trace`` is that of the frame which is looked at."""
+        """Find what all frames share, in slices; ``trace`` is that of the frame on screen."""
         raise NotImplementedError
 
     def file_name(self) -> tuple[str, str]:
-        """Return what the file may be called, and its ending: "" for a folder."""
+        """Return the default name of the file, and its ending: "" for a folder."""
         raise NotImplementedError
 
     def job(self, scenario: Filmed, path: Path) -> Job:
-        """Return what writes the film."""
+        """Return the job that writes the film."""
         return Filming(scenario, path, self._film, self.lane)
 
     def _make(self) -> None:
@@ -85,7 +85,7 @@ class FilmWindow(QDialog):
         self.info.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.place = QSlider(Qt.Orientation.Horizontal)
         self.place.setAccessibleName("Frame")
-        self.place.setToolTip("Look at any frame of the film")
+        self.place.setToolTip("Show any frame of the film")
         area = scrolled(self._fields)
         area.setFixedWidth(px(_FORM))
         self.saver.setFixedWidth(px(_FORM))
@@ -104,12 +104,12 @@ class FilmWindow(QDialog):
 
     @Slot()
     def take_soon(self) -> None:
-        """Take over what the fields say, once nothing more is typed."""
+        """Read the fields once typing pauses."""
         self._soon.start()
 
     @Slot()
     def take(self) -> None:
-        """Take over what the fields say, or say why that cannot be."""
+        """Read the fields, or say what is wrong with them."""
         if self.saver.working:
             return
         try:
@@ -117,7 +117,7 @@ class FilmWindow(QDialog):
         except AttnlabError as error:
             self._refuse(str(error))
             return
-        if not self.saver.save_button.isEnabled():  # what was refused is mended; what was saved stays said
+        if not self.saver.save_button.isEnabled():  # clear an error message, but not the note of a saved film
             self.saver.say("")
         self.place.blockSignals(True)
         self.place.setRange(0, self._scenario.count - 1)
@@ -127,12 +127,12 @@ class FilmWindow(QDialog):
 
     @Slot()
     def ask_save(self) -> None:
-        """Ask where, and write."""
+        """Ask where to save, and write the film."""
         name, ending = self.file_name()
         ask_where(self, self.windowTitle(), f"{FILMS[ending]} (*{ending})", name + ending, self.write_film)
 
     def write_film(self, path: Path) -> None:
-        """Write the film; until it is there whole, the file is what it was."""
+        """Write the film; an existing file is replaced only when the film is complete."""
         if self._scenario is None:
             return
         self._looking.stop()
@@ -142,7 +142,7 @@ class FilmWindow(QDialog):
 
     @Slot()
     def _look(self) -> None:
-        """Show the frame that is chosen."""
+        """Show the chosen frame."""
         if self._scenario is not None and not self.saver.working:
             frame = self._frame_shown(self._scenario, self.place.value())
             self._looking.start(frame, doing="drawing the film")
@@ -154,7 +154,7 @@ class FilmWindow(QDialog):
         self.frame.show_frame(scenario.image(self._film, trace, frame))
 
     def _tell(self) -> None:
-        """Say how long and how large the film is, once that is known; then it can be saved."""
+        """Show the length and size of the film once they are known, and allow saving."""
         if self._scenario is None or self._film is None:
             return
         count, size = self._scenario.count, " × ".join(map(str, self._film.size))

@@ -1,4 +1,4 @@
-"""Makes a film in slices: states are computed and files encoded in threads, frames drawn between what a person does."""
+"""Makes a film in slices: threads compute states and encode files; frames are drawn between user events."""
 
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from attnlab.lessons.sweep import Sweep
 
 _PATIENCE_S = 0.01
-"""How long a slice waits for a thread before the window has its turn."""
+"""How long a slice waits for a thread before it returns to the event loop."""
 _AHEAD = 4
-"""Frames that are drawn before the file has taken them."""
+"""The number of frames that may wait for the encoder."""
 
 
 class _GivenUpError(Exception):
-    """The film is no longer wanted."""
+    """The film was cancelled."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scenario:
-    """What a film shows: a figure of an experiment while one thing of it is swept, and where it is computed."""
+    """The content of a film: a figure of an experiment while one of its values is swept, and where to compute it."""
 
     experiment: "Experiment"
     sweep: "Sweep"
@@ -45,14 +45,14 @@ class Scenario:
 
     @property
     def count(self) -> int:
-        """How many frames there are."""
+        """The number of frames."""
         return len(self.sweep.values)
 
     def trace(self, frame: int) -> "Trace":
-        """Return the computed state of a frame; any thread may ask.
+        """Return the computed state of a frame; callable from any thread.
 
         Raises:
-            AttnlabError: there is no such state, or it cannot be computed.
+            AttnlabError: the state is invalid or cannot be computed.
         """
         from attnlab.compute.engine import compute
 
@@ -63,35 +63,35 @@ class Scenario:
         return trace
 
     def image(self, film: Film, trace: "Trace", frame: int) -> QImage:
-        """Return a frame as it is in the film; in the thread of the window only."""
+        """Return a frame as it is in the film; in the window's thread only."""
         return frame_image(film, trace, self.sweep.text(frame), frame / (self.count - 1))
 
 
 class Filmed(Protocol):
-    """Anything that has frames: what a film shows, where that is no sweep."""
+    """The content of any film: it has frames."""
 
     @property
     def count(self) -> int:
-        """How many frames there are."""
+        """The number of frames."""
 
     @property
     def fps(self) -> int:
-        """How many of them are shown in a second."""
+        """The frames per second."""
 
     def trace(self, frame: int) -> Any:
-        """Return what a frame is drawn from; any thread may ask."""
+        """Return the data that a frame is drawn from; callable from any thread."""
 
     def image(self, film: Film, trace: Any, frame: int) -> QImage:
-        """Return a frame; in the thread of the window only."""
+        """Return a frame; in the window's thread only."""
 
 
 class Filming:
-    """One film on its way into a file. ``done`` of ``total`` steps are done; :meth:`steps` are its slices."""
+    """Writes one film to a file. ``done`` of ``total`` steps are done; :meth:`steps` does the work in slices."""
 
     def __init__(
         self, scenario: Scenario | Filmed, path: Path, film: Film | None = None, lane: Lane | None = None
     ) -> None:
-        """``film`` holds what all frames share, if the scenario was surveyed before; needed unless it is a sweep.
+        """``film`` holds what all frames share, if the scenario was surveyed before; it may be None only for a sweep.
 
         States are computed one at a time in the ``lane``, or in a lane of the film's own.
         """
@@ -101,10 +101,10 @@ class Filming:
         self.done, self.total = 0, scenario.count * (2 if film is None else 1) + 1
 
     def steps(self) -> Generator[Call[Any] | None, Any, None]:
-        """Do a little at each step; closed before the end, it leaves no file, process or thread.
+        """Yield after each small step; if closed before the end, this leaves no file, process or thread.
 
         Raises:
-            AttnlabError: a state, a figure or a file that cannot be; there is no new file then.
+            AttnlabError: a state, a figure or the file cannot be made; there is no new file then.
         """
         lane = self._lane or Lane("film")
         try:
@@ -121,7 +121,7 @@ class Filming:
         self.done = self.total
 
     def given_up(self) -> str:
-        """Return what is said of it when it was given up."""
+        """Return the message after a cancellation."""
         if self._writing is None or self._writing.dropped:
             return "Cancelled; nothing was written."
         return f"Cancelled too late: the film was already being written to {shown(self._path)}."
@@ -130,7 +130,7 @@ class Filming:
         self.done += 1
 
     def _filmed(self, lane: Lane, film: Film) -> Generator[Call[Any] | None, Any, bytes]:
-        """Draw the frames, and return the file that a second thread makes of them meanwhile."""
+        """Draw the frames, and return the content of the file, which a second thread encodes meanwhile."""
         scenario, frames = self._scenario, Queue[bytes | None](_AHEAD)
         given_up, colours = Event(), film_colours(film)
         taken = _taken(frames, given_up)
@@ -140,7 +140,7 @@ class Filming:
                 trace = yield Call(scenario.trace, frame, lane=lane)
                 yield from _put(frames, rgb(scenario.image(film, trace, frame)), writing)
                 self._step()
-                if writing.ended:  # before the last frame, so it has failed
+                if writing.ended:  # it ended before the last frame, so it has failed
                     break
             yield from _put(frames, None, writing)
             data: bytes = yield writing
@@ -153,10 +153,10 @@ class Filming:
 def surveyed(
     scenario: Scenario, lane: Lane, step: Callable[[], None] = lambda: None
 ) -> Generator[Call[Any] | None, Any, Film]:
-    """Return what all frames share, a slice at a time; ``step`` is called after each frame.
+    """Return what all frames share, computed in slices; ``step`` is called after each frame.
 
     Raises:
-        AttnlabError: a state that cannot be, or cannot be drawn; the sentence says at which value.
+        AttnlabError: a state is invalid or cannot be drawn; the sentence says at which value.
     """
     survey = Survey(scenario.spec)
     for frame in range(scenario.count):
@@ -171,7 +171,7 @@ def surveyed(
 
 
 def _taken(frames: "Queue[bytes | None]", given_up: Event) -> Iterator[bytes]:
-    """Yield frames as they come; in the thread that writes."""
+    """Yield frames as they arrive, in the encoding thread."""
     while True:
         try:
             frame = frames.get(timeout=_PATIENCE_S)
@@ -187,7 +187,7 @@ def _taken(frames: "Queue[bytes | None]", given_up: Event) -> Iterator[bytes]:
 
 
 def _put(frames: "Queue[bytes | None]", frame: bytes | None, writing: "Call[bytes]") -> Iterator[None]:
-    """Hand a frame over as soon as there is room, a slice at a time; nothing where writing has ended."""
+    """Queue a frame as soon as there is room, in slices; stop if writing has ended."""
     while not writing.ended:
         try:
             frames.put(frame, timeout=_PATIENCE_S)

@@ -1,4 +1,4 @@
-"""What the forms of this folder are put together from: lines of fields with names, numbers, and a size that fits."""
+"""Parts of the forms in this folder: rows of fields with names, number fields, and a fitting size of the dialog."""
 
 from collections.abc import Sequence
 
@@ -9,13 +9,13 @@ from attnlab.ui.base.theme import px
 from attnlab.ui.widgets.fields.undo_fields import NumberBox
 
 Row = tuple[str, QWidget, str]
-"""The name of a field, the field, and what it is for."""
+"""The name of a field, the field, and its tool tip."""
 
 
 def lay_out_rows(form: QWidget, rows: Sequence[Row]) -> list[QLabel]:
-    """Put fields below one another, each after its name, and return the labels with these.
+    """Lay out fields below one another, each after its name, and return the labels with the names.
 
-    Fields that have no name to be read aloud yet get that of their line.
+    Fields without an accessible name get the name of their row.
     """
     labels = [QLabel(name) for name, _, _ in rows]
     grid = QGridLayout(form)
@@ -44,7 +44,7 @@ def number_box(least: int, most: int, value: int) -> NumberBox:
 
 
 def fit(dialog: QDialog, least: tuple[int, int], wished: tuple[int, int]) -> None:
-    """Make a dialog as large as is wished at the present size of type, but no larger than the window it belongs to."""
+    """Resize a dialog to ``wished`` pixels at the present size of type, but no larger than its parent window."""
     parent = dialog.parentWidget()
     room = parent.window().size() if parent is not None else dialog.screen().availableSize()
     sizes = [

@@ -1,4 +1,4 @@
-"""A frame of a film, as large as there is room."""
+"""A frame of a film, as large as fits."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage, QPixmap, QResizeEvent
@@ -9,7 +9,7 @@ from attnlab.ui.base.guard import guarded
 
 @guarded
 class FrameView(QLabel):
-    """Shows a frame, as large as there is room but no larger than it is."""
+    """Shows a frame, shrunk to fit but never enlarged."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -19,7 +19,7 @@ class FrameView(QLabel):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
 
     def show_frame(self, image: QImage | None) -> None:
-        """Show another frame, or none."""
+        """Show a frame, or none."""
         self.image = image
         self._draw()
 

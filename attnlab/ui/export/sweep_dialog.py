@@ -1,4 +1,4 @@
-"""The dialog of films of a sweep: what is swept at the left, any frame of it at the right."""
+"""The dialog for a film of a sweep: settings at the left, any frame of the film at the right."""
 
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ KIND = "sweep"
 
 
 class SweepDialog(FilmWindow):
-    """Films of the playground of a window, which stays usable beside it."""
+    """Makes films of a window's playground, which stays usable."""
 
     def __init__(self, playground: "Playground", window: Host) -> None:
         form = SweepForm()
@@ -43,7 +43,7 @@ class SweepDialog(FilmWindow):
         return self._swept, None
 
     def surveyed(self, trace: Any, frame: int, lane: Lane) -> Generator[Call[Any] | None, Any, Film]:
-        """Show the frame at once as it is alone, while all are looked at."""
+        """Show the frame at once on its own, while all frames are surveyed."""
         assert self._swept is not None
         alone = Survey(self._swept.spec)
         alone.add(trace)
@@ -57,20 +57,20 @@ class SweepDialog(FilmWindow):
 
     @Slot()
     def _on_computed(self, *_: object) -> None:
-        """Offer what is open now."""
+        """List what can be swept in the present state."""
         reply = self._playground.reply
         if reply is not None and reply.trace is not None and not self.saver.working:
             self.form.show_trace(reply.trace, self._playground.current_stage, self._playground.document.view.head)
 
     @Slot()
     def _on_ended(self) -> None:
-        """Take over what was changed in the window while the film was written."""
+        """Apply changes made in the window while the film was written."""
         if self._swept is not None and self._swept.experiment is not self._playground.document.experiment:
             self._on_computed()
 
 
 def open_sweep_dialog(playground: "Playground", window: Host) -> None:
-    """Open the dialog beside the playground, which stays usable."""
+    """Open the dialog; the playground stays usable."""
     dialog = window.findChild(SweepDialog)
     if dialog is None:
         dialog = SweepDialog(playground, window)

@@ -1,4 +1,4 @@
-"""What can be said of a film: what is swept, from where to where, how many frames, what is drawn, which file."""
+"""The settings of a film: the value swept, its range, the number of frames, what is drawn, and the format."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -27,7 +27,7 @@ _MOST_FRAMES = 1000
 
 
 class SweepForm(QWidget):
-    """The fields; ``scenario`` is what they say. ``changed`` after each change."""
+    """The fields; ``scenario`` returns the film that they describe. ``changed`` is emitted after each change."""
 
     changed = Signal()
 
@@ -52,12 +52,12 @@ class SweepForm(QWidget):
 
     @property
     def ending(self) -> str:
-        """The kind of file: .mp4, .gif or .apng."""
+        """The file format: .mp4, .gif or .apng."""
         return str(self.format.currentData())
 
     @property
     def habits(self) -> dict[str, QWidget]:
-        """The fields whose choices are remembered; what is swept, and of what, is looked at now."""
+        """The fields whose choices are remembered; what is swept, and what is drawn, are not."""
         return {
             "back": self.back,
             "frames": self.frames,
@@ -69,10 +69,10 @@ class SweepForm(QWidget):
         }
 
     def scenario(self, scene: "Scene") -> Scenario:
-        """Return the film that is asked for of what is open.
+        """Return the film of the open scene that the fields describe.
 
         Raises:
-            AttnlabError: nothing has that name, or it cannot be at one of its ends; the sentence says what could.
+            AttnlabError: nothing has that name, or an end of the range is invalid; the sentence says what is valid.
         """
         from attnlab.lessons.sweep import parsed, swept
 
@@ -95,7 +95,7 @@ class SweepForm(QWidget):
         return film_spec(spec, self.width_px.currentData(), WIDE_MM if several else WIDTH_MM)
 
     def show_trace(self, trace: "Trace", stage: str, head: int | str) -> None:
-        """Offer what another state has: what can be swept of it, its stages and its heads."""
+        """List what can be swept in a state, its stages and its heads."""
         from attnlab.lessons.sweep import suggested
 
         self.blockSignals(True)
@@ -117,7 +117,7 @@ class SweepForm(QWidget):
 
     @Slot()
     def _on_chosen(self) -> None:
-        """Begin with ends that what was chosen can have."""
+        """Set a range that is valid for the chosen value."""
         ends = self._ends.get(self.what.currentText())
         for field, value in zip((self.start, self.stop), ends or (), strict=False):
             text = {True: "on", False: "off"}[value] if isinstance(value, bool) else f"{value:g}"
@@ -133,21 +133,21 @@ class SweepForm(QWidget):
         row.addWidget(self.stop, 1)
         ends.setLayout(row)
         self.stop.setAccessibleName("To")
-        what = "Any number or switch by its name: temperature, scale, causal, n_heads, or a cell such as W_q[0, 0]"
+        what = "The name of any number or switch: temperature, scale, causal, n_heads, or a cell such as W_q[0, 0]"
         lay_out_rows(
             self,
             (
                 ("Sweep", self.what, what),
                 ("From", ends, "A number, on or off, or the name of a choice"),
-                ("", self.back, "Go back to the beginning, so that the film repeats without a jump"),
-                ("Frames", self.frames, "How many pictures from one end to the other"),
-                ("Frames a second", self.fps, "How fast they follow"),
-                ("Stage", self.stage, "What is drawn"),
-                ("Heads", self.heads, "All heads as small maps, one of them, or their mean"),
-                ("Width", self.width_px, "The height follows from the maps"),
-                ("Colours", self.colours, "One scale holds over the whole film"),
-                ("Ground", self.ground, "What is behind the maps"),
-                ("Format", self.format, "MP4 is the smallest; GIF goes everywhere; APNG keeps every colour"),
+                ("", self.back, "Return to the start, so that the film repeats without a jump"),
+                ("Frames", self.frames, "The number of pictures from one end to the other"),
+                ("Frames per second", self.fps, "The speed of the film"),
+                ("Stage", self.stage, "The stage to draw"),
+                ("Heads", self.heads, "All heads as small maps, one head, or their mean"),
+                ("Width", self.width_px, "The height depends on the maps"),
+                ("Colours", self.colours, "One scale is used for the whole film"),
+                ("Background", self.ground, "The colour behind the maps"),
+                ("Format", self.format, "MP4 is the smallest; GIF works everywhere; APNG keeps every colour"),
             ),
         )
 
@@ -164,7 +164,7 @@ class SweepForm(QWidget):
 
 
 def _fill(box: QComboBox, choices: Sequence[tuple[str, object]], usual: object) -> None:
-    """Offer other choices; what was chosen stays where it still is among them."""
+    """Replace the choices; the current one stays selected if it is still among them."""
     now = box.currentData()
     box.clear()
     for title, value in choices:

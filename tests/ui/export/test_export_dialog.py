@@ -121,7 +121,7 @@ def test_the_usual_sizes_are_one_choice(make: Make, qtbot: QtBot) -> None:
     [
         ("width_mm", "3", "A width of 3 mm cannot be drawn; 20 to 1000 mm can."),
         ("width_mm", "wide", "Width: 'wide' is not a number"),
-        ("dpi", "12.5", "Dots per inch: “12.5” is no whole number; 300 would be."),
+        ("dpi", "12.5", "Dots per inch: “12.5” is not a whole number, such as 300."),
         ("font_pt", "200", "Type of 200 points cannot be drawn; 3 to 72 points can."),
         ("width_mm", "nan", "Width: 'nan' is not a finite number"),
     ],
@@ -177,7 +177,7 @@ def test_a_table_of_several_stages_is_refused(make: Make, tmp_path: Path) -> Non
     dialog.form.choose(("scores", "weights"))
     dialog.form.format.setCurrentText("Table (CSV)")
     assert not dialog.export_to(tmp_path / "a.csv")
-    assert dialog.message.text() == "A table holds one stage; choose one, or a figure."
+    assert dialog.message.text() == "A table holds one stage; choose one stage, or a figure format."
     assert not (tmp_path / "a.csv").exists()
 
 
