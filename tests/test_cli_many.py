@@ -153,7 +153,7 @@ def test_the_ending_says_that_it_is_a_notebook(runs: Path) -> None:
         (["code", "preset:journey", "--dtype", "int8"], "dtype 'int8' is unknown"),
         (
             ["code", "empty", "-o", "x"],
-            "There is no session (.attnlab) in the folder empty; 'empty/**/*.attnlab' looks",
+            "There is no session (.attnlab) in the folder empty; 'empty/**/*.attnlab' also searches",
         ),
         (["code", "preset:zz*", "-o", "x"], "No preset matches 'preset:zz*'; attnlab presets lists them."),
         (["code", "runs", "-o", "runs/notes.txt/x/"], "cannot be written: Not a directory"),
