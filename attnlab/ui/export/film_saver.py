@@ -19,7 +19,7 @@ class Job(Protocol):
     total: int
 
     def steps(self) -> Iterator[Call[Any] | None]:
-        *"""Yield after each small step."""
+        """Yield after each small step."""
 
     def given_up(self) -> str:
         """Return the message after a cancellation."""
