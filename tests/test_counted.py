@@ -11,9 +11,9 @@ from attnlab import AttentionConfig, AttnlabError, Experiment, Sample
 from attnlab.attention.edits import batches
 from attnlab.attention.edits.size_edits import resize
 from attnlab.attention.examples.presets import preset
-from attnlab.attention.measures.order import permuted
+from attnlab.attention.measures.order import permute
 from attnlab.attention.stages.explain import Cell, explain
-from attnlab.base.counted import counted, from_to, has, numbered
+from attnlab.base.counted import format_bounds, format_count, format_has, format_range
 from attnlab.compute.engine import compute
 from attnlab.lessons import solution
 from attnlab.lessons.exercise import check_cell
@@ -24,14 +24,18 @@ ONE = Experiment(("a",), torch.ones(1, 1))
 
 
 def test_several_and_one_are_counted() -> None:
-    assert [counted(n, "head") for n in (0, 1, 2)] == ["0 heads", "1 head", "2 heads"]
-    assert [counted(n, "query", "queries") for n in (1, 2)] == ["1 query", "2 queries"]
+    assert [format_count(n, "head") for n in (0, 1, 2)] == ["0 heads", "1 head", "2 heads"]
+    assert [format_count(n, "query", "queries") for n in (1, 2)] == ["1 query", "2 queries"]
 
 
 def test_a_range_of_one_is_named_by_its_number() -> None:
-    assert [numbered("column", 2, last) for last in (2, 4)] == ["column 2", "columns 2 to 4"]
-    assert [has("head", 0, last) for last in (-1, 0, 3)] == ["has no heads", "has only head 0", "has heads 0 to 3"]
-    assert [from_to(1, last, "a whole number") for last in (1, 4)] == ["1", "a whole number from 1 to 4"]
+    assert [format_range("column", 2, last) for last in (2, 4)] == ["column 2", "columns 2 to 4"]
+    assert [format_has("head", 0, last) for last in (-1, 0, 3)] == [
+        "has no heads",
+        "has only head 0",
+        "has heads 0 to 3",
+    ]
+    assert [format_bounds(1, last, "a whole number") for last in (1, 4)] == ["1", "a whole number from 1 to 4"]
 
 
 @pytest.mark.parametrize(
@@ -41,7 +45,7 @@ def test_a_range_of_one_is_named_by_its_number() -> None:
         (lambda: picked("weights", [3, 0, 0], compute(ONE), "all"), "there is no head 3; this state has only head 0."),
         (lambda: check_cell(ONE, Cell("weights", 0, 0, 1)), "weights[1, 0, 0] names head 1; weights has only head 0."),
         (lambda: check_cell(ONE, Cell("weights", 1, 0)), "weights[1, 0] is not there; weights has 1 row and 1 column."),
-        (lambda: permuted(ONE, (1,)), "The order is [1]; it needs 0 once."),
+        (lambda: permute(ONE, (1,)), "The order is [1]; it needs 0 once."),
         (lambda: batches.set_length(ONE, 2), "The valid length is 2; it needs 1."),
         (lambda: replace(ONE, item=1), "item is 1; it needs 0, as there are no others."),
         (lambda: replace(ONE, config=AttentionConfig(ablated=(1,))), "ablated has head 1; the layer has only head 0."),

@@ -10,7 +10,7 @@ from attnlab.attention.examples.presets import preset
 from attnlab.attention.stages.arithmetic import Span
 from attnlab.base.block_text import parse_block
 from attnlab.base.errors import AttnlabError
-from attnlab.base.number_text import parse_number, quoted
+from attnlab.base.number_text import parse_number, quote
 from attnlab.compute.engine import compute
 from attnlab.files import atomic
 from attnlab.files.export import matrix_text
@@ -64,8 +64,8 @@ PARSERS: dict[str, Parser] = {
     "a JSON of arrays": lambda text: text_in.read_text(f'{{"a": {text}'),
     "JSON": lambda text: session_json.parse(text.encode("utf-8", "surrogatepass")),
     "a number": parse_number,
-    "a quoted text": quoted,
-    "a name in a sentence": atomic.shown,
+    "a quoted text": quote,
+    "a name in a sentence": atomic.format_name,
     "an answer": grading.read_number,
     "a file of answers": grading.read_answers,
     "a list of students": lambda text: student_names(text.split("\n")),

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from attnlab.base.errors import LONGEST, AttnlabError, ExperimentError, FileError
-from attnlab.base.printable import printable, shortened
+from attnlab.base.printable import escape, shorten
 from attnlab.cli import console
 from attnlab.cli.main import main
-from attnlab.files.atomic import shown
+from attnlab.files.atomic import format_name
 from attnlab.files.bounded import read_bytes
 from attnlab.files.source import Source, check_source
 
@@ -20,10 +20,10 @@ SPELT = r"a\x1b[2J\x9b31m\u202egnp.\x07b\u2066\r\x00"
 
 
 def test_what_acts_on_a_screen_is_spelt_out_and_the_rest_stays() -> None:
-    assert printable(HOSTILE) == shown(HOSTILE) == SPELT
-    assert printable("né 漢 👩\u200d👧 \u200fשלום") == "né 漢 👩\u200d👧 \u200fשלום"
-    assert printable("a\nb\x1b", keep="\n") == "a\nb\\x1b"
-    assert printable("\udc80") == r"\udc80"
+    assert escape(HOSTILE) == format_name(HOSTILE) == SPELT
+    assert escape("né 漢 👩\u200d👧 \u200fשלום") == "né 漢 👩\u200d👧 \u200fשלום"
+    assert escape("a\nb\x1b", keep="\n") == "a\nb\\x1b"
+    assert escape("\udc80") == r"\udc80"
 
 
 @pytest.mark.parametrize("kind", [AttnlabError, FileError, ExperimentError])
@@ -116,4 +116,4 @@ def test_no_error_is_longer_than_a_screen(letter: str) -> None:
     ("text", "limit", "short"), [("abcdef", 6, "abcdef"), ("abcdefg", 6, "abc…fg"), ("abc", 2, "a…")]
 )
 def test_a_long_text_keeps_its_ends(text: str, limit: int, short: str) -> None:
-    assert shortened(text, limit) == short
+    assert shorten(text, limit) == short

@@ -117,7 +117,7 @@ def tried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def all_tried() -> Experiment:
     """Return the journey with every throw-away entry in use."""
-    return edits.configured(
+    return edits.configure(
         attnlab.preset("journey"), score="tried-score", normalizer="tried-normalizer", positions="tried-positions",
         qk_norm="tried-norm", masks={"tried-mask": 3}, temperature=0.5, per_step=0.75, stretch=1.5, power=3.0,
     )  # fmt: skip
@@ -150,7 +150,7 @@ def test_what_it_computes_is_what_it_says() -> None:
 def test_its_name_its_options_and_its_tables_are_checked_like_any_others() -> None:
     assert registry.default("per_step") == 0.25
     with pytest.raises(attnlab.ExperimentError, match="stretch is 0; it needs a number above 0"):
-        edits.configured(attnlab.preset("journey"), score="tried-score", stretch=0)
+        edits.configure(attnlab.preset("journey"), score="tried-score", stretch=0)
     e = attnlab.preset("journey")
     with pytest.raises(attnlab.ExperimentError, match="tried-score needs w_tried"):
         Experiment(e.tokens, e.embeddings, e.weights, AttentionConfig(score="tried-score"))

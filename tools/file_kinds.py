@@ -37,7 +37,7 @@ def good_sessions() -> tuple[bytes, ...]:
         "grouped-keys", "t5-bias", "dropout",
     )  # fmt: skip
     experiments = [attnlab.preset(name) for name in names]
-    experiments += [batches.add_item(experiments[0]), edits.configured(experiments[1], causal=True)]
+    experiments += [batches.add_item(experiments[0]), edits.configure(experiments[1], causal=True)]
     looked = to_plain(SavedView(View(cell=Cell("weights", 0, 1, 0), pinned=True, at=Place("scores", 0, 1, 0))))
     sessions = [Session(e, {"title": "T", "preset": "journey", KEY: looked}) for e in experiments]
     sessions.append(Session(experiments[0], {"title": "pins"}, (experiments[1], experiments[0])))
@@ -96,12 +96,12 @@ def _read_session(folder: Path) -> None:
     from attnlab.attention.stages.explanation import Cell
     from attnlab.compute.service import Request, answer
     from attnlab.document import opened
-    from attnlab.document.saved_view import from_plain, sentence
+    from attnlab.document.saved_view import describe_dropped, from_plain
     from attnlab.files.export.script import script
     from attnlab.files.sessions.session_file import load_session, read_view
 
     read_view(folder / "s.attnlab")
-    sentence(opened.read(folder / "s.attnlab").dropped)
+    describe_dropped(opened.open_session(folder / "s.attnlab").dropped)
     session = load_session(folder / "s.attnlab")
     for value in session.view.values():
         from_plain(value, session.experiment)

@@ -341,11 +341,11 @@ def _table() -> Kind:
 
     from attnlab.attention.stages.trace import Trace
     from attnlab.files.atomic import write_bytes
-    from attnlab.files.export.stage_tables import encoded, table
+    from attnlab.files.export.stage_tables import encode, table
 
     texts = []
     for e in _experiments():
-        texts.append(encoded(table(Trace(e, torch.device("cpu"), torch.float32), "queries"), ".csv") * 50)
+        texts.append(encode(table(Trace(e, torch.device("cpu"), torch.float32), "queries"), ".csv") * 50)
 
     return Kind(
         lambda which, folder: write_bytes(folder / "out.csv", texts[which]),

@@ -106,10 +106,10 @@ def _uncomputed(e: "Experiment") -> str:
 
 def _told(e: "Experiment") -> tuple[Any, ...]:
     """Return all parts of an experiment as bytes."""
-    from attnlab.files.sessions.session_experiment import _described, arrays_of
+    from attnlab.files.sessions.session_experiment import _experiment_to_json, arrays_of
 
     arrays = sorted(arrays_of(e).items())
-    return repr(_described(e)), [(name, a.dtype, tuple(a.shape), _bits(a)) for name, a in arrays]
+    return repr(_experiment_to_json(e)), [(name, a.dtype, tuple(a.shape), _bits(a)) for name, a in arrays]
 
 
 def _bits(array: "Tensor") -> bytes:
@@ -119,10 +119,10 @@ def _bits(array: "Tensor") -> bytes:
 
 
 def _first_difference(one: "Experiment", other: "Experiment") -> str:
-    from attnlab.files.sessions.session_experiment import _described, arrays_of
+    from attnlab.files.sessions.session_experiment import _experiment_to_json, arrays_of
 
-    if _described(one) != _described(other):
-        return f"{_described(one)} and {_described(other)}"
+    if _experiment_to_json(one) != _experiment_to_json(other):
+        return f"{_experiment_to_json(one)} and {_experiment_to_json(other)}"
     a, b = arrays_of(one), arrays_of(other)
     return ", ".join(n for n in a.keys() | b.keys() if n not in a or n not in b or _bits(a[n]) != _bits(b[n]))
 
@@ -156,7 +156,7 @@ def _configured(e: "Experiment", r: random.Random) -> "Experiment":
             changes[r.choice(("n_heads", "n_kv_heads", "causal", "scale"))] = r.choice(
                 (1, 2, 3, True, False, 0, 2**63 - 1, "none")
             )
-    return edits.configured(e, **changes)
+    return edits.configure(e, **changes)
 
 
 def _edits() -> dict[str, Any]:
@@ -173,7 +173,7 @@ def _edits() -> dict[str, Any]:
 
         def change(e: "Experiment", r: random.Random) -> "Experiment":
             which = side(e, r)
-            return edit(e, r.randrange(batches.count(e, which)), which)
+            return edit(e, r.randrange(batches.count_tokens(e, which)), which)
 
         return change
 
@@ -203,12 +203,12 @@ def _edits() -> dict[str, Any]:
         "paint": lambda e, r: layer_edits.paint_mask(e, r.randrange(e.T_q), r.randrange(e.T_k), r.random() < 0.5),
         "scale": lambda e, r: table_edits.scale(e, _table(e, r), r.choice(NUMBERS)),
         "transpose": lambda e, r: table_edits.transpose(e, _table(e, r)),
-        "round": lambda e, r: table_edits.rounded(e, _table(e, r), r.randint(0, 6)),
+        "round": lambda e, r: table_edits.round_table(e, _table(e, r), r.randint(0, 6)),
         "block": block,
         "resize": lambda e, r: edits.resize(
             e, **{r.choice(("d_model", "d_k", "d_v", "d_memory")): r.choice((1, 2, 4, 6, 8, 0))}
         ),
-        "shuffle": lambda e, r: order.shuffled(e, r.randint(0, 9)),
+        "shuffle": lambda e, r: order.shuffle(e, r.randint(0, 9)),
     }
 
 

@@ -46,7 +46,7 @@ def is_written(tensor: Tensor) -> bool:
     return mark is not None and mark[1] != tensor._version and mark[0] == id(tensor)
 
 
-def written(field: str) -> ExperimentError:
+def make_write_error(field: str) -> ExperimentError:
     """Return the error for an array of an experiment that was changed in place."""
     return ExperimentError(
         f"{field} was changed in place, but the arrays of an experiment are read-only; "
@@ -59,7 +59,7 @@ def dtype_name(tensor: Tensor | torch.dtype) -> str:
     return str(tensor.dtype if isinstance(tensor, Tensor) else tensor).removeprefix("torch.")
 
 
-def widened(x: Tensor) -> Tensor:
+def widen(x: Tensor) -> Tensor:
     """Return numbers in float32 or better, because the square of 256 or more overflows in float16."""
     return x.float() if x.element_size() < 4 else x
 
@@ -75,7 +75,7 @@ def take(field: str, array: Any, ndim: int) -> Tensor:
     """
     if is_owned(array) and array.ndim == ndim and array.is_floating_point():
         return array
-    tensor = _numbers(field, _plain(field, array))
+    tensor = _convert_dtype(field, _copy_dense(field, array))
     if tensor.ndim != ndim:
         shape = list(tensor.shape)
         raise ExperimentError(f"{field} has {tensor.ndim} dimensions, shape {shape}; it needs {ndim}, {_AXES[ndim]}.")
@@ -97,7 +97,7 @@ def take_mask(array: Any) -> Tensor:
     """
     if is_owned(array) and array.ndim == 2 and array.dtype == torch.bool:
         return array
-    tensor = _plain("mask", array)
+    tensor = _copy_dense("mask", array)
     if tensor.dtype != torch.bool or tensor.ndim != 2:
         raise ExperimentError(
             f"mask is {dtype_name(tensor)} of shape {list(tensor.shape)}; "
@@ -106,11 +106,11 @@ def take_mask(array: Any) -> Tensor:
     return own(tensor)
 
 
-def _plain(field: str, array: Any) -> Tensor:
+def _copy_dense(field: str, array: Any) -> Tensor:
     """Return a dense, contiguous copy on the CPU, in the same dtype, without references from outside."""
     with torch.inference_mode(False):  # a copy made in that mode could not be marked as owned
         if not isinstance(array, Tensor):
-            return _from_numbers(field, array)
+            return _convert_numbers(field, array)
         if array.is_meta:
             raise ExperimentError(f"{field} is a tensor on the meta device, which has no numbers; it needs numbers.")
         try:
@@ -120,7 +120,7 @@ def _plain(field: str, array: Any) -> Tensor:
             raise ExperimentError(f"{field} is a tensor of an unusual kind; it needs a dense one.") from None
 
 
-def _numbers(field: str, tensor: Tensor) -> Tensor:
+def _convert_dtype(field: str, tensor: Tensor) -> Tensor:
     """Return the tensor in a dtype that attention can be computed in."""
     if tensor.dtype in _KEPT:
         return tensor
@@ -132,13 +132,13 @@ def _numbers(field: str, tensor: Tensor) -> Tensor:
         raise ExperimentError(f"{field} holds {dtype_name(tensor)} values; it needs real numbers.") from None
 
 
-def _from_numbers(field: str, array: Any) -> Tensor:
+def _convert_numbers(field: str, array: Any) -> Tensor:
     if not isinstance(array, np.ndarray | Sequence) or isinstance(array, str | bytes):
         raise ExperimentError(f"{field} is {type(array).__name__}; it needs a tensor, a NumPy array or nested lists.")
     if np.ma.is_masked(array):
         raise ExperimentError(f"{field} has cells that are masked out; every cell needs a number.")
     try:
-        numbers = np.array(array if isinstance(array, np.ndarray) else _untensored(array, _DEEPEST))
+        numbers = np.array(array if isinstance(array, np.ndarray) else _convert_tensors(array, _DEEPEST))
     except ValueError:
         raise ExperimentError(f"{field} is ragged: its rows differ in length; every row needs the same.") from None
     except (TypeError, RuntimeError):
@@ -154,10 +154,10 @@ def _from_numbers(field: str, array: Any) -> Tensor:
     return torch.from_numpy(native)
 
 
-def _untensored(array: Any, depth: int) -> Any:
+def _convert_tensors(array: Any, depth: int) -> Any:
     """Return nested sequences with the tensors in them converted to lists, which NumPy reads faster."""
     if isinstance(array, Tensor):
         return array.tolist()
     if depth and isinstance(array, list | tuple):
-        return [_untensored(item, depth - 1) for item in array]
+        return [_convert_tensors(item, depth - 1) for item in array]
     return array

@@ -9,7 +9,7 @@ from typing import Any, SupportsFloat, SupportsIndex
 import numpy as np
 from torch import Tensor
 
-from attnlab.attention.arrays import ArrayLike, is_written, take, take_mask, written
+from attnlab.attention.arrays import ArrayLike, is_written, make_write_error, take, take_mask
 from attnlab.attention.frozen import NOTHING
 from attnlab.attention.registries import masks, registry
 from attnlab.attention.validation import (
@@ -35,7 +35,7 @@ from attnlab.attention.validation_entries import (
     take_others,
 )
 from attnlab.base.arguments import explain_calls
-from attnlab.base.counted import counted, divisors
+from attnlab.base.counted import divisors, format_count
 from attnlab.base.errors import ExperimentError
 
 # The classes define __init__ because a field accepts any kind of array and stores a tensor. They are compared by
@@ -246,7 +246,8 @@ class Experiment:
 
     def __repr__(self) -> str:
         """Return one line with the sizes; the matrices can hold thousands of numbers."""
-        return f"<Experiment: {counted(self.n_heads, 'head')}, {self.T_q} × {self.T_k} tokens, d_model {self.d_model}>"
+        heads = format_count(self.n_heads, "head")
+        return f"<Experiment: {heads}, {self.T_q} × {self.T_k} tokens, d_model {self.d_model}>"
 
     def _repr_html_(self) -> str | None:
         """Return sizes, tokens, the weights as a picture and the stages as HTML, for notebooks."""
@@ -342,7 +343,7 @@ class Experiment:
 
     def hidden_cells(self) -> masks.Hidden | None:
         """Return the masked cells and whether a query has no key left; None without a mask."""
-        return masks.hidden(self.T_q, self.T_k, self.config.causal, self.config.masks, self.config.mask)
+        return masks.hidden_cells(self.T_q, self.T_k, self.config.causal, self.config.masks, self.config.mask)
 
 
 def check_unwritten(e: Experiment) -> None:
@@ -359,7 +360,7 @@ def check_unwritten(e: Experiment) -> None:
         given[f"others[{place}].memory_embeddings"] = other.memory_embeddings
     for name, array in given.items():
         if array is not None and is_written(array):
-            raise written(name)
+            raise make_write_error(name)
 
 
 def _put_sequence(holder: Experiment | Sample, tokens: Iterable[str], embeddings: ArrayLike) -> None:

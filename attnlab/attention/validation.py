@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
-from attnlab.base.counted import divisors, from_to
+from attnlab.base.counted import divisors, format_bounds
 from attnlab.base.errors import ExperimentError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def take_count(name: str, value: Any, most: int = MOST) -> int:
     if count < 1:
         raise ExperimentError(f"{name} is {reprlib.repr(value)}; it needs a whole number, 1 or more.")
     if count > most:
-        raise ExperimentError(f"{name} is {reprlib.repr(value)}; it needs {from_to(1, most, 'a whole number')}.")
+        raise ExperimentError(f"{name} is {reprlib.repr(value)}; it needs {format_bounds(1, most, 'a whole number')}.")
     return count
 
 

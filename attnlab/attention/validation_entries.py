@@ -14,7 +14,7 @@ from attnlab.attention.frozen import NOTHING, Frozen
 from attnlab.attention.registries import registry
 from attnlab.attention.registries.entries import Table
 from attnlab.attention.registries.masks import MASKS
-from attnlab.base.counted import from_to, has
+from attnlab.base.counted import format_bounds, format_has
 from attnlab.base.errors import ExperimentError
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def take_extra(given: Any) -> Mapping[str, Tensor]:
 def check_tables(e: "Experiment") -> None:
     """Check that the tables of the entries in use exist and have the right sizes."""
     free: dict[str, tuple[str, int]] = {}
-    for entry in registry.chosen(e.config):
+    for entry in registry.chosen_entries(e.config):
         for table in entry.tables:
             array = e.weights.extra.get(table.name)
             axes = ", ".join(table.axes)
@@ -104,7 +104,7 @@ def check_tables(e: "Experiment") -> None:
                     f"Weights(extra={{{table.name!r}: ...}}) would give it."
                 )
             for axis, got in zip(table.axes, array.shape, strict=True):
-                because, need = _needed(e, table, axis, free.get(axis, ("", got)))
+                because, need = _needed_size(e, table, axis, free.get(axis, ("", got)))
                 longer = table.may_be_longer and axis == table.axes[0] and got > need
                 if got != need and not longer:
                     shape = list(array.shape)
@@ -114,7 +114,7 @@ def check_tables(e: "Experiment") -> None:
                 free.setdefault(axis, (f", as {table.name} has", got))
 
 
-def _needed(e: "Experiment", table: Table, axis: str, seen: tuple[str, int]) -> tuple[str, int]:
+def _needed_size(e: "Experiment", table: Table, axis: str, seen: tuple[str, int]) -> tuple[str, int]:
     """Return the reason as text, and the size that an axis needs: an option's, the layer's or an earlier table's."""
     option = dict(table.free).get(axis)
     if option is not None:
@@ -124,7 +124,7 @@ def _needed(e: "Experiment", table: Table, axis: str, seen: tuple[str, int]) -> 
 
 def check_entries(e: "Experiment") -> None:
     """Check that the chosen entries are compatible with the other fields."""
-    for entry in registry.chosen(e.config):
+    for entry in registry.chosen_entries(e.config):
         problem = entry.check(e)
         if problem:
             raise ExperimentError(problem)
@@ -134,7 +134,7 @@ def check_ablated(e: "Experiment") -> None:
     """Check that the heads that are switched off exist."""
     if e.config.ablated and e.config.ablated[-1] >= e.n_heads:
         head = reprlib.repr(e.config.ablated[-1])
-        raise ExperimentError(f"ablated has head {head}; the layer {has('head', 0, e.n_heads - 1)}.")
+        raise ExperimentError(f"ablated has head {head}; the layer {format_has('head', 0, e.n_heads - 1)}.")
 
 
 def take_item(item: Any, n_items: int) -> int:
@@ -178,7 +178,7 @@ def check_others(e: "Experiment") -> None:
                 "as every sequence of a batch."
             )
         if other.length is not None and other.length > e.T_k:
-            needs = from_to(1, e.T_k, "a whole number")
+            needs = format_bounds(1, e.T_k, "a whole number")
             raise ExperimentError(
                 f"others[{place}] has length {other.length}; it needs {needs}, the number of its keys."
             )

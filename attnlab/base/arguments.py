@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from functools import wraps
 from typing import Any, TypeVar, cast
 
-from attnlab.base.counted import counted
+from attnlab.base.counted import format_count
 from attnlab.base.errors import ArgumentError, FileError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -25,7 +25,7 @@ def explain_calls(function: F) -> F:
         try:
             return function(*args, **kwargs)
         except TypeError:
-            problem = _problem(function, args, kwargs)
+            problem = _find_problem(function, args, kwargs)
             if not problem:  # the TypeError comes from inside the function
                 raise
         raise ArgumentError(problem)
@@ -43,7 +43,7 @@ def check_path(path: object, name: str = "path") -> None:
         raise FileError(f"{name} is {reprlib.repr(path)}; it needs the name of a file.")
 
 
-def _problem(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+def _find_problem(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
     """Return a sentence that says why a call does not fit the signature, or ""."""
     signature = inspect.signature(function)
     try:
@@ -67,4 +67,4 @@ def _problem(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[s
     if "multiple values" in reason:
         return f"{name} was given an argument twice; it takes {listed}."
     given = len(args) - ("self" in signature.parameters)
-    return f"{name} was given {counted(given, 'argument')}; it takes {listed}."
+    return f"{name} was given {format_count(given, 'argument')}; it takes {listed}."

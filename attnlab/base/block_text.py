@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnlab.base.errors import AttnlabError
-from attnlab.base.number_text import NumberError, parse_number, quoted
+from attnlab.base.number_text import NumberError, parse_number, quote
 
 _WRAPPER = re.compile(r"[\w.]*(?:array|tensor)\s*\(")
 _SCALAR = re.compile(r"\b(?:np|numpy)\.\w+\(([^()]*)\)")
@@ -37,8 +37,8 @@ def parse_block(text: str, source: str = "") -> NDArray[np.float64]:
         BlockError: a cell is not a number or a row differs in length; names the row and column, counted from 1.
     """
     block = source or "the pasted block"
-    cells = _cells(text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n"), source)
-    cells = _without_empty_end(_without_labels(cells))
+    cells = _split_cells(text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n"), source)
+    cells = _drop_empty_end(_drop_labels(cells))
     width = len(cells[0])
     for number, row in enumerate(cells, start=1):
         if len(row) != width:
@@ -46,18 +46,20 @@ def parse_block(text: str, source: str = "") -> NDArray[np.float64]:
                 f"Row {number} of {block} has {_count(len(row))}, but row 1 has {width};"
                 " every row needs the same number of columns."
             )
-    rows = [[_number(cell, i, j, block) for j, cell in enumerate(row, start=1)] for i, row in enumerate(cells, start=1)]
+    rows = [
+        [_parse_cell(cell, i, j, block) for j, cell in enumerate(row, start=1)] for i, row in enumerate(cells, start=1)
+    ]
     return np.array(rows, dtype=np.float64)
 
 
-def _cells(text: str, source: str) -> list[list[str]]:
+def _split_cells(text: str, source: str) -> list[list[str]]:
     body = text.strip("\n")
     if not body.strip():
         raise BlockError(_nothing(source))
     if body.lstrip().startswith("[") or _WRAPPER.match(body.lstrip()):
-        return _list_cells(body.strip(), source)
+        return _split_list(body.strip(), source)
     lines = body.split("\n")
-    delimiter = _delimiter(lines)
+    delimiter = _find_delimiter(lines)
     if delimiter is None:
         return [line.split() or [""] for line in lines]
     reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=delimiter != "\t")
@@ -74,40 +76,40 @@ def _nothing(source: str) -> str:
     return "The clipboard holds no numbers; copy a block of cells such as 0.25 first."
 
 
-def _delimiter(lines: list[str]) -> str | None:
+def _find_delimiter(lines: list[str]) -> str | None:
     """Return the separator of cells: tab, semicolon, comma, or None for white space."""
     for delimiter in "\t;":
         if any(delimiter in line for line in lines):
             return delimiter
     with_comma = [line for line in lines if "," in line]
-    if not with_comma or all(_decimal_commas(line) for line in lines):
+    if not with_comma or all(_has_decimal_commas(line) for line in lines):
         return None
     return ","
 
 
-def _decimal_commas(line: str) -> bool:
+def _has_decimal_commas(line: str) -> bool:
     return all(_DECIMAL_COMMA.fullmatch(word) for word in line.split())
 
 
-def _list_cells(text: str, source: str) -> list[list[str]]:
+def _split_list(text: str, source: str) -> list[list[str]]:
     """Return the cells of ``[[1, 2], [3, 4]]``, with or without commas, also inside array(...) or tensor(...)."""
-    inner = _without_keywords(_SCALAR.sub(r"\1", _unwrapped(text)).strip())
+    inner = _drop_keywords(_SCALAR.sub(r"\1", _unwrap(text)).strip())
     rows = _INNERMOST.findall(inner)
     around = re.sub(r"[\s,]", "", _INNERMOST.sub("•", inner))
     if not rows or around != "[" * (around.startswith("[")) + "•" * len(rows) + "]" * (around.startswith("[")):
         which = f"The list in {source}," if source else "The pasted list"
-        raise BlockError(f"{which} {quoted(text)} is not a block; write rows in brackets, such as [[1, 2], [3, 4]].")
+        raise BlockError(f"{which} {quote(text)} is not a block; write rows in brackets, such as [[1, 2], [3, 4]].")
     return [re.split(r"\s*[,;]\s*|\s+", row.strip().rstrip(",").strip()) for row in rows]
 
 
-def _unwrapped(text: str) -> str:
+def _unwrap(text: str) -> str:
     """Return a list without the ``array(…)`` or ``tensor(…)`` around it and without a trailing semicolon."""
     opening = _WRAPPER.match(text)
     ended = text.removesuffix(";").rstrip()
     return (ended[:-1] if ended.endswith(")") else text)[opening.end() if opening else 0 :]
 
 
-def _without_keywords(text: str) -> str:
+def _drop_keywords(text: str) -> str:
     """Return a list without trailing arguments, such as ``, dtype=torch.float64``."""
     last = text.rfind("]") + 1
     keyword = _KEYWORD.search(text, last)
@@ -118,7 +120,7 @@ def _is_label(cell: str) -> bool:
     return bool(cell.strip()) and not _LIKE_A_NUMBER.match(cell.strip())
 
 
-def _without_labels(cells: list[list[str]]) -> list[list[str]]:
+def _drop_labels(cells: list[list[str]]) -> list[list[str]]:
     """Return the cells without a first row of labels (its corner may be empty) and a first column of labels."""
     first, rest = cells[0], cells[1:]
     corner = not first[0].strip() and len(first) > 1
@@ -129,14 +131,14 @@ def _without_labels(cells: list[list[str]]) -> list[list[str]]:
     return rest
 
 
-def _without_empty_end(cells: list[list[str]]) -> list[list[str]]:
+def _drop_empty_end(cells: list[list[str]]) -> list[list[str]]:
     """Return the cells without a last column that is empty everywhere because the lines end in a separator."""
     if all(len(row) > 1 and not row[-1].strip() for row in cells):
         return [row[:-1] for row in cells]
     return cells
 
 
-def _number(cell: str, row: int, column: int, block: str) -> float:
+def _parse_cell(cell: str, row: int, column: int, block: str) -> float:
     try:
         return parse_number(cell)
     except NumberError as error:

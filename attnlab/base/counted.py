@@ -3,24 +3,24 @@
 from math import isqrt
 
 
-def counted(count: int, thing: str, things: str = "") -> str:
+def format_count(count: int, thing: str, things: str = "") -> str:
     """Return a count with its noun: "3 heads", "1 head"; ``things`` is an irregular plural."""
     return f"{count} {thing}" if count == 1 else f"{count} {things or thing + 's'}"
 
 
-def numbered(thing: str, first: int, last: int) -> str:
+def format_range(thing: str, first: int, last: int) -> str:
     """Return a range of numbered things, inclusive: "columns 2 to 4", or "column 2"."""
     return f"{thing} {first}" if first == last else f"{thing}s {first} to {last}"
 
 
-def has(thing: str, first: int, last: int) -> str:
+def format_has(thing: str, first: int, last: int) -> str:
     """Return a verb phrase for an inclusive range: "has heads 0 to 3", "has only head 0", "has no heads"."""
     if last < first:
         return f"has no {thing}s"
-    return f"has {'only ' if first == last else ''}{numbered(thing, first, last)}"
+    return f"has {'only ' if first == last else ''}{format_range(thing, first, last)}"
 
 
-def from_to(first: int, last: int, what: str = "a number") -> str:
+def format_bounds(first: int, last: int, what: str = "a number") -> str:
     """Return the valid numbers, to follow "it needs": "a number from 0 to 3", or "0" if there is only one."""
     return str(first) if first == last else f"{what} from {first} to {last}"
 

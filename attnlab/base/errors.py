@@ -9,7 +9,7 @@ AttnlabError
 └── FileError            a file that cannot be read or written; names the path and the reason
 """
 
-from attnlab.base.printable import printable, shortened
+from attnlab.base.printable import escape, shorten
 
 LONGEST = 5000
 """The maximum number of characters in a sentence; only a text from a file, such as a name, can exceed it."""
@@ -22,7 +22,7 @@ class AttnlabError(Exception):
     """
 
     def __init__(self, sentence: object = "") -> None:
-        super().__init__(shortened(printable(shortened(str(sentence), LONGEST), keep="\n"), LONGEST))
+        super().__init__(shorten(escape(shorten(str(sentence), LONGEST), keep="\n"), LONGEST))
 
 
 class ArgumentError(AttnlabError, TypeError):

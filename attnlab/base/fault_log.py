@@ -64,7 +64,7 @@ def report(error: BaseException, doing: str = "") -> Fault:
     the 1st, 10th, 100th… is written to the log and to standard error.
     """
     with _lock:
-        fault = _counted(error, doing)
+        fault = _count(error, doing)
         if str(fault.times).rstrip("0") == "1":
             _print(fault)
             append(ERRORS, _entry(fault))
@@ -73,7 +73,7 @@ def report(error: BaseException, doing: str = "") -> Fault:
         try:
             listener(fault)
         except Exception:  # noqa: BLE001  # a fault in a listener must not hide the one reported
-            _print(_made(sys.exc_info()[1] or error, "reporting a fault", 1))
+            _print(_make_fault(sys.exc_info()[1] or error, "reporting a fault", 1))
     return fault
 
 
@@ -166,18 +166,18 @@ def versions() -> str:
     return ", ".join(parts)
 
 
-def _counted(error: BaseException, doing: str) -> Fault:
+def _count(error: BaseException, doing: str) -> Fault:
     key = _place(error)
     if key not in _counts and len(_counts) >= _MOST_KINDS:
         _counts.clear()
     _counts[key] = times = _counts.get(key, 0) + 1
-    fault = _made(error, doing, times)
+    fault = _make_fault(error, doing, times)
     if len(_untaken) < _MOST_KINDS:
         _untaken.append(fault)
     return fault
 
 
-def _made(error: BaseException, doing: str, times: int) -> Fault:
+def _make_fault(error: BaseException, doing: str, times: int) -> Fault:
     try:
         lines = "".join(traceback.format_exception(error, limit=-50))
     except Exception:  # noqa: BLE001  # an error whose own methods fail

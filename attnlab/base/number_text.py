@@ -4,7 +4,7 @@ import re
 import unicodedata
 
 from attnlab.base.errors import AttnlabError
-from attnlab.base.printable import printable
+from attnlab.base.printable import escape
 
 FLOAT32_MAX = 3.4028234663852886e38
 """The largest magnitude of a weight: float32 represents larger ones as infinity."""
@@ -31,19 +31,19 @@ def parse_number(text: str) -> float:
         NumberError: another text, or a number that is not finite or exceeds float32's range.
     """
     plain = text.strip().translate(_SAME_AS_ASCII)
-    value = _read(plain, text)
+    value = _parse(plain, text)
     if abs(value) >= _TOO_LARGE:
-        raise NumberError(f"{quoted(text)} is too large; the largest magnitude is 3.4028234e38")
+        raise NumberError(f"{quote(text)} is too large; the largest magnitude is 3.4028234e38")
     return min(max(value, -FLOAT32_MAX), FLOAT32_MAX)
 
 
-def quoted(text: str, limit: int = 24) -> str:
+def quote(text: str, limit: int = 24) -> str:
     """Return a text in quotes on one line, for a sentence, cut after ``limit`` characters."""
-    line = printable(" ".join(text.split()))
+    line = escape(" ".join(text.split()))
     return f"'{line}'" if len(line) <= limit else f"'{line[: limit - 1]}…'"
 
 
-def _read(plain: str, text: str) -> float:
+def _parse(plain: str, text: str) -> float:
     if _NUMBER.fullmatch(plain):
         return float(plain.replace(",", "."))
     if match := _FRACTION.fullmatch(plain):
@@ -55,12 +55,12 @@ def _read(plain: str, text: str) -> float:
     if not plain:
         raise NumberError("this field is empty; type a number such as 0.25")
     if _NON_FINITE.fullmatch(plain):
-        raise NumberError(f"{quoted(text)} is not a finite number; type one such as 0.25")
-    raise NumberError(f"{quoted(text)} is not a number; type one such as 0.25")
+        raise NumberError(f"{quote(text)} is not a finite number; type one such as 0.25")
+    raise NumberError(f"{quote(text)} is not a number; type one such as 0.25")
 
 
 def _divide(match: re.Match[str], text: str) -> float:
     above, below = (float(part.replace(",", ".")) for part in match.groups())
     if below == 0:
-        raise NumberError(f"{quoted(text)} divides by zero; type a number such as 0.25")
+        raise NumberError(f"{quote(text)} divides by zero; type a number such as 0.25")
     return above / below

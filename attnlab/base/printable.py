@@ -4,7 +4,7 @@ _HARMLESS = frozenset("\u200c\u200d\u200e\u200f")
 """Joiners inside words and emoji, and direction marks, which affect at most one word."""
 
 
-def printable(text: str, keep: str = "") -> str:
+def escape(text: str, keep: str = "") -> str:
     """Return a text with control characters and direction overrides spelt out: ``\\x1b``, ``\\u202e``.
 
     Characters in ``keep``, such as a line feed, stay.
@@ -14,6 +14,6 @@ def printable(text: str, keep: str = "") -> str:
     return "".join(c if c.isprintable() or c in _HARMLESS or c in keep else ascii(c)[1:-1] for c in text)
 
 
-def shortened(text: str, limit: int) -> str:
+def shorten(text: str, limit: int) -> str:
     """Return a text cut to at most ``limit`` characters by replacing the middle with an ellipsis."""
     return text if len(text) <= limit else f"{text[: limit // 2]}…{text[len(text) - (limit - limit // 2 - 1) :]}"

@@ -67,7 +67,7 @@ class Driver(QObject):
         """Toggle a switch of the layer between two values, like a click; return the new value."""
         now = edits.setting(self.experiment, name)
         value = values[1] if now == values[0] else values[0]
-        self.playground.document.edit(f"{name} {value}", lambda e: edits.configured(e, **{name: value}))
+        self.playground.document.edit(f"{name} {value}", lambda e: edits.configure(e, **{name: value}))
         return self.experiment
 
     def forget(self) -> None:

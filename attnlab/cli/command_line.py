@@ -24,12 +24,12 @@ class Parser(argparse.ArgumentParser):
 
 def check_folder(path: Path) -> None:
     """Refuse a path that cannot be written, before the work starts."""
-    from attnlab.files.atomic import unwritable
+    from attnlab.files.atomic import make_write_error
 
     if not os.path.isdir(path.parent):
-        raise unwritable(path, f"there is no folder {path.parent}")
+        raise make_write_error(path, f"there is no folder {path.parent}")
     if os.path.isdir(path):
-        raise unwritable(path, "it is a folder")
+        raise make_write_error(path, "it is a folder")
 
 
 @contextmanager

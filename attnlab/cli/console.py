@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TextIO
 
 from attnlab.base.errors import AttnlabError
-from attnlab.base.printable import printable
+from attnlab.base.printable import escape
 
 OK, INTERNAL_ERROR, USER_ERROR, INTERRUPTED = 0, 1, 2, 130
 """Exit codes: success, a fault in attnlab, a problem that the user can fix, stopped by Ctrl+C."""
@@ -29,7 +29,7 @@ def refuse(sentence: str, code: int) -> int:
 
 def warn(line: str) -> None:
     """Write a line to standard error, with control characters escaped."""
-    write(sys.stderr, f"{printable(line)}\n")
+    write(sys.stderr, f"{escape(line)}\n")
 
 
 def run_guarded(call: Callable[[], int], whose: str = "", before: Callable[[], None] = lambda: None) -> int:
@@ -66,7 +66,7 @@ def fail(error: Exception, whose: str = "") -> int:
 
 def say(text: str) -> None:
     """Write a text to standard output; on a terminal, control characters are escaped."""
-    write(sys.stdout, printable(text, keep="\n\t") if sys.stdout.isatty() else text)
+    write(sys.stdout, escape(text, keep="\n\t") if sys.stdout.isatty() else text)
 
 
 def write(stream: TextIO, text: str) -> None:

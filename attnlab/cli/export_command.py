@@ -62,9 +62,9 @@ def _write_one(
             data = figure_bytes(trace, spec, ending)
         write_bytes(path, data)
     else:
-        from attnlab.files.export.stage_tables import encoded, table
+        from attnlab.files.export.stage_tables import encode, table
 
-        write_bytes(path, encoded(table(trace, options.stage or "weights", options.head), ending))
+        write_bytes(path, encode(table(trace, options.stage or "weights", options.head), ending))
     return list_warnings(trace)
 
 

@@ -5,10 +5,10 @@ import re
 import sys
 from pathlib import Path
 
-from attnlab.base.counted import counted, has
+from attnlab.base.counted import format_count, format_has
 from attnlab.base.display import has_display
 from attnlab.base.errors import AttnlabError
-from attnlab.base.printable import printable
+from attnlab.base.printable import escape
 from attnlab.cli.command_line import MisuseError, Parser, check_folder, load_torch_before_qt, platform_without_display
 from attnlab.cli.console import OK, USER_ERROR, say, write
 
@@ -43,7 +43,7 @@ def _parse_step(text: str) -> int:
 
 def _printable_line(text: str) -> str:
     """Return a text as one line, with control characters escaped, since the file may come from anyone."""
-    return printable("".join(" " if each.isspace() else each for each in text)) + "\n"
+    return escape("".join(" " if each.isspace() else each for each in text)) + "\n"
 
 
 def _list_lessons() -> int:
@@ -64,7 +64,7 @@ def _check_lesson(name: str) -> int:
     say("".join(_printable_line(f"{file}:{problem.line}: {problem.reason}") for problem in problems))
     if not problems:
         count = len(lesson.steps)
-        say(_printable_line(f"{file}: {counted(count, 'step')}, nothing wrong."))
+        say(_printable_line(f"{file}: {format_count(count, 'step')}, nothing wrong."))
     return USER_ERROR if problems else OK
 
 
@@ -93,7 +93,7 @@ def _open_lesson(name: str, step: int) -> int:
 
     count = steps_of(name)
     if step > max(count, 1):
-        raise AttnlabError(f"{name} has no step {step}; it {has('step', 1, count)}.")
+        raise AttnlabError(f"{name} has no step {step}; it {format_has('step', 1, count)}.")
     if not has_display():
         raise AttnlabError(
             "There is no display to open a window on; attnlab lesson NAME --pdf OUT.pdf prints the lesson instead."

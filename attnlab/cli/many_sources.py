@@ -10,11 +10,11 @@ from functools import partial
 from pathlib import Path
 
 from attnlab.base.errors import AttnlabError
-from attnlab.base.printable import printable
+from attnlab.base.printable import escape
 from attnlab.cli.command_line import MisuseError, check_folder
 from attnlab.cli.console import INTERNAL_ERROR, OK, USER_ERROR, run_guarded, warn, write
-from attnlab.files.atomic import shown, unwritable
-from attnlab.files.source import PREFIX, Source, found, is_several, parse_source
+from attnlab.files.atomic import format_name, make_write_error
+from attnlab.files.source import PREFIX, Source, find_sources, is_several, parse_source
 
 WriteOne = Callable[[Source, Path], list[str]]
 """Writes the result of a source to a file, and returns warnings about it."""
@@ -100,11 +100,11 @@ def _find_sources(texts: Sequence[str]) -> tuple[list[tuple[str, Source]], list[
     sources: dict[tuple[bool, str], tuple[str, Source]] = {}
 
     def add(text: str) -> int:
-        for source in found(text):
+        for source in find_sources(text):
             if source.path is None:
                 sources.setdefault((True, source.preset or ""), (f"{PREFIX}{source.preset}", source))
             else:
-                sources.setdefault((False, os.path.realpath(source.path)), (shown(source.path), source))
+                sources.setdefault((False, os.path.realpath(source.path)), (format_name(source.path), source))
         return OK
 
     codes = [run_guarded(partial(add, text)) for text in texts]
@@ -119,7 +119,7 @@ def _key(path: Path) -> str:
 def _check_unused(name: str, path: Path, taken: dict[str, str]) -> Path:
     if _key(path) in taken:
         other = taken[_key(path)]
-        raise AttnlabError(f"{name} was not written: {shown(path)} belongs to {other}; add {FOLDER} to -o.")
+        raise AttnlabError(f"{name} was not written: {format_name(path)} belongs to {other}; add {FOLDER} to -o.")
     return path
 
 
@@ -130,7 +130,7 @@ def _prepare_path(out: Output, source: Source) -> Path:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise unwritable(path, error) from None
+            raise make_write_error(path, error) from None
     check_folder(path)
     return path
 
@@ -146,7 +146,7 @@ class _Progress:
         """Show the source in progress."""
         if self._on:
             room = shutil.get_terminal_size().columns - 1
-            text = printable(f"{done + 1} of {self._total}  {name}")
+            text = escape(f"{done + 1} of {self._total}  {name}")
             self._write(text if len(text) <= room else f"{text[: room - 1]}…")
 
     def clear(self) -> None:

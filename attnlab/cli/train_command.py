@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attnlab.base.errors import FileError, TrainingError
-from attnlab.base.number_text import quoted
+from attnlab.base.number_text import quote
 from attnlab.cli.command_line import MisuseError, Parser
 from attnlab.cli.console import OK, say
 
@@ -65,7 +65,7 @@ def _parse_steps(text: str) -> int:
 
 def _parse_whole(text: str, least: int = 0) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 16 and int(text) >= least):
-        raise argparse.ArgumentTypeError(f"{quoted(text)} is not a whole number of at least {least}; 2000 would be")
+        raise argparse.ArgumentTypeError(f"{quote(text)} is not a whole number of at least {least}; 2000 would be")
     return int(text)
 
 
@@ -102,7 +102,7 @@ def _resume(options: argparse.Namespace) -> int:
     if refused or options.set:
         raise MisuseError(f"--resume keeps the settings of the run; --{(refused or ['set'])[0]} is only for a new run.")
     from attnlab.cli.train_progress import follow
-    from attnlab.files.atomic import shown
+    from attnlab.files.atomic import format_name
     from attnlab.files.source import RUN, run_folder
     from attnlab.training import allowed_texts
     from attnlab.training.process import resume
@@ -115,7 +115,9 @@ def _resume(options: argparse.Namespace) -> int:
         folder = runs_folder() / folder
     kept = run_folder(folder)
     if kept is None:
-        raise FileError(f"There is no run in {shown(folder)}; --resume needs the folder of a run, with its {RUN}.")
+        raise FileError(
+            f"There is no run in {format_name(folder)}; --resume needs the folder of a run, with its {RUN}."
+        )
     state = load(kept)
     if options.steps is not None:
         if options.steps < state.step:
@@ -157,7 +159,7 @@ def apply_settings(spec: "RunSpec", settings: Sequence[str]) -> "RunSpec":
     for setting in settings:
         name, equals, text = setting.partition("=")
         if not equals:
-            raise MisuseError(f"--set {quoted(setting)} needs a name and a value: --set rate=0.001.")
+            raise MisuseError(f"--set {quote(setting)} needs a name and a value: --set rate=0.001.")
         if name in options:
             spec = replace(spec, options={**spec.options, name: _option_value(options[name], text)})
         elif name in {field.name for field in fields(spec.model)} - {"kind"}:
@@ -166,14 +168,14 @@ def apply_settings(spec: "RunSpec", settings: Sequence[str]) -> "RunSpec":
             spec = replace(spec, train=replace(spec.train, **{name: _convert(getattr(spec.train, name), name, text)}))
         else:
             own = [field.name for part in (spec.model, spec.train) for field in fields(part) if field.name != "kind"]
-            raise MisuseError(f"There is no setting {quoted(name)}; there are {', '.join([*options, *own])}.")
+            raise MisuseError(f"There is no setting {quote(name)}; there are {', '.join([*options, *own])}.")
     return spec
 
 
 def _option_value(option: "Option", text: str) -> Any:
     if option.kind == "switch":
         if text.lower() not in _SWITCHES:
-            raise MisuseError(f"{option.name} is {quoted(text)}; it needs {option.needs}.")
+            raise MisuseError(f"{option.name} is {quote(text)}; it needs {option.needs}.")
         return bool(_SWITCHES[text.lower()])
     if option.kind == "file" and text:
         return os.path.abspath(text)
@@ -188,4 +190,4 @@ def _convert(value: Any, name: str, text: str) -> Any:
         return int(text) if isinstance(value, int) else float(text)
     except ValueError:
         needed = "a whole number" if isinstance(value, int) else "a number"
-        raise MisuseError(f"{name} is {quoted(text)}; it needs {needed}.") from None
+        raise MisuseError(f"{name} is {quote(text)}; it needs {needed}.") from None

@@ -13,7 +13,7 @@ from attnlab.attention.edits.token_edits import MAX_TOKENS, resize_tokens
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.stages.presence import sources
 from attnlab.attention.stages.trace import Trace
-from attnlab.compute.engine import BUDGET, check_size, compute, needed
+from attnlab.compute.engine import BUDGET, check_size, compute, estimate_bytes
 
 SIZES = tuple(2**i for i in range(2, MAX_TOKENS.bit_length()))
 """The T of the curve: 4, 8, …, 512."""
@@ -63,8 +63,8 @@ def measure(e: Experiment, device: str = "cpu", dtype: str = "float32") -> Cost:
         DeviceError: the device or the dtype is not available, or the experiment is too large for a window.
     """
     check_size(e, dtype)
-    written = _bytes(_computed(e, device, dtype))  # also warms up the device
-    times = _times(lambda: _computed(e, device, dtype))
+    written = _bytes(_compute_all(e, device, dtype))  # also warms up the device
+    times = _time_runs(lambda: _compute_all(e, device, dtype))
     return Cost(device, dtype, e.T_q, statistics.median(times), written, len(times))
 
 
@@ -75,10 +75,10 @@ def measure_at(e: Experiment, T: int, device: str = "cpu", dtype: str = "float32
         DeviceError: as :func:`measure`.
     """
     resized = resize_tokens(e, T)
-    return measure(resized, device, dtype) if needed(resized, dtype) <= BUDGET else None
+    return measure(resized, device, dtype) if estimate_bytes(resized, dtype) <= BUDGET else None
 
 
-def _computed(e: Experiment, device: str, dtype: str) -> Trace:
+def _compute_all(e: Experiment, device: str, dtype: str) -> Trace:
     trace = compute(e, device, dtype)
     for name in trace.all_stages:
         trace[name]
@@ -94,7 +94,7 @@ def _wait_for(device: torch.device) -> None:
         torch.mps.synchronize()
 
 
-def _times(run: Callable[[], object]) -> list[float]:
+def _time_runs(run: Callable[[], object]) -> list[float]:
     """Return the milliseconds of each of several runs, at least one."""
     times: list[float] = []
     while not times or (len(times) < MOST_RUNS and math.fsum(times) < MOST_SECONDS * 1e3):
@@ -114,28 +114,28 @@ def _bytes(trace: Trace) -> int:
     return sum(sizes.values())
 
 
-def against_loops(trace: Trace) -> Loops:
+def compare_with_loops(trace: Trace) -> Loops:
     """Return the times of loops and matrix product for softmax(Q Kᵀ ÷ divisor) V, unmasked, on a trace's Q, K and V.
 
     Both run on the CPU: the loops in Python's float64, the matrix product in the trace's dtype. Large experiments are
     cut to the heads and tokens that the loops can compute in time.
     """
     q, k, v = (trace[name].cpu() for name in (*sources(trace.experiment, "scores"), "values"))
-    heads, T = _fitting(q, k, v)
+    heads, T = _limit_sizes(q, k, v)
     cut = (heads, min(T, q.shape[1]), min(T, k.shape[1])) != (len(q), q.shape[1], k.shape[1])
     q, k, v = q[:heads, :T], k[:heads, :T], v[:heads, :T]
     divisor = trace.experiment.divisor or 1.0
     lists = [tensor.tolist() for tensor in (q, k, v)]
     start = time.perf_counter()
-    slow = [_looped(*head) for head in zip(*lists, [divisor] * heads, strict=True)]
+    slow = [_run_loops(*head) for head in zip(*lists, [divisor] * heads, strict=True)]
     loops_ms = (time.perf_counter() - start) * 1e3
-    fast = _multiplied(q, k, v, divisor)
-    matrix_ms = statistics.median(_times(lambda: _multiplied(q, k, v, divisor)))
+    fast = _run_products(q, k, v, divisor)
+    matrix_ms = statistics.median(_time_runs(lambda: _run_products(q, k, v, divisor)))
     gap = float((torch.tensor(slow, dtype=torch.float64) - fast.double()).abs().max())
     return Loops(heads, q.shape[1], k.shape[1], loops_ms, matrix_ms, gap, cut)
 
 
-def _fitting(q: Tensor, k: Tensor, v: Tensor) -> tuple[int, int]:
+def _limit_sizes(q: Tensor, k: Tensor, v: Tensor) -> tuple[int, int]:
     """Return the maximum numbers of heads and of tokens that loops compute in time."""
     each = q.shape[2] + v.shape[2]
     heads = MOST_PRODUCTS // (q.shape[1] * k.shape[1] * each)
@@ -147,7 +147,7 @@ def _fitting(q: Tensor, k: Tensor, v: Tensor) -> tuple[int, int]:
 Rows = Sequence[Sequence[float]]
 
 
-def _looped(q: Rows, k: Rows, v: Rows, divisor: float) -> list[list[float]]:
+def _run_loops(q: Rows, k: Rows, v: Rows, divisor: float) -> list[list[float]]:
     """Return the context of one head, number by number."""
     context = []
     for query in q:
@@ -168,5 +168,5 @@ def _looped(q: Rows, k: Rows, v: Rows, divisor: float) -> list[list[float]]:
     return context
 
 
-def _multiplied(q: Tensor, k: Tensor, v: Tensor, divisor: float) -> Tensor:
+def _run_products(q: Tensor, k: Tensor, v: Tensor, divisor: float) -> Tensor:
     return torch.softmax(q @ k.mT / divisor, -1) @ v

@@ -77,7 +77,7 @@ def resolve_dtype(dtype: str | torch.dtype) -> torch.dtype:
     return DTYPES[name]
 
 
-def needed(e: Experiment, dtype: str | torch.dtype = "float32") -> int:
+def estimate_bytes(e: Experiment, dtype: str | torch.dtype = "float32") -> int:
     """Return the approximate number of bytes of an experiment's stages, mostly its maps of query by key.
 
     For a score function with hidden units, each query and key needs that many more numbers.
@@ -95,7 +95,7 @@ def check_size(e: Experiment, dtype: str | torch.dtype = "float32") -> None:
     Raises:
         DeviceError: it needs more than ``BUDGET``.
     """
-    bytes_ = needed(e, dtype)
+    bytes_ = estimate_bytes(e, dtype)
     if bytes_ > BUDGET:
         raise DeviceError(
             f"{e.T_q} queries by {e.T_k} keys in {e.n_heads} head{'s' if e.n_heads > 1 else ''} take about "

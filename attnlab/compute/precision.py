@@ -36,7 +36,7 @@ class Difference:
     non_finite: int
 
 
-def precision(e: Experiment, formats: tuple[str, ...] = FORMATS) -> tuple[Difference, ...]:
+def compare_formats(e: Experiment, formats: tuple[str, ...] = FORMATS) -> tuple[Difference, ...]:
     """Compute an experiment on the CPU in float64 and in each format, and compare them stage by stage.
 
     Raises:
@@ -48,21 +48,21 @@ def precision(e: Experiment, formats: tuple[str, ...] = FORMATS) -> tuple[Differ
     for name in formats:
         try:
             trace = compute(e, "cpu", name)
-            found += [_difference(exact, trace, stage, name) for stage in trace.all_stages]
+            found += [_compare_stage(exact, trace, stage, name) for stage in trace.all_stages]
         except (RuntimeError, MemoryError, NotImplementedError) as error:  # torch's errors for an unsupported format
             sentence = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise DeviceError(f"The CPU could not compute this in {name}: {sentence}") from None
     return tuple(found)
 
 
-def _difference(exact: Trace, trace: Trace, stage: str, name: str) -> Difference:
+def _compare_stage(exact: Trace, trace: Trace, stage: str, name: str) -> Difference:
     wanted = exact.array(stage).astype(np.float64)
     got = trace.array(stage).astype(np.float64)
     both = np.isfinite(wanted) & np.isfinite(got)
     gaps, sizes = np.abs(got[both] - wanted[both]), np.abs(wanted[both])
     relative = gaps[sizes > 0] / sizes[sizes > 0]
     shared = (got == -np.inf) & (wanted == -np.inf)
-    moved = _moved(wanted, got) if is_weights(trace.stage(stage)) else None
+    moved = _count_moved(wanted, got) if is_weights(trace.stage(stage)) else None
     return Difference(
         stage,
         trace.stage(stage).title,
@@ -75,7 +75,7 @@ def _difference(exact: Trace, trace: Trace, stage: str, name: str) -> Difference
     )
 
 
-def _moved(wanted: NDArray[np.float64], got: NDArray[np.float64]) -> int:
+def _count_moved(wanted: NDArray[np.float64], got: NDArray[np.float64]) -> int:
     """Return the number of rows whose strongest key is no longer among the strongest; ties do not count."""
     with np.errstate(invalid="ignore"):
         there = np.take_along_axis(got, wanted.argmax(-1)[..., None], -1)[..., 0]
@@ -83,7 +83,7 @@ def _moved(wanted: NDArray[np.float64], got: NDArray[np.float64]) -> int:
     return int((np.isfinite(wanted).all(-1) & ~kept).sum())
 
 
-def summary(differences: tuple[Difference, ...]) -> str:
+def summarize(differences: tuple[Difference, ...]) -> str:
     """Return one sentence on the effect of the formats: changed strongest targets, overflow, or the largest error."""
     clauses = [
         clause for name in dict.fromkeys(d.format for d in differences) for clause in _clauses(differences, name)
@@ -98,7 +98,7 @@ def summary(differences: tuple[Difference, ...]) -> str:
         return "Every format gives the numbers of float64."
     return (
         "Every format keeps the strongest target of each row; "
-        f"{worst.format} is furthest from float64, by {scientific(worst.absolute)} in {worst.stage}."
+        f"{worst.format} is furthest from float64, by {format_difference(worst.absolute)} in {worst.stage}."
     )
 
 
@@ -115,7 +115,7 @@ def _clauses(differences: tuple[Difference, ...], name: str) -> list[str]:
     return [f"{name} {' and '.join(said)}"] if said else []
 
 
-def scientific(value: float) -> str:
+def format_difference(value: float) -> str:
     """Return a difference with two digits, 3.1e−4; no difference is 0."""
     if not math.isfinite(value):
         return "–" if math.isnan(value) else "∞"

@@ -88,7 +88,7 @@ def answer(request: Request, stopped: Callable[[], bool] = lambda: False) -> Rep
         return Reply(request, None, error=f"{request.device} could not compute this in {request.dtype}: {sentence}")
 
 
-def _answered(request: Request, stopped: Callable[[], bool]) -> Reply:
+def _answer_always(request: Request, stopped: Callable[[], bool]) -> Reply:
     """Return a reply to a request in every case; an unexpected error is reported and becomes the reply's error."""
     try:
         return answer(request, stopped)
@@ -170,7 +170,7 @@ class ComputeService(QObject):
 
     def _work(self) -> None:
         while (request := self._next()) is not None:
-            self._post(_answered(request, lambda: self._stopping))
+            self._post(_answer_always(request, lambda: self._stopping))
             del request  # or it would stay in memory until the next one
             with self._wake:
                 self._computing = False

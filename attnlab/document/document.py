@@ -12,9 +12,9 @@ from attnlab.attention.stages.explanation import Cell
 from attnlab.base.errors import AttnlabError
 from attnlab.document.history import Entry, History
 from attnlab.document.scene import Scene
-from attnlab.document.view import View, fitted
+from attnlab.document.view import View, fit_view
 
-__all__ = ["Document", "View", "fitted"]
+__all__ = ["Document", "View", "fit_view"]
 
 
 class Document(QObject):
@@ -29,7 +29,7 @@ class Document(QObject):
     def __init__(self, label: str, scene: Scene, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._history = History(label, scene)
-        self._view = fitted(View(), scene.experiment, first=True)
+        self._view = fit_view(View(), scene.experiment, first=True)
         self._saved: dict[int, tuple[Path | None, ref[Scene] | None]] = {0: (None, ref(scene))}
         # for each opening, its file and the scene saved there
         self._in_files = {0}  # the openings that are saved in a file, or unchanged
@@ -94,8 +94,8 @@ class Document(QObject):
         self._saved[opening] = path, ref(scene) if saved else None
         if saved:
             self._in_files.add(opening)
-        first = fitted(replace(self._view, cell=None, pinned=False), scene.experiment, first=True)
-        self._view = first if view is None else fitted(view, scene.experiment)
+        first = fit_view(replace(self._view, cell=None, pinned=False), scene.experiment, first=True)
+        self._view = first if view is None else fit_view(view, scene.experiment)
         self._announce()
 
     def ever_saved(self, opening: int) -> bool:
@@ -157,7 +157,7 @@ class Document(QObject):
         """Change fields of the :class:`View`; setting one of ``step`` and ``at`` also updates the other."""
         if "step" in changes or "at" in changes:
             changes = {"step": None, "at": None, **changes}
-        view = fitted(replace(self._view, **changes), self.experiment)  # type: ignore[arg-type]
+        view = fit_view(replace(self._view, **changes), self.experiment)  # type: ignore[arg-type]
         if view != self._view:
             self._view = view
             self.view_changed.emit(view)
@@ -174,7 +174,7 @@ class Document(QObject):
 
     def _announce(self) -> None:
         self._forget_gone()
-        view = fitted(self._view, self.experiment)
+        view = fit_view(self._view, self.experiment)
         changed, self._view = view != self._view, view
         self.scene_changed.emit(self.scene)
         if changed:

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from attnlab.attention.examples.presets import named
+from attnlab.attention.examples.presets import find_preset
 from attnlab.base.errors import AttnlabError
-from attnlab.document.opened import Opened, read
+from attnlab.document.opened import Opened, open_session
 from attnlab.document.scene import Scene
 from attnlab.files.source import Source
 
@@ -23,19 +23,19 @@ class First:
     problem: str = ""
 
 
-def first_scene(source: Source | Scene) -> First:
+def load_first_scene(source: Source | Scene) -> First:
     """Return the first scene of the window; if the source cannot be opened, a preset and the reason. For any thread."""
     if isinstance(source, Scene):
         return First(source, f"Open {source.title}")
     try:
         if source.path is not None:
-            opened = read(source.path)
+            opened = open_session(source.path)
             return First(opened.scene, f"Open {source.path.name}", source.path, opened)
-        return _first_preset(source.preset or DEFAULT)
+        return _load_preset(source.preset or DEFAULT)
     except AttnlabError as error:
-        return replace(_first_preset(DEFAULT), problem=str(error))
+        return replace(_load_preset(DEFAULT), problem=str(error))
 
 
-def _first_preset(name: str) -> First:
-    found = named(name)
+def _load_preset(name: str) -> First:
+    found = find_preset(name)
     return First(Scene(found.make(), found.title, found.name), f"Open {found.title}")

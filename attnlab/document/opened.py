@@ -8,7 +8,7 @@ from attnlab.attention.experiment import Experiment
 from attnlab.compute.engine import DTYPES, devices
 from attnlab.document.saved_view import KEY, SavedView, from_plain
 from attnlab.document.scene import Scene
-from attnlab.files.atomic import shown
+from attnlab.files.atomic import format_name
 from attnlab.files.sessions.session_file import load_session
 from attnlab.files.sessions.unsaved import FILE
 
@@ -27,7 +27,7 @@ class Opened:
     dropped: tuple[str, ...]
 
 
-def read(path: Path) -> Opened:
+def open_session(path: Path) -> Opened:
     """Return the contents of a session file; a missing device becomes the CPU. For any thread.
 
     Raises:
@@ -37,9 +37,9 @@ def read(path: Path) -> Opened:
     said, e = session.view, session.experiment
     title, name, file = said.get("title"), said.get("preset"), said.get(FILE)
     scene = Scene(
-        e, shown(title)[:_LONGEST_TITLE] if isinstance(title, str) else shown(path.stem),
+        e, format_name(title)[:_LONGEST_TITLE] if isinstance(title, str) else format_name(path.stem),
         name if isinstance(name, str) and name in PRESETS else "",
-        *computed_with(said.get("device"), said.get("dtype")),
+        *choose_device_and_dtype(said.get("device"), said.get("dtype")),
     )  # fmt: skip
     saved, dropped = from_plain(said[KEY], e) if KEY in said else (None, ())
     if saved is not None and saved.pinned is not None and not session.pins:
@@ -48,7 +48,7 @@ def read(path: Path) -> Opened:
     return Opened(scene, saved, pin, path.parent, Path(file) if isinstance(file, str) and file else None, dropped)
 
 
-def computed_with(device: object, dtype: object) -> tuple[str, str]:
+def choose_device_and_dtype(device: object, dtype: object) -> tuple[str, str]:
     """Return the device and the dtype that a file names, or the closest available ones."""
     device = device if device in devices() else str(device).partition(":")[0]  # cuda:0 may be cuda here
     return str(device) if device in devices() else "cpu", dtype if isinstance(

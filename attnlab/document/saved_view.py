@@ -10,7 +10,7 @@ from attnlab.attention.stages import walk
 from attnlab.attention.stages.explanation import Cell
 from attnlab.attention.stages.table import BY_NAME
 from attnlab.attention.stages.walk import Place
-from attnlab.document.view import View, fitted
+from attnlab.document.view import View, fit_view
 
 T = TypeVar("T")
 KEY = "shown"
@@ -72,7 +72,7 @@ def from_plain(plain: object, e: Experiment) -> tuple[SavedView, tuple[str, ...]
 
     The names are such as "the lens", "the selected cell". Missing parts get their initial values. Never raises.
     """
-    first, wrong = fitted(View(), e, first=True), dict[str, None]()
+    first, wrong = fit_view(View(), e, first=True), dict[str, None]()
     said = plain if isinstance(plain, Mapping) else {}
     if said is not plain:
         wrong["the view"] = None
@@ -97,7 +97,7 @@ def from_plain(plain: object, e: Experiment) -> tuple[SavedView, tuple[str, ...]
     if view.cell is None:
         view = replace(view, pinned=False)
     saved = SavedView(
-        fitted(view, e),
+        fit_view(view, e),
         lens=read("lens", "canvas", _lens),
         table=read("table", "", _text),
         pinned=read("pinned", None, _computed),
@@ -106,7 +106,7 @@ def from_plain(plain: object, e: Experiment) -> tuple[SavedView, tuple[str, ...]
     return saved, tuple(wrong)
 
 
-def sentence(dropped: tuple[str, ...]) -> str:
+def describe_dropped(dropped: tuple[str, ...]) -> str:
     """Return one sentence on the dropped parts, "" if there are none."""
     if not dropped:
         return ""
@@ -178,7 +178,7 @@ def _place(value: object, e: Experiment) -> Place:
     plain = _known(value)
     stage = _stage(plain.get("stage"), e)
     rows, columns = walk.shape(e, stage)
-    limits = (("row", -1, rows), ("column", -1, columns), ("term", 0, max(walk.terms(e, stage), 1)))
+    limits = (("row", -1, rows), ("column", -1, columns), ("term", 0, max(walk.count_terms(e, stage), 1)))
     given = ((plain.get(name), least, below) for name, least, below in limits)
     row, column, term = (None if part is None else _whole(part, least, below) for part, least, below in given)
     if any(part is not None and before in (None, -1) for before, part in pairwise((row, column, term))):

@@ -9,7 +9,7 @@ from typing import Any
 
 from attnlab.base.errors import FileError
 from attnlab.base.folders import config_folder
-from attnlab.base.printable import printable
+from attnlab.base.printable import escape
 from attnlab.files.atomic import write_bytes
 from attnlab.files.bounded import read_bytes
 
@@ -101,7 +101,7 @@ def _parse(text: bytes, migrations: Mapping[int, Migration]) -> tuple[Settings, 
         return Settings(), ("this is not JSON; the defaults are used.",)
     if not isinstance(found, dict):
         return Settings(), ("this is not a settings file; the defaults are used.",)
-    found, wrong = _migrated(found, migrations)
+    found, wrong = _migrate(found, migrations)
     kept: dict[str, Any] = {}
     for field in fields(Settings):
         if field.name == "version" or field.name not in found:
@@ -110,14 +110,14 @@ def _parse(text: bytes, migrations: Mapping[int, Migration]) -> tuple[Settings, 
         if needs.holds(value):
             kept[field.name] = tuple(value) if isinstance(value, list) else value
         else:
-            shown = printable(json.dumps(value, ensure_ascii=False)[:60])
+            shown = escape(json.dumps(value, ensure_ascii=False)[:60])
             wrong.append(f"{field.name} must be {needs.words}, not {shown}; {field.default!r} is used.")
     unknown = sorted(set(found) - {field.name for field in fields(Settings)})
     wrong += [f"{name[:60]!r} is not a setting; it is ignored." for name in unknown]
     return Settings(**kept), tuple(wrong)
 
 
-def _migrated(found: dict[str, Any], migrations: Mapping[int, Migration]) -> tuple[dict[str, Any], list[str]]:
+def _migrate(found: dict[str, Any], migrations: Mapping[int, Migration]) -> tuple[dict[str, Any], list[str]]:
     """Return the contents of an older file migrated to this version, and sentences on problems."""
     version = found.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < min(migrations, default=VERSION):

@@ -39,7 +39,7 @@ class View:
         return Cell(self.at.stage, self.at.row, self.at.column, None if self.head == "mean" else head)
 
 
-def fitted(view: View, e: Experiment, *, first: bool = False) -> View:
+def fit_view(view: View, e: Experiment, *, first: bool = False) -> View:
     """Return the view without references to parts that no longer exist; ``first`` resets heads and steps."""
     if first:
         view = replace(view, head="all" if e.n_heads > 1 else 0, step=None, at=None, alone=None)
@@ -48,18 +48,18 @@ def fitted(view: View, e: Experiment, *, first: bool = False) -> View:
     if view.alone in BY_NAME and not BY_NAME[view.alone].present(e):
         view = replace(view, alone=None)
     if view.step is not None or view.at is not None or view.depth not in walk.DEPTHS:
-        view = _placed(view, e)
+        view = _fit_place(view, e)
     cell = view.cell
     if cell is not None and not _exists(cell, e):
         view = replace(view, cell=None, pinned=False)
     return view
 
 
-def _placed(view: View, e: Experiment) -> View:
+def _fit_place(view: View, e: Experiment) -> View:
     """Return the view with its place moved to the nearest existing one, and a matching step count."""
     names = [stage.name for stage in walk.stages_of(e)]
     depth = view.depth if view.depth in walk.DEPTHS else "stage"
-    at = walk.fitted(e, view.at)
+    at = walk.fit_place(e, view.at)
     if at is None and view.step is not None:
         at = Place(names[min(max(view.step, 1), len(names)) - 1])
     return replace(view, depth=depth, at=at, step=None if at is None else names.index(at.stage) + 1)

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from attnlab.base.errors import FileError
-from attnlab.base.printable import printable
+from attnlab.base.printable import escape
 
 _TEMPORARY, _STALE_S = ".attnlab-{}.tmp", 86_400
 _UNABLE = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EBADF)
@@ -33,7 +33,7 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
         else:
             _replace(target, data)
     except (OSError, ValueError) as error:
-        raise unwritable(path, error) from None
+        raise make_write_error(path, error) from None
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
@@ -51,20 +51,20 @@ def is_temporary(name: str) -> bool:
     return name.startswith(start) and name.endswith(end)
 
 
-def unwritable(path: str | os.PathLike[str], reason: Exception | str) -> FileError:
+def make_write_error(path: str | os.PathLike[str], reason: Exception | str) -> FileError:
     """Return the error for a path that cannot be written, with the reason."""
-    return FileError(f"{shown(path)} cannot be written: {why(reason)}.")
+    return FileError(f"{format_name(path)} cannot be written: {format_reason(reason)}.")
 
 
-def shown(name: str | os.PathLike[str]) -> str:
+def format_name(name: str | os.PathLike[str]) -> str:
     """Return a path, or a name from a file, safe for a sentence: control characters are spelt out."""
-    return printable(os.fsdecode(name))
+    return escape(os.fsdecode(name))
 
 
-def why(reason: Exception | str) -> str:
+def format_reason(reason: Exception | str) -> str:
     """Return the system's own text for an error on one line, without numbers and paths."""
     text = (reason.strerror or str(reason)) if isinstance(reason, OSError) else str(reason)
-    text = shown(text.strip())
+    text = format_name(text.strip())
     return (text if len(text) <= 1000 else f"{text[:1000]}…").rstrip(".") or type(reason).__name__
 
 

@@ -5,7 +5,7 @@ import stat
 from typing import IO
 
 from attnlab.base.errors import FileError
-from attnlab.files.atomic import shown, why
+from attnlab.files.atomic import format_name, format_reason
 
 
 def open_file(path: str | os.PathLike[str]) -> IO[bytes]:
@@ -14,7 +14,7 @@ def open_file(path: str | os.PathLike[str]) -> IO[bytes]:
     Raises:
         OSError, ValueError: as :func:`open`; also for a pipe, a device or a socket, without waiting.
     """
-    return open(path, "rb", opener=_ordinary)
+    return open(path, "rb", opener=_open_ordinary)
 
 
 def read_bytes(path: str | os.PathLike[str], limit: int, who: str) -> bytes:
@@ -23,18 +23,18 @@ def read_bytes(path: str | os.PathLike[str], limit: int, who: str) -> bytes:
     Raises:
         FileError: it does not exist, cannot be read, is not a regular file, or is larger.
     """
-    name = shown(path)
+    name = format_name(path)
     try:
         with open_file(path) as file:
             data = file.read(limit + 1)
     except (OSError, ValueError) as error:
-        raise FileError(f"{name} cannot be read: {why(error)}.") from None
+        raise FileError(f"{name} cannot be read: {format_reason(error)}.") from None
     if len(data) > limit:
         raise FileError(f"{name} is larger than the {limit >> 20} MiB that {who} may have.")
     return data
 
 
-def _ordinary(name: str, flags: int) -> int:
+def _open_ordinary(name: str, flags: int) -> int:
     """Open without blocking. Check before, because opening can start a device, and after, in case the file changed."""
     _check_mode(os.stat(name).st_mode)
     handle = os.open(name, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))

@@ -48,7 +48,7 @@ def is_several(text: str) -> bool:
     return os.path.isdir(text) or (glob.has_magic(text) and not os.path.lexists(text))
 
 
-def found(text: str) -> tuple[Source, ...]:
+def find_sources(text: str) -> tuple[Source, ...]:
     """Return the sources that a text names, in order: one source, the sessions in a folder, or matches of a pattern.
 
     ``**`` in a pattern matches nested folders; a pattern without a file ending matches session files.
@@ -63,7 +63,7 @@ def found(text: str) -> tuple[Source, ...]:
     else:
         sources = tuple(Source(Path(path)) for path in _files(text))
     if not sources:
-        raise FileError(_nothing(text))
+        raise FileError(_describe_missing(text))
     return sources
 
 
@@ -78,11 +78,11 @@ def _presets(pattern: str) -> tuple[Source, ...]:
 def _files(text: str) -> list[str]:
     pattern = os.path.join(glob.escape(text), "*") if os.path.isdir(text) else text
     ending = os.path.splitext(pattern)[1] or SESSION
-    paths = {path for path in _fitting(pattern) if not os.path.isdir(path)}
+    paths = {path for path in _find_matches(pattern) if not os.path.isdir(path)}
     return sorted(path for path in paths if ending != SESSION or path.lower().endswith(SESSION))
 
 
-def _fitting(pattern: str) -> Iterator[str]:
+def _find_matches(pattern: str) -> Iterator[str]:
     """Yield the paths that match; unlike glob, this ends if links form a circle."""
     parts = Path(pattern).parts
     if "**" not in parts:
@@ -91,7 +91,7 @@ def _fitting(pattern: str) -> Iterator[str]:
     at = parts.index("**")
     for top in glob.iglob(str(Path(*parts[:at]))) if at else (os.curdir,):
         for folder in _folders(top):
-            yield from _fitting(os.path.join(glob.escape(folder), *(parts[at + 1 :] or "*")))
+            yield from _find_matches(os.path.join(glob.escape(folder), *(parts[at + 1 :] or "*")))
 
 
 def _folders(top: str) -> Iterator[str]:
@@ -104,7 +104,7 @@ def _folders(top: str) -> Iterator[str]:
         seen.update(real.values())
 
 
-def _nothing(text: str) -> str:
+def _describe_missing(text: str) -> str:
     if os.path.isdir(text):
         deeper = os.path.join(text, "**", f"*{SESSION}")
         return f"There is no session ({SESSION}) in the folder {text}; '{deeper}' also searches its subfolders."
@@ -131,9 +131,9 @@ def load_source(source: Source | str) -> "tuple[Experiment, str, str]":
     """
     source = parse_source(source) if isinstance(source, str) else source
     if source.preset is not None:
-        from attnlab.attention.examples.presets import named
+        from attnlab.attention.examples.presets import find_preset
 
-        found = named(source.preset)
+        found = find_preset(source.preset)
         return found.make(), found.title, found.name
     assert source.path is not None
     check_source(source)

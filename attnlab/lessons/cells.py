@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from attnlab.attention.axes import TOKENS, labels, size
 from attnlab.attention.stages.explanation import Cell
 from attnlab.attention.stages.table import BY_NAME, Stage
-from attnlab.base.counted import from_to, has
+from attnlab.base.counted import format_bounds, format_has
 from attnlab.base.errors import AttnlabError
 from attnlab.lessons.lesson import Blank
 
@@ -114,10 +114,10 @@ def place(e: "Experiment", axis: str, index: int | str, what: str) -> int:
     count = size(e, axis)
     if isinstance(index, int):
         if not 0 <= index < count:
-            raise AttnlabError(f"{what} is {index}; it needs {from_to(0, count - 1)}.")
+            raise AttnlabError(f"{what} is {index}; it needs {format_bounds(0, count - 1)}.")
         return index
     if axis not in TOKENS:
-        raise AttnlabError(f"{what} is “{index}”; it needs {from_to(0, count - 1)}, as it is no token.")
+        raise AttnlabError(f"{what} is “{index}”; it needs {format_bounds(0, count - 1)}, as it is no token.")
     names = labels(e, axis, count)
     found = [i for i, name in enumerate(names) if name == index]
     if not found:
@@ -154,7 +154,7 @@ def blank_cells(e: "Experiment", blank: Blank, head: int | str) -> tuple[Cell, .
     if not stage.present(e):
         raise AttnlabError(f"blank names {blank.stage}, which this state does not have.")
     if blank.head is not None and (not stage.has_heads or blank.head >= e.n_heads):
-        there = has("head", 0, e.n_heads - 1 if stage.has_heads else -1)
+        there = format_has("head", 0, e.n_heads - 1 if stage.has_heads else -1)
         raise AttnlabError(f"blank names head {blank.head}; {blank.stage} {there}.")
     rows, columns = (
         range(size(e, axis)) if at is None else (place(e, axis, at, f"A {name} of the blank in {blank.stage}"),)

@@ -23,9 +23,9 @@ from attnlab.attention.registries import registry
 from attnlab.attention.stages.explanation import Cell, shown_value
 from attnlab.attention.stages.table import BY_NAME, kind_of
 from attnlab.attention.stages.trace import Trace
-from attnlab.base.counted import counted, has
+from attnlab.base.counted import format_count, format_has
 from attnlab.base.errors import AttnlabError, ExperimentError, FileError
-from attnlab.files.atomic import why, write_bytes
+from attnlab.files.atomic import format_reason, write_bytes
 from attnlab.files.bounded import read_bytes
 from attnlab.files.sessions import session_json
 from attnlab.files.sessions.session_file import load, save
@@ -107,10 +107,11 @@ def check_cell(e: Experiment, cell: Cell) -> None:
     rows, columns = (size(e, axis) for axis in stage.axes[-2:])
     if not (0 <= cell.row < rows and 0 <= cell.column < columns):
         raise ExperimentError(
-            f"{name_of(cell)} is not there; {cell.stage} has {counted(rows, 'row')} and {counted(columns, 'column')}."
+            f"{name_of(cell)} is not there; {cell.stage} has {format_count(rows, 'row')} "
+            f"and {format_count(columns, 'column')}."
         )
     if cell.head is not None and not (stage.has_heads and 0 <= cell.head < e.n_heads):
-        there = has("head", 0, e.n_heads - 1 if stage.has_heads else -1)
+        there = format_has("head", 0, e.n_heads - 1 if stage.has_heads else -1)
         raise ExperimentError(f"{name_of(cell)} names head {cell.head}; {cell.stage} {there}.")
 
 
@@ -280,7 +281,7 @@ def read_exercise(path: str | os.PathLike[str]) -> Exercise:
     except FileError:
         raise
     except (AttnlabError, ValueError, TypeError, OverflowError, RecursionError) as error:
-        raise FileError(f"{name} is damaged or not an exercise of attnlab: {why(error)}.") from None
+        raise FileError(f"{name} is damaged or not an exercise of attnlab: {format_reason(error)}.") from None
 
 
 def _checked(plain: Any, name: str) -> dict[str, Any]:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.stages.arithmetic import number
-from attnlab.base.counted import counted
+from attnlab.base.counted import format_count
 from attnlab.base.errors import AttnlabError, FileError
-from attnlab.files.atomic import shown
+from attnlab.files.atomic import format_name
 from attnlab.files.bounded import read_bytes
 from attnlab.lessons.exercise import MOST_STUDENTS, Answer, Exercise, answers, name_of
 from attnlab.lessons.lesson import Problem
@@ -86,7 +86,7 @@ def read_number(text: str) -> float:
         AttnlabError: it is none; the sentence says what would be.
     """
     plain = " ".join(text.split()).translate(_SAME)
-    said = shown(plain if len(plain) <= 24 else f"{plain[:23]}…")
+    said = format_name(plain if len(plain) <= 24 else f"{plain[:23]}…")
     if found := _NUMBER.fullmatch(plain):
         value, below = float(found[1].replace(",", ".")), float((found[2] or "1").replace(",", "."))
         if below == 0:
@@ -181,7 +181,7 @@ def _wrong(fields: Sequence[str]) -> str:
     if len(fields) == 3:
         return f"The {'student' if not fields[0] else 'cell'} is missing; a line is student, cell, value."
     more = "; a decimal comma or a cell such as weights[2, 1] needs quotation marks" if len(fields) > 3 else ""
-    return f"The line has {counted(len(fields), 'field')}; it needs 3: student, cell, value{more}."
+    return f"The line has {format_count(len(fields), 'field')}; it needs 3: student, cell, value{more}."
 
 
 def read_answer_file(path: str | os.PathLike[str]) -> tuple[tuple[Given, ...], tuple[Problem, ...]]:

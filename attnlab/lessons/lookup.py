@@ -12,7 +12,7 @@ from attnlab.attention import edits
 from attnlab.attention.axes import TOKENS, labels
 from attnlab.attention.registries import registry
 from attnlab.attention.stages.table import BY_NAME
-from attnlab.base.counted import from_to, has
+from attnlab.base.counted import format_bounds, format_has
 from attnlab.base.errors import AttnlabError
 from attnlab.lessons.cells import place
 
@@ -102,7 +102,7 @@ def _of_stage(name: str, indices: list[int | str | None], trace: "Trace", head: 
         more = f", or {name}[0, 2, 1] with a head" if stage.has_heads else ""
         raise AttnlabError(f"{name} needs a row and a column, {name}[2, 1]{more}.")
     if stage.has_heads and isinstance(head, int) and head >= e.n_heads:
-        raise AttnlabError(f"there is no head {head}; this state {has('head', 0, e.n_heads - 1)}.")
+        raise AttnlabError(f"there is no head {head}; this state {format_has('head', 0, e.n_heads - 1)}.")
     array = trace.mean(name) if stage.has_heads and head == "mean" else trace.array(name)
     if array.ndim == 3:
         array = array[head if isinstance(head, int) else 0]
@@ -139,5 +139,5 @@ def _place(e: "Experiment", axis: str, index: int | str, count: int, what: str) 
     if axis in TOKENS:
         return place(e, axis, index, what)
     if not isinstance(index, int) or index >= count:
-        raise AttnlabError(f"{what} is {index}; it needs {from_to(0, count - 1)}.")
+        raise AttnlabError(f"{what} is {index}; it needs {format_bounds(0, count - 1)}.")
     return index

@@ -10,7 +10,7 @@ from attnlab.attention.stages.explanation import Cell
 from attnlab.attention.stages.table import BY_NAME
 from attnlab.attention.stages.trace import Trace
 from attnlab.attention.stages.walk import Place
-from attnlab.base.counted import has
+from attnlab.base.counted import format_has
 from attnlab.base.errors import AttnlabError
 from attnlab.compute.engine import check_size
 from attnlab.lessons.cells import blank_cells, cell_of
@@ -103,7 +103,7 @@ def _head(step: Step, last: int | str | None, e: "Experiment | None", problems: 
         if not isinstance(head, int) or head < e.n_heads:
             return head
         if asked:
-            reason = f"There is no head {head}; this state {has('head', 0, e.n_heads - 1)}."
+            reason = f"There is no head {head}; this state {format_has('head', 0, e.n_heads - 1)}."
             problems.append(Problem(step.line_of("head"), reason))
     return "all" if e.n_heads > 1 else 0
 

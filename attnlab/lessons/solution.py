@@ -11,7 +11,7 @@ from attnlab.attention.stages.arithmetic import Line, Span, number, plain, short
 from attnlab.attention.stages.explain import explain
 from attnlab.attention.stages.explanation import Cell, Explanation
 from attnlab.attention.stages.table import Stage, about
-from attnlab.base.counted import counted
+from attnlab.base.counted import format_count
 from attnlab.base.errors import AttnlabError
 from attnlab.files.atomic import write_text
 from attnlab.lessons.solution_text import latex_line, latex_text, markdown_line, markdown_text
@@ -122,7 +122,7 @@ def _opening(trace: "Trace", form: Form, whole: Extent) -> Iterator[str]:
     e = trace.experiment
     dtype = str(trace.dtype).removeprefix("torch.")
     heads = f"{e.n_heads} heads, " if e.n_heads > 1 else ""
-    tokens = f"{counted(e.T_q, 'query', 'queries')}, {counted(e.T_k, 'key')}"
+    tokens = f"{format_count(e.T_q, 'query', 'queries')}, {format_count(e.T_k, 'key')}"
     yield form.text(f"{tokens}, {heads}d_model {e.d_model}, d_k {e.d_k}; computed in {dtype}.")
     if e.n_items > 1:
         yield form.text(f"Sequence {e.item + 1} of a batch of {e.n_items}.")

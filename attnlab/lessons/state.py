@@ -15,7 +15,7 @@ from attnlab.attention.examples.presets import preset
 from attnlab.attention.experiment import PROJECTIONS, AttentionConfig
 from attnlab.attention.registries import registry
 from attnlab.attention.registries.masks import MASKS
-from attnlab.base.counted import counted
+from attnlab.base.counted import format_count
 from attnlab.base.errors import AttnlabError, ExperimentError
 from attnlab.lessons.cells import indexed
 from attnlab.lessons.lesson import Edit, Lesson, Problem, Step
@@ -88,9 +88,9 @@ def edited(e: "Experiment", edit: Edit) -> "Experiment":
     if edit.key in _sizes():
         return _sized(e, edit.key, edit.value)
     if edit.key in MASKS and edit.key != "causal":
-        return edits.configured(e, masks={edit.key: None if _nothing(edit.value) else edit.value})
+        return edits.configure(e, masks={edit.key: None if _nothing(edit.value) else edit.value})
     if edit.key in _FIELDS or edit.key in registry.all_options():
-        return edits.configured(e, **{edit.key: _option_value(edit.key, edit.value)})
+        return edits.configure(e, **{edit.key: _option_value(edit.key, edit.value)})
     name, indices = indexed(edit.key) or ("", None)
     name = ALIASES.get(name, name)
     if name in edits.tables(e):
@@ -159,7 +159,7 @@ def _valid(e: "Experiment", value: object) -> "Experiment":
     if len(lengths) != e.n_items:
         there = f"{e.n_items} sequences, each with one" if e.n_items > 1 else "one sequence, with one"
         raise ExperimentError(
-            f"valid has {counted(len(lengths), 'length')}; there {'are' if e.n_items > 1 else 'is'} {there}."
+            f"valid has {format_count(len(lengths), 'length')}; there {'are' if e.n_items > 1 else 'is'} {there}."
         )
     for i, length in enumerate(lengths):
         e = set_length(select(e, i), length)
@@ -201,7 +201,7 @@ _SPECIAL: Mapping[str, Callable[["Experiment", Any], "Experiment"]] = {
     "output": lambda e, value: edits.toggle_output(e, _switch("output", value)),
     "biases": lambda e, value: edits.toggle_biases(e, _switch("biases", value)),
     "valid": _valid,
-    "ablate": lambda e, value: edits.configured(e, ablated=tuple(sorted(set(_wholes("ablate", value))))),
+    "ablate": lambda e, value: edits.configure(e, ablated=tuple(sorted(set(_wholes("ablate", value))))),
     "n_kv_heads": _key_heads,
     "item": lambda e, value: select(e, _whole("item", value)),
     "seed": _seed,

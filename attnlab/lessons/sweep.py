@@ -105,7 +105,7 @@ def is_whole(key: str) -> bool:
 def suggested(e: "Experiment") -> dict[str, tuple[object, object]]:
     """Return what of an experiment can well be swept, with two ends that it can have, in the order of use."""
     found: dict[str, tuple[object, object]] = {}
-    options = [option for entry in registry.chosen(e.config) for option in entry.options]
+    options = [option for entry in registry.chosen_entries(e.config) for option in entry.options]
     for option in options:
         if option.kind == "number":
             low = option.least if math.isfinite(option.least) else -4.0

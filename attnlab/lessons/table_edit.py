@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from attnlab.attention import edits
-from attnlab.base.counted import from_to
+from attnlab.base.counted import format_bounds
 from attnlab.base.errors import ExperimentError
 from attnlab.lessons.cells import pieces, place, unquoted
 
@@ -58,7 +58,7 @@ def _index(e: "Experiment", name: str, text: str, count: int, what: str) -> int 
     if token is not None and axis and what == "row":
         return place(e, axis, token, f"The row of {name}")
     if not text.isdecimal() or len(text) > 6 or int(text) >= count:
-        raise ExperimentError(f"The {what} of {name} is {text[:20]}; it needs {from_to(0, count - 1)}, or :.")
+        raise ExperimentError(f"The {what} of {name} is {text[:20]}; it needs {format_bounds(0, count - 1)}, or :.")
     return int(text)
 
 

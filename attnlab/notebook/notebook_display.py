@@ -12,8 +12,8 @@ from attnlab.attention.stages.trace import Trace
 from attnlab.base.arguments import check_path, explain_calls
 from attnlab.base.errors import AttnlabError, FileError
 from attnlab.base.formats import FIGURES
-from attnlab.compute.engine import compute, needed
-from attnlab.files.atomic import shown, write_bytes
+from attnlab.compute.engine import compute, estimate_bytes
+from attnlab.files.atomic import format_name, write_bytes
 
 _FORMATS = tuple(ending.removeprefix(".") for ending in FIGURES)
 _NOTEBOOK_MM, _NOTEBOOK_DPI = 130.0, 144
@@ -124,7 +124,7 @@ class Figure(bytes):
         """
         check_path(path)
         if os.path.splitext(os.fsdecode(path))[1].lower() != f".{self.format}":
-            raise FileError(f"{shown(path)} does not end in .{self.format}, the format of this figure.")
+            raise FileError(f"{format_name(path)} does not end in .{self.format}, the format of this figure.")
         write_bytes(path, self)
 
     def _repr_png_(self) -> bytes | None:
@@ -143,7 +143,7 @@ def notebook_picture(x: Experiment | Trace) -> bytes | None:
     After an error, the notebook shows the short name of ``x`` instead of a traceback.
     """
     try:
-        if needed(x.experiment if isinstance(x, Trace) else x) > _NOTEBOOK_BYTES:
+        if estimate_bytes(x.experiment if isinstance(x, Trace) else x) > _NOTEBOOK_BYTES:
             return None
         return figure(x, width_mm=_NOTEBOOK_MM, dpi=_NOTEBOOK_DPI)
     except FAULTS:
@@ -163,7 +163,7 @@ def _ending(path: object, kind: str | None) -> str:
             raise AttnlabError(f"path is {short(path)}; it needs the name of a file.")
         ending = os.path.splitext(os.fsdecode(path))[1].lower().removeprefix(".")
         if ending not in _FORMATS:
-            raise AttnlabError(f"{shown(path)} has no extension of a figure; {known}, or set format.")
+            raise AttnlabError(f"{format_name(path)} has no extension of a figure; {known}, or set format.")
     return f".{ending}"
 
 

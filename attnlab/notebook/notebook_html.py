@@ -6,7 +6,7 @@ from html import escape
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.stages.table import STAGES
 from attnlab.attention.stages.trace import Trace
-from attnlab.base.counted import counted
+from attnlab.base.counted import format_count
 from attnlab.compute.engine import compute
 from attnlab.notebook.notebook_display import FAULTS, notebook_picture
 
@@ -37,7 +37,9 @@ def notebook_page(x: Experiment | Trace) -> str | None:
 
 
 def _headline(x: Experiment | Trace, e: Experiment) -> str:
-    sizes = f"{counted(e.n_heads, 'head')}, {e.T_q} × {e.T_k} tokens, d_model {e.d_model}, d_k {e.d_k}, d_v {e.d_v}"
+    sizes = (
+        f"{format_count(e.n_heads, 'head')}, {e.T_q} × {e.T_k} tokens, d_model {e.d_model}, d_k {e.d_k}, d_v {e.d_v}"
+    )
     batch = f", sequence {e.item} of a batch of {e.n_items}" if e.others else ""
     place = f", on {x.device} in {str(x.dtype).removeprefix('torch.')}" if isinstance(x, Trace) else ""
     return f"{type(x).__name__}: {sizes}{batch}{place}"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from attnlab.base.errors import FileError
 from attnlab.base.folders import config_folder
-from attnlab.files.atomic import shown, write_bytes
+from attnlab.files.atomic import format_name, write_bytes
 from attnlab.files.bounded import read_bytes
 from attnlab.files.sessions import session_json
 
@@ -39,7 +39,7 @@ def allow(text: str, *, remember: bool = True) -> None:
 
 def question(text: str) -> str:
     """Return the sentence that tells the user which unapproved text a run names."""
-    return f"The run learns from the text {shown(text)}, which you have not chosen on this computer."
+    return f"The run learns from the text {format_name(text)}, which you have not chosen on this computer."
 
 
 def _file() -> Path:

@@ -5,7 +5,7 @@ from dataclasses import asdict, fields
 from typing import Any, TypeVar
 
 from attnlab.base.errors import TrainingError
-from attnlab.files.atomic import shown
+from attnlab.files.atomic import format_name
 from attnlab.training.specs import ModelSpec, RunSpec, TrainSpec
 
 MOST = 2**53
@@ -33,7 +33,9 @@ def from_json(value: Any) -> RunSpec:
     options = value["options"]
     if not isinstance(options, dict) or len(options) > MOST_OPTIONS:
         raise TrainingError(f"options needs at most {MOST_OPTIONS} values by name.")
-    taken = {_text("options", name): _scalar(f"options.{shown(name[:40])}", given) for name, given in options.items()}
+    taken = {
+        _text("options", name): _scalar(f"options.{format_name(name[:40])}", given) for name, given in options.items()
+    }
     model, train = _spec("model", value["model"], ModelSpec), _spec("train", value["train"], TrainSpec)
     return RunSpec(_text("task", value["task"]), taken, model, train)
 
@@ -44,7 +46,7 @@ def _spec(place: str, given: Any, kind: type[Spec]) -> Spec:
         raise TrainingError(f"{place} needs values by name: {', '.join(wanted)}.")
     for name in given:
         if name not in wanted:
-            raise TrainingError(f"{place}.{shown(str(name)[:40])} is unknown; there are {', '.join(wanted)}.")
+            raise TrainingError(f"{place}.{format_name(str(name)[:40])} is unknown; there are {', '.join(wanted)}.")
     taken = {}
     for name, value in given.items():
         where = f"{place}.{name}"
@@ -52,7 +54,7 @@ def _spec(place: str, given: Any, kind: type[Spec]) -> Spec:
         if type(found) is int and wanted[name] is float:
             found = float(found)
         if type(found) is not wanted[name]:
-            raise TrainingError(f"{where} is {shown(repr(value)[:40])}; it needs {_KINDS[wanted[name]]}.")
+            raise TrainingError(f"{where} is {format_name(repr(value)[:40])}; it needs {_KINDS[wanted[name]]}.")
         taken[name] = found
     return kind(**taken)
 
@@ -66,10 +68,12 @@ def _scalar(place: str, value: Any) -> int | float | str:
         return value
     if type(value) is float and math.isfinite(value):
         return value
-    raise TrainingError(f"{place} is {shown(repr(value)[:40])}; it needs text or a number that is not too large.")
+    raise TrainingError(f"{place} is {format_name(repr(value)[:40])}; it needs text or a number that is not too large.")
 
 
 def _text(place: str, value: Any) -> str:
     if not isinstance(value, str) or len(value) > LONGEST:
-        raise TrainingError(f"{place} is {shown(repr(value)[:40])}; it needs text of at most {LONGEST:,} letters.")
+        raise TrainingError(
+            f"{place} is {format_name(repr(value)[:40])}; it needs text of at most {LONGEST:,} letters."
+        )
     return value

@@ -20,7 +20,7 @@ from typing import Any, TypeVar, cast
 
 from attnlab.base.errors import FileError
 from attnlab.base.folders import config_folder
-from attnlab.files.atomic import is_temporary, shown, unwritable, why, write_bytes
+from attnlab.files.atomic import format_name, format_reason, is_temporary, make_write_error, write_bytes
 from attnlab.files.bounded import read_bytes
 from attnlab.files.sessions import session_json
 from attnlab.training.marks import Mark
@@ -102,7 +102,7 @@ def save(state: RunState, folder: str | os.PathLike[str]) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:
-        raise unwritable(path, error) from None
+        raise make_write_error(path, error) from None
     parts: dict[str, bytearray] = {CURVE: packed_curve(state)}
     if state.moments:
         parts[MOMENTS] = packed_moments(state.moments)
@@ -138,7 +138,7 @@ def delete(folder: str | os.PathLike[str]) -> None:
         if not os.listdir(path):
             path.rmdir()
     except OSError as error:
-        raise FileError(f"The run {shown(path)} cannot be deleted: {why(error)}.") from None
+        raise FileError(f"The run {format_name(path)} cannot be deleted: {format_reason(error)}.") from None
 
 
 def load(folder: str | os.PathLike[str]) -> RunState:
@@ -188,7 +188,7 @@ def summary(folder: str | os.PathLike[str]) -> Summary:
     except FileError as error:
         return Summary(path, problem=str(error))
     except OSError as error:
-        return Summary(path, problem=f"{shown(path)} cannot be read: {why(error)}.")
+        return Summary(path, problem=f"{format_name(path)} cannot be read: {format_reason(error)}.")
     loss, right = (math.nan if found[name] is None else float(found[name]) for name in ("loss", "right"))
     return Summary(
         path, found["name"], found["spec"], found["status"], found["step"], found["seconds"], loss, right, saved
@@ -255,4 +255,4 @@ def _delete(folder: Path, names: set[str]) -> None:
 
 
 def _damaged(path: Path, reason: Exception) -> FileError:
-    return FileError(f"{shown(path)} cannot be read as part of a run: {why(reason)}.")
+    return FileError(f"{format_name(path)} cannot be read as part of a run: {format_reason(reason)}.")

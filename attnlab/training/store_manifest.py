@@ -4,7 +4,7 @@ import math
 import re
 from typing import Any
 
-from attnlab.base.printable import printable
+from attnlab.base.printable import escape
 from attnlab.training.run import STATUSES, RunState
 from attnlab.training.spec_json import MOST, as_json
 
@@ -82,7 +82,7 @@ def check_manifest(found: Any) -> None:
     for name in ("name", "sentence", "device"):
         _need(_text(found[name]), name, f"text of at most {_LONGEST:,} letters")
     for name in ("name", "sentence", "device"):  # these are shown, and the file may be a stranger's
-        found[name] = printable(found[name])
+        found[name] = escape(found[name])
     digest = found.get("digest", "")
     _need(isinstance(digest, str) and (not digest or _DIGEST.fullmatch(digest) is not None), "digest", "a SHA-256")
     _need(found["status"] in STATUSES, "status", f"one of {', '.join(STATUSES)}")

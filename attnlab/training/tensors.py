@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnlab.files.atomic import shown
+from attnlab.files.atomic import format_name
 from attnlab.files.sessions.session_json import parse
 
 Pieces = Mapping[str, tuple[tuple[int, ...], np.dtype[Any], Iterable[NDArray[np.generic]]]]
@@ -63,7 +63,7 @@ def unpack(packed: bytes) -> dict[str, NDArray[np.generic]]:
     table.pop("__metadata__", None)
     found, end = {}, 0
     for name, entry in sorted(table.items(), key=lambda item: _begin(*item)):
-        found[name], end = _array(shown(name[:60]), entry, packed, 8 + size, end)
+        found[name], end = _array(format_name(name[:60]), entry, packed, 8 + size, end)
     if 8 + size + end != len(packed):
         raise ValueError("it holds more bytes than its arrays have")
     return found
@@ -72,7 +72,7 @@ def unpack(packed: bytes) -> dict[str, NDArray[np.generic]]:
 def _begin(name: str, entry: Any) -> int:
     offsets = entry.get("data_offsets") if isinstance(entry, dict) else None
     if not isinstance(offsets, list) or len(offsets) != 2 or any(type(n) is not int for n in offsets):
-        raise ValueError(f"{shown(name[:60])} in its table needs two data_offsets")
+        raise ValueError(f"{format_name(name[:60])} in its table needs two data_offsets")
     return int(offsets[0])
 
 
@@ -80,7 +80,7 @@ def _array(name: str, entry: dict[str, Any], packed: bytes, base: int, end: int)
     """Return an array that begins where the one before has its ``end``, and its own end."""
     shape, kind, (begin, stop) = entry.get("shape"), entry.get("dtype"), entry["data_offsets"]
     if not isinstance(kind, str) or kind not in _DTYPES:
-        raise ValueError(f"{name} is {shown(str(kind)[:20])}, not a number format of a run")
+        raise ValueError(f"{name} is {format_name(str(kind)[:20])}, not a number format of a run")
     if not isinstance(shape, list) or len(shape) > _MOST_AXES or any(type(n) is not int or n < 0 for n in shape):
         raise ValueError(f"{name} has a shape that cannot be")
     count, dtype = math.prod(shape), _DTYPES[kind]

@@ -29,12 +29,12 @@ def sample(tokens: str, memory: str | None = None) -> Sample:
 
 
 def batch(*tokens: str, **config: Any) -> Experiment:
-    return batches.batched([sample(each) for each in tokens], config=attnlab.AttentionConfig(**config))
+    return batches.make_batch([sample(each) for each in tokens], config=attnlab.AttentionConfig(**config))
 
 
 def valid(e: Experiment) -> list[str]:
     """Return the valid tokens of every sequence."""
-    return ["".join(batches.shown(batches.select(e, item))) for item in range(e.n_items)]
+    return ["".join(batches.unpadded_tokens(batches.select(e, item))) for item in range(e.n_items)]
 
 
 def check_sizes(e: Experiment) -> None:
@@ -42,7 +42,7 @@ def check_sizes(e: Experiment) -> None:
     assert e.T_q == longest
     for item in range(e.n_items):
         one = batches.select(e, item)
-        assert one.tokens == (*batches.shown(one), *[PAD] * (longest - len(valid(e)[item])))
+        assert one.tokens == (*batches.unpadded_tokens(one), *[PAD] * (longest - len(valid(e)[item])))
 
 
 # --- against the sequences alone ------------------------------------------------------------------------------------
@@ -73,7 +73,7 @@ def test_every_sequence_of_a_padded_batch_attends_as_it_does_alone(
     made: tuple[list[Sample], attnlab.Weights, attnlab.AttentionConfig],
 ) -> None:
     samples, weights, config = made
-    e = batches.batched(samples, weights, config)
+    e = batches.make_batch(samples, weights, config)
     for item, one in enumerate(samples):
         alone = Experiment(one.tokens, one.embeddings, weights, config, one.memory_tokens, one.memory_embeddings)
         here = attnlab.compute(batches.select(e, item), dtype="float64")
@@ -92,7 +92,7 @@ def test_every_sequence_of_a_padded_batch_attends_as_it_does_alone(
 def test_going_through_a_batch_loses_nothing(
     made: tuple[list[Sample], attnlab.Weights, attnlab.AttentionConfig], data: st.DataObject
 ) -> None:
-    e = batches.batched(*made)
+    e = batches.make_batch(*made)
     before = batches.items(e)
     for _ in range(3):
         e = batches.select(e, data.draw(st.integers(0, e.n_items - 1)))
@@ -120,9 +120,9 @@ def test_shorter_sequences_are_padded_and_masked() -> None:
 
 def test_a_valid_length_that_was_given_is_kept() -> None:
     one = Sample(words(4), torch.ones(4, 2), length=2)
-    e = batches.batched([one, Sample(words(6), torch.ones(6, 2))])
+    e = batches.make_batch([one, Sample(words(6), torch.ones(6, 2))])
     assert e.config.masks["padding"] == 2
-    assert batches.shown(e) == words(4)
+    assert batches.unpadded_tokens(e) == words(4)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_valid_length_that_was_given_is_kept() -> None:
 )
 def test_sequences_that_make_no_batch_are_refused(samples: list[Sample], said: str) -> None:
     with pytest.raises(attnlab.ExperimentError, match=said):
-        batches.batched(samples)
+        batches.make_batch(samples)
 
 
 # --- the tokens of a batch ------------------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ def test_any_edits_of_tokens_keep_all_sequences_equally_long(texts: list[str], d
 def test_appending_grows_the_present_sequence_and_a_size_cuts_them_all() -> None:
     e = batch("ab", "abcd", "abc")
     e = token_edits.append_token(e)
-    assert batches.shown(e) == ("a", "b", "token3")
+    assert batches.unpadded_tokens(e) == ("a", "b", "token3")
     assert e.T_q == 4
     e = token_edits.resize_tokens(e, 2)
     assert valid(e) == ["ab", "ab", "ab"]
@@ -242,7 +242,7 @@ def test_the_valid_length_is_set_and_all_of_them_is_none() -> None:
     e = batch("abcd", "ab")
     shorter = batches.set_length(e, 3)
     assert shorter.config.masks["padding"] == 3
-    assert batches.shown(shorter) == tuple("abcd")
+    assert batches.unpadded_tokens(shorter) == tuple("abcd")
     assert not batches.set_length(shorter, 4).config.masks
     assert batches.set_length(e, 4) is e
     for wrong in (0, 5):
@@ -251,7 +251,7 @@ def test_the_valid_length_is_set_and_all_of_them_is_none() -> None:
 
 
 def test_sizes_of_tables_hold_for_every_sequence() -> None:
-    e = batches.batched([sample("abc", "xy"), sample("ab", "xyz")])
+    e = batches.make_batch([sample("abc", "xy"), sample("ab", "xyz")])
     with pytest.raises(attnlab.ExperimentError):
         edits.resize(e, d_memory=0)
     wide = edits.resize(e, d_model=6, d_memory=5)
@@ -272,7 +272,7 @@ def test_numbers_are_edited_in_the_present_sequence_alone() -> None:
 
 def test_padding_by_hand_without_a_batch_stays_as_it_was_given() -> None:
     e = Experiment(words(5), torch.eye(5), config=attnlab.AttentionConfig(masks={"padding": 3}))
-    assert batches.shown(e) == words(5)
+    assert batches.unpadded_tokens(e) == words(5)
     longer = token_edits.append_token(e)
     assert (longer.T_q, longer.config.masks["padding"]) == (6, 3)
     assert token_edits.remove_token(e, 0).config.masks["padding"] == 3
@@ -281,7 +281,7 @@ def test_padding_by_hand_without_a_batch_stays_as_it_was_given() -> None:
 
 def test_one_sequence_alone_keeps_the_room_that_its_pads_take() -> None:
     e = Experiment(("a", "b", PAD, PAD), torch.eye(4), config=attnlab.AttentionConfig(masks={"padding": 2}))
-    assert batches.shown(e) == ("a", "b")
+    assert batches.unpadded_tokens(e) == ("a", "b")
     longer = token_edits.retype(e, "a b c")
     assert (longer.tokens, dict(longer.config.masks)) == (("a", "b", "c", PAD), {"padding": 3})
     assert torch.equal(longer.embeddings[:2], e.embeddings[:2])
@@ -298,7 +298,7 @@ def test_one_sequence_alone_keeps_the_room_that_its_pads_take() -> None:
 
 
 def test_a_batch_comes_back_from_its_file(tmp_path: Path) -> None:
-    for made in (batch("abc", "a", "ab", causal=True), batches.batched([sample("ab", "xyz"), sample("abc", "x")])):
+    for made in (batch("abc", "a", "ab", causal=True), batches.make_batch([sample("ab", "xyz"), sample("abc", "x")])):
         e = batches.select(made, 1)
         attnlab.save(e, tmp_path / "batch.attnlab")
         loaded = attnlab.load(tmp_path / "batch.attnlab")

@@ -39,7 +39,7 @@ def test_a_padded_batch_across_two_sequences_is_what_torch_computes(
         [torch.randn(n, d, generator=g, dtype=torch.float64) for n, d in ((t_q, d_model), (t_k, d_memory))]
         for t_q, t_k in t
     ]
-    e = batches.batched(
+    e = batches.make_batch(
         [Sample(["q"] * len(x), x, ["k"] * len(m), m) for x, m in draws],
         weights_of(layer),
         attnlab.AttentionConfig(n_heads=heads),
@@ -66,7 +66,7 @@ def weights_of(layer: Any) -> attnlab.Weights:
 
 
 def journey(**config: Any) -> Experiment:
-    return edits.configured(attnlab.preset("journey"), **config)
+    return edits.configure(attnlab.preset("journey"), **config)
 
 
 @given(padding=st.none() | st.integers(1, 6), causal=st.booleans(), hidden=st.none() | st.integers(0, 5))
@@ -139,7 +139,7 @@ def test_a_painted_mask_follows_queries_by_row_and_keys_by_column() -> None:
 
 def test_every_sequence_of_a_batch_gets_its_own_words_as_memory() -> None:
     samples = [Sample(tuple(text), torch.ones(len(text), 2) * i) for i, text in enumerate(("ab", "cd"))]
-    e = toggle_memory(batches.batched(samples), on=True)
+    e = toggle_memory(batches.make_batch(samples), on=True)
     assert [batches.select(e, item).memory_tokens for item in (0, 1)] == [("a", "b"), ("c", "d")]
     assert batches.select(e, 1).memory.tolist() == [[1.0, 1.0], [1.0, 1.0]]
 
@@ -167,7 +167,7 @@ def test_a_memory_of_another_width_cannot_be_left_and_says_how_it_can() -> None:
 
 
 def test_a_batch_takes_its_padding_to_the_memory_and_back() -> None:
-    e = batches.batched([Sample(tuple(words), torch.ones(len(words), 2)) for words in ("abc", "a")])
+    e = batches.make_batch([Sample(tuple(words), torch.ones(len(words), 2)) for words in ("abc", "a")])
     e = batches.select(e, 1)
     cross = toggle_memory(e, True)
     assert cross.config.masks["padding"] == 1
@@ -193,6 +193,6 @@ def test_a_key_is_hidden_from_every_query_and_shown_again() -> None:
     assert token_edits.masked_keys(twice) == {2, 4}
     assert token_edits.masked_keys(token_edits.toggle_key(twice, 2)) == {4}
     assert token_edits.toggle_key(once, 2).config.mask is None
-    painted = edits.configured(e, mask=torch.eye(6, dtype=torch.bool))
+    painted = edits.configure(e, mask=torch.eye(6, dtype=torch.bool))
     assert token_edits.masked_keys(painted) == set()
     assert token_edits.masked_keys(token_edits.toggle_key(painted, 0)) == {0}

@@ -228,10 +228,10 @@ def test_a_square_table_is_transposed_and_another_is_not() -> None:
 
 def test_numbers_are_rounded_and_those_too_large_to_have_decimals_stay() -> None:
     e = edits.set_block(layer(), "W_q", 0, 0, [[3e38, 0.12345, -0.5555]])
-    after = edits.table(edits.rounded(e, "W_q", 2), "W_q")
+    after = edits.table(edits.round_table(e, "W_q", 2), "W_q")
     assert after[0, :3].tolist() == torch.tensor([3e38, 0.12, -0.56]).tolist()
     double = edits.with_table(layer(torch.float64), "W_q", torch.full((6, 6), 1e307, dtype=torch.float64))
-    assert torch.equal(edits.table(edits.rounded(double, "W_q", 4), "W_q"), edits.table(double, "W_q"))
+    assert torch.equal(edits.table(edits.round_table(double, "W_q", 4), "W_q"), edits.table(double, "W_q"))
 
 
 # --- switches -------------------------------------------------------------------------------------------------------
@@ -239,15 +239,15 @@ def test_numbers_are_rounded_and_those_too_large_to_have_decimals_stay() -> None
 
 def test_configuration_changes_leave_every_number_alone() -> None:
     e = layer(mask=torch.ones(4, 4, dtype=torch.bool))
-    after = edits.configured(e, causal=True, scale=2.0)
+    after = edits.configure(e, causal=True, scale=2.0)
     assert (after.config.causal, after.config.scale, after.config.n_heads) == (True, 2.0, 2)
     assert changed(e, after) == set()
 
 
 def test_a_mask_is_switched_off_by_none_and_a_number_that_it_cannot_have_is_refused() -> None:
-    e = edits.configured(layer(), masks={"window": 2, "block": 3})
-    assert edits.configured(e, masks={"window": None}).config.masks == {"block": 3}
-    assert "window is 0" in refusal(edits.configured, e, masks={"window": 0})
+    e = edits.configure(layer(), masks={"window": 2, "block": 3})
+    assert edits.configure(e, masks={"window": None}).config.masks == {"block": 3}
+    assert "window is 0" in refusal(edits.configure, e, masks={"window": 0})
 
 
 def test_switching_the_output_on_changes_no_number_that_fits() -> None:
@@ -295,10 +295,10 @@ def test_exactly_the_head_counts_offered_are_possible(e: attnlab.Experiment) -> 
     assert e.n_heads in offered
     for count in range(1, 13):
         if count in offered:
-            assert attnlab.compute(edits.configured(e, n_heads=count))["weights"].shape[0] == count
+            assert attnlab.compute(edits.configure(e, n_heads=count))["weights"].shape[0] == count
         else:
             with pytest.raises(attnlab.ExperimentError):
-                edits.configured(e, n_heads=count)
+                edits.configure(e, n_heads=count)
 
 
 def grouped_keys() -> attnlab.Experiment:
@@ -460,7 +460,7 @@ def test_a_size_that_cannot_be_is_refused_with_those_that_can(name: str, size: i
 
 def test_an_edit_that_changes_nothing_gives_the_same_experiment() -> None:
     e = attnlab.preset("the-cat-sat")
-    assert edits.configured(e, n_heads=e.n_heads, scale=e.config.scale, causal=e.config.causal) is e
+    assert edits.configure(e, n_heads=e.n_heads, scale=e.config.scale, causal=e.config.causal) is e
     assert edits.resize(e, d_model=e.d_model, d_k=e.d_k, d_v=e.d_v) is e
     bare = edits.toggle_biases(e, on=False)
     assert edits.toggle_biases(bare, on=False) is bare
@@ -478,7 +478,7 @@ def test_an_output_that_comes_to_biases_has_one() -> None:
 
 
 def test_the_hidden_units_of_a_score_are_a_size_of_their_own() -> None:
-    e = edits.configured(attnlab.preset("journey"), score="additive")
+    e = edits.configure(attnlab.preset("journey"), score="additive")
     assert edits.free_sizes(e) == {"hidden": 2}
     wider = edits.resize_free(e, "hidden", 5)
     assert {name: tuple(table.shape) for name, table in wider.weights.extra.items()} == {

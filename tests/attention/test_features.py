@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import attnlab
-from attnlab.attention.edits import configured
+from attnlab.attention.edits import configure
 from attnlab.attention.experiment import PROJECTIONS
 from attnlab.attention.registries import registry
 from attnlab.attention.registries.entries import Entry, Option
@@ -43,7 +43,7 @@ def layer(cross: bool = False, **config: Any) -> attnlab.Experiment:
         memory_tokens=("v", "w", "x", "y", "z") if cross else None,
         memory_embeddings=drawn(5, 6, seed=3) if cross else None,
     )
-    return configured(e, **config)
+    return configure(e, **config)
 
 
 def with_random_tables(e: attnlab.Experiment) -> attnlab.Experiment:
@@ -357,7 +357,7 @@ def test_a_query_of_zeros_stays_zeros(norm: str) -> None:
 def test_float16_divides_by_lengths_whose_squares_are_beyond_it(config: dict[str, str]) -> None:
     e = layer()
     large = replace(e, embeddings=e.embeddings * 1000)  # squares of 256 and more are ∞ in float16
-    e = configured(large, **config)
+    e = configure(large, **config)
     half, exact = (attnlab.compute(e, dtype=dtype)["scores"].double() for dtype in ("float16", "float64"))
     torch.testing.assert_close(half, exact, rtol=0, atol=float(exact.abs().max()) / 100)
     assert attnlab.compute(e, dtype="float16").warnings == ()
@@ -459,15 +459,15 @@ def test_each_fill_says_what_it_does() -> None:
 
 @pytest.mark.parametrize(("normalizer", "weighs"), [("softmax", True), ("sigmoid", True), ("sum", False)])
 def test_a_fill_of_zero_is_said_to_get_a_weight_where_it_gets_one(normalizer: str, weighs: bool) -> None:
-    trace = computed(configured(filled("0").experiment, normalizer=normalizer))
+    trace = computed(configure(filled("0").experiment, normalizer=normalizer))
     lines = [plain(line) for line in explain(trace, Cell("weights", 0, 1, 0)).lines]
     assert any("it gets a weight" in line for line in lines) is weighs
     assert bool(trace["weights"][0, 0, 1] != 0) is weighs
 
 
 def test_masking_weights_that_stand_alone_is_not_called_too_late() -> None:
-    e = configured(filled("after").experiment, normalizer="sigmoid")
-    at_once = configured(e, options={"fill": "-inf"})
+    e = configure(filled("after").experiment, normalizer="sigmoid")
+    at_once = configure(e, options={"fill": "-inf"})
     torch.testing.assert_close(computed(e)["zeroed"], computed(at_once)["weights"], atol=0, rtol=0)
     lines = [plain(line) for line in explain(computed(e), Cell("zeroed", 0, 1, 0)).lines]
     assert not any("too late" in line for line in lines)

@@ -9,7 +9,7 @@ from torch import Tensor
 from attnlab.attention import edits
 from attnlab.attention.examples.presets import preset
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
-from attnlab.attention.measures.order import order_blindness, permuted, random_order, shuffled
+from attnlab.attention.measures.order import measure_order_blindness, permute, random_order, shuffle
 from attnlab.base.errors import ExperimentError
 
 
@@ -48,14 +48,14 @@ def test_other_seeds_give_other_orders() -> None:
 @given(seeds, st.permutations(range(6)))
 def test_tokens_take_their_vectors_along(seed: int, order: list[int]) -> None:
     e = layer(seed, 6)
-    moved = permuted(e, order)
+    moved = permute(e, order)
     assert moved.tokens == tuple(e.tokens[i] for i in order)
     assert torch.equal(moved.embeddings, e.embeddings[order])
 
 
 @given(seeds, counts)
 def test_without_positions_the_map_follows_the_tokens(seed: int, count: int) -> None:
-    seen = order_blindness(layer(seed, count), random_order(count, seed))
+    seen = measure_order_blindness(layer(seed, count), random_order(count, seed))
     assert seen.largest < 1e-10
     assert seen.largest_output < 1e-10
     for i, source in enumerate(seen.order):
@@ -67,7 +67,7 @@ def test_without_positions_the_map_follows_the_tokens(seed: int, count: int) -> 
 
 @given(seeds, counts, st.integers(1, 6))
 def test_the_queries_of_cross_attention_are_shuffled_alone(seed: int, count: int, memory: int) -> None:
-    seen = order_blindness(layer(seed, count, memory=memory), random_order(count, seed))
+    seen = measure_order_blindness(layer(seed, count, memory=memory), random_order(count, seed))
     assert seen.shuffled.key_tokens == seen.experiment.key_tokens
     torch.testing.assert_close(seen.shuffled_weights, seen.weights[:, seen.order], rtol=0, atol=1e-10)
     torch.testing.assert_close(seen.restored_weights, seen.weights, rtol=0, atol=1e-10)
@@ -76,14 +76,14 @@ def test_the_queries_of_cross_attention_are_shuffled_alone(seed: int, count: int
 @given(seeds, st.integers(3, 8))
 def test_a_mask_drawn_by_hand_goes_with_its_tokens(seed: int, count: int) -> None:
     mask = random(seed + 4, count, count) > 0
-    seen = order_blindness(layer(seed, count, mask=mask), random_order(count, seed))
+    seen = measure_order_blindness(layer(seed, count, mask=mask), random_order(count, seed))
     assert seen.largest < 1e-10
 
 
 @pytest.mark.parametrize("changes", [{"positions": "sinusoidal"}, {"causal": True}])
 def test_positions_and_a_causal_mask_see_the_order(changes: dict[str, object]) -> None:
-    e = edits.configured(layer(3, 6), **changes)
-    seen = order_blindness(e, random_order(6, 1))
+    e = edits.configure(layer(3, 6), **changes)
+    seen = measure_order_blindness(e, random_order(6, 1))
     assert seen.largest > 0.01
     assert seen.largest_output > 0.01
     assert float(seen.difference.abs().max()) == seen.largest
@@ -91,8 +91,8 @@ def test_positions_and_a_causal_mask_see_the_order(changes: dict[str, object]) -
 
 def test_the_printed_example_is_blind_to_12_decimals() -> None:
     e = preset("journey")
-    assert order_blindness(e, random_order(e.T_q, 0)).largest < 1e-12
-    assert 0 < order_blindness(e, random_order(e.T_q, 0), torch.float32).largest < 1e-6
+    assert measure_order_blindness(e, random_order(e.T_q, 0)).largest < 1e-12
+    assert 0 < measure_order_blindness(e, random_order(e.T_q, 0), torch.float32).largest < 1e-6
 
 
 def test_two_tokens_always_change_places() -> None:
@@ -102,14 +102,14 @@ def test_two_tokens_always_change_places() -> None:
 def test_the_map_is_of_the_weights_that_the_values_are_mixed_by() -> None:
     for name, stage in (("dropout", "dropped"), ("mask-after-softmax", "zeroed"), ("journey", "weights")):
         e = preset(name)
-        assert order_blindness(e, range(e.T_q)).stage == stage
+        assert measure_order_blindness(e, range(e.T_q)).stage == stage
 
 
 def test_the_largest_difference_of_the_output_counts_either_way() -> None:
     """Numbers of the other sign score alike, so that all differences change their sign and none its size."""
     config = AttentionConfig(causal=True)
     up, down = (Experiment(("a", "b"), sign * torch.tensor([[1.0], [3.0]]), config=config) for sign in (1, -1))
-    one, other = order_blindness(up, (1, 0)), order_blindness(down, (1, 0))
+    one, other = measure_order_blindness(up, (1, 0)), measure_order_blindness(down, (1, 0))
     first, second = (one.restored_output - one.output).flatten().tolist()
     assert abs(first) != pytest.approx(abs(second))
     assert one.largest_output == other.largest_output == max(abs(first), abs(second))
@@ -117,10 +117,10 @@ def test_the_largest_difference_of_the_output_counts_either_way() -> None:
 
 def test_shuffled_is_the_order_of_the_seed() -> None:
     e = preset("journey")
-    assert shuffled(e, 5).tokens == tuple(e.tokens[i] for i in random_order(e.T_q, 5))
+    assert shuffle(e, 5).tokens == tuple(e.tokens[i] for i in random_order(e.T_q, 5))
 
 
 @pytest.mark.parametrize("order", [(0, 0, 1), (0, 1), (0, 1, 3), (1, 2, 3)])
 def test_what_is_no_order_is_refused(order: tuple[int, ...]) -> None:
     with pytest.raises(ExperimentError, match="each number from 0 to 2 once"):
-        permuted(layer(0, 3), order)
+        permute(layer(0, 3), order)

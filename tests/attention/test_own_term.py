@@ -10,7 +10,7 @@ import torch
 
 import attnlab
 from attnlab.attention.registries.normalizers import NORMALIZERS
-from attnlab.attention.stages.arithmetic import Line, Span, joined, plain, shown
+from attnlab.attention.stages.arithmetic import Line, Span, join_terms, plain, select_terms
 from attnlab.attention.stages.explain import explain
 from attnlab.attention.stages.explanation import Cell
 
@@ -82,12 +82,12 @@ def test_a_weight_of_a_layer_shows_its_own_term_too(preset: str) -> None:
 @pytest.mark.parametrize("limit", [3, 6])
 def test_what_must_be_written_is(count: int, limit: int) -> None:
     for must in range(count):
-        which = shown(count, limit, must)
+        which = select_terms(count, limit, must)
         assert must in which
         assert which == sorted(set(which))
         assert len(which) <= min(count, limit)
         assert (count > limit) == (len(which) < count)
-        line = plain(joined([(Span(f"t{i}"),) for i in range(count)], which))
+        line = plain(join_terms([(Span(f"t{i}"),) for i in range(count)], which))
         pieces = line.split(" + ")
         at = 0
         for piece in pieces:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import attnlab
 from attnlab.attention.edits.assemble import assemble
-from attnlab.attention.measures.order import order_blindness
+from attnlab.attention.measures.order import measure_order_blindness
 from attnlab.attention.registries.position_functions import buckets, rope, slopes
 from attnlab.attention.registries.positions import POSITIONS
 from attnlab.attention.stages.arithmetic import plain
@@ -66,7 +66,7 @@ def test_the_code_of_every_scheme_makes_its_numbers(positions: str, t_k: int | N
 
 @pytest.mark.parametrize("positions", SCHEMES)
 def test_shuffled_tokens_shuffle_the_maps_only_without_positions(positions: str) -> None:
-    found = order_blindness(layer(positions), (3, 0, 4, 1, 2))
+    found = measure_order_blindness(layer(positions), (3, 0, 4, 1, 2))
     assert found.largest < 1e-12 if positions == "none" else found.largest > 1e-3
     assert found.largest_output < 1e-12 if positions == "none" else found.largest_output > 1e-3
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from attnlab.attention import edits
 from attnlab.attention.examples.presets import preset
 from attnlab.attention.experiment import AttentionConfig, Experiment
-from attnlab.attention.measures.saturation import SIZES, jacobian_norms, measured, of_random, of_trace
+from attnlab.attention.measures.saturation import SIZES, jacobian_norms, measure, measure_random, measure_trace
 from attnlab.compute.engine import compute
 
 CAUSAL = torch.ones(5, 5, dtype=torch.bool).triu(1)
@@ -39,7 +39,7 @@ def test_a_row_that_is_nearly_one_keeps_its_digits() -> None:
 def test_what_is_masked_does_not_count() -> None:
     logits = torch.randn(5, 5, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
     seen = [logits[i, : i + 1] for i in range(5)]
-    found = measured(logits.masked_fill(CAUSAL, 1e6), CAUSAL)
+    found = measure(logits.masked_fill(CAUSAL, 1e6), CAUSAL)
     assert found.spread == pytest.approx(float(np.concatenate([row.numpy() for row in seen]).std()), abs=1e-12)
     assert found.gradient == pytest.approx(sum(float(jacobian(row).norm()) for row in seen) / 5, abs=1e-12)
     assert found.largest == pytest.approx(sum(float(torch.softmax(row, 0).max()) for row in seen) / 5, abs=1e-12)
@@ -48,13 +48,13 @@ def test_what_is_masked_does_not_count() -> None:
 def test_rows_with_nothing_left_are_left_out_and_nothing_at_all_is_nan() -> None:
     hidden = torch.tensor([[False, False], [True, True]])
     logits = torch.tensor([[0.0, 1.0], [5.0, 9.0]])
-    assert measured(logits, hidden) == measured(logits[:1])
-    assert math.isnan(measured(logits, torch.ones(2, 2, dtype=torch.bool)).gradient)
+    assert measure(logits, hidden) == measure(logits[:1])
+    assert math.isnan(measure(logits, torch.ones(2, 2, dtype=torch.bool)).gradient)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_random_scores_spread_as_the_root_of_d_k_and_the_scale_undoes_it(seed: int) -> None:
-    pairs = of_random(64, seed)
+    pairs = measure_random(64, seed)
     assert tuple(pair.d_k for pair in pairs) == SIZES
     for pair in pairs:
         assert pair.raw.spread == pytest.approx(math.sqrt(pair.d_k), rel=0.35)
@@ -65,14 +65,14 @@ def test_random_scores_spread_as_the_root_of_d_k_and_the_scale_undoes_it(seed: i
 
 def test_random_curves_are_those_of_their_seed_and_touch_no_state_of_torch() -> None:
     before = torch.get_rng_state()
-    assert of_random(6, 3) == of_random(6, 3) != of_random(6, 4)
+    assert measure_random(6, 3) == measure_random(6, 3) != measure_random(6, 4)
     assert torch.equal(torch.get_rng_state(), before)
 
 
 @pytest.mark.parametrize("name", ["journey", "multi-head-causal", "causal-5x8"])
 def test_an_experiment_is_measured_head_by_head_from_its_own_scores(name: str) -> None:
     trace = compute(preset(name), dtype="float64")
-    found, e = of_trace(trace), trace.experiment
+    found, e = measure_trace(trace), trace.experiment
     assert len(found.heads) == e.n_heads
     assert (found.divided, found.divisor) == (True, math.sqrt(e.d_k))
     hidden = e.hidden()
@@ -88,14 +88,14 @@ def test_an_experiment_is_measured_head_by_head_from_its_own_scores(name: str) -
 
 def test_without_a_scale_the_root_of_d_k_is_tried_and_said_not_to_be_in_use() -> None:
     e = preset("journey")
-    unscaled = of_trace(compute(edits.configured(e, scale="none"), dtype="float64"))
+    unscaled = measure_trace(compute(edits.configure(e, scale="none"), dtype="float64"))
     assert not unscaled.divided
-    assert unscaled.mean == of_trace(compute(e, dtype="float64")).mean
+    assert unscaled.mean == measure_trace(compute(e, dtype="float64")).mean
 
 
 def test_a_scale_of_ones_own_is_the_one_that_is_measured() -> None:
-    e = edits.configured(preset("journey"), scale=10.0)
-    found = of_trace(compute(e, dtype="float64"))
+    e = edits.configure(preset("journey"), scale=10.0)
+    found = measure_trace(compute(e, dtype="float64"))
     assert found.divisor == 10
     assert found.mean.scaled.spread == pytest.approx(found.mean.raw.spread / 10)
 
@@ -103,4 +103,4 @@ def test_a_scale_of_ones_own_is_the_one_that_is_measured() -> None:
 def test_queries_that_see_nothing_do_not_count_in_an_experiment() -> None:
     mask = torch.tensor([[True, True], [False, False]])
     e = Experiment(("a", "b"), torch.eye(2), config=AttentionConfig(mask=mask))
-    assert math.isfinite(of_trace(compute(e)).mean.raw.gradient)
+    assert math.isfinite(measure_trace(compute(e)).mean.raw.gradient)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import attnlab
-from attnlab.attention.edits import configured
+from attnlab.attention.edits import configure
 from attnlab.attention.registries import score_functions
 from attnlab.attention.registries.scores import SCORES
 from attnlab.attention.stages.arithmetic import plain
@@ -171,7 +171,7 @@ def test_no_temporary_is_larger_than_a_block(
 def experiment(**config: Any) -> attnlab.Experiment:
     draw = drawing(2)
     e = attnlab.Experiment(["a", "b", "c"], draw(3, 4), config=attnlab.AttentionConfig(n_heads=2))
-    return configured(e, **config)
+    return configure(e, **config)
 
 
 def test_general_begins_as_the_dot_product() -> None:

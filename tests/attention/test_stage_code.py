@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import attnlab
-from attnlab.attention.edits import configured
+from attnlab.attention.edits import configure
 from attnlab.attention.registries.normalizers import NORMALIZERS
 from attnlab.attention.registries.positions import POSITIONS
 from attnlab.attention.stages.table import STAGES
@@ -63,7 +63,7 @@ def layer(cross: bool = False, trained: bool = True, biases: bool = False, **con
         memory_embeddings=randn(3, 5, seed=3) if cross else None,
     )
     try:
-        return configured(plain, **config)
+        return configure(plain, **config)
     except attnlab.ExperimentError as refused:
         pytest.skip(str(refused))
 
@@ -115,7 +115,7 @@ def test_the_code_does_not_depend_on_the_embeddings_format() -> None:
 def test_code_is_short_enough_to_be_read(name: str) -> None:
     for positions in POSITIONS:
         try:
-            e = configured(attnlab.preset(name), positions=positions)
+            e = configure(attnlab.preset(name), positions=positions)
         except attnlab.ExperimentError:
             continue  # a preset that these positions do not go with
         for stage in (stage for stage in STAGES if stage.present(e)):

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 import attnlab
 from attnlab.attention.measures.statistics import (
+    describe_stage,
     row_statistics,
     stage_summary,
     statistics_of,
-    strip,
     weights_statistics,
 )
 
@@ -151,10 +151,10 @@ def test_what_overflowed_is_counted_and_said() -> None:
     trace = attnlab.compute(large, dtype="float16")
     count = int(np.isinf(trace.array("scores")).sum())
     assert stage_summary(trace, "scores", 0).infinities == count > 0
-    assert strip(trace, "scores", 0).endswith(f" · {count} ∞")
+    assert describe_stage(trace, "scores", 0).endswith(f" · {count} ∞")
     nans = int(np.isnan(trace.array("weights")).sum())
     assert nans > 0
-    assert f"{nans} NaN" in strip(trace, "weights", 0)
+    assert f"{nans} NaN" in describe_stage(trace, "weights", 0)
 
 
 @pytest.mark.parametrize("head", [0, 1, "mean", "all"])
@@ -165,14 +165,14 @@ def test_the_line_of_weights_says_sums_entropy_and_tokens(head: int | str) -> No
     rows = (weights[int(head)] if chosen is None else chosen).tolist()
     found = [described(row, 0) for row in rows]
     entropy, tokens = (sum(f[k] for f in found) / len(found) for k in (1, 2))
-    assert strip(trace, "weights", head) == f"row sums 1.0000 · entropy {entropy:.2f} · {tokens:.1f} tokens"
+    assert describe_stage(trace, "weights", head) == f"row sums 1.0000 · entropy {entropy:.2f} · {tokens:.1f} tokens"
 
 
 @pytest.mark.parametrize("stage", ["inputs", "scores", "output"])
 def test_the_line_of_other_stages_is_their_range(stage: str) -> None:
     trace = attnlab.compute(attnlab.preset("journey"))
     x = trace.array(stage)
-    assert strip(trace, stage, "all") == f"{x.min():.2f} … {x.max():.2f} · mean {x.mean():.2f}"
+    assert describe_stage(trace, stage, "all") == f"{x.min():.2f} … {x.max():.2f} · mean {x.mean():.2f}"
 
 
 def test_rows_that_do_not_sum_to_one_are_said() -> None:
@@ -181,4 +181,4 @@ def test_rows_that_do_not_sum_to_one_are_said() -> None:
     mask[2] = False
     config = attnlab.AttentionConfig(scale="none", mask=mask)
     trace = attnlab.compute(attnlab.Experiment(e.tokens, e.embeddings, e.weights, config))
-    assert strip(trace, "weights", 0).startswith("row sums 0.00 … 1.00 · ")
+    assert describe_stage(trace, "weights", 0).startswith("row sums 0.00 … 1.00 · ")

@@ -14,11 +14,11 @@ from attnlab.attention import edits
 from attnlab.attention.edits.batches import select
 from attnlab.attention.examples.presets import PRESETS
 from attnlab.attention.measures import saturation
-from attnlab.attention.measures.order import order_blindness
+from attnlab.attention.measures.order import measure_order_blindness
 from attnlab.attention.measures.rotation import rotation, rotation_error
 from attnlab.attention.stages.trace import Trace
 from attnlab.cli.main import main
-from attnlab.compute.cost import against_loops
+from attnlab.compute.cost import compare_with_loops
 
 SIZES = {"A": 8, "B": 4, "C": 4, "D": 6, "E": 4, "F": 1}
 ROWS = [f"{letter}{number}" for letter, count in SIZES.items() for number in range(1, count + 1)]
@@ -162,7 +162,7 @@ def a7(e: attnlab.Experiment, t: Trace) -> None:
 
 @shows("A8", "loops")
 def a8(e: attnlab.Experiment, t: Trace) -> None:
-    loops = against_loops(t)
+    loops = compare_with_loops(t)
     assert (loops.T_q, loops.T_k, loops.heads, loops.cut) == (e.T_q, e.T_k, 1, False)
     assert loops.difference < 1e-5
     assert min(loops.loops_ms, loops.matrix_ms) > 0
@@ -289,7 +289,7 @@ def c3(e: attnlab.Experiment, t: Trace) -> None:
 @shows("C4", "uneven-heads")
 def c4(e: attnlab.Experiment, t: Trace) -> None:
     with pytest.raises(attnlab.ExperimentError, match=r"n_heads is 4; .* divide the 10 columns of W_q: 1, 2, 5, 10"):
-        edits.configured(e, n_heads=4)
+        edits.configure(e, n_heads=4)
     assert e.n_heads == 2
     assert torch.equal(attnlab.compute(e)["output"], t["output"])
 
@@ -427,7 +427,7 @@ def e3(e: attnlab.Experiment, t: Trace) -> None:
 
 @shows("E4", "order-blind", "order-aware")
 def e4(e: attnlab.Experiment, t: Trace) -> None:
-    both = order_blindness(e, (3, 1, 4, 0, 2))
+    both = measure_order_blindness(e, (3, 1, 4, 0, 2))
     if e.config.positions == "none":
         assert max(both.largest, both.largest_output) < 1e-12
         assert (both.shuffled_weights - both.weights).abs().max() > 0.1  # the map itself is another one
@@ -452,7 +452,7 @@ def one_word(e: attnlab.Experiment, t: Trace) -> None:
 @shows("F1", "saturated", "saturated-scaled")
 def f1(e: attnlab.Experiment, t: Trace) -> None:
     assert e.d_k == 256
-    measured = saturation.of_trace(t)
+    measured = saturation.measure_trace(t)
     mean = measured.mean
     assert mean.raw.spread == pytest.approx(16, rel=0.1)
     assert mean.scaled.spread == pytest.approx(1, rel=0.1)
@@ -461,7 +461,7 @@ def f1(e: attnlab.Experiment, t: Trace) -> None:
     assert measured.divided == scaled
     largest = float(t["weights"].max(-1).values.mean())
     assert largest < 0.5 if scaled else largest > 0.95
-    pairs = saturation.of_random(8, 0)
+    pairs = saturation.measure_random(8, 0)
     assert [pair.raw.spread for pair in pairs] == sorted(pair.raw.spread for pair in pairs)
     assert pairs[-1].raw.gradient < pairs[0].raw.gradient / 5
     assert pairs[-1].scaled.gradient == pytest.approx(pairs[0].scaled.gradient, rel=0.3)
@@ -492,7 +492,7 @@ def dropout(e: attnlab.Experiment, t: Trace) -> None:
     assert 0.1 < gone.float().mean() < 0.3
     close(t["dropped"][~gone], t["weights"][~gone] / 0.8)
     assert ((sums(t["dropped"]) - 1).abs() > 0.01).all()
-    evaluated = attnlab.compute(edits.configured(e, training=False))
+    evaluated = attnlab.compute(edits.configure(e, training=False))
     assert "dropped" not in evaluated
 
 

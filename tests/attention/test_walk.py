@@ -18,7 +18,7 @@ from attnlab.attention.stages.explain import Cell, explain
 from attnlab.attention.stages.table import BY_NAME, sources
 from attnlab.attention.stages.trace import Trace
 from attnlab.attention.stages.walk import DEPTHS, Place
-from attnlab.attention.stages.walk_sources import begun, regions
+from attnlab.attention.stages.walk_sources import explain_begun, regions
 from attnlab.compute.engine import compute
 
 SMALL = (
@@ -39,14 +39,14 @@ def computed(name: str) -> Trace:
 def steps(draw: st.DrawFn) -> tuple[Experiment, str, int]:
     e = computed(draw(st.sampled_from(SMALL))).experiment
     depth = draw(DEPTH)
-    return e, depth, draw(st.integers(0, walk.count(e, depth) - 1))
+    return e, depth, draw(st.integers(0, walk.count_steps(e, depth) - 1))
 
 
 def known(e: Experiment, at: Place | None) -> np.ndarray:
     """Return all cells of all stages in a row, True where they are known."""
     cells = []
     for stage in walk.stages_of(e):
-        hidden = walk.unknown(e, at, stage.name)
+        hidden = walk.unknown_cells(e, at, stage.name)
         cells.append(np.ones(walk.shape(e, stage.name), bool) if hidden is None else ~hidden)
     return np.concatenate([each.reshape(-1) for each in cells])
 
@@ -57,18 +57,18 @@ def known(e: Experiment, at: Place | None) -> np.ndarray:
 @given(steps())
 def test_a_place_has_the_number_it_was_found_by(step: tuple[Experiment, str, int]) -> None:
     e, depth, i = step
-    assert walk.index(e, depth, walk.place(e, depth, i)) == i
+    assert walk.step_of_place(e, depth, walk.place_of_step(e, depth, i)) == i
 
 
 @given(steps())
 def test_next_and_back_undo_each_other(step: tuple[Experiment, str, int]) -> None:
     e, depth, i = step
-    at = walk.place(e, depth, i)
-    assert walk.back(e, depth, at) == walk.place(e, depth, max(i - 1, 0))
+    at = walk.place_of_step(e, depth, i)
+    assert walk.step_back(e, depth, at) == walk.place_of_step(e, depth, max(i - 1, 0))
     if at is not None:
-        assert walk.back(e, depth, walk.forward(e, depth, at)) == at
+        assert walk.step_back(e, depth, walk.step_forward(e, depth, at)) == at
     else:
-        assert walk.forward(e, depth, None) is None
+        assert walk.step_forward(e, depth, None) is None
 
 
 @given(steps(), DEPTH)
@@ -76,29 +76,29 @@ def test_from_a_place_of_another_depth_next_knows_more_and_back_less(
     step: tuple[Experiment, str, int], depth: str
 ) -> None:
     e, fine, i = step
-    at = walk.place(e, fine, i)
-    here = walk.index(e, "term", at)
+    at = walk.place_of_step(e, fine, i)
+    here = walk.step_of_place(e, "term", at)
     if at is not None:
-        assert walk.index(e, "term", walk.forward(e, depth, at)) > here
-    before = walk.back(e, depth, at)
-    assert walk.index(e, "term", before) < here or before == walk.place(e, depth, 0)
+        assert walk.step_of_place(e, "term", walk.step_forward(e, depth, at)) > here
+    before = walk.step_back(e, depth, at)
+    assert walk.step_of_place(e, "term", before) < here or before == walk.place_of_step(e, depth, 0)
 
 
 def test_back_by_a_coarser_step_ends_at_the_last_one_that_was_whole() -> None:
     e = computed("journey").experiment
     within, first = Place("scores", 2, 3, 0), Place("scores", 0, 0, 0)
-    assert walk.back(e, "cell", within) == Place("scores", 2, 2)
-    assert walk.back(e, "row", within) == Place("scores", 1)
-    assert walk.back(e, "stage", within) == Place("values")
-    assert walk.back(e, "row", Place("scores", 2)) == Place("scores", 1)
-    assert walk.back(e, "cell", first) == Place("values", 5, 1)
-    assert walk.back(e, "row", Place("inputs", 0, 1)) == Place("inputs", 0)
+    assert walk.step_back(e, "cell", within) == Place("scores", 2, 2)
+    assert walk.step_back(e, "row", within) == Place("scores", 1)
+    assert walk.step_back(e, "stage", within) == Place("values")
+    assert walk.step_back(e, "row", Place("scores", 2)) == Place("scores", 1)
+    assert walk.step_back(e, "cell", first) == Place("values", 5, 1)
+    assert walk.step_back(e, "row", Place("inputs", 0, 1)) == Place("inputs", 0)
 
 
 @given(steps())
 def test_what_is_known_only_grows(step: tuple[Experiment, str, int]) -> None:
     e, depth, i = step
-    now, then = known(e, walk.place(e, depth, max(i - 1, 0))), known(e, walk.place(e, depth, i))
+    now, then = known(e, walk.place_of_step(e, depth, max(i - 1, 0))), known(e, walk.place_of_step(e, depth, i))
     assert not (now & ~then).any()
     if depth != "term" and i > 0:
         assert then.sum() > now.sum()
@@ -106,34 +106,36 @@ def test_what_is_known_only_grows(step: tuple[Experiment, str, int]) -> None:
 
 def test_the_first_step_computes_the_first_and_the_last_knows_all() -> None:
     e = computed("journey").experiment
-    firsts = [walk.place(e, depth, 0) for depth in DEPTHS]
+    firsts = [walk.place_of_step(e, depth, 0) for depth in DEPTHS]
     assert firsts == [Place("inputs"), Place("inputs", 0), Place("inputs", 0, 0), Place("inputs", 0, 0)]
-    assert [walk.place(e, depth, walk.count(e, depth) - 1) for depth in DEPTHS] == [None] * 4
+    assert [walk.place_of_step(e, depth, walk.count_steps(e, depth) - 1) for depth in DEPTHS] == [None] * 4
 
 
 def test_counts_are_those_of_the_table() -> None:
     e = computed("journey").experiment  # six words, 3 numbers each, queries, keys and values of 2
-    assert walk.count(e, "stage") == 9
-    assert walk.count(e, "row") == 9 * 6
-    assert walk.count(e, "cell") == 6 * (3 + 2 + 2 + 2 + 6 + 6 + 6 + 2 + 2)
+    assert walk.count_steps(e, "stage") == 9
+    assert walk.count_steps(e, "row") == 9 * 6
+    assert walk.count_steps(e, "cell") == 6 * (3 + 2 + 2 + 2 + 6 + 6 + 6 + 2 + 2)
     sums = {"queries": 3, "keys": 3, "values": 3, "scores": 2, "weights": 6, "context": 6}
-    assert {stage.name: walk.terms(e, stage.name) for stage in walk.stages_of(e) if walk.terms(e, stage.name)} == sums
+    assert {
+        stage.name: walk.count_terms(e, stage.name) for stage in walk.stages_of(e) if walk.count_terms(e, stage.name)
+    } == sums
 
 
 @pytest.mark.parametrize("index", [-1, 9])
 def test_a_step_that_is_not_there_is_refused(index: int) -> None:
     with pytest.raises(IndexError, match=f"no step {index} of 9"):
-        walk.place(computed("journey").experiment, "stage", index)
+        walk.place_of_step(computed("journey").experiment, "stage", index)
 
 
 def test_a_layer_of_thousands_of_tokens_is_walked_by_arithmetic() -> None:
     e = Experiment(tokens=tuple(map(str, range(4096))), embeddings=torch.zeros(4096, 2))
-    steps = walk.count(e, "term")
+    steps = walk.count_steps(e, "term")
     assert steps > 4096**2 * 4000
     for i in (0, 123_456_789, steps // 2, steps - 2):
-        at = walk.place(e, "term", i)
-        assert walk.index(e, "term", at) == i
-        assert walk.forward(e, "term", at) == walk.place(e, "term", i + 1)
+        at = walk.place_of_step(e, "term", i)
+        assert walk.step_of_place(e, "term", at) == i
+        assert walk.step_forward(e, "term", at) == walk.place_of_step(e, "term", i + 1)
 
 
 # Places that are no more
@@ -146,20 +148,20 @@ def test_a_place_is_fitted_to_what_there_is(
     e, depth, i = step
     if e.memory_tokens is not None:
         return
-    at = walk.place(e, depth, i)
-    assert walk.fitted(e, at) == at
-    changed = token_edits.resize_tokens(edits.configured(e, causal=causal, scale=scale), tokens)
-    now = walk.fitted(changed, at)
-    assert walk.fitted(changed, now) == now
+    at = walk.place_of_step(e, depth, i)
+    assert walk.fit_place(e, at) == at
+    changed = token_edits.resize_tokens(edits.configure(e, causal=causal, scale=scale), tokens)
+    now = walk.fit_place(changed, at)
+    assert walk.fit_place(changed, now) == now
     assert (now is None) == (at is None)
     if now is not None:
-        assert walk.unknown(changed, now, now.stage) is None or now.row is not None
-        assert 0 <= walk.index(changed, "term", now) < walk.count(changed, "term")
+        assert walk.unknown_cells(changed, now, now.stage) is None or now.row is not None
+        assert 0 <= walk.step_of_place(changed, "term", now) < walk.count_steps(changed, "term")
 
 
 def test_of_a_stage_that_is_gone_the_one_before_it_is_complete() -> None:
-    e = edits.configured(preset("journey"), scale="none")
-    assert walk.fitted(e, Place("scaled", 2, 1)) == Place("scores")
+    e = edits.configure(preset("journey"), scale="none")
+    assert walk.fit_place(e, Place("scaled", 2, 1)) == Place("scores")
 
 
 # Cells that somebody is to find
@@ -168,24 +170,24 @@ def test_of_a_stage_that_is_gone_the_one_before_it_is_complete() -> None:
 def test_what_is_asked_for_is_not_known_and_nor_is_what_comes_after_its_stage() -> None:
     e = computed("multi-head-causal").experiment
     asked = [Cell("weights", 4, 1, 0), Cell("scores", 2, 0, 0), Cell("scores", 2, 3, 0), Cell("scores", 2, 3, 1)]
-    at = walk.asking(asked)
+    at = walk.make_question_place(asked)
     assert at == Place("scores", asked=((2, 0), (2, 3)))
-    assert np.argwhere(walk.unknown(e, at, "scores")).tolist() == [[2, 0], [2, 3]]
-    assert walk.unknown(e, at, "keys") is None
+    assert np.argwhere(walk.unknown_cells(e, at, "scores")).tolist() == [[2, 0], [2, 3]]
+    assert walk.unknown_cells(e, at, "keys") is None
     for name in ("scaled", "weights", "output"):
-        hidden = walk.unknown(e, at, name)
+        hidden = walk.unknown_cells(e, at, name)
         assert hidden is not None
         assert hidden.all()
-    assert walk.asking([]) is None
+    assert walk.make_question_place([]) is None
 
 
 def test_cells_that_are_no_more_are_not_asked_for() -> None:
     e = preset("journey")
     at = Place("weights", asked=((2, 1), (5, 1), (1, 5)))
-    assert walk.fitted(e, at) == at
-    assert walk.fitted(token_edits.resize_tokens(e, 4), at) == Place("weights", asked=((2, 1),))
-    assert walk.fitted(edits.configured(e, scale="none"), Place("scaled", asked=((0, 0),))) == Place("scores")
-    assert walk.forward(e, "stage", at) == Place("context")
+    assert walk.fit_place(e, at) == at
+    assert walk.fit_place(token_edits.resize_tokens(e, 4), at) == Place("weights", asked=((2, 1),))
+    assert walk.fit_place(edits.configure(e, scale="none"), Place("scaled", asked=((0, 0),))) == Place("scores")
+    assert walk.step_forward(e, "stage", at) == Place("context")
 
 
 # One stage, key by key
@@ -202,8 +204,8 @@ def test_frames_announce_a_stage_first_and_end_with_all(name: str, depth: str) -
         assert frames[-1] is None
         assert None not in frames[:-1]
         assert counts == sorted(counts)
-        assert all(walk.unknown(e, at, stage.name) is not None for at in frames[:-1])
-        assert all(walk.fitted(e, at) == at for at in frames)
+        assert all(walk.unknown_cells(e, at, stage.name) is not None for at in frames[:-1])
+        assert all(walk.fit_place(e, at) == at for at in frames)
 
 
 def test_frames_of_each_depth() -> None:
@@ -220,12 +222,12 @@ def test_frames_of_each_depth() -> None:
 
 def test_a_place_is_said_in_words() -> None:
     e = computed("journey").experiment
-    assert walk.said(e, Place("scores")) == ""
-    assert walk.said(e, Place("scores", 1)) == "row 2 of 6"
-    assert walk.said(e, Place("scores", 1, 2)) == "row 2 of 6, column 3 of 6"
-    assert walk.said(e, Place("scores", 1, 2, 0)) == "row 2 of 6, column 3 of 6, term 1 of 2"
-    assert walk.tokens(e, Place("scores", 1, 2)) == "journey → starts"
-    assert walk.tokens(e, Place("queries", 1)) == "journey"
+    assert walk.describe_place(e, Place("scores")) == ""
+    assert walk.describe_place(e, Place("scores", 1)) == "row 2 of 6"
+    assert walk.describe_place(e, Place("scores", 1, 2)) == "row 2 of 6, column 3 of 6"
+    assert walk.describe_place(e, Place("scores", 1, 2, 0)) == "row 2 of 6, column 3 of 6, term 1 of 2"
+    assert walk.place_labels(e, Place("scores", 1, 2)) == "journey → starts"
+    assert walk.place_labels(e, Place("queries", 1)) == "journey"
 
 
 # What a step is computed from
@@ -261,7 +263,7 @@ def test_a_weight_needs_its_row_and_a_context_a_column_of_values() -> None:
 @given(steps())
 def test_what_a_step_is_computed_from_is_there_and_known(step: tuple[Experiment, str, int]) -> None:
     e, depth, i = step
-    at = walk.place(e, depth, i)
+    at = walk.place_of_step(e, depth, i)
     for stage in walk.stages_of(e) if at is not None else ():
         assert at is not None
         for region in regions(e, at, stage):
@@ -270,7 +272,7 @@ def test_what_a_step_is_computed_from_is_there_and_known(step: tuple[Experiment,
             assert (region.row or 0) < rows
             assert (region.column or 0) < columns
             assert (region.head or 0) < e.n_heads
-            assert stage.name == at.stage or walk.unknown(e, at, stage.name) is None
+            assert stage.name == at.stage or walk.unknown_cells(e, at, stage.name) is None
 
 
 # Terms
@@ -284,7 +286,7 @@ def test_terms_are_those_that_explain_writes(name: str) -> None:
         rows, columns = walk.shape(e, stage.name)
         cell = Cell(stage.name, rows - 1, columns // 2, 0 if stage.has_heads else None)  # the last row sees all keys
         sums = [sum(span.text == " + " for span in line) for line in explain(trace, cell, None).lines]
-        terms = walk.terms(e, stage.name)
+        terms = walk.count_terms(e, stage.name)
         own = next((count for count in sums if count), 0)
         if terms:
             assert own + 1 == terms
@@ -295,8 +297,8 @@ def test_terms_are_those_that_explain_writes(name: str) -> None:
 @given(steps())
 def test_a_sum_is_written_as_far_as_it_is_added_up(step: tuple[Experiment, str, int]) -> None:
     e, _, i = step
-    i = i * 7919 % walk.count(e, "term")
-    at = walk.place(e, "term", i)
+    i = i * 7919 % walk.count_steps(e, "term")
+    at = walk.place_of_step(e, "term", i)
     if at is None or at.term is None:
         return
     assert at.row is not None
@@ -304,14 +306,14 @@ def test_a_sum_is_written_as_far_as_it_is_added_up(step: tuple[Experiment, str, 
     trace = next(computed(name) for name in SMALL if computed(name).experiment is e)
     head = 0 if BY_NAME[at.stage].has_heads else None
     cell = Cell(at.stage, at.row, at.column, head)
-    partial, whole = begun(trace, cell, at.term), explain(trace, cell, None)
+    partial, whole = explain_begun(trace, cell, at.term), explain(trace, cell, None)
     assert np.isnan(partial.value)
     if plain(partial.lines[0]) == "masked: adds nothing":
         assert not np.isfinite(trace.array(walk_source(e))[0, at.row, : at.term + 1]).any()
         return
     for written, full in zip(partial.lines, whole.lines, strict=False):
         assert plain(full).startswith(plain(written).removesuffix(" + …"))
-    assert len(partial.lines) < len(whole.lines) or not walk.terms(e, at.stage)
+    assert len(partial.lines) < len(whole.lines) or not walk.count_terms(e, at.stage)
 
 
 def walk_source(e: Experiment) -> str:
@@ -320,13 +322,13 @@ def walk_source(e: Experiment) -> str:
 
 def test_a_score_grows_term_by_term() -> None:
     trace = computed("journey")
-    told = [[plain(line) for line in begun(trace, Cell("scores", 2, 1, 0), term).lines] for term in (0, 1)]
+    told = [[plain(line) for line in explain_begun(trace, Cell("scores", 2, 1, 0), term).lines] for term in (0, 1)]
     assert told == [["q·k = 0.43·0.4433 + …"], ["q·k = 0.43·0.4433 + 1.4343·1.1419"]]
-    strong = [span.text for span in begun(trace, Cell("scores", 2, 1, 0), 1).lines[0] if span.style == "strong"]
+    strong = [span.text for span in explain_begun(trace, Cell("scores", 2, 1, 0), 1).lines[0] if span.style == "strong"]
     assert strong == ["1.4343", "·", "1.1419"]
 
 
 def test_a_masked_key_adds_nothing_to_the_sum() -> None:
     trace = computed("causal-5x8")
-    lines = [[plain(line) for line in begun(trace, Cell("weights", 1, 1, 0), term).lines] for term in range(5)]
+    lines = [[plain(line) for line in explain_begun(trace, Cell("weights", 1, 1, 0), term).lines] for term in range(5)]
     assert lines[0] != lines[1] == lines[2] == lines[3] == lines[4]

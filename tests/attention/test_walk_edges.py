@@ -14,12 +14,12 @@ from attnlab.attention.stages.explain import Cell
 from attnlab.attention.stages.links import Region
 from attnlab.attention.stages.table import BY_NAME
 from attnlab.attention.stages.walk import Place
-from attnlab.attention.stages.walk_sources import begun, regions
+from attnlab.attention.stages.walk_sources import explain_begun, regions
 
 
 def test_a_cell_is_known_when_its_last_term_is_added() -> None:
     e = preset("journey")
-    adding, done = (walk.unknown(e, Place("scores", 2, 1, term), "scores") for term in (0, None))
+    adding, done = (walk.unknown_cells(e, Place("scores", 2, 1, term), "scores") for term in (0, None))
     assert adding is not None
     assert done is not None
     assert (adding[2].tolist(), done[2].tolist()) == ([False, *[True] * 5], [False, False, *[True] * 4])
@@ -27,37 +27,37 @@ def test_a_cell_is_known_when_its_last_term_is_added() -> None:
 
 def test_the_share_of_the_stages_that_are_done() -> None:
     e = preset("journey")  # inputs, queries, keys and values come before the 6 × 6 scores
-    assert walk.stages_done(e, Place("inputs")) == 1
-    assert walk.stages_done(e, Place("scores", -1)) == 4
-    assert walk.stages_done(e, Place("scores", 2)) == 4.5
-    assert walk.stages_done(e, Place("scores", 2, 2)) == pytest.approx(4 + 15 / 36)
-    assert walk.stages_done(e, Place("scores", 2, 2, 0)) == pytest.approx(4 + 14 / 36)
+    assert walk.count_stages_done(e, Place("inputs")) == 1
+    assert walk.count_stages_done(e, Place("scores", -1)) == 4
+    assert walk.count_stages_done(e, Place("scores", 2)) == 4.5
+    assert walk.count_stages_done(e, Place("scores", 2, 2)) == pytest.approx(4 + 15 / 36)
+    assert walk.count_stages_done(e, Place("scores", 2, 2, 0)) == pytest.approx(4 + 14 / 36)
 
 
 def test_a_place_just_outside_is_fitted() -> None:
     four = token_edits.resize_tokens(preset("journey"), 4)
-    assert walk.fitted(four, Place("weights", 3, 3)) == Place("weights", 3, 3)
-    assert walk.fitted(four, Place("weights", 3, 4)) == Place("weights", 3)
-    assert walk.fitted(four, Place("weights", 4, 3)) == Place("weights")
-    assert walk.fitted(four, Place("scores", 1, 1, 1)) == Place("scores", 1, 1, 1)  # queries and keys of 2
-    assert walk.fitted(four, Place("scores", 1, 1, 2)) == Place("scores", 1, 1)
+    assert walk.fit_place(four, Place("weights", 3, 3)) == Place("weights", 3, 3)
+    assert walk.fit_place(four, Place("weights", 3, 4)) == Place("weights", 3)
+    assert walk.fit_place(four, Place("weights", 4, 3)) == Place("weights")
+    assert walk.fit_place(four, Place("scores", 1, 1, 1)) == Place("scores", 1, 1, 1)  # queries and keys of 2
+    assert walk.fit_place(four, Place("scores", 1, 1, 2)) == Place("scores", 1, 1)
 
 
 def test_asked_cells_stay_by_rows_and_columns() -> None:
     e = preset("journey")  # 6 queries of 2 columns
-    assert walk.fitted(e, Place("queries", asked=((5, 1), (1, 5)))) == Place("queries", asked=((5, 1),))
+    assert walk.fit_place(e, Place("queries", asked=((5, 1), (1, 5)))) == Place("queries", asked=((5, 1),))
 
 
 def test_how_many_terms_a_cell_has_follows_the_configuration() -> None:
     e = preset("journey")
     for score, terms in (("dot", 2), ("general", 2), ("cosine", 2), ("additive", 0)):
-        assert walk.terms(edits.configured(e, score=score), "scores") == terms
+        assert walk.count_terms(edits.configure(e, score=score), "scores") == terms
     for normalizer, terms in (("softmax", 6), ("softmax-unshifted", 6), ("sum", 6), ("sparsemax", 0)):
-        assert walk.terms(edits.configured(e, normalizer=normalizer), "weights") == terms
+        assert walk.count_terms(edits.configure(e, normalizer=normalizer), "weights") == terms
     weights = attnlab.Weights(W_q=torch.eye(5, 6), W_k=torch.eye(5, 6), W_v=torch.eye(5, 4), W_o=torch.eye(4, 3))
     wide = Experiment(("a", "b"), torch.ones(2, 5), weights, attnlab.AttentionConfig(n_heads=2))
     stages = ("queries", "scores", "context", "output")
-    assert [walk.terms(wide, stage) for stage in stages] == [5, 3, 2, 4]  # d_model, d_k, keys, h · d_v
+    assert [walk.count_terms(wide, stage) for stage in stages] == [5, 3, 2, 4]  # d_model, d_k, keys, h · d_v
 
 
 def source_of(e: Experiment, at: Place, stage: str) -> tuple[int | None, int | None, int | None]:
@@ -74,7 +74,7 @@ def test_a_merged_number_and_a_term_of_the_output_come_from_a_column_of_a_head()
 
 
 def test_a_term_of_a_score_that_mixes_the_columns_of_the_query_comes_from_all_of_it() -> None:
-    e = edits.configured(preset("journey"), score="general")
+    e = edits.configure(preset("journey"), score="general")
     assert source_of(e, Place("scores", 2, 1, 0), "queries") == (2, None, None)
     assert source_of(e, Place("scores", 2, 1, 0), "keys") == (1, 0, None)
 
@@ -86,6 +86,6 @@ def test_the_term_of_the_sink_comes_from_no_key() -> None:
     assert source_of(e, Place("weights", 2, 1, e.T_k - 1), before) == (2, e.T_k - 1, None)
     assert source_of(e, Place("weights", 2, 1, e.T_k), before) == (2, None, None)
     for term, exponentials in ((e.T_k - 1, 6), (e.T_k, 7)):  # of six keys, and of the sink
-        told = plain(begun(trace, Cell("weights", 2, 1, 0), term).lines[1])
+        told = plain(explain_begun(trace, Cell("weights", 2, 1, 0), term).lines[1])
         assert told.partition(" ÷ ")[2].count("e^{") == exponentials
         assert told.endswith(" + …") == (term < e.T_k)

@@ -11,8 +11,8 @@ from attnlab.attention.examples.presets import preset
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
 from attnlab.base.errors import DeviceError
 from attnlab.compute import cost
-from attnlab.compute.cost import SIZES, against_loops, measure, measure_at
-from attnlab.compute.engine import compute, needed
+from attnlab.compute.cost import SIZES, compare_with_loops, measure, measure_at
+from attnlab.compute.engine import compute, estimate_bytes
 
 JOURNEY_NUMBERS = 6 * 3 + 3 * 6 * 2 + 3 * 6 * 6 + 6 * 2  # X; Q, K, V; scores, scaled, weights; Z, which is the output
 
@@ -64,7 +64,7 @@ def test_loops_and_matrix_product_agree(T: int, heads: int, d_k: int, seed: int)
     width = heads * d_k
     x, *w = (torch.randn(*size, generator=g, dtype=torch.float64) for size in ((T, width), *[(width, width)] * 3))
     e = Experiment([f"t{i}" for i in range(T)], x, Weights(*w), AttentionConfig(n_heads=heads))
-    found = against_loops(compute(e, dtype="float64"))
+    found = compare_with_loops(compute(e, dtype="float64"))
     assert found.difference < 1e-10
     assert (found.heads, found.T_q, found.T_k, found.cut) == (heads, T, T, False)
 
@@ -73,14 +73,14 @@ def test_both_compute_the_context_of_the_experiment() -> None:
     trace = compute(preset("journey"), dtype="float64")
     q, k, v = (trace[name] for name in ("queries", "keys", "values"))
     expected = trace["context"]
-    looped = [cost._looped(q[0].tolist(), k[0].tolist(), v[0].tolist(), math.sqrt(2))]
+    looped = [cost._run_loops(q[0].tolist(), k[0].tolist(), v[0].tolist(), math.sqrt(2))]
     torch.testing.assert_close(torch.tensor(looped, dtype=torch.float64), expected, rtol=1e-12, atol=1e-12)
-    torch.testing.assert_close(cost._multiplied(q, k, v, math.sqrt(2)), expected, rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(cost._run_products(q, k, v, math.sqrt(2)), expected, rtol=1e-12, atol=1e-12)
 
 
 def test_in_few_bits_the_difference_is_that_of_the_dtype() -> None:
-    single = against_loops(compute(drawn(8, 4), dtype="float32")).difference
-    half = against_loops(compute(drawn(8, 4), dtype="bfloat16")).difference
+    single = compare_with_loops(compute(drawn(8, 4), dtype="float32")).difference
+    half = compare_with_loops(compute(drawn(8, 4), dtype="bfloat16")).difference
     assert 0 < single < 1e-5 < 1e-3 < half < 0.5
 
 
@@ -97,7 +97,7 @@ def test_what_takes_loops_too_long_is_cut(
     T: int, heads: int, products: int, expected: tuple[int, int, int, bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cost, "MOST_PRODUCTS", products)
-    found = against_loops(compute(drawn(T, 8, n_heads=heads)))
+    found = compare_with_loops(compute(drawn(T, 8, n_heads=heads)))
     assert (found.heads, found.T_q, found.T_k, found.cut) == expected
     assert found.difference < 1e-5
 
@@ -109,5 +109,9 @@ def test_how_many_times_faster_is_a_ratio() -> None:
 
 def test_half_precision_needs_half_the_memory() -> None:
     e = preset("multi-head-8")
-    single = needed(e, "float32")
-    assert (needed(e, "float64"), needed(e, "float16"), needed(e, "bfloat16")) == (2 * single, single / 2, single / 2)
+    single = estimate_bytes(e, "float32")
+    assert (estimate_bytes(e, "float64"), estimate_bytes(e, "float16"), estimate_bytes(e, "bfloat16")) == (
+        2 * single,
+        single / 2,
+        single / 2,
+    )

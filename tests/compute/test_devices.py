@@ -7,12 +7,12 @@ import pytest
 import torch
 
 import attnlab
-from attnlab.attention.edits import configured
+from attnlab.attention.edits import configure
 from attnlab.attention.registries.normalizers import NORMALIZERS
 from attnlab.attention.registries.positions import POSITIONS
 from attnlab.attention.registries.scores import SCORES
 from attnlab.attention.stages.explain import Cell, explain
-from attnlab.compute.engine import needed
+from attnlab.compute.engine import estimate_bytes
 
 ACCELERATORS = [
     pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device here")),
@@ -43,8 +43,8 @@ def test_hidden_units_of_a_score_function_count_as_memory() -> None:
         weights=dataclasses.replace(e.weights, extra=tables),
         config=attnlab.AttentionConfig(n_heads=4, score="additive"),
     )
-    assert needed(wide) - needed(e) > 4 * 4 * (9 + 9) * 50_000 - 4 * 4 * 9 * 9 * 2
-    assert needed(configured(e, score="additive")) >= needed(e)
+    assert estimate_bytes(wide) - estimate_bytes(e) > 4 * 4 * (9 + 9) * 50_000 - 4 * 4 * 9 * 9 * 2
+    assert estimate_bytes(configure(e, score="additive")) >= estimate_bytes(e)
 
 
 EVERY_KIND = [
@@ -62,7 +62,7 @@ EVERY_KIND = [
 @pytest.mark.parametrize("device", ACCELERATORS)
 @pytest.mark.parametrize("config", EVERY_KIND, ids=str)
 def test_an_accelerator_agrees_on_every_entry(device: str, config: dict[str, Any]) -> None:
-    e = configured(layer(), **config)
+    e = configure(layer(), **config)
     exact, trace = attnlab.compute(e, dtype="float64"), attnlab.compute(e, device=device)
     for name in trace.all_stages:
         torch.testing.assert_close(trace[name].cpu().double(), exact[name], atol=2e-3, rtol=2e-3)

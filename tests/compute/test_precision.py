@@ -8,11 +8,11 @@ import torch
 
 import attnlab
 from attnlab.base.errors import DeviceError
-from attnlab.compute.precision import FORMATS, Difference, precision, scientific, summary
+from attnlab.compute.precision import FORMATS, Difference, compare_formats, format_difference, summarize
 
 
 def one(e: attnlab.Experiment, stage: str, name: str) -> Difference:
-    (found,) = (d for d in precision(e) if (d.stage, d.format) == (stage, name))
+    (found,) = (d for d in compare_formats(e) if (d.stage, d.format) == (stage, name))
     return found
 
 
@@ -45,7 +45,7 @@ def test_a_target_that_a_format_cannot_tell_apart_by_its_size_moves() -> None:
     turned = attnlab.Experiment(("a",), one_query, config=config, memory_tokens=("k", "l"), memory_embeddings=keys)
     found = one(turned, "weights", "bfloat16")
     assert (found.moved, found.rows) == (1, 1)
-    assert summary((found,)) == "bfloat16 changes the strongest target of 1 of 1 row."
+    assert summarize((found,)) == "bfloat16 changes the strongest target of 1 of 1 row."
 
 
 def test_overflow_is_counted_and_said() -> None:
@@ -53,7 +53,7 @@ def test_overflow_is_counted_and_said() -> None:
     large = attnlab.Experiment(e.tokens, np.asarray(e.embeddings) * 100, e.weights, e.config)
     rough = attnlab.compute(large, dtype="float16")["scores"]
     assert one(large, "scores", "float16").non_finite == int((~rough.isfinite()).sum()) > 0
-    assert "overflows in scores" in summary(precision(large))
+    assert "overflows in scores" in summarize(compare_formats(large))
 
 
 def test_the_sentence_names_what_changes() -> None:
@@ -61,17 +61,17 @@ def test_the_sentence_names_what_changes() -> None:
         Difference("weights", "Weights", "bfloat16", 0.1, 0.1, 2, 48, 0),
         Difference("scores", "Scores", "float16", math.nan, math.nan, None, 48, 3),
     )
-    assert summary(rows) == ("bfloat16 changes the strongest target of 2 of 48 rows; float16 overflows in scores.")
-    assert summary(rows[:0]) == ""
+    assert summarize(rows) == ("bfloat16 changes the strongest target of 2 of 48 rows; float16 overflows in scores.")
+    assert summarize(rows[:0]) == ""
 
 
 def test_an_unknown_format_is_refused() -> None:
     with pytest.raises(DeviceError, match="float8"):
-        precision(attnlab.preset("journey"), ("float8",))
+        compare_formats(attnlab.preset("journey"), ("float8",))
 
 
 @pytest.mark.parametrize(
     ("value", "text"), [(0.0, "0"), (0.00031, "3.1e−4"), (12.0, "1.2e1"), (math.nan, "–"), (math.inf, "∞")]
 )
 def test_differences_are_written_in_scientific_notation(value: float, text: str) -> None:
-    assert scientific(value) == text
+    assert format_difference(value) == text

@@ -15,7 +15,7 @@ import torch
 
 import attnlab
 from attnlab.attention.arrays import own
-from attnlab.attention.edits import configured
+from attnlab.attention.edits import configure
 from attnlab.base.errors import ExperimentError
 from attnlab.cli.main import main
 from attnlab.compute.service import Request, answer
@@ -93,7 +93,7 @@ def kinds(e: attnlab.Experiment) -> dict[str, attnlab.Experiment]:
     found = {}
     for name, changes in entries():
         try:
-            found[name] = configured(e, **changes)
+            found[name] = configure(e, **changes)
         except ExperimentError:
             continue
     return found
@@ -122,7 +122,7 @@ def test_every_registry_is_among_the_kinds() -> None:
 @pytest.mark.parametrize("offset", OFFSETS)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_where_arrays_lie_in_memory_changes_no_bit(offset: int, kind: str, dtype: str) -> None:
-    for e in (SMALL, LARGE, configured(LARGE, score="additive"), configured(SMALL, score="general")):
+    for e in (SMALL, LARGE, configure(LARGE, score="additive"), configure(SMALL, score="general")):
         assert digest(attnlab.compute(moved(e, offset, kind), dtype=dtype)) == digest(attnlab.compute(e, dtype=dtype))
 
 

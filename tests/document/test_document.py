@@ -17,7 +17,7 @@ from attnlab.attention.stages.table import STAGES
 from attnlab.attention.stages.walk import Place
 from attnlab.base.errors import ExperimentError
 from attnlab.compute.engine import compute
-from attnlab.document.document import Document, View, fitted
+from attnlab.document.document import Document, View, fit_view
 from attnlab.document.scene import Scene
 
 
@@ -44,7 +44,7 @@ def refuse(e: Experiment) -> Experiment:
 
 def test_an_edit_is_announced_once_and_recorded(document: Document) -> None:
     listener = Listener(document)
-    assert document.edit("Causal on", lambda e: edits.configured(e, causal=True))
+    assert document.edit("Causal on", lambda e: edits.configure(e, causal=True))
     assert listener.said == ["scene", "history"]
     assert listener.messages == [""]
     assert document.experiment.config.causal
@@ -79,7 +79,7 @@ def test_a_fault_that_is_nobodys_mistake_is_not_swallowed(document: Document) ->
 
 def test_undo_and_redo_bring_the_very_same_scenes(document: Document) -> None:
     first = document.scene
-    document.edit("Causal on", lambda e: edits.configured(e, causal=True))
+    document.edit("Causal on", lambda e: edits.configure(e, causal=True))
     second = document.scene
     document.undo()
     assert document.scene is first
@@ -91,7 +91,7 @@ def test_undo_and_redo_bring_the_very_same_scenes(document: Document) -> None:
 
 
 def test_undo_announces_only_what_changes(document: Document) -> None:
-    document.edit("Causal on", lambda e: edits.configured(e, causal=True))
+    document.edit("Causal on", lambda e: edits.configure(e, causal=True))
     listener = Listener(document)
     document.redo()
     assert listener.said == []
@@ -101,7 +101,7 @@ def test_undo_announces_only_what_changes(document: Document) -> None:
 
 def test_device_and_dtype_are_undone_too(document: Document) -> None:
     document.edit_scene("float64", lambda scene: replace(scene, dtype="float64"))
-    document.edit("Causal on", lambda e: edits.configured(e, causal=True))
+    document.edit("Causal on", lambda e: edits.configure(e, causal=True))
     assert document.scene.dtype == "float64"
     document.jump(0)
     assert (document.scene.dtype, document.scene.device) == ("float32", "cpu")
@@ -113,7 +113,7 @@ def test_device_and_dtype_are_undone_too(document: Document) -> None:
 def test_modified_means_different_from_what_was_saved(document: Document, tmp_path: Path) -> None:
     path = tmp_path / "a.attnlab"
     assert (document.path, document.modified) == (None, False)
-    document.edit("Causal on", lambda e: edits.configured(e, causal=True))
+    document.edit("Causal on", lambda e: edits.configure(e, causal=True))
     assert document.modified
     document.mark_saved(path)
     assert (document.path, document.modified) == (path, False)
@@ -128,7 +128,7 @@ def test_each_thing_that_was_opened_keeps_its_own_file(document: Document, tmp_p
     document.mark_saved(a)
     document.open("Open b", Scene(preset("the-cat-sat")), b)
     assert (document.path, document.modified) == (b, False)
-    document.edit("Causal on", lambda e: edits.configured(e, causal=True))
+    document.edit("Causal on", lambda e: edits.configure(e, causal=True))
     assert (document.path, document.modified) == (b, True)
     document.jump(0)
     assert (document.path, document.modified) == (a, False)
@@ -183,12 +183,12 @@ def test_a_cell_that_is_not_there_cannot_be_selected(document: Document, cell: C
 
 
 def test_what_is_shown_is_fitted_to_what_there_is(document: Document) -> None:
-    document.edit("Heads 2", lambda e: edits.configured(e, n_heads=2))
+    document.edit("Heads 2", lambda e: edits.configure(e, n_heads=2))
     document.show(head=1, alone="scaled", step=99)
     assert (document.view.head, document.view.alone, document.view.step) == (1, "scaled", 9)
     document.undo()
     assert document.view.head == 0
-    document.edit("Scale none", lambda e: edits.configured(e, scale="none"))
+    document.edit("Scale none", lambda e: edits.configure(e, scale="none"))
     assert (document.view.alone, document.view.step) == (None, 8)
     document.show(step=-5)
     assert document.view.step == 1
@@ -210,12 +210,12 @@ def test_a_walk_says_how_many_stages_are_begun(document: Document) -> None:
 
 def test_a_walk_stays_where_it_is_when_stages_come_and_go(document: Document) -> None:
     document.show(at=Place("weights", 5, 5))
-    document.edit("Causal on", lambda e: edits.configured(e, causal=True))
+    document.edit("Causal on", lambda e: edits.configure(e, causal=True))
     assert (document.view.at, document.view.step) == (Place("weights", 5, 5), 8)
     document.edit("Three tokens", lambda e: token_edits.resize_tokens(e, 3))
     assert document.view.at == Place("weights")
     document.show(at=Place("masked", 1))
-    document.edit("Causal off", lambda e: edits.configured(e, causal=False))
+    document.edit("Causal off", lambda e: edits.configure(e, causal=False))
     assert (document.view.at, document.view.step) == (Place("scaled"), 6)
 
 
@@ -258,9 +258,9 @@ VIEWS = st.builds(
 def test_a_fitted_view_can_always_be_shown(view: View, config: AttentionConfig, tokens: int) -> None:
     e = token_edits.resize_tokens(edits.resize(preset("the-cat-sat"), d_k=4, d_v=4), tokens)
     e = replace(e, config=config)
-    shown = fitted(view, e)
+    shown = fit_view(view, e)
     trace = compute(e)
-    assert fitted(shown, e) == shown
+    assert fit_view(shown, e) == shown
     assert shown.head in ("mean", "all") or 0 <= int(shown.head) < e.n_heads
     assert shown.alone is None or shown.alone in trace
     assert shown.step is None or 1 <= shown.step <= len(trace.all_stages)
@@ -274,9 +274,9 @@ def test_a_fitted_view_can_always_be_shown(view: View, config: AttentionConfig, 
 
 
 def test_what_was_written_while_edits_went_on_is_the_state_that_lies_in_the_file(document: Document) -> None:
-    document.edit("one", lambda e: edits.configured(e, causal=True))
+    document.edit("one", lambda e: edits.configure(e, causal=True))
     written = document.history.current
-    document.edit("two", lambda e: edits.configured(e, scale="none"))
+    document.edit("two", lambda e: edits.configure(e, scale="none"))
     document.mark_saved(Path("a.attnlab"), written)  # the file was written meanwhile
     assert document.modified
     document.undo()

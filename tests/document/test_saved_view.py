@@ -12,8 +12,8 @@ import attnlab
 from attnlab.attention.stages import walk
 from attnlab.attention.stages.explanation import Cell
 from attnlab.attention.stages.walk import Place
-from attnlab.document.document import View, fitted
-from attnlab.document.saved_view import LOOKS, LessonPlace, SavedView, from_plain, sentence, to_plain
+from attnlab.document.document import View, fit_view
+from attnlab.document.saved_view import LOOKS, LessonPlace, SavedView, describe_dropped, from_plain, to_plain
 
 E = attnlab.preset("multi-head-causal")
 STAGES = [stage.name for stage in walk.stages_of(E)]
@@ -22,7 +22,7 @@ STAGES = [stage.name for stage in walk.stages_of(E)]
 @st.composite
 def places(draw: st.DrawFn) -> Place | None:
     depth = draw(st.sampled_from(walk.DEPTHS))
-    return walk.place(E, depth, draw(st.integers(0, walk.count(E, depth) - 1)))
+    return walk.place_of_step(E, depth, draw(st.integers(0, walk.count_steps(E, depth) - 1)))
 
 
 @st.composite
@@ -45,7 +45,7 @@ views = st.builds(
     strips=st.booleans(),
     depth=st.sampled_from(walk.DEPTHS),
     at=places(),
-).map(lambda view: fitted(view, E))
+).map(lambda view: fit_view(view, E))
 saved_views = st.builds(
     SavedView,
     view=views,
@@ -65,7 +65,7 @@ def test_every_frame_of_a_lesson_is_a_place_that_comes_back() -> None:
     for stage in STAGES:
         for depth in walk.DEPTHS:
             for at in walk.frames(E, stage, depth, (1, 1)):
-                saved = SavedView(fitted(View(at=at), E))
+                saved = SavedView(fit_view(View(at=at), E))
                 assert from_plain(to_plain(saved), E) == (saved, ())
 
 
@@ -87,12 +87,12 @@ KEYS = sorted(to_plain(SavedView(View())))
 @given(st.dictionaries(st.sampled_from(KEYS) | st.text(max_size=9), anything) | anything)
 def test_whatever_a_file_says_becomes_a_view_of_what_is_open(plain: Any) -> None:
     saved, dropped = from_plain(plain, E)
-    assert fitted(saved.view, E) == saved.view
+    assert fit_view(saved.view, E) == saved.view
     if saved.view.at is not None:
-        assert walk.unknown(E, saved.view.at, saved.view.at.stage) is None or saved.view.step is not None
-        walk.forward(E, saved.view.depth, saved.view.at)
+        assert walk.unknown_cells(E, saved.view.at, saved.view.at.stage) is None or saved.view.step is not None
+        walk.step_forward(E, saved.view.depth, saved.view.at)
     assert from_plain(to_plain(saved), E) == (saved, ())
-    assert sentence(dropped) == "" or sentence(dropped).endswith("; everything else is restored.")
+    assert describe_dropped(dropped) == "" or describe_dropped(dropped).endswith("; everything else is restored.")
 
 
 @pytest.mark.parametrize(
@@ -121,20 +121,20 @@ def test_whatever_a_file_says_becomes_a_view_of_what_is_open(plain: Any) -> None
     ],
 )
 def test_what_does_not_fit_is_dropped_alone_and_named(key: str, value: object, called: str) -> None:
-    whole = SavedView(fitted(View(head=1, strips=True), E), lens="cost")
+    whole = SavedView(fit_view(View(head=1, strips=True), E), lens="cost")
     saved, dropped = from_plain({**to_plain(whole), key: value}, E)
     assert dropped == (called,)
     assert saved.view.strips
-    assert saved.view.head == (fitted(View(), E, first=True).head if key == "head" else 1)
+    assert saved.view.head == (fit_view(View(), E, first=True).head if key == "head" else 1)
     assert saved.lens == ("canvas" if key == "lens" else "cost")
-    assert sentence(dropped) == f"The file has no valid value for {called}; everything else is restored."
+    assert describe_dropped(dropped) == f"The file has no valid value for {called}; everything else is restored."
 
 
 def test_a_view_that_says_nothing_is_as_one_of_something_new() -> None:
-    assert from_plain({}, E) == (SavedView(fitted(View(), E, first=True)), ())
+    assert from_plain({}, E) == (SavedView(fit_view(View(), E, first=True)), ())
     assert from_plain([], E)[1] == ("the view",)
 
 
 def test_a_cell_that_is_gone_is_not_held() -> None:
     plain = {**to_plain(SavedView(View(pinned=True))), "held": True}
-    assert from_plain(plain, E)[0].view == replace(fitted(View(), E, first=True), head=0)
+    assert from_plain(plain, E)[0].view == replace(fit_view(View(), E, first=True), head=0)

@@ -17,7 +17,7 @@ from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 
 import attnlab
-from attnlab.attention.examples.presets import drawn
+from attnlab.attention.examples.presets import draw_experiment
 from attnlab.attention.experiment import AttentionConfig, Experiment
 from attnlab.attention.stages.trace import Trace
 from attnlab.base.errors import AttnlabError, FileError
@@ -159,7 +159,7 @@ def test_maps_of_an_svg_have_no_seams(source: str, zoom: float) -> None:
 
 
 def test_between_maps_vectors_are_transparent_white_as_renderers_mix_edges_with_it() -> None:
-    trace = attnlab.compute(drawn(tuple(map(str, range(24))), 12, AttentionConfig(n_heads=12)))
+    trace = attnlab.compute(draw_experiment(tuple(map(str, range(24))), 12, AttentionConfig(n_heads=12)))
     data = figure_bytes(trace, FigureSpec(width_mm=85), ".svg")
     found = re.findall(rb'<image [^>]*xlink:href="data:image/png;base64,([^"]*)"', data)
     assert len(found) > 1
@@ -182,7 +182,7 @@ def test_a_scale_that_is_wide_enough_says_what_its_quarters_stand_for() -> None:
 
 
 def test_heads_that_stand_too_close_are_not_all_numbered() -> None:
-    trace = attnlab.compute(drawn(("a", "b"), 120, AttentionConfig(n_heads=120)))
+    trace = attnlab.compute(draw_experiment(("a", "b"), 120, AttentionConfig(n_heads=120)))
     data = figure_bytes(trace, FigureSpec(width_mm=60, columns=60, labels=False, colour_bar=False, title=""), ".svg")
     numbers = [int(text) for text in texts(data) if text.isdecimal()]
     assert 8 < len(numbers) < 60
@@ -203,7 +203,7 @@ def test_what_a_pdf_says_can_be_searched_and_copied(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ending", [".svg", ".pdf"])
 def test_a_map_of_many_cells_is_a_picture_without_loss_of_every_cell(ending: str) -> None:
-    trace = attnlab.compute(drawn(tuple(map(str, range(512))), 4, AttentionConfig(causal=True)))
+    trace = attnlab.compute(draw_experiment(tuple(map(str, range(512))), 4, AttentionConfig(causal=True)))
     data = figure_bytes(trace, FigureSpec(width_mm=85), ending)
     assert b"DCTDecode" not in data
     if ending == ".svg":
@@ -225,7 +225,7 @@ def test_every_stage_can_be_drawn(stage: str, head: int | str) -> None:
 
 
 def test_tokens_that_xml_cannot_hold_are_drawn_and_the_file_can_be_read() -> None:
-    trace = attnlab.compute(drawn(("a\x01b", "<i>&", "\ud800x", "\uffff", "]]>"), 2, AttentionConfig()))
+    trace = attnlab.compute(draw_experiment(("a\x01b", "<i>&", "\ud800x", "\uffff", "]]>"), 2, AttentionConfig()))
     found = texts(figure_bytes(trace, FigureSpec(title="a\x00 & <b>"), ".svg"))
     assert "<i>&" in found
     assert "]]>" in found
@@ -272,11 +272,13 @@ def test_a_long_title_stands_whole_on_several_lines() -> None:
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: drawn(("x",), 1, AttentionConfig()),
-        lambda: drawn(("",) * 3, 2, AttentionConfig()),
-        lambda: drawn(("Wort" * 100, "北京", "🦊", "שלום", "a\nb"), 4, AttentionConfig(n_heads=2, causal=True)),
-        lambda: drawn(tuple(map(str, range(300))), 4, AttentionConfig(causal=True)),
-        lambda: drawn(("a", "b"), 64, AttentionConfig(n_heads=64)),
+        lambda: draw_experiment(("x",), 1, AttentionConfig()),
+        lambda: draw_experiment(("",) * 3, 2, AttentionConfig()),
+        lambda: draw_experiment(
+            ("Wort" * 100, "北京", "🦊", "שלום", "a\nb"), 4, AttentionConfig(n_heads=2, causal=True)
+        ),
+        lambda: draw_experiment(tuple(map(str, range(300))), 4, AttentionConfig(causal=True)),
+        lambda: draw_experiment(("a", "b"), 64, AttentionConfig(n_heads=64)),
         lambda: Experiment(
             ("q",), [[1.0, 2.0]], memory_tokens=tuple("abcdefgh" * 40), memory_embeddings=np.ones((320, 2))
         ),

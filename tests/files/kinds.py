@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import attnlab
-from attnlab.attention.edits import configured
+from attnlab.attention.edits import configure
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.registries import registry
 from attnlab.attention.registries.features import FEATURES
@@ -46,7 +46,7 @@ def made(changes: dict[str, Any], bases: tuple[str, ...] = BASES) -> Experiment:
     """
     for base in bases:
         try:
-            return configured(attnlab.preset(base), **changes)
+            return configure(attnlab.preset(base), **changes)
         except ExperimentError:
             continue
     raise LookupError(f"no preset goes with {changes}")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import attnlab
-from attnlab.attention.edits import configured, tables
+from attnlab.attention.edits import configure, tables
 from attnlab.attention.experiment import AttentionConfig, Experiment
 from attnlab.base.errors import AttnlabError
 from attnlab.files.export.matrix_text import FORMATS, as_csv_text, as_latex, as_markdown, as_numpy, given_table
@@ -98,7 +98,7 @@ def test_any_numbers_are_read_back(values: np.ndarray, digits: int | None, kind:
 
 
 def test_a_masked_score_is_what_it_is() -> None:
-    e = configured(attnlab.preset("journey"), causal=True)
+    e = configure(attnlab.preset("journey"), causal=True)
     trace = attnlab.compute(e)
     masked = table(trace, "masked", "mean")
     assert as_latex(masked, 2).splitlines()[1] == r"0.65 & " + r"-\infty & " * 4 + r"-\infty \\"
@@ -106,7 +106,7 @@ def test_a_masked_score_is_what_it_is() -> None:
     assert as_markdown(masked, 2).splitlines()[2] == "| Your | 0.65 |" + " -∞ |" * 5
     assert as_csv_text(masked, 2).splitlines()[1] == "Your,0.65,,,,,"
     assert as_csv_text(table(trace, "weights", 0), 2).splitlines()[1] == "Your,1.00,0.00,0.00,0.00,0.00,0.00"
-    filled = table(attnlab.compute(configured(e, fill="-1e9")), "masked", 0)
+    filled = table(attnlab.compute(configure(e, fill="-1e9")), "masked", 0)
     assert as_latex(filled, 1).splitlines()[1].endswith(r"& -1.0 \times 10^{9} \\")
 
 
@@ -153,7 +153,7 @@ def test_zero_has_no_sign_and_heads_are_told_apart() -> None:
 
 @pytest.mark.parametrize("name", ["journey", "causal-5x8"])
 def test_given_tables_are_written_and_pasted_back(name: str) -> None:
-    e = configured(attnlab.preset(name), score="general")
+    e = configure(attnlab.preset(name), score="general")
     for each in tables(e):
         t = given_table(e, each)
         pasted = read_text(as_numpy(t))["pasted"].tensor().numpy().astype(np.float32)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 import attnlab
-from attnlab.attention.edits import configured, with_setting
+from attnlab.attention.edits import configure, with_setting
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
 from attnlab.attention.registries import registry
 from attnlab.base.errors import ExperimentError
@@ -130,7 +130,7 @@ def test_a_module_that_cannot_be_taken_is_refused_in_a_sentence(module: nn.Modul
 )
 def test_what_the_module_does_not_compute_is_refused(changes: dict[str, object], sentence: str) -> None:
     with pytest.raises(ExperimentError, match=f"^torch.nn.MultiheadAttention does not support this layer: {sentence}"):
-        to_multihead(configured(attnlab.preset("multi-head-8"), **changes))
+        to_multihead(configure(attnlab.preset("multi-head-8"), **changes))
 
 
 def test_every_preset_is_held_or_refused() -> None:
@@ -154,7 +154,7 @@ def test_every_entry_but_the_first_of_a_switch_is_refused() -> None:
         plain, *others = choice.entries
         for name in others:
             try:
-                other = configured(e, **{choice.field: name})
+                other = configure(e, **{choice.field: name})
             except ExperimentError:
                 continue  # an entry that does not go with this layer
             with pytest.raises(ExperimentError, match=rf"{choice.field} is '{name}'; it needs '{plain}'"):

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import attnlab
-from attnlab.attention.edits import configured, resize
+from attnlab.attention.edits import configure, resize
 from attnlab.attention.edits.batches import select
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
 from attnlab.files.export.script import script
@@ -34,7 +34,7 @@ def run(code: str, capsys: pytest.CaptureFixture[str]) -> tuple[dict[str, torch.
 def everything() -> Experiment:
     """Tables, positions that need the standard library, a sink, a cap, masks, dropout and a head off at once."""
     options = {"t5_buckets": 4, "t5_distance": 8, "sink": True, "soft_cap": 3.0, "temperature": 0.5, "dropout": 0.2}
-    return configured(
+    return configure(
         attnlab.preset("multi-head-8"),
         score="additive",
         normalizer="entmax15",
@@ -138,7 +138,7 @@ def test_of_a_batch_the_script_computes_every_sequence(
 
 def test_a_large_batch_with_tables_and_a_mask_of_its_own_is_packed(capsys: pytest.CaptureFixture[str]) -> None:
     mask = torch.ones(6, 6, dtype=torch.bool).tril(1)
-    e = configured(attnlab.preset("padding-batch"), score="additive", positions="t5", mask=mask, normalizer="entmax15")
+    e = configure(attnlab.preset("padding-batch"), score="additive", positions="t5", mask=mask, normalizer="entmax15")
     e = resize(e, d_model=400, d_k=8, d_v=8)
     code = script(e, "x")
     assert "unpacked" in code.split("def sequence_1")[1]

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import attnlab
-from attnlab.attention.edits import configured
+from attnlab.attention.edits import configure
 from attnlab.attention.edits.layer_edits import fitting_heads
 from attnlab.attention.validation import MOST_HEADS
 from attnlab.base.counted import divisors
@@ -26,9 +26,9 @@ HOSTILE: tuple[Any, ...] = (
 
 
 def everything() -> attnlab.Experiment:
-    e = configured(attnlab.preset("padding-batch"), n_heads=2, causal=True, score="additive")
+    e = configure(attnlab.preset("padding-batch"), n_heads=2, causal=True, score="additive")
     options = {"dropout": 0.5, "dropout_seed": 7, "temperature": 2.0, "soft_cap": 3.0}
-    return configured(e, scale=2.0, n_kv_heads=None, masks={"window": 2, "block": 3}, ablated=(1,), options=options)
+    return configure(e, scale=2.0, n_kv_heads=None, masks={"window": 2, "block": 3}, ablated=(1,), options=options)
 
 
 def numbers(plain: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

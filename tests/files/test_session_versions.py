@@ -18,7 +18,7 @@ from attnlab.base.errors import FileError
 from attnlab.files.sessions.session_archive import MANIFEST, SUMS, TENSORS
 from attnlab.files.sessions.session_experiment import arrays_of
 from attnlab.files.sessions.session_file import load, load_scene, load_session, save_session
-from attnlab.files.sessions.session_migrations import MIGRATIONS, VERSION, migrated
+from attnlab.files.sessions.session_migrations import MIGRATIONS, VERSION, migrate
 from tests.files.sessions import SMALL, WHOLE, assert_same, bits, rebuilt
 
 VERSION_1 = Path(__file__).with_name("version1.attnlab")
@@ -153,16 +153,16 @@ def test_version_1_becomes_2_by_moving_what_describes_the_experiment() -> None:
 def test_every_version_leads_to_the_present_one_and_changes_nothing_that_it_was_given() -> None:
     assert sorted(MIGRATIONS) == list(range(1, VERSION))
     before = copy.deepcopy(OF_1)
-    assert migrated(OF_1)["version"] == VERSION
+    assert migrate(OF_1)["version"] == VERSION
     assert before == OF_1
     now = {"version": VERSION, "anything": 1}
-    assert migrated(now) == now
+    assert migrate(now) == now
 
 
 @pytest.mark.parametrize("version", [0, VERSION + 1, -1, True, "1", None, 1.0])
 def test_what_is_no_older_version_is_not_migrated(version: Any) -> None:
     with pytest.raises(ValueError, match="its version is"):
-        migrated(OF_1 | {"version": version})
+        migrate(OF_1 | {"version": version})
 
 
 @pytest.mark.parametrize(

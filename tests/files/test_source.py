@@ -9,7 +9,7 @@ import attnlab
 from attnlab.attention.examples.presets import PRESETS
 from attnlab.base.errors import FileError, UnknownPresetError
 from attnlab.files.sessions.session_file import save_scene
-from attnlab.files.source import Source, found, is_several, load_source, parse_source
+from attnlab.files.source import Source, find_sources, is_several, load_source, parse_source
 
 
 def test_a_preset_is_named_with_a_prefix_and_all_else_is_a_path() -> None:
@@ -34,7 +34,7 @@ def test_a_session_is_called_as_it_was_saved_else_as_its_file(tmp_path: Path) ->
 
 
 def names(text: str) -> list[str]:
-    return [str(source.path or source.preset) for source in found(text)]
+    return [str(source.path or source.preset) for source in find_sources(text)]
 
 
 def test_a_folder_is_the_sessions_in_it_in_order(tmp_path: Path) -> None:
@@ -77,11 +77,11 @@ def test_what_fits_nothing_says_where_one_may_look(tmp_path: Path) -> None:
     with pytest.raises(
         FileError, match=r"There is no session \(\.attnlab\) in the folder .* also searches its subfolders"
     ):
-        found(str(tmp_path))
+        find_sources(str(tmp_path))
     with pytest.raises(FileError, match=r"No file matches '.*x\*'\."):
-        found(str(tmp_path / "x*"))
+        find_sources(str(tmp_path / "x*"))
     with pytest.raises(FileError, match=r"No preset matches 'preset:x\*'; attnlab presets lists them\."):
-        found("preset:x*")
+        find_sources("preset:x*")
 
 
 def test_what_does_not_exist_is_named() -> None:
@@ -102,4 +102,4 @@ def test_links_that_lead_in_circles_are_followed_once(tmp_path: Path) -> None:
     for number in range(8):
         (inner / f"back{number}").symlink_to(tmp_path / "runs", target_is_directory=True)
     for pattern in ("runs/**/*.attnlab", "runs/**", "**/one/*", "**/**/a.*b"):
-        assert found(str(tmp_path / pattern)) == (Source(inner / "a.attnlab"),)
+        assert find_sources(str(tmp_path / pattern)) == (Source(inner / "a.attnlab"),)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 import attnlab
 from attnlab.attention.experiment import AttentionConfig, Experiment
 from attnlab.base.errors import AttnlabError
-from attnlab.files.export.stage_tables import ENDINGS, Table, as_csv, as_json, encoded, table
+from attnlab.files.export.stage_tables import ENDINGS, Table, as_csv, as_json, encode, table
 
 
 def rows_of(text: str) -> list[list[str]]:
@@ -108,9 +108,9 @@ def test_array_files_hold_the_same_numbers(tmp_path: object) -> None:
     from safetensors.numpy import load as read_safetensors
 
     t = table(attnlab.compute(attnlab.preset("multi-head-causal")), "masked", "all")
-    np.testing.assert_array_equal(np.load(io.BytesIO(encoded(t, ".npy")), allow_pickle=False), t.values)
-    np.testing.assert_array_equal(np.load(io.BytesIO(encoded(t, ".npz")), allow_pickle=False)["masked"], t.values)
-    np.testing.assert_array_equal(read_safetensors(encoded(t, ".safetensors"))["masked"], t.values)
+    np.testing.assert_array_equal(np.load(io.BytesIO(encode(t, ".npy")), allow_pickle=False), t.values)
+    np.testing.assert_array_equal(np.load(io.BytesIO(encode(t, ".npz")), allow_pickle=False)["masked"], t.values)
+    np.testing.assert_array_equal(read_safetensors(encode(t, ".safetensors"))["masked"], t.values)
     assert set(ENDINGS) == {".csv", ".npy", ".npz", ".safetensors"}
 
 
@@ -118,8 +118,8 @@ def test_one_head_of_an_array_file_has_no_head_axis() -> None:
     trace = attnlab.compute(attnlab.preset("multi-head-8"))
     for head in (7, "mean"):
         t = table(trace, "weights", head)
-        assert np.load(io.BytesIO(encoded(t, ".npy"))).shape == (10, 10)
-        assert read_shape(encoded(t, ".safetensors")) == (10, 10)
+        assert np.load(io.BytesIO(encode(t, ".npy"))).shape == (10, 10)
+        assert read_shape(encode(t, ".safetensors")) == (10, 10)
 
 
 def read_shape(data: bytes) -> tuple[int, ...]:

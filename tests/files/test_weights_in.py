@@ -13,12 +13,12 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 import attnlab
-from attnlab.attention.edits import configured
+from attnlab.attention.edits import configure
 from attnlab.attention.experiment import Experiment
 from attnlab.base.errors import AttnlabError, ExperimentError
 from attnlab.files.weights.arrays_in import read_arrays
 from attnlab.files.weights.head_counts import heads_beside
-from attnlab.files.weights.named_array import NamedArray, named
+from attnlab.files.weights.named_array import NamedArray, make_array
 from attnlab.files.weights.projection_layouts import UNKNOWN, Heads
 from attnlab.files.weights.weights_apply import apply
 from attnlab.files.weights.weights_in import Proposal, fitting_heads, guess, part_for, shapes
@@ -28,7 +28,7 @@ GROUPED = [name for name in LIBRARIES if name not in ("GPT-NeoX", "MultiheadAtte
 
 
 def arrays_of(tensors: dict[str, Tensor]) -> dict[str, NamedArray]:
-    return {name: named(name, tuple(t.shape), str(t.dtype)[6:], lambda t=t: t) for name, t in tensors.items()}
+    return {name: make_array(name, tuple(t.shape), str(t.dtype)[6:], lambda t=t: t) for name, t in tensors.items()}
 
 
 def base(d_model: int = 12, tokens: int = 3) -> Experiment:
@@ -211,7 +211,7 @@ def test_matrices_without_telling_names_are_taken_in_order() -> None:
 
 def test_embeddings_are_kept_drawn_or_taken_from_an_array() -> None:
     proposal, arrays = _whole(layer())
-    e = configured(attnlab.preset("journey"), causal=True)
+    e = configure(attnlab.preset("journey"), causal=True)
     with pytest.raises(
         ExperimentError, match=r"W_q needs 12 columns, but the embeddings have 3; .* \(W_q is W_q \[12, 12\]\)"
     ):
@@ -244,7 +244,7 @@ def test_keys_of_another_width_make_a_second_sequence() -> None:
 
 
 def test_settings_tables_and_batches_live_on() -> None:
-    e = configured(attnlab.preset("multi-head-8"), score="additive", positions="learned", ablated=(1,))
+    e = configure(attnlab.preset("multi-head-8"), score="additive", positions="learned", ablated=(1,))
     proposal, arrays = _whole(layer())
     taken = apply(proposal, arrays, e, 4, embeddings="drawn")
     assert (taken.config.score, taken.config.positions, taken.config.ablated) == ("additive", "learned", ())

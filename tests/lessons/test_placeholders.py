@@ -19,7 +19,7 @@ from attnlab.lessons.placeholders import LONGEST, UNKNOWN, Wrong, fill
 
 
 def traced(name: str, **settings: object) -> Trace:
-    return Trace(edits.configured(preset(name), **settings), torch.device("cpu"), torch.float32)
+    return Trace(edits.configure(preset(name), **settings), torch.device("cpu"), torch.float32)
 
 
 CAUSAL, HEADS = traced("causal-5x8"), traced("multi-head-8")
@@ -280,7 +280,7 @@ def test_what_cannot_be_seen_of_a_token_breaks_no_line() -> None:
 
 
 def test_what_overflows_is_shown_as_it_is() -> None:
-    e = edits.set_block(edits.configured(CAUSAL.experiment, causal=False), "embeddings", 0, 0, [[1e25], [-1e25]])
+    e = edits.set_block(edits.configure(CAUSAL.experiment, causal=False), "embeddings", 0, 0, [[1e25], [-1e25]])
     e = edits.fill(edits.fill(e, "W_q", "identity"), "W_k", "identity")
     over = Trace(e, torch.device("cpu"), torch.float32)
     assert {filled("scores[0, 0]", over), filled("scores[0, 1]", over)} == {"∞", "−∞"}
@@ -289,7 +289,7 @@ def test_what_overflows_is_shown_as_it_is() -> None:
 
 
 def test_the_largest_is_named_only_where_there_is_one() -> None:
-    e = edits.configured(CAUSAL.experiment, causal=False, mask=[[False] * 5, *[[True] * 5] * 4])
+    e = edits.configure(CAUSAL.experiment, causal=False, mask=[[False] * 5, *[[True] * 5] * 4])
     empty = Trace(e, torch.device("cpu"), torch.float32)
     assert "5 are as large here" in refused("argmax(weights[0, :])", empty)
     for last, shown in (("a", "a"), ("c", UNKNOWN)):

@@ -14,7 +14,7 @@ from attnlab.attention.stages.explain import explain
 from attnlab.attention.stages.explanation import Cell
 from attnlab.attention.stages.table import about
 from attnlab.attention.stages.trace import Trace
-from attnlab.base.counted import counted
+from attnlab.base.counted import format_count
 from attnlab.lessons.exercise import traced
 from attnlab.lessons.solution import LIMIT, WIDEST, extent, latex, markdown
 from tests.lessons.read_back import Block, Computed, Formula, Heading, Said, Table, alike, of_latex, of_markdown
@@ -86,7 +86,8 @@ def opening(trace: Trace, rows: int | None, heads: int | None) -> Iterator[Block
     e = trace.experiment
     yield Heading(1, "Workedsolution")
     many = f"{e.n_heads} heads, " if e.n_heads > 1 else ""
-    sizes = f"{counted(e.T_q, 'query', 'queries')}, {counted(e.T_k, 'key')}, {many}d_model {e.d_model}, d_k {e.d_k}"
+    tokens = f"{format_count(e.T_q, 'query', 'queries')}, {format_count(e.T_k, 'key')}"
+    sizes = f"{tokens}, {many}d_model {e.d_model}, d_k {e.d_k}"
     yield Said(alike(f"{sizes}; computed in float64."))
     if e.n_items > 1:
         yield Said(alike(f"Sequence {e.item + 1} of a batch of {e.n_items}."))

@@ -19,7 +19,7 @@ def compute(desk: Desk) -> None:
 
 @case("app/loader.py Loader.start", "starting")
 def load(desk: Desk) -> None:
-    desk.plant("attnlab.document.first.first_scene")
+    desk.plant("attnlab.document.first.load_first_scene")
     window = desk.open_window()
     window.load()
     desk.qtbot.waitUntil(lambda: "Something went wrong" in window.starting.welcome.text())
@@ -66,7 +66,7 @@ def thumbnails(desk: Desk) -> None:
 def read(desk: Desk) -> None:
     person, told = desk.person(), list[bool]()
     attnlab.save(person.experiment, desk.folder / "a.attnlab")
-    desk.plant("attnlab.ui.playground.reader.read")
+    desk.plant("attnlab.ui.playground.reader.open_session")
     person.playground.files.open(desk.folder / "a.attnlab", told.append)
     person.wait_for(lambda: told == [False])
     assert not person.playground.files.opening

@@ -48,7 +48,7 @@ class Reader:
     def _on_ablated(self, head: int) -> None:
         self.asked.append(head)
         out = set(self.experiment.config.ablated) ^ {head}
-        self.open(edits.configured(self.experiment, ablated=tuple(sorted(out))))
+        self.open(edits.configure(self.experiment, ablated=tuple(sorted(out))))
 
     def point(self, at: QPoint) -> None:
         there = QPointF(self.card.mapToGlobal(at))
@@ -207,7 +207,7 @@ def test_small_multiples_name_the_columns_of_each_head(qapp: QApplication) -> No
 
 
 def test_heads_that_share_keys_name_the_same_columns(qapp: QApplication) -> None:
-    e = edits.configured(preset("journey"), n_heads=2)
+    e = edits.configure(preset("journey"), n_heads=2)
     assert titles("queries", e) == ("head 0 · column 0", "head 1 · column 1")
     whole = preset("multi-head-causal")
     w, narrow = whole.weights, 2 * whole.d_k

@@ -178,7 +178,7 @@ def saved(tmp_path: Path) -> Path:
     """A file with a batch of two sequences, saved at the second."""
     samples = [Sample(tuple(text), torch.ones(len(text), 2)) for text in ("abc", "d")]
     path = tmp_path / "batch.attnlab"
-    attnlab.save(batches.select(batches.batched(samples), 1), path)
+    attnlab.save(batches.select(batches.make_batch(samples), 1), path)
     return path
 
 

@@ -144,7 +144,7 @@ def test_masked_in_one_state_only_is_a_change_without_end(person: "Person") -> N
     person.settle()
     before = person.experiment
     person.press("Pin")
-    person.document.edit("Window 2", lambda e: edits.configured(e, masks={"window": 2}))
+    person.document.edit("Window 2", lambda e: edits.configure(e, masks={"window": 2}))
     check_all(person, before, edits_of(person))
     look_at(person, "Difference")
     assert person.painted("masked")[0, 5, 0] == -np.inf

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QLabel, QPushButton
 
 import attnlab
 from attnlab.attention import edits
-from attnlab.attention.measures.statistics import brief, strip
+from attnlab.attention.measures.statistics import describe_stage, format_brief
 from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.table import about
 from attnlab.ui.playground import stage_maps as looks
@@ -40,7 +40,7 @@ def check(person: "Person", head: int | str) -> None:
     person.settle()
     trace = attnlab.compute(person.experiment)
     for name in trace.all_stages:
-        expected = strip(trace, name, head if trace.stage(name).has_heads else "all")
+        expected = describe_stage(trace, name, head if trace.stage(name).has_heads else "all")
         assert expected
         assert figures(person, name) == expected, name
 
@@ -77,12 +77,12 @@ def test_the_figures_are_ranges_means_sums_and_entropies(person: "Person") -> No
     toggle(person)
     scores = person.painted("scores").astype(np.float64)
     assert figures(person, "scores") == (
-        f"{brief(scores.min())} … {brief(scores.max())} · mean {brief(scores.mean())}"
+        f"{format_brief(scores.min())} … {format_brief(scores.max())} · mean {format_brief(scores.mean())}"
     )  # fmt: skip
     weights = person.painted("weights")[0].astype(np.float64)
     entropy = -(weights * np.log(weights)).sum(-1)
     assert figures(person, "weights") == (
-        f"row sums 1.0000 · entropy {brief(entropy.mean())} · {np.exp(entropy).mean():.1f} tokens"
+        f"row sums 1.0000 · entropy {format_brief(entropy.mean())} · {np.exp(entropy).mean():.1f} tokens"
     )
 
 
@@ -137,17 +137,17 @@ def test_row_sums_after_dropout_are_told(person: "Person") -> None:
     dropped = person.painted("dropped")[0].astype(np.float64)
     sums = dropped.sum(-1)
     assert not np.allclose(sums, 1, atol=0.01)
-    assert figures(person, "dropped").startswith(f"row sums {brief(sums.min())} … {brief(sums.max())} · ")
+    assert figures(person, "dropped").startswith(f"row sums {format_brief(sums.min())} … {format_brief(sums.max())} · ")
     assert figures(person, "weights").startswith("row sums 1.0000 · ")
     check(person, 0)
 
 
 def test_rows_that_are_masked_too_late_are_told(person: "Person") -> None:
-    person.document.edit("Causal", lambda e: edits.configured(e, causal=True, fill="after"))
+    person.document.edit("Causal", lambda e: edits.configure(e, causal=True, fill="after"))
     toggle(person)
     person.settle()
     sums = person.painted("zeroed")[0].sum(-1)
-    assert figures(person, "zeroed").startswith(f"row sums {brief(sums.min())} … 1.00 · ")
+    assert figures(person, "zeroed").startswith(f"row sums {format_brief(sums.min())} … 1.00 · ")
     check(person, 0)
 
 
@@ -207,9 +207,9 @@ def test_nothing_is_computed_for_figures_that_are_not_shown(person: "Person", mo
 
     def counted(trace: Any, name: str, head: int | str) -> str:
         asked.append(name)
-        return strip(trace, name, head)
+        return describe_stage(trace, name, head)
 
-    monkeypatch.setattr(looks, "strip", counted)
+    monkeypatch.setattr(looks, "describe_stage", counted)
     person.open_table("W_v")
     person.type_number(0, 0, "6")
     person.press("Causal")

@@ -98,7 +98,7 @@ def test_every_entry_can_be_chosen_and_is_computed(person: "Person", field: str,
     else:
         person.choose(PILLS[field], entry.title)
         assert person.find(Pill, PILLS[field]).value_text() == entry.title
-    check(person, edits.configured(before, **{field: name}))
+    check(person, edits.configure(before, **{field: name}))
     first = name == next(iter(choice.entries))
     assert len(person.history()) == steps + (not first)
     popup = popup_of(person, PILLS[field])
@@ -127,7 +127,7 @@ def test_the_tables_of_an_entry_can_be_opened_and_their_numbers_count(person: "P
     plain = person.painted("scores").copy()
     person.open_table("W_a")
     person.type_number(0, 0, "3")
-    expected = edits.set_block(edits.configured(before, score="general"), "W_a", 0, 0, [[3.0]])
+    expected = edits.set_block(edits.configure(before, score="general"), "W_a", 0, 0, [[3.0]])
     check(person, expected)
     assert not np.array_equal(person.painted("scores"), plain)
 
@@ -156,7 +156,7 @@ def test_a_temperature_evens_the_weights_out_and_is_one_step(person: "Person") -
     person.settle()
     powers = np.exp(logits / 2)
     np.testing.assert_allclose(person.painted("weights")[0], powers / powers.sum(-1, keepdims=True), rtol=1e-6)
-    check(person, edits.configured(before, temperature=2.0))
+    check(person, edits.configure(before, temperature=2.0))
     assert len(person.history()) == steps + 1
     assert person.history()[-1] == "Temperature 2"
     assert "temperature 2" in person.find(Pill, "Weights").accessibleDescription()
@@ -212,7 +212,7 @@ def test_dropout_draws_by_its_seed_in_training_only(person: "Person") -> None:
     person.settle()
     assert person.card("dropped").isHidden()
     assert "✓ rows sum to 1" in bar_texts(person)
-    check(person, edits.configured(before, dropout=0.5, dropout_seed=7, training=False))
+    check(person, edits.configure(before, dropout=0.5, dropout_seed=7, training=False))
     person.undo()
     person.settle()
     np.testing.assert_array_equal(person.painted("dropped"), dropped)
@@ -417,7 +417,7 @@ def test_each_fill_does_what_it_says(person: "Person", title: str, fill: str, ma
         take(person, "Mask", "Masked scores", title)
         close(person, "Mask")
     person.settle()
-    check(person, edits.configured(before, causal=True, fill=fill))
+    check(person, edits.configure(before, causal=True, fill=fill))
     future = np.triu_indices(6, 1)
     name = "zeroed" if fill == "after" else "weights"
     weights = person.painted(name)[0]

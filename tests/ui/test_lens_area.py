@@ -19,7 +19,7 @@ from attnlab.attention.registries.positions import sinusoidal
 from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.explain import Cell
 from attnlab.compute import cost
-from attnlab.compute.precision import precision, summary
+from attnlab.compute.precision import compare_formats, summarize
 from attnlab.lessons.lenses import LENSES, LensEntry
 from attnlab.lessons.parse import parse
 from attnlab.ui.playground.lens_area import CANVAS, LensArea
@@ -217,10 +217,10 @@ def test_statistics_are_sorted_with_a_click_and_copied_with_every_digit(person: 
 def test_precision_is_measured_and_follows_an_edit(person: "Person") -> None:
     open_tab(person, "Precision")
     first = lens(person, PrecisionLens).sentence.text()
-    assert first == summary(precision(person.experiment))
+    assert first == summarize(compare_formats(person.experiment))
     change_number(person, "30")
     second = lens(person, PrecisionLens).sentence.text()
-    assert second == summary(precision(person.experiment))
+    assert second == summarize(compare_formats(person.experiment))
     assert second != first
     open_tab(person, "Canvas")
 
@@ -301,7 +301,7 @@ def test_a_hidden_lens_is_not_computed(person: "Person") -> None:
     assert now["largest"][0] == "1.0000"  # the first row sees itself alone
     open_tab(person, "Precision")
     assert done == ["precision"]
-    assert precise.sentence.text() == summary(precision(person.experiment))
+    assert precise.sentence.text() == summarize(compare_formats(person.experiment))
     open_tab(person, "Canvas")
 
 

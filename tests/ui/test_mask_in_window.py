@@ -349,5 +349,5 @@ def test_what_masked_scores_become_can_be_chosen_before_there_is_a_mask(person: 
     person.press("Causal")
     person.settle()
     assert person.card("zeroed").isVisible()
-    expected = attnlab.compute(edits.configured(attnlab.preset("journey"), causal=True, fill="after"))
+    expected = attnlab.compute(edits.configure(attnlab.preset("journey"), causal=True, fill="after"))
     np.testing.assert_array_equal(person.painted("zeroed"), expected.array("zeroed"))

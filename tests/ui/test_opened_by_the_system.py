@@ -64,7 +64,7 @@ def test_a_screenshot_waits_for_the_pinned_state(tmp_path: Path) -> None:
     pictures = []
     for look in ("present", "difference"):
         shown = {"look": look, "pinned": {"device": "cpu", "dtype": "float32"}}
-        save_session(Session(edits.configured(e, causal=True), {KEY: shown}, (e,)), tmp_path / "pinned.attnlab")
+        save_session(Session(edits.configure(e, causal=True), {KEY: shown}, (e,)), tmp_path / "pinned.attnlab")
         files = [str(tmp_path / name) for name in ("pinned.attnlab", "shot.png")]
         command = [sys.executable, "-m", "attnlab", files[0], "--screenshot", files[1]]
         subprocess.run(command, check=True, timeout=PATIENCE_S)

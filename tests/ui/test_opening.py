@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 
 import attnlab
 from attnlab.attention.experiment import Experiment
-from attnlab.document.opened import Opened, read
+from attnlab.document.opened import Opened, open_session
 from attnlab.ui.app.open_file import open_paths
 from attnlab.ui.weights.weights_dialog import WeightsDialog
 from tests.patience import PATIENCE_S
@@ -32,13 +32,13 @@ class Gate:
         self.threads.append(threading.current_thread())
         self.open.wait()
         self.read.append(path.stem)
-        return read(path)
+        return open_session(path)
 
 
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
     made = Gate()
-    monkeypatch.setattr("attnlab.ui.playground.reader.read", made)
+    monkeypatch.setattr("attnlab.ui.playground.reader.open_session", made)
     yield made
     made.open.set()
 
@@ -94,7 +94,9 @@ def test_a_reading_that_hangs_does_not_hold_up_the_next(
     person: "Person", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gate = Gate()
-    monkeypatch.setattr("attnlab.ui.playground.reader.read", lambda path: (gate if path.stem == "slow" else read)(path))
+    monkeypatch.setattr(
+        "attnlab.ui.playground.reader.open_session", lambda path: (gate if path.stem == "slow" else open_session)(path)
+    )
     person.playground.files.open(session(tmp_path, "slow"))
     person.wait_for(lambda: bool(gate.threads))
     person.playground.files.open(session(tmp_path, "quick"))
@@ -154,7 +156,7 @@ def test_a_fault_while_it_reads_is_told_and_the_next_file_opens(
     person: "Person", monkeypatch: pytest.MonkeyPatch, tmp_path: Path, provoked: Callable[[], list[str]]
 ) -> None:
     with monkeypatch.context() as broken:
-        broken.setattr("attnlab.ui.playground.reader.read", lambda _: [][0])
+        broken.setattr("attnlab.ui.playground.reader.open_session", lambda _: [][0])
         open_paths(person.window, [session(tmp_path, "one")])
         person.settle()
     assert person.message().startswith("Something went wrong inside attnlab while opening a session: IndexError")

@@ -141,7 +141,7 @@ def test_all_heads_have_one_mask_so_a_cell_comes_once_whichever_map_it_is_met_on
 
 
 def test_masked_cells_can_be_painted_back(painter: Painter) -> None:
-    painter.show(edits.configured(painter.experiment, causal=True))
+    painter.show(edits.configure(painter.experiment, causal=True))
     painter.stroke("masked", painter.at("masked", 0, 5))
     painter.stroke("weights", painter.at("weights", 1, 4))
     assert painter.places() == [(0, 5), (1, 4)]
@@ -213,7 +213,7 @@ def test_no_card_moves_away_under_the_brush(painter: Painter) -> None:
     def mask(cell: Cell, stroke: int) -> None:
         allowed = torch.ones(6, 6, dtype=torch.bool)
         allowed[cell.row, cell.column] = False
-        painter.show(edits.configured(painter.experiment, mask=allowed))
+        painter.show(edits.configure(painter.experiment, mask=allowed))
 
     painter.canvas.mask_painted.connect(mask)
     cards = painter.canvas.cards

@@ -359,9 +359,9 @@ def test_every_step_of_a_small_layer_can_be_painted(sit_down: Callable[..., "Per
     person = sit_down("the-cat-sat")
     e = person.experiment
     for depth in walk.DEPTHS:
-        steps = walk.count(e, depth)
+        steps = walk.count_steps(e, depth)
         for index in range(0, steps, max(1, steps // 12)):
-            person.document.show(depth=depth, at=walk.place(e, depth, index))
+            person.document.show(depth=depth, at=walk.place_of_step(e, depth, index))
             person.playground.canvas.fade.skip()
             person.window.grab()
     person.document.show(depth="stage", at=None)

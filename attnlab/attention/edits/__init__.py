@@ -2,7 +2,7 @@
 
 from attnlab.attention.edits.assemble import free_sizes
 from attnlab.attention.edits.layer_edits import (
-    configured,
+    configure,
     fitting_heads,
     has_biases,
     paint_mask,
@@ -25,8 +25,8 @@ from attnlab.attention.edits.layer_tables import (
     with_weights,
     zeros,
 )
-from attnlab.attention.edits.size_edits import MAX_COLUMNS, grown, resize, resize_free
-from attnlab.attention.edits.table_edits import FILLS, fill, rounded, scale, set_block, transpose
+from attnlab.attention.edits.size_edits import MAX_COLUMNS, resize, resize_free, resize_matrix
+from attnlab.attention.edits.table_edits import FILLS, fill, round_table, scale, set_block, transpose
 
 __all__ = [
     "BIASES",
@@ -34,18 +34,18 @@ __all__ = [
     "MATRICES",
     "MAX_COLUMNS",
     "array",
-    "configured",
+    "configure",
     "dtype",
     "fill",
     "fitting_heads",
     "free_sizes",
-    "grown",
     "has_biases",
     "identity",
     "paint_mask",
     "resize",
     "resize_free",
-    "rounded",
+    "resize_matrix",
+    "round_table",
     "scale",
     "set_block",
     "setting",

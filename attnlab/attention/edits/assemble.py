@@ -28,26 +28,26 @@ def assemble(e: Experiment, free: Mapping[str, int] = NOTHING, **changes: Any) -
     config = changes.get("config", e.config)
     if not registry.tables(config):
         return replace(e, **changes)
-    bare = replace(e, **{**changes, "config": _without_tables(config)})
-    extra = {**bare.weights.extra, **_tables(bare, config, free)}
+    bare = replace(e, **{**changes, "config": _remove_tables(config)})
+    extra = {**bare.weights.extra, **_make_tables(bare, config, free)}
     return replace(bare, config=config, weights=replace(bare.weights, extra=extra))
 
 
-def _without_tables(config: AttentionConfig) -> AttentionConfig:
+def _remove_tables(config: AttentionConfig) -> AttentionConfig:
     """Return the configuration with features off and with the first entry of each registry, which never has tables."""
     plain: dict[str, Any] = {choice.field: next(iter(choice.entries)) for choice in registry.CHOICES}
-    needing = {option.name for entry in registry.chosen(config) if entry.tables for option in entry.options}
+    needing = {option.name for entry in registry.chosen_entries(config) if entry.tables for option in entry.options}
     options = {name: value for name, value in config.options.items() if name not in needing}
     return replace(config, **plain, options=options)
 
 
-def _tables(e: Experiment, config: AttentionConfig, given: Mapping[str, int]) -> dict[str, Tensor]:
+def _make_tables(e: Experiment, config: AttentionConfig, given: Mapping[str, int]) -> dict[str, Tensor]:
     made: dict[str, Tensor] = {}
-    for entry in registry.chosen(config):
+    for entry in registry.chosen_entries(config):
         free = {**_free_sizes(e, config, entry), **given}
         for table in entry.tables:
             sizes = [free[axis] if axis in free else size(e, axis) for axis in table.axes]
-            made[table.name] = _fitted(e, table, sizes)
+            made[table.name] = _fit_table(e, table, sizes)
     return made
 
 
@@ -67,20 +67,20 @@ def _free_sizes(e: Experiment, config: AttentionConfig, entry: Entry) -> dict[st
     return {axis: found.get(axis, e.d_k) for table in entry.tables for axis in table.axes if axis not in SIZES}
 
 
-def _fitted(e: Experiment, table: Table, sizes: list[int]) -> Tensor:
+def _fit_table(e: Experiment, table: Table, sizes: list[int]) -> Tensor:
     known = e.weights.extra.get(table.name)
     if known is not None and list(known.shape[1:]) == sizes[1:]:
         rows = known.shape[0]
         if rows == sizes[0] or (table.may_be_longer and rows > sizes[0]):
             return known
-    made = filled(table, sizes).to(e.embeddings.dtype)
+    made = make_table(table, sizes).to(e.embeddings.dtype)
     if known is not None:
         kept = tuple(slice(min(old, new)) for old, new in zip(known.shape, sizes, strict=True))
         made[kept] = known[kept].to(made.dtype)
     return own(made)
 
 
-def filled(table: Table, sizes: list[int]) -> Tensor:
+def make_table(table: Table, sizes: list[int]) -> Tensor:
     """Return a new table, float64; normal numbers are seeded by the table's name and divided by √(last size)."""
     match table.fill:
         case "identity":

@@ -7,10 +7,10 @@ from typing import Any, Literal, TypeAlias
 from torch import Tensor
 
 from attnlab.attention.arrays import own
-from attnlab.attention.edits import grown
+from attnlab.attention.edits import resize_matrix
 from attnlab.attention.edits.assemble import assemble
 from attnlab.attention.experiment import AttentionConfig, Experiment, Sample, Weights
-from attnlab.base.counted import from_to
+from attnlab.base.counted import format_bounds
 from attnlab.base.errors import ExperimentError
 
 PAD = "[pad]"
@@ -48,18 +48,18 @@ def items(e: Experiment) -> tuple[Sample, ...]:
     return (*e.others[: e.item], present, *e.others[e.item :])
 
 
-def count(e: Experiment, side: Side = "query") -> int:
+def count_tokens(e: Experiment, side: Side = "query") -> int:
     """Return the number of tokens of the present sequence without its pads ("[pad]" beyond the valid length)."""
     tokens = sequence(e, side)[0]
-    return _count(items(e)[e.item], side, e.n_items > 1) if tokens[-1] == PAD else len(tokens)
+    return _count_unpadded(items(e)[e.item], side, e.n_items > 1) if tokens[-1] == PAD else len(tokens)
 
 
-def shown(e: Experiment, side: Side = "query") -> tuple[str, ...]:
+def unpadded_tokens(e: Experiment, side: Side = "query") -> tuple[str, ...]:
     """Return the tokens of the present sequence without its pads."""
-    return sequence(e, side)[0][: count(e, side)]
+    return sequence(e, side)[0][: count_tokens(e, side)]
 
 
-def _count(s: Sample, side: Side, batch: bool) -> int:
+def _count_unpadded(s: Sample, side: Side, batch: bool) -> int:
     tokens, _ = sequence(s, side)
     least = n = len(tokens)
     if side == key_side(s) and s.length is not None:
@@ -78,7 +78,7 @@ def select(e: Experiment, item: int) -> Experiment:
         ExperimentError: there is no such sequence.
     """
     _check_place(e, item)
-    return e if item == e.item else _joined(e, items(e), item, e.config)
+    return e if item == e.item else _join(e, items(e), item, e.config)
 
 
 def _check_place(e: Experiment, place: int) -> None:
@@ -87,7 +87,7 @@ def _check_place(e: Experiment, place: int) -> None:
         raise ExperimentError(f"There is no sequence {place}; {there}.")
 
 
-def batched(
+def make_batch(
     samples: Sequence[Sample], weights: Weights | None = None, config: AttentionConfig | None = None
 ) -> Experiment:
     """Return a batch of sequences, the first one present; shorter ones are padded with "[pad]" and zeros, and masked.
@@ -101,7 +101,7 @@ def batched(
         raise ExperimentError("The batch is empty; it needs at least one sequence.")
     if len({sample.memory_tokens is None for sample in samples}) > 1:
         raise ExperimentError("Some sequences of the batch have a memory and some have none; all need one, or none.")
-    first, *others = leveled(samples)
+    first, *others = equalize_lengths(samples)
     config = with_length(config or AttentionConfig(), first.length, len(sequence(first, key_side(first))[0]))
     memory = first.memory_tokens, first.memory_embeddings
     return Experiment(first.tokens, first.embeddings, weights or Weights(), config, *memory, others)
@@ -124,12 +124,12 @@ def remove_item(e: Experiment, place: int) -> Experiment:
     _check_place(e, place)
     left = [sample for i, sample in enumerate(items(e)) if i != place]
     item = e.item - 1 if place < e.item or e.item == len(left) else e.item
-    samples = leveled(left)
+    samples = equalize_lengths(left)
     config = e.config
     for side in _sides(samples[item]):
         tokens, size = sequence(e, side)[0], len(sequence(samples[item], side)[0])
-        config = _mask_followed(e, config, side, [i if i < len(tokens) else None for i in range(size)])
-    return _joined(e, samples, item, config)
+        config = _move_mask(e, config, side, [i if i < len(tokens) else None for i in range(size)])
+    return _join(e, samples, item, config)
 
 
 def set_length(e: Experiment, length: int) -> Experiment:
@@ -139,7 +139,7 @@ def set_length(e: Experiment, length: int) -> Experiment:
         ExperimentError: fewer than 1 or more than T_k.
     """
     if not 1 <= length <= e.T_k:
-        raise ExperimentError(f"The valid length is {length}; it needs {from_to(1, e.T_k, 'a whole number')}.")
+        raise ExperimentError(f"The valid length is {length}; it needs {format_bounds(1, e.T_k, 'a whole number')}.")
     config = with_length(e.config, length, e.T_k)
     return e if config is e.config else assemble(e, config=config)
 
@@ -171,19 +171,19 @@ def with_sequence(
     old, (was, _) = samples[e.item], sequence(e, side)
     length = old.length
     if side == key_side(e) and length is not None:
-        length = None if length >= _count(old, side, batch) else min(length, len(tokens))
+        length = None if length >= _count_unpadded(old, side, batch) else min(length, len(tokens))
     samples[e.item] = replace(old, **fields(side, tokens, rows), length=length)
     if most is not None:
         samples = [_cut(sample, side, most) for sample in samples]
-    padded = not batch and _count(old, side, batch) < len(was)
-    level = leveled(samples, batch, min(len(was), most or len(was)) if padded else 0)
+    padded = not batch and _count_unpadded(old, side, batch) < len(was)
+    level = equalize_lengths(samples, batch, min(len(was), most or len(was)) if padded else 0)
     size = len(sequence(level[e.item], side)[0])
     followed = () if batch else sources
     places = [*followed, *(i if i < len(was) else None for i in range(len(followed), size))]
-    return _joined(e, level, e.item, _mask_followed(e, e.config, side, places))
+    return _join(e, level, e.item, _move_mask(e, e.config, side, places))
 
 
-def reordered(e: Experiment, side: Side, order: Sequence[int]) -> Experiment:
+def reorder(e: Experiment, side: Side, order: Sequence[int]) -> Experiment:
     """Return the experiment with all tokens of a side in another order; a mask drawn by hand moves with its tokens,
     except in a batch, whose sequences share it.
     """
@@ -191,20 +191,20 @@ def reordered(e: Experiment, side: Side, order: Sequence[int]) -> Experiment:
         return e
     tokens, rows = sequence(e, side)
     moved = fields(side, [tokens[i] for i in order], rows[list(order)])
-    config = e.config if e.n_items > 1 else _mask_followed(e, e.config, side, order)
+    config = e.config if e.n_items > 1 else _move_mask(e, e.config, side, order)
     return replace(e, **moved, config=config)
 
 
-def leveled(samples: Sequence[Sample], batch: bool = True, least: int = 0) -> tuple[Sample, ...]:
+def equalize_lengths(samples: Sequence[Sample], batch: bool = True, least: int = 0) -> tuple[Sample, ...]:
     """Return the sequences cut or padded to the length of the longest without its pads.
 
     The key side has at least ``least`` tokens.
     """
     level = tuple(samples)
     for side in _sides(level[0]):
-        counts = [_count(sample, side, batch) for sample in level]
+        counts = [_count_unpadded(sample, side, batch) for sample in level]
         longest = max(*counts, least if side == key_side(level[0]) else 0)
-        level = tuple(_sized(sample, side, n, longest) for sample, n in zip(level, counts, strict=True))
+        level = tuple(_resize(sample, side, n, longest) for sample, n in zip(level, counts, strict=True))
     return level
 
 
@@ -212,7 +212,7 @@ def _sides(s: Sample) -> tuple[Side, ...]:
     return ("query",) if s.memory_tokens is None else ("query", "memory")
 
 
-def _sized(s: Sample, side: Side, n: int, size: int) -> Sample:
+def _resize(s: Sample, side: Side, n: int, size: int) -> Sample:
     """Return a sequence with its first ``n`` tokens and pads up to ``size``."""
     tokens, rows = sequence(s, side)
     length = s.length
@@ -221,7 +221,7 @@ def _sized(s: Sample, side: Side, n: int, size: int) -> Sample:
         length = None if length >= size else length
     if len(tokens) == size and length == s.length:
         return s
-    padded = fields(side, (*tokens[:n], *[PAD] * (size - n)), grown(rows, size, rows.shape[1]))
+    padded = fields(side, (*tokens[:n], *[PAD] * (size - n)), resize_matrix(rows, size, rows.shape[1]))
     return replace(s, **padded, length=length)
 
 
@@ -235,7 +235,7 @@ def _cut(s: Sample, side: Side, most: int) -> Sample:
     return replace(s, **fields(side, tokens[:most], rows[:most].clone()), length=length)
 
 
-def _joined(e: Experiment, samples: Sequence[Sample], item: int, config: AttentionConfig) -> Experiment:
+def _join(e: Experiment, samples: Sequence[Sample], item: int, config: AttentionConfig) -> Experiment:
     """Return the experiment with these sequences; the one at index ``item`` is the present one."""
     present = samples[item]
     keys = sequence(present, key_side(present))[0]
@@ -251,21 +251,19 @@ def _joined(e: Experiment, samples: Sequence[Sample], item: int, config: Attenti
     )
 
 
-def _mask_followed(
-    e: Experiment, config: AttentionConfig, side: Side, sources: Sequence[int | None]
-) -> AttentionConfig:
+def _move_mask(e: Experiment, config: AttentionConfig, side: Side, sources: Sequence[int | None]) -> AttentionConfig:
     """Return the configuration with the mask drawn by hand rearranged for tokens from these indices of a side."""
     mask = config.mask
     if mask is None or list(sources) == list(range(len(sequence(e, side)[0]))):
         return config
     if side == "query":
-        mask = rearranged(mask, sources)
+        mask = rearrange_mask(mask, sources)
     if side == key_side(e):
-        mask = rearranged(mask.T, sources).T
+        mask = rearrange_mask(mask.T, sources).T
     return replace(config, mask=mask)
 
 
-def rearranged(mask: Tensor, sources: Sequence[int | None]) -> Tensor:
+def rearrange_mask(mask: Tensor, sources: Sequence[int | None]) -> Tensor:
     """Return the rows of a mask at these indices; a new row, None, allows everything."""
     moved: Tensor = mask[[0 if source is None else source for source in sources]]
     new = [i for i, source in enumerate(sources) if source is None]

@@ -11,13 +11,13 @@ from torch import Tensor
 from attnlab.attention.arrays import own
 from attnlab.attention.edits.assemble import assemble
 from attnlab.attention.edits.layer_tables import BIASES, identity, shape, table, with_weights, zeros
-from attnlab.attention.edits.size_edits import bias_resized
+from attnlab.attention.edits.size_edits import resize_bias
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.validation import MOST_HEADS, columns
 from attnlab.base.counted import divisors
 
 
-def configured(e: Experiment, **changes: Any) -> Experiment:
+def configure(e: Experiment, **changes: Any) -> Experiment:
     """Return the experiment with fields or options of its configuration changed; the same object if nothing changes.
 
     Tables that an entry needs are created. In ``masks`` {name: number}, None switches that mask off.
@@ -25,7 +25,7 @@ def configured(e: Experiment, **changes: Any) -> Experiment:
     if "masks" in changes:
         masks = {**e.config.masks, **changes["masks"]}
         changes["masks"] = {name: number for name, number in masks.items() if number is not None}
-    changes = {name: value for name, value in changes.items() if not _is(setting(e, name), value)}
+    changes = {name: value for name, value in changes.items() if not _is_same(setting(e, name), value)}
     return assemble(e, config=replace(e.config, **changes)) if changes else e
 
 
@@ -35,19 +35,19 @@ def with_setting(e: Experiment, **changes: Any) -> Experiment:
     Fewer key heads keep the first of each group; more are copies of the head that they shared; results stay the same.
     """
     heads = changes.pop("n_kv_heads", None)
-    e = configured(e, **changes)
+    e = configure(e, **changes)
     if heads is None or heads == e.n_kv_heads:
         return e
     w = e.weights
     sizes = {"W_k": e.d_k, "W_v": e.d_v, "b_k": e.d_k, "b_v": e.d_v}
     tables = {name: table(e, name) for name in sizes if name[0] == "W" or getattr(w, name) is not None}
-    grouped = {name: _regrouped(numbers, e.n_kv_heads, heads, sizes[name]) for name, numbers in tables.items()}
+    grouped = {name: _regroup(numbers, e.n_kv_heads, heads, sizes[name]) for name, numbers in tables.items()}
     given: dict[str, Any] = {name: numbers if name[0] == "W" else numbers[0] for name, numbers in grouped.items()}
     config = replace(e.config, n_kv_heads=None if heads == e.n_heads else heads)
     return assemble(e, weights=replace(w, **given), config=config)
 
 
-def _regrouped(matrix: Tensor, before: int, after: int, size: int) -> Tensor:
+def _regroup(matrix: Tensor, before: int, after: int, size: int) -> Tensor:
     """Return a matrix [rows, before·size] for ``after`` heads: the first head of each group, or copies of it."""
     heads = matrix.reshape(matrix.shape[0], before, size)
     picked = [i * before // after for i in range(after)]
@@ -59,7 +59,7 @@ def setting(e: Experiment, name: str) -> Any:
     return getattr(e.config, name) if hasattr(e.config, name) else e.config.option(name)
 
 
-def _is(old: Any, new: Any) -> bool:
+def _is_same(old: Any, new: Any) -> bool:
     tensors = isinstance(old, Tensor) or isinstance(new, Tensor | np.ndarray)
     return old is new if tensors else type(old) is type(new) and bool(old == new)
 
@@ -74,7 +74,7 @@ def toggle_output(e: Experiment, on: bool) -> Experiment:
         return e
     if not on:
         return with_weights(e, W_o=None, b_o=None)
-    bias = zeros(e, e.d_model) if w.b_o is None and has_biases(e) else bias_resized(w.b_o, 1, e.d_model)
+    bias = zeros(e, e.d_model) if w.b_o is None and has_biases(e) else resize_bias(w.b_o, 1, e.d_model)
     return with_weights(e, W_o=identity(e, e.n_heads * e.d_v, e.d_model), b_o=bias)
 
 
@@ -103,7 +103,7 @@ def fitting_heads(e: Experiment) -> tuple[int, ...]:
 
 def toggle_head(e: Experiment, head: int) -> Experiment:
     """Return the experiment with a head switched off, or on again."""
-    return configured(e, ablated=tuple(sorted(set(e.config.ablated) ^ {head})))
+    return configure(e, ablated=tuple(sorted(set(e.config.ablated) ^ {head})))
 
 
 def paint_mask(e: Experiment, query: int, key: int, allowed: bool) -> Experiment:
@@ -113,4 +113,4 @@ def paint_mask(e: Experiment, query: int, key: int, allowed: bool) -> Experiment
         return e
     painted = torch.ones(e.T_q, e.T_k, dtype=torch.bool, device="cpu") if mask is None else mask.clone()
     painted[query, key] = allowed
-    return configured(e, mask=None if bool(painted.all()) else own(painted))
+    return configure(e, mask=None if bool(painted.all()) else own(painted))

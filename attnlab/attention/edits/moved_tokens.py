@@ -40,7 +40,7 @@ def _identities(e: "Experiment", axis: str) -> list[tuple[str, bytes]]:
     return [(token, row.tobytes()) for token, row in zip(tokens, rows.cpu().double().numpy(), strict=True)]
 
 
-def followed(maps: NDArray[T], axes: Iterable[Places]) -> NDArray[T]:
+def reorder_maps(maps: NDArray[T], axes: Iterable[Places]) -> NDArray[T]:
     """Return maps [..., rows, columns] of the other experiment, rows and columns reordered as in this one."""
     for place, order in zip((-2, -1), axes, strict=True):
         maps = maps if order is None else np.take(maps, order, place)
@@ -53,7 +53,7 @@ def cell_before(cell: Cell, axes: Iterable[Places]) -> Cell:
     return Cell(cell.stage, row, column, cell.head)
 
 
-def both(now: "Experiment", then: "Experiment", stage: "Stage") -> tuple[Places, Places]:
+def stage_places(now: "Experiment", then: "Experiment", stage: "Stage") -> tuple[Places, Places]:
     """Return the places of a stage's rows and of its columns in another experiment."""
     rows, columns = (places(now, then, axis) for axis in stage.axes[-2:])
     return rows, columns

@@ -9,7 +9,7 @@ from torch import Tensor
 from attnlab.attention.edits.assemble import assemble, free_sizes
 from attnlab.attention.edits.layer_tables import shape, table
 from attnlab.attention.experiment import Experiment, Sample
-from attnlab.base.counted import from_to
+from attnlab.base.counted import format_bounds
 from attnlab.base.errors import ExperimentError
 
 MAX_COLUMNS = 4096
@@ -52,7 +52,7 @@ def resize(
         ("d_memory", d_memory, MAX_COLUMNS),
     ):
         if size is not None and not 1 <= size <= most:
-            raise ExperimentError(f"{name} is {size}; it needs {from_to(1, most, 'a whole number')}.")
+            raise ExperimentError(f"{name} is {size}; it needs {format_bounds(1, most, 'a whole number')}.")
     memory = e.memory.shape[1] if d_memory is None else d_memory
     sizes = ((d_model, e.d_model), (d_k, e.d_k), (d_v, e.d_v), (memory, e.memory.shape[1]))
     if all(size in (None, now) for size, now in sizes):
@@ -67,32 +67,32 @@ def resize(
     for letter, rows, heads, size in (("q", model, h, k), ("k", memory, h_kv, k), ("v", memory, h_kv, v)):
         name = f"W_{letter}"
         if not implied and (rows, heads * size) != shape(e, name):
-            changes[name] = _heads_resized(grown(table(e, name), rows, shape(e, name)[1]), heads, size)
-        changes[f"b_{letter}"] = bias_resized(getattr(w, f"b_{letter}"), heads, size)
-    changes |= _output_resized(e, model, v)
-    others = [replace(other, **_columns_resized(other, model, memory)) for other in e.others]
-    return assemble(e, **_columns_resized(e, model, memory), weights=replace(w, **changes), others=others)
+            changes[name] = _resize_heads(resize_matrix(table(e, name), rows, shape(e, name)[1]), heads, size)
+        changes[f"b_{letter}"] = resize_bias(getattr(w, f"b_{letter}"), heads, size)
+    changes |= _resize_output(e, model, v)
+    others = [replace(other, **_resize_columns(other, model, memory)) for other in e.others]
+    return assemble(e, **_resize_columns(e, model, memory), weights=replace(w, **changes), others=others)
 
 
-def _columns_resized(s: Experiment | Sample, d_model: int, d_memory: int) -> dict[str, Any]:
+def _resize_columns(s: Experiment | Sample, d_model: int, d_memory: int) -> dict[str, Any]:
     """Return the resized embeddings of a sequence and of its memory, if it has one, as keywords for ``replace``."""
-    resized = {"embeddings": grown(s.embeddings, len(s.tokens), d_model)}
+    resized = {"embeddings": resize_matrix(s.embeddings, len(s.tokens), d_model)}
     if s.memory_embeddings is not None:
-        resized["memory_embeddings"] = grown(s.memory_embeddings, len(s.memory_embeddings), d_memory)
+        resized["memory_embeddings"] = resize_matrix(s.memory_embeddings, len(s.memory_embeddings), d_memory)
     return resized
 
 
-def _output_resized(e: Experiment, d_model: int, d_v: int) -> dict[str, Tensor | None]:
+def _resize_output(e: Experiment, d_model: int, d_v: int) -> dict[str, Tensor | None]:
     """Return W_o and b_o for other sizes; if d_out equals d_model, it changes with it."""
     w, h = e.weights, e.n_heads
     if w.W_o is None:
-        return {"b_o": bias_resized(w.b_o, h, d_v)}
+        return {"b_o": resize_bias(w.b_o, h, d_v)}
     d_out = d_model if e.d_out == e.d_model else e.d_out
-    rows = w.W_o if d_v == e.d_v else _heads_resized(w.W_o.T, h, d_v).T
-    return {"W_o": grown(rows, h * d_v, d_out), "b_o": bias_resized(w.b_o, 1, d_out)}
+    rows = w.W_o if d_v == e.d_v else _resize_heads(w.W_o.T, h, d_v).T
+    return {"W_o": resize_matrix(rows, h * d_v, d_out), "b_o": resize_bias(w.b_o, 1, d_out)}
 
 
-def grown(matrix: Tensor, rows: int, cols: int) -> Tensor:
+def resize_matrix(matrix: Tensor, rows: int, cols: int) -> Tensor:
     """Return a matrix cut or padded with zeros to [rows, cols]; the same object if it has that size."""
     if matrix.shape == (rows, cols):
         return matrix
@@ -102,12 +102,12 @@ def grown(matrix: Tensor, rows: int, cols: int) -> Tensor:
     return result
 
 
-def bias_resized(bias: Tensor | None, heads: int, size: int) -> Tensor | None:
+def resize_bias(bias: Tensor | None, heads: int, size: int) -> Tensor | None:
     """Return a bias [heads·d] with each head's part cut or padded to ``size``."""
-    return bias if bias is None or len(bias) == heads * size else _heads_resized(bias[None], heads, size)[0]
+    return bias if bias is None or len(bias) == heads * size else _resize_heads(bias[None], heads, size)[0]
 
 
-def _heads_resized(matrix: Tensor, heads: int, size: int) -> Tensor:
+def _resize_heads(matrix: Tensor, heads: int, size: int) -> Tensor:
     """Return a matrix [rows, heads·d] with each head's columns cut or padded to ``size``."""
     rows, cols = matrix.shape
     if cols == heads * size:

@@ -22,7 +22,7 @@ def set_block(e: Experiment, name: str, row: int, column: int, values: Any) -> E
             range), or a block that does not lie inside the table.
     """
     old = table(e, name)
-    block = _block(name, values)
+    block = _take_block(name, values)
     rows, cols = block.shape
     if row < 0 or column < 0 or row + rows > old.shape[0] or column + cols > old.shape[1]:
         raise ExperimentError(
@@ -30,11 +30,11 @@ def set_block(e: Experiment, name: str, row: int, column: int, values: Any) -> E
             f"which is {old.shape[0]} × {old.shape[1]}."
         )
     numbers = old.clone()
-    numbers[row : row + rows, column : column + cols] = _fitted(name, block, old.dtype, (row, column))
+    numbers[row : row + rows, column : column + cols] = _convert(name, block, old.dtype, (row, column))
     return with_table(e, name, numbers)
 
 
-def _block(name: str, values: Any) -> Tensor:
+def _take_block(name: str, values: Any) -> Tensor:
     try:
         block = values if isinstance(values, Tensor) else torch.from_numpy(np.array(values, dtype=np.float64))
     except (ValueError, TypeError, OverflowError):
@@ -44,7 +44,7 @@ def _block(name: str, values: Any) -> Tensor:
     return block.detach()
 
 
-def _fitted(name: str, numbers: Tensor, to: torch.dtype, at: tuple[int, int] = (0, 0)) -> Tensor:
+def _convert(name: str, numbers: Tensor, to: torch.dtype, at: tuple[int, int] = (0, 0)) -> Tensor:
     """Return numbers [r, c] in a dtype; raise an error if one does not fit. ``at`` is their place in the table."""
     fitted = numbers.to("cpu", to)
     bad = ~torch.isfinite(fitted)
@@ -92,7 +92,7 @@ def scale(e: Experiment, name: str, factor: float) -> Experiment:
     if not np.isfinite(factor):
         raise ExperimentError(f"{name} cannot be multiplied by {factor}; the factor needs to be a finite number.")
     old = table(e, name)
-    return with_table(e, name, _fitted(name, old.double() * factor, old.dtype))
+    return with_table(e, name, _convert(name, old.double() * factor, old.dtype))
 
 
 def transpose(e: Experiment, name: str) -> Experiment:
@@ -107,7 +107,7 @@ def transpose(e: Experiment, name: str) -> Experiment:
     return with_table(e, name, table(e, name).T)
 
 
-def rounded(e: Experiment, name: str, decimals: int) -> Experiment:
+def round_table(e: Experiment, name: str, decimals: int) -> Experiment:
     """Return the experiment with a table rounded to ``decimals``; numbers too large to have decimals stay."""
     old = table(e, name)
     numbers = torch.round(old.double(), decimals=decimals)

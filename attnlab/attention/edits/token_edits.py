@@ -15,8 +15,16 @@ import torch
 from torch import Tensor
 
 from attnlab.attention.arrays import own
-from attnlab.attention.edits import configured
-from attnlab.attention.edits.batches import Side, count, fields, reordered, sequence, shown, with_sequence
+from attnlab.attention.edits import configure
+from attnlab.attention.edits.batches import (
+    Side,
+    count_tokens,
+    fields,
+    reorder,
+    sequence,
+    unpadded_tokens,
+    with_sequence,
+)
 from attnlab.attention.experiment import Experiment
 from attnlab.base.errors import ExperimentError
 
@@ -51,7 +59,7 @@ def set_tokens(e: Experiment, tokens: Sequence[str], side: Side = "query") -> Ex
     Raises:
         ExperimentError: no token, or more than MAX_TOKENS.
     """
-    return _replaced(e, tuple(tokens), 0, 0, side)
+    return _replace_tokens(e, tuple(tokens), 0, 0, side)
 
 
 def retype(e: Experiment, text: str, side: Side = "query") -> Experiment:
@@ -61,23 +69,23 @@ def retype(e: Experiment, text: str, side: Side = "query") -> Experiment:
     Raises:
         ExperimentError: no token, or more than MAX_TOKENS.
     """
-    old = sentence(shown(e, side))
-    same = _in_common(old, text)
+    old = sentence(unpadded_tokens(e, side))
+    same = _count_common(old, text)
     room = min(len(old), len(text)) - same
-    end = _in_common(old[::-1], text[::-1])
-    return _retyped(e, text, same, min(end, room), side)
+    end = _count_common(old[::-1], text[::-1])
+    return _replace_text(e, text, same, min(end, room), side)
 
 
-def _in_common(one: str, other: str) -> int:
+def _count_common(one: str, other: str) -> int:
     """Return the length of the common prefix of two texts."""
     return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
-def _retyped(e: Experiment, text: str, begin: int, end: int, side: Side) -> Experiment:
+def _replace_text(e: Experiment, text: str, begin: int, end: int, side: Side) -> Experiment:
     """Return the experiment with the sentence ``text``, which keeps the tokens within its first ``begin`` and its last
     ``end`` characters.
     """
-    were = shown(e, side)
+    were = unpadded_tokens(e, side)
     old = sentence(were)
     starts = list(accumulate((len(token) + 1 for token in were), initial=0))[:-1]
     shift = len(text) - len(old)
@@ -98,15 +106,15 @@ def _retyped(e: Experiment, text: str, begin: int, end: int, side: Side) -> Expe
             break
         tail, back = tail + 1, at
     tokens = (*were[:head], *tokenize(text[front:back]), *were[len(were) - tail :])
-    return _replaced(e, tokens, head, tail, side)
+    return _replace_tokens(e, tokens, head, tail, side)
 
 
-def _replaced(e: Experiment, tokens: tuple[str, ...], head: int, tail: int, side: Side) -> Experiment:
+def _replace_tokens(e: Experiment, tokens: tuple[str, ...], head: int, tail: int, side: Side) -> Experiment:
     """Return the experiment with these tokens; the first ``head`` and the last ``tail`` tokens stay."""
     if not tokens:
         raise ExperimentError("The sentence is empty; type at least one word.")
     _check_count(len(tokens))
-    were = shown(e, side)
+    were = unpadded_tokens(e, side)
     n = len(were)
     sources: list[int | None] = [*range(head), *[None] * (len(tokens) - head - tail), *range(n - tail, n)]
     was, now = were[head : n - tail], tokens[head : len(tokens) - tail]
@@ -118,7 +126,7 @@ def _replaced(e: Experiment, tokens: tuple[str, ...], head: int, tail: int, side
     for i, token in enumerate(tokens):
         if sources[i] is None and left.get(token):
             sources[i] = left[token].pop(0)
-    return _arranged(e, tokens, sources, side)
+    return _arrange(e, tokens, sources, side)
 
 
 def add_token(e: Experiment, token: str, index: int | None = None, side: Side = "query") -> Experiment:
@@ -127,10 +135,10 @@ def add_token(e: Experiment, token: str, index: int | None = None, side: Side = 
     Raises:
         ExperimentError: there are MAX_TOKENS already.
     """
-    were = shown(e, side)
+    were = unpadded_tokens(e, side)
     index = len(were) if index is None else index
     sources = [*range(index), None, *range(index, len(were))]
-    return _arranged(e, (*were[:index], token, *were[index:]), sources, side)
+    return _arrange(e, (*were[:index], token, *were[index:]), sources, side)
 
 
 def remove_token(e: Experiment, index: int, side: Side = "query") -> Experiment:
@@ -139,7 +147,7 @@ def remove_token(e: Experiment, index: int, side: Side = "query") -> Experiment:
     Raises:
         ExperimentError: it is the last one.
     """
-    n = count(e, side)
+    n = count_tokens(e, side)
     if n == 1:
         raise ExperimentError("This is the only token; a sentence needs at least one.")
     return pick(e, [i for i in range(n) if i != index], side)
@@ -151,12 +159,12 @@ def duplicate_token(e: Experiment, index: int, side: Side = "query") -> Experime
     Raises:
         ExperimentError: there are MAX_TOKENS already.
     """
-    return pick(e, [*range(index + 1), *range(index, count(e, side))], side)
+    return pick(e, [*range(index + 1), *range(index, count_tokens(e, side))], side)
 
 
 def move_token(e: Experiment, source: int, target: int, side: Side = "query") -> Experiment:
     """Return the experiment with the token at ``source`` moved so that it ends at ``target``."""
-    order = [i for i in range(count(e, side)) if i != source]
+    order = [i for i in range(count_tokens(e, side)) if i != source]
     order.insert(target, source)
     return pick(e, order, side)
 
@@ -175,7 +183,7 @@ def append_token(e: Experiment, side: Side = "query") -> Experiment:
     Raises:
         ExperimentError: there are MAX_TOKENS already.
     """
-    return _appended(e, count(e, side) + 1, side)
+    return _append_tokens(e, count_tokens(e, side) + 1, side)
 
 
 def resize_tokens(e: Experiment, size: int, side: Side = "query") -> Experiment:
@@ -193,25 +201,25 @@ def resize_tokens(e: Experiment, size: int, side: Side = "query") -> Experiment:
     if size == len(tokens):
         return e
     if size > len(tokens):
-        return _appended(e, size, side)
-    n = min(size, count(e, side))
+        return _append_tokens(e, size, side)
+    n = min(size, count_tokens(e, side))
     return with_sequence(e, side, tokens[:n], rows[:n].clone(), range(n), most=size)
 
 
-def _appended(e: Experiment, size: int, side: Side) -> Experiment:
+def _append_tokens(e: Experiment, size: int, side: Side) -> Experiment:
     """Return the experiment with new tokens appended up to ``size``."""
-    were = shown(e, side)
+    were = unpadded_tokens(e, side)
     free = (name for i in numbers_from(len(were) + 1) if (name := f"token{i}") not in were)
     new = tuple(islice(free, size - len(were)))
-    return _arranged(e, (*were, *new), [*range(len(were)), *(None for _ in new)], side)
+    return _arrange(e, (*were, *new), [*range(len(were)), *(None for _ in new)], side)
 
 
 def pick(e: Experiment, order: Sequence[int], side: Side = "query") -> Experiment:
     """Return the experiment with the tokens at these indices, in this order; an order of all tokens also moves pads."""
     tokens = sequence(e, side)[0]
     if sorted(order) == list(range(len(tokens))):
-        return reordered(e, side, order)
-    return _arranged(e, tuple(tokens[i] for i in order), order, side)
+        return reorder(e, side, order)
+    return _arrange(e, tuple(tokens[i] for i in order), order, side)
 
 
 def masked_keys(e: Experiment) -> frozenset[int]:
@@ -228,7 +236,7 @@ def toggle_key(e: Experiment, index: int) -> Experiment:
     allowed = index in masked_keys(e)
     mask = torch.ones(e.T_q, e.T_k, dtype=torch.bool, device="cpu") if e.config.mask is None else e.config.mask.clone()
     mask[:, index] = allowed
-    return configured(e, mask=None if bool(mask.all()) else own(mask))
+    return configure(e, mask=None if bool(mask.all()) else own(mask))
 
 
 def _check_count(n: int) -> None:
@@ -236,10 +244,10 @@ def _check_count(n: int) -> None:
         raise ExperimentError(f"The sentence has {n} tokens; the maximum is {MAX_TOKENS}.")
 
 
-def _arranged(e: Experiment, tokens: tuple[str, ...], sources: Sequence[int | None], side: Side) -> Experiment:
+def _arrange(e: Experiment, tokens: tuple[str, ...], sources: Sequence[int | None], side: Side) -> Experiment:
     """Return the experiment with these tokens; ``sources`` are their present indices, None for a new token."""
     _check_count(len(tokens))
-    (were, numbers), n = sequence(e, side), count(e, side)
+    (were, numbers), n = sequence(e, side), count_tokens(e, side)
     if list(sources) == list(range(n)):
         return e if tokens == were[:n] else replace(e, **fields(side, (*tokens, *were[n:])))
     first = {token: i for i, token in reversed(list(enumerate(were[:n])))}

@@ -66,7 +66,7 @@ class Draws:
         return Weights(**drawn, extra={name: self.normal(*shape) / d_model**0.5 for name, shape in tables.items()})
 
 
-def drawn(
+def draw_experiment(
     tokens: tuple[str, ...],
     d_model: int,
     config: AttentionConfig,

@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from attnlab.attention.examples.example import Preset, drawn, float32, words
+from attnlab.attention.examples.example import Preset, draw_experiment, float32, words
 from attnlab.attention.experiment import AttentionConfig, Experiment
 
 GROUP = "Heads"
@@ -12,7 +12,7 @@ _SINKS = ((0.0, 1.0, 2.0, 3.0),)
 
 
 def _heads(n_heads: int, count: int = 10, d_model: int = 64, biases: bool = False, **settings: Any) -> Experiment:
-    return drawn(words(count), d_model, AttentionConfig(n_heads, **settings), output=True, biases=biases)
+    return draw_experiment(words(count), d_model, AttentionConfig(n_heads, **settings), output=True, biases=biases)
 
 
 def _sink() -> Experiment:

@@ -5,8 +5,8 @@ from functools import partial
 
 import torch
 
-from attnlab.attention.edits.batches import batched
-from attnlab.attention.examples.example import ONE_HEAD, Draws, Preset, drawn, words
+from attnlab.attention.edits.batches import make_batch
+from attnlab.attention.examples.example import ONE_HEAD, Draws, Preset, draw_experiment, words
 from attnlab.attention.experiment import AttentionConfig, Experiment, Sample
 
 GROUP = "Masks"
@@ -17,10 +17,10 @@ _ENGLISH = ("The cat sat on the warm mat", "She gave him the book that she had r
 _FRENCH = ("Le chat s' est assis sur le tapis chaud", "Elle lui a donné le livre qu' elle avait lu deux fois")
 
 
-def _filled(fill: str) -> Experiment:
+def _make_filled(fill: str) -> Experiment:
     allowed = torch.ones(5, 5, dtype=torch.bool, device="cpu")
     allowed[BLIND] = False
-    return drawn(words(5), 8, AttentionConfig(causal=True, mask=allowed, fill=fill))
+    return draw_experiment(words(5), 8, AttentionConfig(causal=True, mask=allowed, fill=fill))
 
 
 def _batch(
@@ -33,7 +33,7 @@ def _batch(
     if memories:
         sources = [(tokens, draws.normal(len(tokens), d_model)) for tokens in memories]
         samples = [Sample(s.tokens, s.embeddings, *source) for s, source in zip(samples, sources, strict=True)]
-    return batched(samples, draws.weights(d_model, config), config)
+    return make_batch(samples, draws.weights(d_model, config), config)
 
 
 def _source() -> Experiment:
@@ -53,27 +53,27 @@ _mask = partial(Preset, group=GROUP)
 MASKS = (
     _mask(
         "causal-5x8", "Causal mask", "Five tokens that attend only to earlier ones and themselves: a triangle.",
-        lambda: drawn(words(5), 8, AttentionConfig(causal=True)), rows=("B1",),
+        lambda: draw_experiment(words(5), 8, AttentionConfig(causal=True)), rows=("B1",),
     ),
     _mask(
         "mask-fill-infinity", "Fill with −∞",
         "Masked weights are exactly 0. The third token sees no key: its row is all 0 and does not sum to 1.",
-        lambda: _filled("-inf"), rows=("B2",),
+        lambda: _make_filled("-inf"), rows=("B2",),
     ),
     _mask(
         "mask-fill-1e9", "Fill with −1e9",
         "Same as −∞ unless a whole row is masked: the third token attends equally to all tokens, even future ones.",
-        lambda: _filled("-1e9"), rows=("B2",),
+        lambda: _make_filled("-1e9"), rows=("B2",),
     ),
     _mask(
         "mask-fill-zero", "Fill with 0: a mistake",
         "e⁰ is 1: every masked token gets a weight, and the rows still sum to 1, so nobody notices.",
-        lambda: _filled("0"), rows=("B2",),
+        lambda: _make_filled("0"), rows=("B2",),
     ),
     _mask(
         "mask-after-softmax", "Mask after softmax: a mistake",
         "Masked weights are 0, but the rows are not normalised again: only the last row still sums to 1.",
-        lambda: _filled("after"), rows=("B2",),
+        lambda: _make_filled("after"), rows=("B2",),
     ),
     _mask(
         "padding-batch", "Padding",
@@ -98,16 +98,16 @@ MASKS = (
     _mask(
         "sliding-window", "Sliding window",
         "Each token sees itself and the two before it: a band. From “on” onwards, the first word is hidden.",
-        lambda: drawn(words(10), 8, AttentionConfig(causal=True, masks={"window": 3})),
+        lambda: draw_experiment(words(10), 8, AttentionConfig(causal=True, masks={"window": 3})),
     ),
     _mask(
         "prefix-lm", "Prefix",
         "The first four tokens see each other, the others only earlier tokens: a triangle with a square corner.",
-        lambda: drawn(words(10), 8, AttentionConfig(causal=True, masks={"prefix": 4})),
+        lambda: draw_experiment(words(10), 8, AttentionConfig(causal=True, masks={"prefix": 4})),
     ),
     _mask(
         "block-mask", "Blocks",
         "Two blocks of five tokens that do not see each other: two squares, and half of the map is masked.",
-        lambda: drawn(words(10), 8, AttentionConfig(masks={"block": 5})),
+        lambda: draw_experiment(words(10), 8, AttentionConfig(masks={"block": 5})),
     ),
 )  # fmt: skip

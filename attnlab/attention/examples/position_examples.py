@@ -5,7 +5,7 @@ from functools import partial
 
 import torch
 
-from attnlab.attention.examples.example import Draws, Preset, drawn
+from attnlab.attention.examples.example import Draws, Preset, draw_experiment
 from attnlab.attention.experiment import AttentionConfig, Experiment
 
 GROUP = "Positions"
@@ -19,10 +19,10 @@ def _encoding() -> Experiment:
 
 
 def _story(positions: str) -> Experiment:
-    return drawn(_STORY, 8, AttentionConfig(positions=positions))
+    return draw_experiment(_STORY, 8, AttentionConfig(positions=positions))
 
 
-def _repeated(n_heads: int, positions: str, **tables: tuple[int, ...]) -> Experiment:
+def _make_repeated(n_heads: int, positions: str, **tables: tuple[int, ...]) -> Experiment:
     """Return one word eight times, so that tokens differ only in their position."""
     draws, config = Draws(0), AttentionConfig(n_heads, positions=positions)
     x = draws.normal(1, 16).expand(8, 16)
@@ -47,7 +47,8 @@ POSITIONS = (
     _position(
         "learned-positions", "Learned positions",
         "P has a row for each position: change a row, and the token at that position changes for every query.",
-        lambda: drawn(_STORY, 8, AttentionConfig(positions="learned"), tables={"P": (len(_STORY), 8)}), rows=("E3",),
+        lambda: draw_experiment(_STORY, 8, AttentionConfig(positions="learned"), tables={"P": (len(_STORY), 8)}),
+        rows=("E3",),
     ),
     _position(
         "order-blind", "Blind to order",
@@ -62,16 +63,16 @@ POSITIONS = (
     _position(
         "rope", "Rotary positions",
         "One word eight times: queries and keys are rotated, and each diagonal of the scores has one value.",
-        lambda: _repeated(1, "rope"),
+        lambda: _make_repeated(1, "rope"),
     ),
     _position(
         "alibi", "ALiBi",
         "One word eight times: weights fall with distance, steeply in head 0 and hardly in head 3.",
-        lambda: _repeated(4, "alibi"),
+        lambda: _make_repeated(4, "alibi"),
     ),
     _position(
         "t5-bias", "T5 bias",
         "One word eight times: a learned number for each head and distance, so each distance is one stripe.",
-        lambda: _repeated(4, "t5", B=(32, 4)),
+        lambda: _make_repeated(4, "t5", B=(32, 4)),
     ),
 )  # fmt: skip

@@ -4,7 +4,7 @@ from difflib import get_close_matches
 from itertools import chain
 from reprlib import repr
 
-from attnlab.attention.examples.example import Preset, drawn
+from attnlab.attention.examples.example import Preset, draw_experiment
 from attnlab.attention.examples.head_examples import HEADS
 from attnlab.attention.examples.mask_examples import MASKS
 from attnlab.attention.examples.position_examples import POSITIONS
@@ -16,7 +16,7 @@ from attnlab.attention.experiment import Experiment
 from attnlab.base.arguments import explain_calls
 from attnlab.base.errors import UnknownPresetError
 
-__all__ = ["PRESETS", "Preset", "drawn", "named", "preset", "presets"]
+__all__ = ["PRESETS", "Preset", "draw_experiment", "find_preset", "preset", "presets"]
 
 PRESETS: dict[str, Preset] = {
     preset.name: preset for preset in chain(STEPS, MASKS, HEADS, SOURCES, POSITIONS, WEIGHTS, SENTENCES)
@@ -29,7 +29,7 @@ def presets() -> tuple[str, ...]:
     return tuple(PRESETS)
 
 
-def named(name: str) -> Preset:
+def find_preset(name: str) -> Preset:
     """Return the worked example with that name, in upper or lower case.
 
     Raises:
@@ -52,4 +52,4 @@ def preset(name: str) -> Experiment:
     Raises:
         UnknownPresetError: there is none; the sentence names the nearest one.
     """
-    return named(name).make()
+    return find_preset(name).make()

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from functools import partial
 
-from attnlab.attention.examples.example import Draws, Preset, drawn
+from attnlab.attention.examples.example import Draws, Preset, draw_experiment
 from attnlab.attention.experiment import AttentionConfig, Experiment
 
 GROUP = "Sentences"
@@ -14,7 +14,7 @@ _SEED_OF_PLURAL = 1
 
 def _agreement(tokens: tuple[str, ...]) -> Experiment:
     """Return a causal layer on a sentence; words that differ from the singular get their own numbers, seed 1."""
-    e = drawn(tokens, 16, AttentionConfig(causal=True))
+    e = draw_experiment(tokens, 16, AttentionConfig(causal=True))
     own, x = Draws(_SEED_OF_PLURAL), e.embeddings.clone()
     for row, (token, singular) in enumerate(zip(tokens, _CAT, strict=True)):
         if token != singular:

@@ -4,7 +4,7 @@ from functools import partial
 
 import torch
 
-from attnlab.attention.examples.example import Draws, Preset, drawn
+from attnlab.attention.examples.example import Draws, Preset, draw_experiment
 from attnlab.attention.experiment import AttentionConfig, Experiment, Sample, Weights
 
 GROUP = "Scores and second sequences"
@@ -21,7 +21,7 @@ _QUESTION = ("How", "was", "your", "day")
 _ANSWER = ("Comment", "s'", "est", "passée", "ta", "journée")
 
 
-def _recurrent(score: str) -> Experiment:
+def _make_recurrent(score: str) -> Experiment:
     """Return one decoder state that attends to ten encoder states, in a batch of four, without projections or scale.
 
     The decoder states are drawn first, then the encoder states, then the tables of the score function.
@@ -35,17 +35,17 @@ def _recurrent(score: str) -> Experiment:
     return Experiment(first.tokens, first.embeddings, Weights(extra=extra), config, *memory, others)
 
 
-def _translated(last_only: bool) -> Experiment:
+def _make_translated(last_only: bool) -> Experiment:
     """Return a decoder that attends to all states of an encoder, or only to the last one."""
     allowed = torch.zeros(len(_ANSWER), len(_QUESTION), dtype=torch.bool, device="cpu")
     allowed[:, -1] = True
     config = AttentionConfig(mask=allowed if last_only else None)
-    return drawn(_ANSWER, 8, config, memory=_QUESTION)
+    return draw_experiment(_ANSWER, 8, config, memory=_QUESTION)
 
 
 def _cross() -> Experiment:
     english = ("The", "cat", "sat", "on", "the", "mat")
-    return drawn(("Le", "chat", "est", "assis"), 8, AttentionConfig(), memory=english)
+    return draw_experiment(("Le", "chat", "est", "assis"), 8, AttentionConfig(), memory=english)
 
 
 _source = partial(Preset, group=GROUP)
@@ -54,27 +54,27 @@ SOURCES = (
     _source(
         "additive", "Additive (Bahdanau)",
         "vᵀ tanh(W_d s + W_e h): tanh keeps every term within ±v, so ten states share the weight.",
-        lambda: _recurrent("additive"), rows=("D1",),
+        lambda: _make_recurrent("additive"), rows=("D1",),
     ),
     _source(
         "luong-dot", "Luong: dot",
         "The same states, s·h: sums of 64 products without a scale, so one state gets nearly all the weight.",
-        lambda: _recurrent("dot"), rows=("D2",),
+        lambda: _make_recurrent("dot"), rows=("D2",),
     ),
     _source(
         "luong-general", "Luong: general",
         "The same states, sᵀ W h: a learned matrix decides which states match, and another state wins.",
-        lambda: _recurrent("general"), rows=("D3",),
+        lambda: _make_recurrent("general"), rows=("D3",),
     ),
     _source(
         "luong-concat", "Luong: concat",
         "vᵀ tanh(W [s; h]): if W is W_d stacked on W_e, the weights equal those of the additive score exactly.",
-        lambda: _recurrent("concat"), rows=("D4",),
+        lambda: _make_recurrent("concat"), rows=("D4",),
     ),
     _source(
         "cosine", "Cosine",
         "The same states, but only their directions count: cosines within ±1 give nearly even weights.",
-        lambda: _recurrent("cosine"),
+        lambda: _make_recurrent("cosine"),
     ),
     _source(
         "cross-attention", "Cross-attention",
@@ -84,11 +84,11 @@ SOURCES = (
     _source(
         "bottleneck", "The bottleneck",
         "“How was your day” as one fixed vector: whatever the query, all rows of the output are the same.",
-        lambda: _translated(True), rows=("D6",),
+        lambda: _make_translated(True), rows=("D6",),
     ),
     _source(
         "bottleneck-attention", "Without the bottleneck",
         "The same with attention: every step of the decoder has its own mix of all four words.",
-        lambda: _translated(False), rows=("D6",),
+        lambda: _make_translated(False), rows=("D6",),
     ),
 )  # fmt: skip

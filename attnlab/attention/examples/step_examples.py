@@ -4,7 +4,7 @@ from functools import partial
 
 import torch
 
-from attnlab.attention.examples.example import ONE_HEAD, Draws, Preset, drawn, float32, words
+from attnlab.attention.examples.example import ONE_HEAD, Draws, Preset, draw_experiment, float32, words
 from attnlab.attention.experiment import AttentionConfig, Experiment, Weights
 
 GROUP = "Step by step"
@@ -31,7 +31,7 @@ def _linear() -> Experiment:
     return _journey(Weights(draws.linear(3, 2), draws.linear(3, 2), draws.linear(3, 2)))
 
 
-def _overflowing() -> Experiment:
+def _make_overflowing() -> Experiment:
     """Return inputs ten times larger, so scores a hundred times larger, up to 149.5: e^88.7 is the limit of float32."""
     return _journey(Weights(), AttentionConfig(scale="none", normalizer="softmax-unshifted"), times=10)
 
@@ -49,7 +49,7 @@ def _the_cat_sat() -> Experiment:
 
 
 def _batch_of_two() -> Experiment:
-    return drawn(words(4), 8, ONE_HEAD, output=True, others=[("A", "dog", "ran", "home")])
+    return draw_experiment(words(4), 8, ONE_HEAD, output=True, others=[("A", "dog", "ran", "home")])
 
 
 _step = partial(Preset, group=GROUP)
@@ -89,7 +89,7 @@ STEPS = (
     _step(
         "naive-softmax-overflow", "Naive softmax overflows",
         "Inputs ten times larger: above a score of 88.7, e^x is ∞ in float32 and the row becomes NaN.",
-        _overflowing, rows=("A3",),
+        _make_overflowing, rows=("A3",),
     ),
     _step(
         "batch-of-two", "A batch of two",
@@ -99,6 +99,6 @@ STEPS = (
     _step(
         "loops", "Loops or one product",
         "The same numbers from a double loop and from one matrix product: equal values, very different times.",
-        lambda: drawn(tuple(f"t{i}" for i in range(32)), 32, ONE_HEAD), rows=("A8",), lens="cost",
+        lambda: draw_experiment(tuple(f"t{i}" for i in range(32)), 32, ONE_HEAD), rows=("A8",), lens="cost",
     ),
 )  # fmt: skip

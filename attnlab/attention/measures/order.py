@@ -9,7 +9,7 @@ from torch import Tensor
 from attnlab.attention.edits.token_edits import pick
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.stages.trace import Trace
-from attnlab.base.counted import from_to
+from attnlab.base.counted import format_bounds
 from attnlab.base.errors import ExperimentError
 
 _APPLIED = ("dropped", "zeroed", "weights")
@@ -52,7 +52,7 @@ class OrderBlindness:
 
     def restored(self, maps: Tensor) -> Tensor:
         """Return maps [..., T_q, T_k] of the shuffled tokens in the original order."""
-        return _restored(self.experiment, maps, self.order)
+        return _restore_order(self.experiment, maps, self.order)
 
 
 def random_order(count: int, seed: int) -> tuple[int, ...]:
@@ -62,7 +62,7 @@ def random_order(count: int, seed: int) -> tuple[int, ...]:
     return order if order != tuple(range(count)) else (*order[1:], *order[:1])
 
 
-def permuted(e: Experiment, order: Sequence[int]) -> Experiment:
+def permute(e: Experiment, order: Sequence[int]) -> Experiment:
     """Return the experiment with its tokens in another order: token i is the former token ``order[i]``.
 
     A mask drawn by hand moves with its tokens; a second sequence stays unchanged.
@@ -71,16 +71,18 @@ def permuted(e: Experiment, order: Sequence[int]) -> Experiment:
         ExperimentError: the order does not hold each index once.
     """
     if sorted(order) != list(range(e.T_q)):
-        raise ExperimentError(f"The order is {list(order)}; it needs {from_to(0, e.T_q - 1, 'each number')} once.")
+        raise ExperimentError(
+            f"The order is {list(order)}; it needs {format_bounds(0, e.T_q - 1, 'each number')} once."
+        )
     return pick(e, order)
 
 
-def shuffled(e: Experiment, seed: int) -> Experiment:
+def shuffle(e: Experiment, seed: int) -> Experiment:
     """Return the experiment with its tokens in a random order that depends on the seed."""
-    return permuted(e, random_order(e.T_q, seed))
+    return permute(e, random_order(e.T_q, seed))
 
 
-def order_blindness(e: Experiment, order: Sequence[int], dtype: torch.dtype = torch.float64) -> OrderBlindness:
+def measure_order_blindness(e: Experiment, order: Sequence[int], dtype: torch.dtype = torch.float64) -> OrderBlindness:
     """Return weights and outputs for the tokens and for the same tokens in another order, computed on the CPU.
 
     Without positions, and without a mask that depends on the order, attention is equivariant to permutations: the map
@@ -89,18 +91,18 @@ def order_blindness(e: Experiment, order: Sequence[int], dtype: torch.dtype = to
     Raises:
         ExperimentError: the order does not hold each index once.
     """
-    other = permuted(e, order)
+    other = permute(e, order)
     one, two = Trace(e, torch.device("cpu"), dtype), Trace(other, torch.device("cpu"), dtype)
     stage = next(name for name in _APPLIED if name in one)
-    restored = _restored(e, two[stage], order)
-    output = two["output"][_back(order)]
+    restored = _restore_order(e, two[stage], order)
+    output = two["output"][_invert(order)]
     return OrderBlindness(e, other, tuple(order), stage, one[stage], two[stage], restored, one["output"], output)
 
 
-def _back(order: Sequence[int]) -> Tensor:
+def _invert(order: Sequence[int]) -> Tensor:
     return torch.tensor(order, device="cpu").argsort()
 
 
-def _restored(e: Experiment, maps: Tensor, order: Sequence[int]) -> Tensor:
-    rows = maps[..., _back(order), :]
-    return rows if e.memory_embeddings is not None else rows[..., _back(order)]  # else keys did not move
+def _restore_order(e: Experiment, maps: Tensor, order: Sequence[int]) -> Tensor:
+    rows = maps[..., _invert(order), :]
+    return rows if e.memory_embeddings is not None else rows[..., _invert(order)]  # else keys did not move

@@ -76,7 +76,7 @@ def jacobian_norms(weights: Tensor) -> Tensor:
     return (diagonal + beside).sqrt()
 
 
-def measured(logits: Tensor, hidden: Tensor | None = None) -> Saturation:
+def measure(logits: Tensor, hidden: Tensor | None = None) -> Saturation:
     """Return the saturation of logits [..., T_q, T_k] without the ``hidden`` cells [T_q, T_k] and fully hidden rows."""
     logits = logits.double()
     seen = torch.ones_like(logits, dtype=torch.bool) if hidden is None else (~hidden).expand_as(logits)
@@ -87,7 +87,7 @@ def measured(logits: Tensor, hidden: Tensor | None = None) -> Saturation:
     return Saturation(spread, float(jacobian_norms(weights).mean()), float(weights.max(-1).values.mean()))
 
 
-def of_random(keys: int, seed: int) -> tuple[Pair, ...]:
+def measure_random(keys: int, seed: int) -> tuple[Pair, ...]:
     """Return the pair for each d_k of ``SIZES``, from 64 standard normal queries and ``keys`` such keys.
 
     A score is then a sum of d_k products with mean 0 and variance d_k (Vaswani et al. 2017, section 3.2.1).
@@ -98,10 +98,10 @@ def of_random(keys: int, seed: int) -> tuple[Pair, ...]:
         torch.randn(sets, count, SIZES[-1], generator=g, dtype=torch.float64, device="cpu") for count in (QUERIES, keys)
     )
     scores = {d_k: q[..., :d_k] @ k[..., :d_k].mT for d_k in SIZES}
-    return tuple(Pair(d_k, measured(s), measured(s / math.sqrt(d_k))) for d_k, s in scores.items())
+    return tuple(Pair(d_k, measure(s), measure(s / math.sqrt(d_k))) for d_k, s in scores.items())
 
 
-def of_trace(trace: "Trace") -> TraceSaturation:
+def measure_trace(trace: "Trace") -> TraceSaturation:
     """Return the pair of each head of an experiment; masked cells do not count."""
     e, scores = trace.experiment, trace["scores"].to("cpu", torch.float64)
     divisor = e.divisor
@@ -109,5 +109,5 @@ def of_trace(trace: "Trace") -> TraceSaturation:
     scaled = trace["scaled"].to("cpu", torch.float64) if "scaled" in trace else scores / used
     hidden = None if trace.hidden is None else trace.hidden.cpu()
     pairs = zip(scores, scaled, strict=True)
-    heads = tuple(Pair(e.d_k, measured(s, hidden), measured(divided, hidden)) for s, divided in pairs)
+    heads = tuple(Pair(e.d_k, measure(s, hidden), measure(divided, hidden)) for s, divided in pairs)
     return TraceSaturation(heads, used, divisor is not None)

@@ -73,7 +73,7 @@ def row_statistics(row: Floats, allowed: int, query: int | None = None) -> RowSt
     """Return the statistics of one row of weights [T_k], the row of ``query``, which sees ``allowed`` keys."""
     weights = np.asarray(row, dtype=np.float64)
     away = np.full(len(weights), math.nan) if query is None else np.abs(np.arange(len(weights)) - float(query))
-    s = _described(weights, away, np.asarray(allowed))
+    s = _describe(weights, away, np.asarray(allowed))
     return RowStatistics(
         float(s.total),
         float(s.entropy),
@@ -96,13 +96,13 @@ def weights_statistics(weights: Floats, allowed: NDArray[np.bool_] | None = None
     away = np.abs(np.subtract.outer(np.arange(queries, dtype=np.float64), np.arange(keys, dtype=np.float64)))
     count = np.full(queries, keys) if allowed is None else allowed.sum(-1)
     if weights.ndim == 2:
-        return _described(np.asarray(weights, dtype=np.float64), away, count)
+        return _describe(np.asarray(weights, dtype=np.float64), away, count)
     # one head at a time fits the processor's cache, which halves the time
-    heads = [_described(np.asarray(head, dtype=np.float64), away, count) for head in weights]
+    heads = [_describe(np.asarray(head, dtype=np.float64), away, count) for head in weights]
     return WeightsStatistics(*(np.stack([getattr(head, f.name) for head in heads]) for f in fields(WeightsStatistics)))
 
 
-def _described(w: NDArray[np.float64], away: NDArray[np.float64], allowed: NDArray[np.integer]) -> WeightsStatistics:
+def _describe(w: NDArray[np.float64], away: NDArray[np.float64], allowed: NDArray[np.integer]) -> WeightsStatistics:
     """Return the statistics of rows [..., T_k]: ``away`` are distances to the keys, ``allowed`` counts visible keys."""
     with np.errstate(all="ignore"):  # overflow and division by 0 give NaN, as documented
         total, largest, least = w.sum(-1), w.max(-1), w.min(-1)
@@ -159,29 +159,31 @@ def stage_summary(trace: "Trace", name: str, head: int | str) -> StageSummary:
     return StageSummary(trace.array(name).shape, *range_, mean, int(nans.sum()), int(infinite.sum()))
 
 
-def strip(trace: "Trace", name: str, head: int | str) -> str:
+def describe_stage(trace: "Trace", name: str, head: int | str) -> str:
     """Return one short line on a stage, for its card: statistics of its rows if it holds weights, otherwise its range.
 
     Raises:
         KeyError: there is no such stage.
     """
     summary = stage_summary(trace, name, head)
-    pieces = _rows_line(statistics_of(trace, name, head)) if is_weights(trace.stage(name)) else _range_line(summary)
+    pieces = (
+        _describe_rows(statistics_of(trace, name, head)) if is_weights(trace.stage(name)) else _describe_range(summary)
+    )
     pieces += [f"{summary.nans} NaN"] if summary.nans else []
     pieces += [f"{summary.infinities} ∞"] if summary.infinities else []
     return " · ".join(pieces)
 
 
-def _rows_line(s: WeightsStatistics) -> list[str]:
+def _describe_rows(s: WeightsStatistics) -> list[str]:
     sums = s.total[~np.isnan(s.total)]
     if sums.size == 0:
         return ["row sums NaN"]
     low, high = float(sums.min()), float(sums.max())
     even = number(low) == number(high)
-    pieces = [f"row sums {number(low)}" if even else f"row sums {brief(low)} … {brief(high)}"]
+    pieces = [f"row sums {number(low)}" if even else f"row sums {format_brief(low)} … {format_brief(high)}"]
     entropy, effective = (_mean_of_rows(s, name) for name in ("entropy", "effective"))
     if not math.isnan(entropy):
-        pieces += [f"entropy {brief(entropy)}", f"{effective:.1f} tokens"]
+        pieces += [f"entropy {format_brief(entropy)}", f"{effective:.1f} tokens"]
     return pieces
 
 
@@ -191,13 +193,13 @@ def _mean_of_rows(s: WeightsStatistics, name: str) -> float:
     return float(values.mean()) if values.size else math.nan
 
 
-def _range_line(summary: StageSummary) -> list[str]:
+def _describe_range(summary: StageSummary) -> list[str]:
     if math.isnan(summary.smallest):
         return ["no finite number"]
-    return [f"{brief(summary.smallest)} … {brief(summary.largest)}", f"mean {brief(summary.mean)}"]
+    return [f"{format_brief(summary.smallest)} … {format_brief(summary.largest)}", f"mean {format_brief(summary.mean)}"]
 
 
-def brief(value: float) -> str:
+def format_brief(value: float) -> str:
     """Return a number with two decimals, or with as many as needed if it would be shown as 0."""
     if not math.isfinite(value) or 0 < abs(value) < 0.01:
         return number(value)

@@ -95,7 +95,7 @@ class Table:
     free: tuple[tuple[str, str], ...] = ()
 
 
-def fits(e: Layer) -> str:
+def accept_all(e: Layer) -> str:
     """Return "": most entries fit every experiment."""
     return ""
 
@@ -111,4 +111,4 @@ class Entry:
     about: str
     tables: tuple[Table, ...] = ()
     options: tuple[Option, ...] = ()
-    check: Callable[[Layer], str] = fits
+    check: Callable[[Layer], str] = accept_all

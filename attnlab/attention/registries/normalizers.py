@@ -11,7 +11,18 @@ from torch import Tensor
 from attnlab.attention.products import in_one_thread
 from attnlab.attention.registries import sparse
 from attnlab.attention.registries.entries import Entry, Option
-from attnlab.attention.stages.arithmetic import Floats, Line, Span, eased, joined, line, number, short, shown, signed
+from attnlab.attention.stages.arithmetic import (
+    Floats,
+    Line,
+    Span,
+    join_terms,
+    line,
+    number,
+    select_terms,
+    short,
+    signed,
+    subtract_maximum,
+)
 
 TEMPERATURE = Option(
     "temperature",
@@ -61,14 +72,14 @@ def _explain_softmax(logits: Floats, j: int, p: Mapping[str, Any], limit: int | 
     if logits[j] == -np.inf:
         return (line("e", Span("−∞", style="sup"), " = 0"),)
     kept = [int(i) for i in np.flatnonzero(logits != -np.inf)]
-    logits, said = eased(logits)
+    logits, said = subtract_maximum(logits)
     powers = np.exp(logits)
     lines: list[Line] = [*said]
-    which = shown(len(kept), limit, kept.index(j))
+    which = select_terms(len(kept), limit, kept.index(j))
     terms = [(Span("e"), Span(short(logits[i]), "attention" if i == j else "", "sup")) for i in kept]
-    lines.append(line("e", Span(short(logits[j]), "attention", "sup"), " ÷ (", joined(terms, which), ")"))
+    lines.append(line("e", Span(short(logits[j]), "attention", "sup"), " ÷ (", join_terms(terms, which), ")"))
     values = [(Span(short(powers[i]), "attention" if i == j else ""),) for i in kept]
-    lines.append(line("= ", Span(short(powers[j]), "attention"), " ÷ (", joined(values, which), ")"))
+    lines.append(line("= ", Span(short(powers[j]), "attention"), " ÷ (", join_terms(values, which), ")"))
     lines.append(line("= ", Span(number(powers[j]), "attention"), " ÷ ", number(powers[kept].sum())))
     return tuple(lines)
 
@@ -86,12 +97,12 @@ def _explain_unshifted(logits: Floats, j: int, p: Mapping[str, Any], limit: int 
         return (line("every key is masked: 0 ÷ 0 is undefined"), line("= NaN"))
     if logits[j] == -np.inf and total > 0:
         return (line("e", Span("−∞", style="sup"), " = 0"),)
-    which = shown(len(kept), limit, kept.index(j) if j in kept else None)
+    which = select_terms(len(kept), limit, kept.index(j) if j in kept else None)
     terms = [(Span("e"), Span(short(logits[i]), "attention" if i == j else "", "sup")) for i in kept]
     values = [(Span(short(powers[i]), "attention" if i == j else ""),) for i in kept]
     return (
-        line("e", Span(short(logits[j]), "attention", "sup"), " ÷ (", joined(terms, which), ")"),
-        line("= ", Span(short(powers[j]), "attention"), " ÷ (", joined(values, which), ")"),
+        line("e", Span(short(logits[j]), "attention", "sup"), " ÷ (", join_terms(terms, which), ")"),
+        line("= ", Span(short(powers[j]), "attention"), " ÷ (", join_terms(values, which), ")"),
         line("= ", Span(number(powers[j]), "attention"), " ÷ ", number(total)),
         *_undefined(powers[j], total, p["finfo"]),
     )
@@ -127,12 +138,12 @@ def _explain_sum(logits: Floats, j: int, p: Mapping[str, Any], limit: int | None
     if logits[j] == -np.inf:
         return (line("masked: counts as 0"),)
     kept = [int(i) for i in np.flatnonzero(logits != -np.inf)]
-    which = shown(len(kept), limit, kept.index(j))
+    which = select_terms(len(kept), limit, kept.index(j))
     terms = [(Span(signed(logits[i]), "attention" if i == j else ""),) for i in kept]
     total = float(logits[kept].sum())
     no_value = (line("the scores sum to 0, so the division is undefined"),) if total == 0 else ()
     return (
-        line(Span(short(logits[j]), "attention"), " ÷ (", joined(terms, which), ")"),
+        line(Span(short(logits[j]), "attention"), " ÷ (", join_terms(terms, which), ")"),
         line("= ", Span(number(logits[j]), "attention"), " ÷ ", number(total)),
         *no_value,
     )

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnlab.attention.arrays import widened
+from attnlab.attention.arrays import widen
 from attnlab.attention.products import in_one_thread
 from attnlab.attention.registries.entries import Entry, Table
 from attnlab.attention.stages.arithmetic import Floats, Line, Span, line, number, short
@@ -36,7 +36,7 @@ EPS = 1e-6
 
 
 def _rms(x: Tensor, p: Options) -> Tensor:
-    wide = widened(x)
+    wide = widen(x)
     return (wide * in_one_thread(torch.rsqrt, wide.square().mean(-1, keepdim=True) + EPS)).to(x.dtype)
 
 
@@ -47,7 +47,7 @@ def _explain_rms(x: Floats, column: int, p: Options) -> tuple[Line, ...]:
 
 
 def _l2(x: Tensor, p: Options) -> Tensor:
-    wide = widened(x)
+    wide = widen(x)
     length: Tensor = torch.linalg.vector_norm(wide, dim=-1, keepdim=True)
     return (wide / length.clamp_min(torch.finfo(wide.dtype).tiny)).to(x.dtype)
 

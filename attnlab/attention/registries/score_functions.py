@@ -7,9 +7,19 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnlab.attention.arrays import widened
+from attnlab.attention.arrays import widen
 from attnlab.attention.products import bmm, matmul
-from attnlab.attention.stages.arithmetic import Floats, Line, Span, joined, line, products, short, shown, signed
+from attnlab.attention.stages.arithmetic import (
+    Floats,
+    Line,
+    Span,
+    join_terms,
+    line,
+    products,
+    select_terms,
+    short,
+    signed,
+)
 
 BLOCK_BYTES = 4 * 2**20
 """The maximum size of a temporary tensor in a score function; larger ones are computed in blocks of queries.
@@ -50,7 +60,7 @@ def cosine(queries: Tensor, keys: Tensor, p: Parameters) -> Tensor:
 
 
 def _of_length_1(x: Tensor) -> Tensor:
-    return torch.nn.functional.normalize(widened(x), dim=-1, eps=EPS).to(x.dtype)
+    return torch.nn.functional.normalize(widen(x), dim=-1, eps=EPS).to(x.dtype)
 
 
 def _through_tanh(of_queries: Tensor, of_keys: Tensor, v: Tensor) -> Tensor:
@@ -105,7 +115,7 @@ def explain_additive(query: Floats, key: Floats, p: Parameters, limit: int | Non
 
 def _units(index: str, inside: Sequence[Span], a: Floats, b: Floats, v: Floats, limit: int | None) -> tuple[Line, ...]:
     """Write out v·tanh(a + b): first with the sums, then with their tanh."""
-    which = shown(len(v), limit)
+    which = select_terms(len(v), limit)
     sums: list[Sequence[Span]] = [()] * len(v)
     squeezed: list[Sequence[Span]] = [()] * len(v)
     for i in which:
@@ -113,8 +123,8 @@ def _units(index: str, inside: Sequence[Span], a: Floats, b: Floats, v: Floats, 
         sums[i] = (Span(f"{weight}·tanh("), *inner, Span(")"))
         squeezed[i] = (Span(f"{weight}·{signed(np.tanh(a[i] + b[i]))}"),)
     return (
-        line("v", Span(index, style="sub"), "·tanh(", *inside, ") = ", joined(sums, which)),
-        line("= ", joined(squeezed, which)),
+        line("v", Span(index, style="sub"), "·tanh(", *inside, ") = ", join_terms(sums, which)),
+        line("= ", join_terms(squeezed, which)),
     )
 
 
@@ -132,7 +142,7 @@ def explain_cosine(query: Floats, key: Floats, p: Parameters, limit: int | None)
 
 def _vector(x: Floats, role: str, limit: int | None) -> Line:
     """Return a row of numbers in brackets, with the count of omitted ones."""
-    which = shown(len(x), limit)
+    which = select_terms(len(x), limit)
     spans: list[Span] = []
     for before, i in zip([-1, *which], which, strict=False):
         spans.append(Span(f"… {i - before - 1} more …, " if i - before > 1 else "", style="muted"))

@@ -7,8 +7,19 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnlab.attention.arrays import widened
-from attnlab.attention.stages.arithmetic import Floats, Line, Span, eased, joined, line, number, short, shown, signed
+from attnlab.attention.arrays import widen
+from attnlab.attention.stages.arithmetic import (
+    Floats,
+    Line,
+    Span,
+    join_terms,
+    line,
+    number,
+    select_terms,
+    short,
+    signed,
+    subtract_maximum,
+)
 
 SPARSEMAX_CODE = """z = {x} - {x}.amax(-1, keepdim=True)
 top = z.sort(dim=-1, descending=True).values
@@ -58,7 +69,7 @@ def _entmax15_threshold(z: Tensor) -> Tensor:
 
 def _shifted(logits: Tensor) -> Tensor:
     """Return logits minus their row's maximum, which changes no weight, in float32 or better, since τ sums many."""
-    wide = widened(logits)
+    wide = widen(logits)
     return wide - wide.amax(-1, keepdim=True)
 
 
@@ -71,10 +82,10 @@ def explain_sparsemax(logits: Floats, j: int, p: Mapping[str, Any], limit: int |
     z: Floats = np.asarray(logits, dtype=np.float64)
     if z[j] == -np.inf or not np.isfinite(z.max()):
         return _without_share(z, j)
-    z, said = eased(z)
+    z, said = subtract_maximum(z)
     tau = _threshold(z, _sparsemax_threshold)
     above = [int(i) for i in np.flatnonzero(z > tau)]
-    which = shown(len(above), limit, above.index(j) if j in above else None)
+    which = select_terms(len(above), limit, above.index(j) if j in above else None)
     terms = [(Span(signed(z[i]), "attention" if i == j else ""),) for i in above]
     share = f"({number(z[above].sum())} − 1) ÷ {len(above)} = {number(tau)}"
     return (
@@ -82,7 +93,7 @@ def explain_sparsemax(logits: Floats, j: int, p: Mapping[str, Any], limit: int |
         line("max(0, ", Span(short(z[j]), "attention"), " − ", signed(tau), ")"),
         line("= ", Span(number(max(0.0, z[j] - tau)), "attention")),
         *_support(z, j, tau, len(above)),
-        line("their sum: ", joined(terms, which)),
+        line("their sum: ", join_terms(terms, which)),
         line(f"the threshold τ = (their sum − 1) ÷ their number: {share}"),
     )
 
@@ -92,11 +103,11 @@ def explain_entmax15(logits: Floats, j: int, p: Mapping[str, Any], limit: int | 
     z: Floats = np.asarray(logits, dtype=np.float64)
     if z[j] == -np.inf or not np.isfinite(z.max()):
         return _without_share(z, j)
-    z, said = eased(z)
+    z, said = subtract_maximum(z)
     half = z / 2
     tau = _threshold(half, _entmax15_threshold)
     above = [int(i) for i in np.flatnonzero(half > tau)]
-    which = shown(len(above), limit, above.index(j) if j in above else None)
+    which = select_terms(len(above), limit, above.index(j) if j in above else None)
     square = Span("2", style="sup")
     terms = [
         (Span(f"({short(half[i])} − {signed(tau)})", "attention" if i == j else ""), square) for i in above
@@ -107,7 +118,7 @@ def explain_entmax15(logits: Floats, j: int, p: Mapping[str, Any], limit: int | 
         line("= ", Span(number(max(0.0, half[j] - tau) ** 2), "attention")),
         *_support(half, j, tau, len(above)),
         line(f"the threshold τ is {number(tau)}, where the weights sum to 1"),
-        line(joined(terms, which), f" = {number(np.square(half[above] - tau).sum())}"),
+        line(join_terms(terms, which), f" = {number(np.square(half[above] - tau).sum())}"),
     )
 
 

@@ -70,7 +70,7 @@ def line(*parts: str | Span | Iterable[Span]) -> Line:
     return tuple(spans)
 
 
-def shown(count: int, limit: int | None, must: int | None = None) -> list[int]:
+def select_terms(count: int, limit: int | None, must: int | None = None) -> list[int]:
     """Return the indices of the terms to write out: all of ``count``, or the first ones, ``must`` and the last one."""
     if limit is None or count <= limit:
         return list(range(count))
@@ -78,7 +78,7 @@ def shown(count: int, limit: int | None, must: int | None = None) -> list[int]:
     return sorted(keep | {must}) if must is not None else sorted(keep)
 
 
-def joined(terms: Sequence[Sequence[Span]], which: Sequence[int]) -> Line:
+def join_terms(terms: Sequence[Sequence[Span]], which: Sequence[int]) -> Line:
     """Return the chosen terms joined by plus signs, with the number of omitted terms in each gap."""
     spans: list[Span] = []
     for before, i in pairwise([-1, *which]):
@@ -91,7 +91,7 @@ def joined(terms: Sequence[Sequence[Span]], which: Sequence[int]) -> Line:
     return tuple(spans[1:] if spans and spans[0].text == " + " else spans)
 
 
-def eased(scores: Floats) -> tuple[Floats, tuple[Line, ...]]:
+def subtract_maximum(scores: Floats) -> tuple[Floats, tuple[Line, ...]]:
     """Return a row of scores, minus its maximum if that is large, and a line that says so if it was subtracted."""
     largest = float(scores.max())
     if abs(largest) <= LARGE:
@@ -102,11 +102,11 @@ def eased(scores: Floats) -> tuple[Floats, tuple[Line, ...]]:
 
 def products(left: Floats, right: Floats, roles: tuple[str, str], limit: int | None) -> Line:
     """Return ``a·b + c·d + …`` for two vectors of equal length, each with its role."""
-    which = shown(len(left), limit)
+    which = select_terms(len(left), limit)
     terms: list[Sequence[Span]] = [()] * len(left)
     for i in which:
         terms[i] = (Span(signed(left[i]), roles[0]), Span("·"), Span(signed(right[i]), roles[1]))
-    return joined(terms, which)
+    return join_terms(terms, which)
 
 
 def plain(spans: Line) -> str:

@@ -17,12 +17,12 @@ from attnlab.attention.registries.scores import SCORES
 from attnlab.attention.stages.computed import Computed
 
 
-def _before(t: Computed, name: str, place: int = 0) -> Tensor:
+def _source(t: Computed, name: str, place: int = 0) -> Tensor:
     """Return a source of a stage as a tensor."""
     return t[t.sources(name)[place]]
 
 
-def _positioned(t: Computed, embeddings: Tensor) -> Tensor:
+def _add_positions(t: Computed, embeddings: Tensor) -> Tensor:
     """Return embeddings [T, d] with positions added, never the experiment's own tensor."""
     position = POSITIONS[t.experiment.config.positions]
     x = t.take(embeddings)
@@ -33,12 +33,12 @@ def _positioned(t: Computed, embeddings: Tensor) -> Tensor:
 
 def inputs(t: Computed) -> Tensor:
     """Return the embeddings with positions added, [T_q, d_model]."""
-    return _positioned(t, t.experiment.embeddings)
+    return _add_positions(t, t.experiment.embeddings)
 
 
 def memory(t: Computed) -> Tensor:
     """Return the second sequence with positions added, [T_k, d_memory]."""
-    return _positioned(t, t.experiment.memory)
+    return _add_positions(t, t.experiment.memory)
 
 
 def _project(t: Computed, x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
@@ -74,53 +74,53 @@ def queries(t: Computed) -> Tensor:
 def keys(t: Computed) -> Tensor:
     """Return X W_k + b_k, split into heads and repeated for each query head, [h, T_k, d_k]."""
     w = t.experiment.weights
-    return _for_every_head(t, _project(t, _before(t, "keys"), w.W_k, w.b_k))
+    return _for_every_head(t, _project(t, _source(t, "keys"), w.W_k, w.b_k))
 
 
 def values(t: Computed) -> Tensor:
     """Return X W_v + b_v, split into heads and repeated for each query head, [h, T_k, d_v]."""
     w = t.experiment.weights
-    return _for_every_head(t, _project(t, _before(t, "values"), w.W_v, w.b_v))
+    return _for_every_head(t, _project(t, _source(t, "values"), w.W_v, w.b_v))
 
 
-def _normed(t: Computed, name: str, place: int) -> Tensor:
+def _normalize_vectors(t: Computed, name: str, place: int) -> Tensor:
     norm = NORMS[t.experiment.config.qk_norm]
     assert norm.apply is not None
-    x = norm.apply(_before(t, name), t.parameters(norm))
+    x = norm.apply(_source(t, name), t.parameters(norm))
     return x * t.take(t.experiment.weights.extra[norm.tables[place].name]) if norm.tables else x
 
 
 def normed_queries(t: Computed) -> Tensor:
     """Return the queries normalised, [h, T_q, d_k]."""
-    return _normed(t, "normed_queries", 0)
+    return _normalize_vectors(t, "normed_queries", 0)
 
 
 def normed_keys(t: Computed) -> Tensor:
     """Return the keys normalised, [h, T_k, d_k]."""
-    return _normed(t, "normed_keys", 1)
+    return _normalize_vectors(t, "normed_keys", 1)
 
 
-def _rotated(t: Computed, name: str) -> Tensor:
+def _rotate(t: Computed, name: str) -> Tensor:
     position = POSITIONS[t.experiment.config.positions]
     assert position.rotate is not None
-    x = _before(t, name)
+    x = _source(t, name)
     return position.rotate(_of_heads(x), t.parameters(position)).view(x.shape)
 
 
 def rotated_queries(t: Computed) -> Tensor:
     """Return the queries rotated by their positions, [h, T_q, d_k]."""
-    return _rotated(t, "rotated_queries")
+    return _rotate(t, "rotated_queries")
 
 
 def rotated_keys(t: Computed) -> Tensor:
     """Return the keys rotated by their positions, [h, T_k, d_k]."""
-    return _rotated(t, "rotated_keys")
+    return _rotate(t, "rotated_keys")
 
 
 def scores(t: Computed) -> Tensor:
     """Return how well each query matches each key, [h, T_q, T_k]."""
     score = SCORES[t.experiment.config.score]
-    queries, keys = _before(t, "scores"), _before(t, "scores", 1)
+    queries, keys = _source(t, "scores"), _source(t, "scores", 1)
     if queries.ndim == 3:
         return score.apply(queries, keys, t.parameters(score))
     return score.apply(_of_heads(queries), _of_heads(keys), t.parameters(score)).view(*queries.shape[:-1], -1)
@@ -147,19 +147,19 @@ def biased(t: Computed) -> Tensor:
     e = t.experiment
     position = POSITIONS[e.config.positions]
     assert position.bias is not None
-    return _before(t, "biased") + t.take(position.bias(e.n_heads, e.T_q, e.T_k, t.parameters(position)))
+    return _source(t, "biased") + t.take(position.bias(e.n_heads, e.T_q, e.T_k, t.parameters(position)))
 
 
 def capped(t: Computed) -> Tensor:
     """Return the scores squeezed into −c to c."""
     cap: float = t.experiment.config.option("soft_cap")
-    return cap * torch.tanh(_before(t, "capped") / cap)
+    return cap * torch.tanh(_source(t, "capped") / cap)
 
 
 def masked(t: Computed) -> Tensor:
     """Return the scores with masked pairs replaced by the fill value."""
     hidden = t.hidden
-    before = _before(t, "masked")
+    before = _source(t, "masked")
     if hidden is None:
         return before
     fill = t.experiment.config.option("fill")
@@ -170,13 +170,13 @@ def masked(t: Computed) -> Tensor:
 def weights(t: Computed) -> Tensor:
     """Return the normalised scores; with softmax each row sums to 1. Rows without a visible key are 0."""
     config = t.experiment.config
-    made = _normalized(t, _before(t, "weights"))
+    made = _normalize_scores(t, _source(t, "weights"))
     if t.hidden is None or config.option("fill") != "-inf" or not t.has_empty_rows:
         return made
     return made.masked_fill(t.hidden.all(-1, keepdim=True), 0)
 
 
-def _normalized(t: Computed, logits: Tensor) -> Tensor:
+def _normalize_scores(t: Computed, logits: Tensor) -> Tensor:
     config = t.experiment.config
     normalizer = NORMALIZERS[config.normalizer]
     p = t.parameters(normalizer)
@@ -198,12 +198,12 @@ def dropped(t: Computed) -> Tensor:
     """Return the weights after dropout: some are 0, the others are divided by 1 − p."""
     e = t.experiment
     share = e.config.option("dropout")
-    kept = _kept(e.n_heads, e.T_q, e.T_k, share, e.config.option("dropout_seed")).to(t.device)
-    return torch.where(kept, _before(t, "dropped") / (1 - share), 0)
+    kept = _draw_kept(e.n_heads, e.T_q, e.T_k, share, e.config.option("dropout_seed")).to(t.device)
+    return torch.where(kept, _source(t, "dropped") / (1 - share), 0)
 
 
 @lru_cache(maxsize=2)
-def _kept(h: int, t_q: int, t_k: int, share: float, seed: int) -> Tensor:
+def _draw_kept(h: int, t_q: int, t_k: int, share: float, seed: int) -> Tensor:
     with torch.inference_mode(False):
         g = torch.Generator(device="cpu").manual_seed(seed)
         return torch.rand(h, t_q, t_k, generator=g, dtype=torch.float32, device="cpu") >= share
@@ -211,7 +211,7 @@ def _kept(h: int, t_q: int, t_k: int, share: float, seed: int) -> Tensor:
 
 def context(t: Computed) -> Tensor:
     """Return the values mixed by the weights, [h, T_q, d_v]; 0 for heads that are switched off."""
-    weights, values = _before(t, "context"), t["values"]
+    weights, values = _source(t, "context"), t["values"]
     mixed = bmm(weights, values) if weights.ndim == 3 else matmul(weights, values)
     if t.experiment.config.ablated:
         mixed[..., list(t.experiment.config.ablated), :, :] = 0

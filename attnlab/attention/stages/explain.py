@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from attnlab.attention.stages.arithmetic import Span, joined, line, number, shown, signed
+from attnlab.attention.stages.arithmetic import Span, join_terms, line, number, select_terms, signed
 from attnlab.attention.stages.explanation import Cell, Explanation, labels
 
 if TYPE_CHECKING:
@@ -25,19 +25,19 @@ def explain(trace: "Trace", cell: Cell, limit: int | None = 6) -> Explanation:
     if not (head_fits and 0 <= cell.row < rows and 0 <= cell.column < columns):
         raise IndexError(f"{cell} lies outside {cell.stage}, which is {list(trace[cell.stage].shape)}")
     if stage.has_heads and cell.head is None:
-        return _mean(trace, cell, limit)
+        return _explain_mean(trace, cell, limit)
     return stage.explain(trace, cell, limit)
 
 
-def _mean(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
+def _explain_mean(trace: "Trace", cell: Cell, limit: int | None) -> Explanation:
     stage = trace.stage(cell.stage)
     heads = trace.array(cell.stage)[:, cell.row, cell.column]
     value = float(trace.mean(cell.stage)[cell.row, cell.column])
     names = labels(trace.experiment, stage.axes, cell.row, cell.column)
     if len(heads) == 1:
         return replace(stage.explain(trace, replace(cell, head=0), limit), cell=cell)
-    which = shown(len(heads), limit)
-    terms = joined([(Span(signed(x), stage.role),) for x in heads], which)
+    which = select_terms(len(heads), limit)
+    terms = join_terms([(Span(signed(x), stage.role),) for x in heads], which)
     lines = (
         line("the mean of ", Span(str(len(heads)), style="strong"), " heads"),
         line("(", terms, f") ÷ {len(heads)}"),

@@ -11,7 +11,7 @@ from attnlab.attention.registries.positions import POSITIONS
 from attnlab.attention.registries.scores import SCORES
 from attnlab.attention.stages.arithmetic import Line, Span, line, number, products, short, signed
 from attnlab.attention.stages.computed import Computed
-from attnlab.attention.stages.explanation import Cell, Explanation, made, number_of, numbers_of, value_of
+from attnlab.attention.stages.explanation import Cell, Explanation, make_explanation, number_of, numbers_of, value_of
 from attnlab.attention.stages.presence import source
 
 
@@ -31,7 +31,7 @@ def _score_lines(trace: Computed, cell: Cell, limit: int | None) -> tuple[Line, 
 def scores(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a score: one query and one key."""
     lines = _score_lines(trace, cell, limit)
-    return made(trace, cell, *lines, line("= ", _strong(value_of(trace, cell))))
+    return make_explanation(trace, cell, *lines, line("= ", _strong(value_of(trace, cell))))
 
 
 def _scaled_lines(trace: Computed, cell: Cell) -> tuple[Line, ...]:
@@ -76,17 +76,17 @@ def _chain(trace: Computed, cell: Cell, limit: int | None, name: str) -> tuple[L
 
 def scaled(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a scaled score: the score divided by the scale."""
-    return made(trace, cell, *_chain(trace, cell, limit, "scaled"))
+    return make_explanation(trace, cell, *_chain(trace, cell, limit, "scaled"))
 
 
 def biased(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a score plus the bias of the position scheme."""
-    return made(trace, cell, *_chain(trace, cell, limit, "biased"))
+    return make_explanation(trace, cell, *_chain(trace, cell, limit, "biased"))
 
 
 def capped(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a score after the soft cap."""
-    return made(trace, cell, *_chain(trace, cell, limit, "capped"))
+    return make_explanation(trace, cell, *_chain(trace, cell, limit, "capped"))
 
 
 _FILLED = {"-inf": "−∞", "-1e9": "−1e9", "0": "0"}
@@ -101,9 +101,9 @@ def masked(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
         beyond = e.config.option("fill") != "-inf" and value_of(trace, cell) == -np.inf
         dtype = str(trace.dtype).removeprefix("torch.")
         filled = line("= ", fill, f", which is beyond {dtype} and becomes −∞" if beyond else "")
-        return made(trace, cell, line(reason), filled)
+        return make_explanation(trace, cell, line(reason), filled)
     stays = line(Span("allowed: unchanged", style="muted"))
-    return made(trace, cell, stays, *_chain(trace, cell, limit, "masked"))
+    return make_explanation(trace, cell, stays, *_chain(trace, cell, limit, "masked"))
 
 
 def weights(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
@@ -113,17 +113,17 @@ def weights(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     fill = e.config.option("fill")
     if hidden is not None and fill == "-inf" and bool(hidden[cell.row].all()):
         nothing = line("every key of this row is masked")
-        return made(trace, cell, nothing, line("= ", Span("0", style="strong")))
+        return make_explanation(trace, cell, nothing, line("= ", Span("0", style="strong")))
     lines = _normalizer_lines(trace, cell, limit)
     reason = masks.reasons(e, cell.row, cell.column) if hidden is not None else ""
     if not reason:
-        return made(trace, cell, *lines, *_chain(trace, cell, limit, "weights"))
+        return make_explanation(trace, cell, *lines, *_chain(trace, cell, limit, "weights"))
     if fill == "0" and value_of(trace, cell) != 0:
         lines = (*lines, line(Span("a score of 0 does not mean none: it gets a weight like any other", style="muted")))
     if hidden is not None and bool(hidden[cell.row].all()):
         alike = f"every key of this row is masked, but all its scores are {_FILLED[fill]}, so all keys get equal weight"
-        return made(trace, cell, line(alike), *lines)
-    return made(trace, cell, line(reason), *lines)
+        return make_explanation(trace, cell, line(alike), *lines)
+    return make_explanation(trace, cell, line(reason), *lines)
 
 
 def _normalizer_lines(trace: Computed, cell: Cell, limit: int | None) -> tuple[Line, ...]:
@@ -154,9 +154,11 @@ def zeroed(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
         hidden = trace.hidden
         empty = hidden is not None and bool(hidden[cell.row].all())
         nothing = (line("every key of this row is masked"),) if empty else ()
-        return made(trace, cell, *nothing, line(reason), line("= ", Span("0", style="strong")), late)
+        return make_explanation(trace, cell, *nothing, line(reason), line("= ", Span("0", style="strong")), late)
     total = float(trace.array("zeroed")[cell.head or 0, cell.row].sum())
-    return made(trace, cell, line("weight ", _strong(before), " stays"), line(f"the row sums to {number(total)}"))
+    return make_explanation(
+        trace, cell, line("weight ", _strong(before), " stays"), line(f"the row sums to {number(total)}")
+    )
 
 
 def dropped(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
@@ -171,17 +173,17 @@ def dropped(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     else:
         first = line(f"kept: {number(before)} ÷ (1 − {short(share)}) = ", _strong(after))
     total = float(trace.array("dropped")[cell.head or 0, cell.row].sum())
-    return made(trace, cell, first, line(f"the row sums to {number(total)}"))
+    return make_explanation(trace, cell, first, line(f"the row sums to {number(total)}"))
 
 
 def context(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a context number: a column of the values, mixed by a row of weights."""
     e, head = trace.experiment, cell.head or 0
     if head in e.config.ablated:
-        return made(trace, cell, line(f"head {head} is switched off: its context is set to 0"))
+        return make_explanation(trace, cell, line(f"head {head} is switched off: its context is set to 0"))
     row = trace.array(source(e, "context"))[head, cell.row]
     column = trace.array("values")[head, :, cell.column]
-    return made(
+    return make_explanation(
         trace, cell,
         line(Span("weights", "attention"), " of this row · ", Span("values", "value"), f", column {cell.column}"),
         line("= ", products(row, column, ("attention", "value"), limit)),
@@ -193,7 +195,7 @@ def merged(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a number of the merged heads: its head and column."""
     head, column = divmod(cell.column, trace.experiment.d_v)
     whose = line(f"head {head}, column {column} of the context")
-    return made(trace, cell, whose, line("= ", _strong(value_of(trace, cell))))
+    return make_explanation(trace, cell, whose, line("= ", _strong(value_of(trace, cell))))
 
 
 def output(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
@@ -210,4 +212,4 @@ def output(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
         lines.append(line("= ", products(side_by_side, w, ("attention", ""), limit)))
     if e.weights.b_o is not None:
         lines.append(line("+ bias ", signed(number_of(trace, e.weights.b_o[cell.column]))))
-    return made(trace, cell, *lines, line("= ", _strong(value_of(trace, cell))))
+    return make_explanation(trace, cell, *lines, line("= ", _strong(value_of(trace, cell))))

@@ -8,9 +8,9 @@ from attnlab.attention.registries.norms import NORMS
 from attnlab.attention.registries.positions import POSITIONS
 from attnlab.attention.stages.arithmetic import Line, Span, line, number, products, short, signed
 from attnlab.attention.stages.computed import Computed
-from attnlab.attention.stages.explanation import Cell, Explanation, made, number_of, numbers_of, value_of
+from attnlab.attention.stages.explanation import Cell, Explanation, make_explanation, number_of, numbers_of, value_of
 from attnlab.attention.stages.presence import source
-from attnlab.base.counted import numbered
+from attnlab.base.counted import format_range
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 def inputs(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain an input: the number given plus the encoding of its position."""
-    return made(trace, cell, *_given_lines(trace, cell, trace.experiment.embeddings))
+    return make_explanation(trace, cell, *_given_lines(trace, cell, trace.experiment.embeddings))
 
 
 def memory(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a number of the second sequence: the number given plus the encoding of its position."""
-    return made(trace, cell, *_given_lines(trace, cell, trace.experiment.memory))
+    return make_explanation(trace, cell, *_given_lines(trace, cell, trace.experiment.memory))
 
 
 def _given_lines(trace: Computed, cell: Cell, embeddings: "Tensor") -> tuple[Line, ...]:
@@ -39,7 +39,9 @@ def _given_lines(trace: Computed, cell: Cell, embeddings: "Tensor") -> tuple[Lin
     )
 
 
-def _projection(trace: Computed, cell: Cell, limit: int | None, symbol: str, role: str, n_heads: int) -> Explanation:
+def _explain_projection(
+    trace: Computed, cell: Cell, limit: int | None, symbol: str, role: str, n_heads: int
+) -> Explanation:
     """Explain a cell of X W + b; ``symbol`` is q, k or v."""
     e = trace.experiment
     weight: Tensor | None = getattr(e.weights, f"W_{symbol}")
@@ -61,28 +63,28 @@ def _projection(trace: Computed, cell: Cell, limit: int | None, symbol: str, rol
         lines.append(line("+ bias ", Span(signed(number_of(trace, bias[column])), role)))
     lines.append(line("= ", Span(number(value_of(trace, cell)), style="strong")))
     if n_heads > 1:
-        own = numbered("column", head * size, (head + 1) * size - 1)
+        own = format_range("column", head * size, (head + 1) * size - 1)
         shared = f", which {e.n_heads // n_heads} query heads share" if n_heads < e.n_heads else ""
         lines.append(line(Span(f"head {head} owns {own}{shared}", style="muted")))
-    return made(trace, cell, *lines)
+    return make_explanation(trace, cell, *lines)
 
 
 def queries(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a query: its token's inputs times a column of W_q."""
-    return _projection(trace, cell, limit, "q", "query", trace.experiment.n_heads)
+    return _explain_projection(trace, cell, limit, "q", "query", trace.experiment.n_heads)
 
 
 def keys(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a key: its token's inputs times a column of W_k."""
-    return _projection(trace, cell, limit, "k", "key", trace.experiment.n_kv_heads)
+    return _explain_projection(trace, cell, limit, "k", "key", trace.experiment.n_kv_heads)
 
 
 def values(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a value: its token's inputs times a column of W_v."""
-    return _projection(trace, cell, limit, "v", "value", trace.experiment.n_kv_heads)
+    return _explain_projection(trace, cell, limit, "v", "value", trace.experiment.n_kv_heads)
 
 
-def _normed(trace: Computed, cell: Cell, place: int) -> Explanation:
+def _explain_normed(trace: Computed, cell: Cell, place: int) -> Explanation:
     e = trace.experiment
     norm, before = NORMS[e.config.qk_norm], trace.array(source(e, cell.stage))
     row = before[cell.head or 0, cell.row]
@@ -95,33 +97,33 @@ def _normed(trace: Computed, cell: Cell, place: int) -> Explanation:
         times = line(short(plain), "·", Span(signed(gain), table.role))
         lines.append(line("times the gain ", Span(f"{table.name}[{cell.column}]", table.role), ": ", times))
     lines.append(line("= ", Span(number(value_of(trace, cell)), style="strong")))
-    return made(trace, cell, *lines)
+    return make_explanation(trace, cell, *lines)
 
 
 def normed_queries(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a number of a normalised query."""
-    return _normed(trace, cell, 0)
+    return _explain_normed(trace, cell, 0)
 
 
 def normed_keys(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a number of a normalised key."""
-    return _normed(trace, cell, 1)
+    return _explain_normed(trace, cell, 1)
 
 
-def _rotated(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
+def _explain_rotated(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     e = trace.experiment
     position = POSITIONS[e.config.positions]
     assert position.explain_rotated is not None
     before = trace.array(source(e, cell.stage))[cell.head or 0, cell.row]
     lines = position.explain_rotated(before, cell.row, cell.column, trace.plain_parameters(position), limit)
-    return made(trace, cell, *lines, line("= ", Span(number(value_of(trace, cell)), style="strong")))
+    return make_explanation(trace, cell, *lines, line("= ", Span(number(value_of(trace, cell)), style="strong")))
 
 
 def rotated_queries(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a number of a rotated query."""
-    return _rotated(trace, cell, limit)
+    return _explain_rotated(trace, cell, limit)
 
 
 def rotated_keys(trace: Computed, cell: Cell, limit: int | None) -> Explanation:
     """Explain a number of a rotated key."""
-    return _rotated(trace, cell, limit)
+    return _explain_rotated(trace, cell, limit)

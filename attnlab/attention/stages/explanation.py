@@ -56,7 +56,7 @@ def shown_value(trace: Computed, cell: Cell) -> float:
     return value_of(trace, cell)
 
 
-def made(trace: Computed, cell: Cell, *lines: Line) -> Explanation:
+def make_explanation(trace: Computed, cell: Cell, *lines: Line) -> Explanation:
     """Return the explanation of a cell made of ``lines``."""
     stage = trace.stage(cell.stage)
     names = labels(trace.experiment, stage.axes, cell.row, cell.column)

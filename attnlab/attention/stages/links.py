@@ -35,18 +35,18 @@ def coordinates(e: "Experiment", cell: Cell) -> Coordinates:
     stage = BY_NAME[cell.stage]
     axes = stage.axes
     at = {axes[-2]: cell.row, axes[-1]: cell.column}
-    if side_by_side(e, stage):
+    if is_concatenated(e, stage):
         head, at["d_v"] = divmod(cell.column, e.d_v)
         return Coordinates(cell.row, None, at["d_v"], head)
     return Coordinates(at.get("query", at.get("token")), at.get("key"), at.get("d_v"), cell.head)
 
 
-def side_by_side(e: "Experiment", stage: Stage) -> bool:
+def is_concatenated(e: "Experiment", stage: Stage) -> bool:
     """Return whether the columns of a stage are those of the concatenated heads."""
     return stage.axes[-1] == "merged" or (stage.name == "output" and e.weights.W_o is None)
 
 
-def linked(e: "Experiment", cell: Cell, stage: Stage) -> tuple[Region, ...]:
+def linked_regions(e: "Experiment", cell: Cell, stage: Stage) -> tuple[Region, ...]:
     """Return the regions of ``stage`` related to ``cell``; in the cell's own stage, the cell itself."""
     if stage.name == cell.stage:
         return (Region(cell.row, cell.column, cell.head, "neutral"),)
@@ -58,7 +58,7 @@ def linked(e: "Experiment", cell: Cell, stage: Stage) -> tuple[Region, ...]:
         return tuple(Region(token, None, None, role) for token, role in both if token is not None)
     row = {"query": at.query, "key": at.key}.get(stage.axes[-2])
     column = {"key": at.key, "d_v": at.d_v}.get(stage.axes[-1])
-    if side_by_side(e, stage) and at.d_v is not None and at.head is not None:
+    if is_concatenated(e, stage) and at.d_v is not None and at.head is not None:
         column = at.head * e.d_v + at.d_v
     if row is None and column is None:
         return ()

@@ -56,14 +56,14 @@ SOURCES: dict[str, tuple[tuple[str, ...], ...]] = {
 """The sources of each stage; each source is the first of its candidates that the configuration has."""
 
 
-def has(e: "Experiment", name: str) -> bool:
+def has_stage(e: "Experiment", name: str) -> bool:
     """Return whether a configuration has a stage."""
     return name not in OPTIONAL or OPTIONAL[name](e)
 
 
 def source(e: "Experiment", name: str, place: int = 0) -> str:
     """Return the name of a source of a stage in this configuration; ``place`` is the index of the source."""
-    return next(candidate for candidate in SOURCES[name][place] if has(e, candidate))
+    return next(candidate for candidate in SOURCES[name][place] if has_stage(e, candidate))
 
 
 def sources(e: "Experiment", name: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from attnlab.attention.registries.norms import NORMS
 from attnlab.attention.registries.positions import POSITIONS
 from attnlab.attention.registries.scores import SCORES
 from attnlab.attention.stages.arithmetic import number
-from attnlab.attention.stages.presence import has, source
+from attnlab.attention.stages.presence import has_stage, source
 
 if TYPE_CHECKING:
     from attnlab.attention.experiment import Experiment
@@ -33,7 +33,7 @@ def _x(e: "Experiment", name: str, place: int = 0) -> str:
     return variable(source(e, name, place))
 
 
-def _with(expression: str, **variables: str) -> str:
+def _rename_variables(expression: str, **variables: str) -> str:
     """Return an expression with variables renamed, old name to new name."""
     for old, new in variables.items():
         expression = re.sub(rf"\b{old}\b", new, expression)
@@ -56,7 +56,7 @@ def _embeddings_code(e: "Experiment", variable_name: str, given: str) -> str:
     if position.encode is None:
         return f"{variable_name} = {given}"
     lines = (*position.setup, f"{variable_name} = {position.code}")
-    return _filled("\n".join(_with(line, x=given) for line in lines), e, position)
+    return _fill_options("\n".join(_rename_variables(line, x=given) for line in lines), e, position)
 
 
 def inputs_code(e: "Experiment") -> str:
@@ -113,7 +113,8 @@ def normed_code(of: str) -> Callable[["Experiment"], str]:
     def code(e: "Experiment") -> str:
         norm = NORMS[e.config.qk_norm]
         gain = f" * {norm.tables[place].name}" if norm.tables else ""
-        return f"{variable(f'normed_{of}')} = {_with(_filled(norm.code, e, norm), x=_x(e, f'normed_{of}'))}{gain}"
+        expression = _rename_variables(_fill_options(norm.code, e, norm), x=_x(e, f"normed_{of}"))
+        return f"{variable(f'normed_{of}')} = {expression}{gain}"
 
     return code
 
@@ -129,12 +130,12 @@ def rotated_code(of: str) -> Callable[["Experiment"], str]:
     def code(e: "Experiment") -> str:
         position, given = POSITIONS[e.config.positions], _x(e, f"rotated_{of}")
         lines = (*position.setup, f"{variable(f'rotated_{of}')} = {position.code}")
-        return _filled("\n".join(_with(line, x=given) for line in lines), e, position)
+        return _fill_options("\n".join(_rename_variables(line, x=given) for line in lines), e, position)
 
     return code
 
 
-def _filled(code: str, e: "Experiment", entry: Entry) -> str:
+def _fill_options(code: str, e: "Experiment", entry: Entry) -> str:
     """Return the code of an entry with the values of its options in place of {name}."""
     for option in entry.options:
         code = code.replace(f"{{{option.name}}}", repr(e.config.option(option.name)))
@@ -149,7 +150,7 @@ def scores_formula(e: "Experiment") -> str:
 def scores_code(e: "Experiment") -> str:
     """Return the code of the score function."""
     score = SCORES[e.config.score]
-    return f"scores = {_with(_filled(score.code, e, score), Q=_x(e, 'scores'), K=_x(e, 'scores', 1))}"
+    return f"scores = {_rename_variables(_fill_options(score.code, e, score), Q=_x(e, 'scores'), K=_x(e, 'scores', 1))}"
 
 
 _DIVISORS = {"sqrt_d_k": (r"\sqrt{d_k}", "K.shape[-1]"), "sqrt_d_model": (r"\sqrt{d_{model}}", "X.shape[-1]")}
@@ -175,7 +176,7 @@ def biased_formula(e: "Experiment") -> str:
 def biased_code(e: "Experiment") -> str:
     """Return the code that adds a bias to the scores."""
     position = POSITIONS[e.config.positions]
-    return _filled("\n".join((*position.setup, f"biased = {_x(e, 'biased')} + {position.code}")), e, position)
+    return _fill_options("\n".join((*position.setup, f"biased = {_x(e, 'biased')} + {position.code}")), e, position)
 
 
 def capped_formula(e: "Experiment") -> str:
@@ -244,11 +245,11 @@ def weights_code(e: "Experiment") -> str:
         column = f"sinks[:, None, None].expand(-1, {of}.shape[1], 1)"
         lines.append(f"logits = torch.cat([{x}, {column}], dim=-1)")
         x = "logits"
-    lines.append(_filled(normalizer.code, e, normalizer).replace("{x}", x))
+    lines.append(_fill_options(normalizer.code, e, normalizer).replace("{x}", x))
     if e.config.option("sink"):
         lines.append("weights = weights[..., :-1]  # the sink has no value")
     cells = e.hidden_cells()
-    if has(e, "masked") and e.config.option("fill") == "-inf" and cells is not None and cells.has_empty_rows:
+    if has_stage(e, "masked") and e.config.option("fill") == "-inf" and cells is not None and cells.has_empty_rows:
         lines.append("weights = weights.masked_fill(~allowed.any(-1, keepdim=True), 0)  # rows without a visible key")
     return "\n".join(lines)
 
@@ -303,6 +304,6 @@ def output_formula(e: "Experiment") -> str:
 
 def output_code(e: "Experiment") -> str:
     """Return the code of the output."""
-    text = "merged" if has(e, "merged") else "Z.transpose(0, 1).flatten(1)"
+    text = "merged" if has_stage(e, "merged") else "Z.transpose(0, 1).flatten(1)"
     text = text if e.weights.W_o is None else f"{text} @ W_o"
     return f"output = {text}" + ("" if e.weights.b_o is None else " + b_o")

@@ -59,7 +59,7 @@ class Stage:
 
     def present(self, e: "Experiment") -> bool:
         """Return whether a configuration has this stage."""
-        return presence.has(e, self.name)
+        return presence.has_stage(e, self.name)
 
 
 _QUERY, _KEY, _VALUE = ("head", "query", "d_k"), ("head", "key", "d_k"), ("head", "key", "d_v")

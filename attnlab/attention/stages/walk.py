@@ -64,7 +64,7 @@ def shape(e: "Experiment", stage: str) -> tuple[int, int]:
     return size(e, rows), size(e, columns)
 
 
-def unknown(e: "Experiment", place: Place | None, stage: str) -> NDArray[np.bool_] | None:
+def unknown_cells(e: "Experiment", place: Place | None, stage: str) -> NDArray[np.bool_] | None:
     """Return the cells of a stage that are not known yet at a place [rows, columns]; None if all are known.
 
     A place of None is the end of a walk, where everything is known.
@@ -91,7 +91,7 @@ def unknown(e: "Experiment", place: Place | None, stage: str) -> NDArray[np.bool
     return hidden if hidden.any() else None
 
 
-def terms(e: "Experiment", stage: str) -> int:
+def count_terms(e: "Experiment", stage: str) -> int:
     """Return the number of terms in a cell of a stage; 0 if the cell is not a sum that Explain writes term by term.
 
     A masked key counts as a term that adds nothing.
@@ -111,19 +111,19 @@ def terms(e: "Experiment", stage: str) -> int:
     return 0
 
 
-def _steps(e: "Experiment", stage: str, depth: str) -> int:
+def _count_steps(e: "Experiment", stage: str, depth: str) -> int:
     """Return the number of steps of a depth in a stage."""
     rows, columns = shape(e, stage)
     each = {"stage": 1, "row": rows, "cell": rows * columns}
-    return each[depth] if depth in each else rows * columns * (terms(e, stage) + 1)
+    return each[depth] if depth in each else rows * columns * (count_terms(e, stage) + 1)
 
 
 def _starts(e: "Experiment", depth: str) -> list[int]:
     """Return the index of each stage's first step, followed by the number of all steps."""
-    return [0, *accumulate(_steps(e, stage.name, depth) for stage in stages_of(e))]
+    return [0, *accumulate(_count_steps(e, stage.name, depth) for stage in stages_of(e))]
 
 
-def count(e: "Experiment", depth: str) -> int:
+def count_steps(e: "Experiment", depth: str) -> int:
     """Return the number of steps of a depth in the whole computation."""
     return _starts(e, depth)[-1]
 
@@ -131,16 +131,16 @@ def count(e: "Experiment", depth: str) -> int:
 def span(e: "Experiment", depth: str, stage: str) -> tuple[int, int]:
     """Return the index of a stage's first step of a depth, and the number of its steps."""
     at = [each.name for each in stages_of(e)].index(stage)
-    return _starts(e, depth)[at], _steps(e, stage, depth)
+    return _starts(e, depth)[at], _count_steps(e, stage, depth)
 
 
-def stages_done(e: "Experiment", at: Place) -> float:
+def count_stages_done(e: "Experiment", at: Place) -> float:
     """Return the number of stages done at a place, plus the fraction of cells done in the stage in progress."""
-    before, done = span(e, "stage", at.stage)[0], _done(e, at, "cell")
-    return before + done / _steps(e, at.stage, "cell")
+    before, done = span(e, "stage", at.stage)[0], _count_done(e, at, "cell")
+    return before + done / _count_steps(e, at.stage, "cell")
 
 
-def place(e: "Experiment", depth: str, index: int) -> Place | None:
+def place_of_step(e: "Experiment", depth: str, index: int) -> Place | None:
     """Return the place after step ``index`` of a depth, counted from 0; None for the last, where everything is known.
 
     Raises:
@@ -157,22 +157,22 @@ def place(e: "Experiment", depth: str, index: int) -> Place | None:
         return Place(stage)
     if depth == "row":
         return Place(stage, rest)
-    each = terms(e, stage) if depth == "term" else 0
+    each = count_terms(e, stage) if depth == "term" else 0
     cell, term = divmod(rest, each + 1)
     row, column = divmod(cell, shape(e, stage)[1])
     return Place(stage, row, column, term if term < each else None)
 
 
-def index(e: "Experiment", depth: str, place: Place | None) -> int:
+def step_of_place(e: "Experiment", depth: str, place: Place | None) -> int:
     """Return the index of the last step of a depth that is done at a place of any depth; −1 if none is."""
     starts = _starts(e, depth)
     if place is None:
         return starts[-1] - 1
     at = [stage.name for stage in stages_of(e)].index(place.stage)
-    return starts[at] + _done(e, place, depth) - 1
+    return starts[at] + _count_done(e, place, depth) - 1
 
 
-def _done(e: "Experiment", place: Place, depth: str) -> int:
+def _count_done(e: "Experiment", place: Place, depth: str) -> int:
     """Return the number of steps of a depth that are done in the stage of a place."""
     rows, columns = shape(e, place.stage)
     if place.row is None:
@@ -186,22 +186,26 @@ def _done(e: "Experiment", place: Place, depth: str) -> int:
     if depth == "cell":
         return cells
     begun = place.term + 1 if place.term is not None else 0
-    return cells * (terms(e, place.stage) + 1) + begun
+    return cells * (count_terms(e, place.stage) + 1) + begun
 
 
-def forward(e: "Experiment", depth: str, at: Place | None) -> Place | None:
+def step_forward(e: "Experiment", depth: str, at: Place | None) -> Place | None:
     """Return the place one step of a depth later; None, the end, stays None."""
-    return None if at is None else place(e, depth, min(index(e, depth, at) + 1, count(e, depth) - 1))
+    return (
+        None if at is None else place_of_step(e, depth, min(step_of_place(e, depth, at) + 1, count_steps(e, depth) - 1))
+    )
 
 
-def back(e: "Experiment", depth: str, at: Place | None) -> Place | None:
+def step_back(e: "Experiment", depth: str, at: Place | None) -> Place | None:
     """Return the place one step of a depth earlier, but not before the first step."""
-    last = index(e, depth, at)
-    exact = at is None or index(e, "term", place(e, depth, last) if last >= 0 else None) == index(e, "term", at)
-    return place(e, depth, max(last - exact, 0))
+    last = step_of_place(e, depth, at)
+    exact = at is None or step_of_place(
+        e, "term", place_of_step(e, depth, last) if last >= 0 else None
+    ) == step_of_place(e, "term", at)
+    return place_of_step(e, depth, max(last - exact, 0))
 
 
-def fitted(e: "Experiment", at: Place | None) -> Place | None:
+def fit_place(e: "Experiment", at: Place | None) -> Place | None:
     """Return the nearest place that exists in an experiment; if its stage is absent, the stage before it, complete."""
     if at is None:
         return None
@@ -214,7 +218,7 @@ def fitted(e: "Experiment", at: Place | None) -> Place | None:
         return replace(at, row=None, column=None, term=None)
     if (at.column or 0) >= columns:
         return replace(at, column=None, term=None)
-    return replace(at, term=None) if (at.term or 0) >= max(terms(e, at.stage), 1) else at
+    return replace(at, term=None) if (at.term or 0) >= max(count_terms(e, at.stage), 1) else at
 
 
 def frames(e: "Experiment", stage: str, depth: str, cell: tuple[int, int] | None = None) -> tuple[Place | None, ...]:
@@ -235,12 +239,12 @@ def frames(e: "Experiment", stage: str, depth: str, cell: tuple[int, int] | None
         case "cell":
             places = [Place(stage, row, each) for each in range(-1, columns)]
         case "term":
-            written = (Place(stage, row, column, each) for each in range(terms(e, stage)))
+            written = (Place(stage, row, column, each) for each in range(count_terms(e, stage)))
             places = [Place(stage, row, column - 1), *written, Place(stage, row, column)]
-    return (*(each for each in places if unknown(e, each, stage) is not None), None)
+    return (*(each for each in places if unknown_cells(e, each, stage) is not None), None)
 
 
-def asking(cells: "Iterable[Cell]") -> Place | None:
+def make_question_place(cells: "Iterable[Cell]") -> Place | None:
     """Return the place at the first stage among ``cells``: its cells in ``cells`` and all later stages are unknown."""
     inside: dict[str, dict[tuple[int, int], None]] = {}
     for cell in cells:
@@ -249,17 +253,17 @@ def asking(cells: "Iterable[Cell]") -> Place | None:
     return None if first is None else Place(first, asked=tuple(inside[first]))
 
 
-def said(e: "Experiment", at: Place) -> str:
+def describe_place(e: "Experiment", at: Place) -> str:
     """Return in words where a place is in its stage, "row 2 of 6, column 3 of 6, term 1 of 2"; "" at its end."""
     rows, columns = shape(e, at.stage)
     words: list[str] = []
     for name, value, of in (("row", at.row, rows), ("column", at.column, columns), ("term", at.term, None)):
         if value is not None and value >= 0:
-            words.append(f"{name} {value + 1} of {of or terms(e, at.stage)}")
+            words.append(f"{name} {value + 1} of {of or count_terms(e, at.stage)}")
     return ", ".join(words)
 
 
-def tokens(e: "Experiment", at: Place) -> str:
+def place_labels(e: "Experiment", at: Place) -> str:
     """Return the labels of a place's row and column, "journey → starts"; "" for a whole stage."""
     axes = BY_NAME[at.stage].axes[-2:]
     named = [label(e, axis, i) for axis, i in zip(axes, (at.row, at.column), strict=True) if i is not None and i >= 0]

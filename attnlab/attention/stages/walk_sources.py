@@ -7,7 +7,7 @@ import numpy as np
 
 from attnlab.attention.stages.arithmetic import Line, Span, line
 from attnlab.attention.stages.explain import Cell, Explanation, explain
-from attnlab.attention.stages.links import Region, side_by_side
+from attnlab.attention.stages.links import Region, is_concatenated
 from attnlab.attention.stages.presence import source
 from attnlab.attention.stages.table import BY_NAME, Stage, sources
 from attnlab.attention.stages.walk import Place
@@ -46,21 +46,21 @@ def _of_cell(e: "Experiment", own: Stage, stage: Stage, row: int, column: int, t
         return whole if term is None or term >= e.T_k else replace(whole, column=term)
     if own.name == "context":
         return Region(term, column, None, "") if stage.name == "values" else replace(whole, column=term)
-    if side_by_side(e, own) or (stage.name == "context" and term is not None):
+    if is_concatenated(e, own) or (stage.name == "context" and term is not None):
         head, column = divmod(column if term is None else term, e.d_v)
         return Region(row, column, head, "")
     return replace(whole, column=column if own.is_map else term)
 
 
-def begun(trace: "Trace", cell: Cell, term: int) -> Explanation:
+def explain_begun(trace: "Trace", cell: Cell, term: int) -> Explanation:
     """Explain a sum in progress: the terms up to ``term``, counted from 0, and no value yet."""
     whole = explain(trace, cell, None)
-    written = _written(trace, cell, term)
+    written = _count_written(trace, cell, term)
     lines = _first_terms(whole.lines, written) if written else (line(Span("masked: adds nothing", style="muted")),)
     return replace(whole, value=float("nan"), lines=lines)
 
 
-def _written(trace: "Trace", cell: Cell, term: int) -> int:
+def _count_written(trace: "Trace", cell: Cell, term: int) -> int:
     """Return the number of terms written up to and including a term; masked keys of softmax have none."""
     if cell.stage != "weights":
         return term + 1

@@ -6,7 +6,7 @@ from typing import Any
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.stages.table import Stage, about
 from attnlab.files.export.matrix_text import markdown_text
-from attnlab.files.export.script import Code, code, listed
+from attnlab.files.export.script import Code, code, list_stages
 
 _METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -33,7 +33,7 @@ def notebook(e: Experiment, title: str, dtype: str = "float32") -> str:
     ]
     for stage, lines in made.stages:
         cells += [_markdown(f"about-{stage.name}", _heading(stage, e)), _code(stage.name, _stage(stage, lines))]
-    cells += [_markdown("about-all", "## All stages by name"), _code("all", f"stages = {listed(made.stages)}")]
+    cells += [_markdown("about-all", "## All stages by name"), _code("all", f"stages = {list_stages(made.stages)}")]
     if made.batch:
         text = f"## The whole batch\n\nThe cells above compute sequence {e.item} (from 0); these compute the others."
         cells += [_markdown("about-batch", text), _code("others", "\n\n".join(made.others))]

@@ -132,13 +132,16 @@ def _maps(t: Table, digits: int | None, infinite: str, nan: str) -> Iterator[tup
         raise AttnlabError(f"digits is {digits}; it needs a number from 0 to {MOST_DIGITS}.")
     maps = t.maps()
     for head, values in enumerate(maps):
-        rows = [_numbers(row, digits) or [_number(value, digits, infinite, nan) for value in row] for row in values]
+        rows = [
+            _format_row(row, digits) or [_format_number(value, digits, infinite, nan) for value in row]
+            for row in values
+        ]
         if infinite.startswith("\\"):
             rows = [[_latex_number(text) if "e" in text else text for text in row] for row in rows]
         yield head if len(maps) > 1 else None, rows
 
 
-def _numbers(row: NDArray[np.floating], digits: int | None) -> list[str]:
+def _format_row(row: NDArray[np.floating], digits: int | None) -> list[str]:
     """Return a row as :func:`_number` does, but much faster; empty if it contains other than plain numbers."""
     if digits is None:
         return [str(value) for value in row] if np.isfinite(row).all() else []
@@ -150,7 +153,7 @@ def _numbers(row: NDArray[np.floating], digits: int | None) -> list[str]:
     ]
 
 
-def _number(value: np.floating, digits: int | None, infinite: str, nan: str) -> str:
+def _format_number(value: np.floating, digits: int | None, infinite: str, nan: str) -> str:
     """Return a number with ``digits`` decimals, or with the fewest digits that represent it exactly."""
     if np.isnan(value):
         return nan

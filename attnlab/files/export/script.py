@@ -73,7 +73,7 @@ def code(e: Experiment, dtype: str = "float32") -> Code:
     )
 
 
-def listed(stages: tuple[tuple[Stage, tuple[str, ...]], ...]) -> str:
+def list_stages(stages: tuple[tuple[Stage, tuple[str, ...]], ...]) -> str:
     """Return an expression for a dictionary of the stages by name, valid after their lines have run."""
     return "{\n" + "".join(f'    "{stage.name}": {stage.variable},\n' for stage, _ in stages) + "}"
 
@@ -88,7 +88,7 @@ def _function(e: Experiment) -> str:
     stages = _stages(e)
     lines = [f'"""Return the stages of sequence {e.item} of the batch, counted from 0."""']
     lines += [*_tokens(e), *_given(_sequence(e)), "x = embeddings", *(line for _, body in stages for line in body)]
-    body = "\n".join((*lines, f"return {listed(stages)}"))
+    body = "\n".join((*lines, f"return {list_stages(stages)}"))
     return f"def sequence_{e.item}():\n{indent(body, '    ')}\n"
 
 
@@ -105,15 +105,14 @@ def _given(arrays: dict[str, Tensor]) -> list[str]:
 def script(e: Experiment, title: str, dtype: str = "float32") -> str:
     """Return a script that computes each stage in ``dtype``, prints it and needs only PyTorch."""
     made = code(e, dtype)
-    lines = [
-        f'"""Attention, stage by stage, as attnlab computes it: {plain(title)}. Right multiplication: Q = X @ W_q."""'
-    ]
+    title = format_title(title)
+    lines = [f'"""Attention, stage by stage, as attnlab computes it: {title}. Right multiplication: Q = X @ W_q."""']
     lines += ["", *made.standard, ""] if made.standard else [""]
     lines += ["import torch", *([made.helpers.rstrip("\n")] if made.helpers else []), ""]
     lines += [*made.setup, "", *made.given, "", "x = embeddings"]
     for stage, body in made.stages:
         lines += [f"# {stage.title}: {about(stage, e).replace('−', '-')}", *body, ""]
-    lines.append(f"stages = {listed(made.stages)}")
+    lines.append(f"stages = {list_stages(made.stages)}")
     lines += ["for name, stage in stages.items():", "    print(name, list(stage.shape))", "    print(stage)"]
     if made.batch:
         lines += ["", f"# The other sequences of the batch; the one above is number {e.item}, counted from 0", ""]
@@ -121,7 +120,7 @@ def script(e: Experiment, title: str, dtype: str = "float32") -> str:
     return "\n".join(lines) + "\n"
 
 
-def plain(title: str) -> str:
+def format_title(title: str) -> str:
     """Return a title that is safe inside quotes of any kind: in ASCII, on one line."""
     return ascii(title)[1:-1].replace('"', "'")
 

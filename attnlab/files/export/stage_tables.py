@@ -50,7 +50,7 @@ def table(trace: Trace, stage: str, head: int | str = "all") -> Table:
             f"There is no stage {stage!r} in this configuration; there are {', '.join(trace.all_stages)}."
         )
     entry, e = trace.stage(stage), trace.experiment
-    values = _chosen(trace, stage, head) if entry.has_heads else trace.array(stage)
+    values = _choose_heads(trace, stage, head) if entry.has_heads else trace.array(stage)
     rows, columns = values.shape[-2:]
     row_axis, column_axis = entry.axes[-2:]
     return Table(
@@ -116,7 +116,7 @@ def as_safetensors(t: Table) -> bytes:
     return bytes(save({t.stage: np.ascontiguousarray(t.values)}))
 
 
-def encoded(t: Table, ending: str) -> bytes:
+def encode(t: Table, ending: str) -> bytes:
     """Return the bytes of a table's file for one of the endings in ``ENDINGS``."""
     return ENDINGS[ending](t)
 
@@ -129,7 +129,7 @@ ENDINGS = {".csv": _csv_bytes, ".npy": as_npy, ".npz": as_npz, ".safetensors": a
 """The writers of tables, by file ending."""
 
 
-def _chosen(trace: Trace, stage: str, head: int | str) -> NDArray[np.floating]:
+def _choose_heads(trace: Trace, stage: str, head: int | str) -> NDArray[np.floating]:
     if head == "mean":
         return trace.mean(stage)
     array = trace.array(stage)

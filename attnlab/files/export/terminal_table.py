@@ -3,7 +3,7 @@
 import unicodedata
 from collections.abc import Sequence
 
-from attnlab.base.printable import printable
+from attnlab.base.printable import escape
 from attnlab.files.export.stage_tables import Table
 
 MASKED = "·"
@@ -40,7 +40,7 @@ def label(token: str) -> str:
     """Return a token for one line: control characters escaped, an empty token as ∅, spaces as ␣."""
     if not token.strip(" "):
         return "␣" * len(token) or "∅"
-    return printable(token)
+    return escape(token)
 
 
 def columns(text: str) -> int:
@@ -64,12 +64,12 @@ def _number(value: float) -> str:
 
 def _block(rows: list[list[str]], t: Table, width: int | None) -> tuple[list[str], int]:
     """Return the lines of one map with its labels, and the number of omitted columns."""
-    sides = [_shortened(label(x)) for x in ("", *t.row_labels)]
+    sides = [_shorten(label(x)) for x in ("", *t.row_labels)]
     sides[0] = ""
-    heads = [_shortened(label(x)) for x in t.column_labels]
+    heads = [_shorten(label(x)) for x in t.column_labels]
     side_width = max(map(columns, sides))
     widths = [max(columns(head), *(len(row[i]) for row in rows)) for i, head in enumerate(heads)]
-    shown = _fitting(widths, width, side_width)
+    shown = _count_fitting(widths, width, side_width)
     lines = []
     for side, row in zip(sides, [heads, *rows], strict=True):
         cells = (" " * (w - columns(x)) + x for x, w in zip(row[:shown], widths[:shown], strict=True))
@@ -77,7 +77,7 @@ def _block(rows: list[list[str]], t: Table, width: int | None) -> tuple[list[str
     return lines, len(heads) - shown
 
 
-def _fitting(widths: Sequence[int], width: int | None, side_width: int) -> int:
+def _count_fitting(widths: Sequence[int], width: int | None, side_width: int) -> int:
     """Return the number of columns that fit, at least one."""
     if width is None:
         return len(widths)
@@ -90,7 +90,7 @@ def _fitting(widths: Sequence[int], width: int | None, side_width: int) -> int:
     return max(count, 1)
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     if columns(text) <= LABEL_LIMIT:
         return text
     kept, used = "", 0

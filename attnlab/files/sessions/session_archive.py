@@ -11,7 +11,7 @@ import zipfile
 from collections.abc import Mapping
 from typing import IO
 
-from attnlab.files.atomic import shown
+from attnlab.files.atomic import format_name
 
 MANIFEST, TENSORS, SUMS = "manifest.json", "tensors.safetensors", "SHA256SUMS"
 MANIFEST_LIMIT, SUMS_LIMIT, TOTAL_LIMIT = 16 << 20, 4096, 512 << 20
@@ -65,7 +65,7 @@ class Archive:
             raise ValueError(f"{name} is missing from it")
         for name in sorted(self.names - needed):
             raise ValueError(
-                f"it contains {shown(name[:60])!r}; a session contains only {' and '.join(sorted(needed))}"
+                f"it contains {format_name(name[:60])!r}; a session contains only {' and '.join(sorted(needed))}"
             )
 
     def read(self, name: str, at_most: int = TOTAL_LIMIT) -> bytes:
@@ -101,7 +101,7 @@ def check_sums(sums: bytes, members: Mapping[str, bytes]) -> str:
 
 
 def _check_member(member: zipfile.ZipInfo) -> None:
-    name = shown(member.filename[:60])
+    name = format_name(member.filename[:60])
     if stat.S_ISLNK(member.external_attr >> 16):
         raise ValueError(f"{name!r} in it is a link")
     if member.flag_bits & 0x1:

@@ -6,7 +6,7 @@ from typing import Any
 from safetensors.torch import load
 from torch import Tensor, uint8
 
-from attnlab.files.atomic import shown
+from attnlab.files.atomic import format_name
 from attnlab.files.sessions.session_json import parse
 
 HEADER_LIMIT = 4 << 20
@@ -26,7 +26,7 @@ def read_arrays(packed: bytes) -> dict[str, Tensor]:
     arrays: dict[str, Tensor] = load(packed)
     for name, array in arrays.items():
         if not array.is_floating_point() and bool((array.view(uint8) > 1).any()):
-            raise ValueError(f"{shown(name)} contains a value that is neither true nor false")
+            raise ValueError(f"{format_name(name)} contains a value that is neither true nor false")
     return arrays
 
 
@@ -45,7 +45,7 @@ def check_header(packed: bytes) -> None:
     if not isinstance(header, dict):
         raise ValueError("its arrays have no table of names")
     for name, entry in header.items():
-        _check_entry(shown(name[:60]), entry)
+        _check_entry(format_name(name[:60]), entry)
 
 
 def _check_entry(name: str, entry: Any) -> None:
@@ -53,7 +53,7 @@ def _check_entry(name: str, entry: Any) -> None:
         raise ValueError(f"{name} in the table of its arrays needs dtype, shape and data_offsets")
     dtype, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
     if not isinstance(dtype, str) or dtype not in _BYTES:
-        raise ValueError(f"{name} is {shown(str(dtype)[:20])}, a dtype that attnlab does not have")
+        raise ValueError(f"{name} is {format_name(str(dtype)[:20])}, a dtype that attnlab does not have")
     if not (_sizes(shape) and _sizes(offsets) and len(offsets) == 2 and len(shape) <= 4):
         raise ValueError(f"{name} has an invalid shape or position")
     if prod(shape) * _BYTES[dtype] != offsets[1] - offsets[0]:

@@ -16,7 +16,7 @@ from attnlab.attention.experiment import (
     check_unwritten,
 )
 from attnlab.base.errors import ExperimentError
-from attnlab.files.atomic import shown
+from attnlab.files.atomic import format_name
 
 _SETTINGS = tuple(field.name for field in fields(AttentionConfig) if field.name != "mask")
 _ARRAYS = frozenset({"embeddings", "memory_embeddings", "mask", *PROJECTIONS})
@@ -29,7 +29,7 @@ _KINDS: Mapping[str, Any] = {
 """The keys of an experiment and their types; ``shared`` maps names of its arrays to their stored names."""
 
 
-def described(experiments: Sequence[Experiment]) -> tuple[list[dict[str, Any]], dict[str, Tensor]]:
+def experiments_to_json(experiments: Sequence[Experiment]) -> tuple[list[dict[str, Any]], dict[str, Tensor]]:
     """Return each experiment as JSON, and all arrays by name, with a prefix for every experiment but the first.
 
     An array that an experiment shares with an earlier one is named in ``shared`` instead.
@@ -45,11 +45,11 @@ def described(experiments: Sequence[Experiment]) -> tuple[list[dict[str, Any]], 
             own[id(array)] = stored = _prefix(place) + name
             arrays[stored] = array.clone(memory_format=torch.contiguous_format)  # safetensors refuses shared memory
         known |= own  # only now: arrays are shared with earlier experiments, not within one
-        plain.append(_described(e) | ({"shared": shared} if place else {}))
+        plain.append(_experiment_to_json(e) | ({"shared": shared} if place else {}))
     return plain, arrays
 
 
-def experiments_of(plain: Sequence[Any], arrays: Mapping[str, Tensor]) -> list[Experiment]:
+def experiments_from_json(plain: Sequence[Any], arrays: Mapping[str, Tensor]) -> list[Experiment]:
     """Return the experiments in JSON and arrays; every array must belong to one of them.
 
     Raises:
@@ -62,7 +62,7 @@ def experiments_of(plain: Sequence[Any], arrays: Mapping[str, Tensor]) -> list[E
         _check(each, where)
         own = {n.removeprefix(prefix): left.pop(n) for n in list(left) if n.startswith(prefix) and _is_own(n, place)}
         within = {prefix + name: array for name, array in own.items()}  # early versions of attnlab 0.1 shared these too
-        found.append(_experiment(each, own | _shared(each, known | within, where), where))
+        found.append(_experiment(each, own | _find_shared(each, known | within, where), where))
         known |= {prefix + name: array for name, array in arrays_of(found[-1]).items() if name in own}
     if left:
         raise ValueError(f"it has arrays that this attnlab does not know: {_list(left)}")
@@ -88,7 +88,7 @@ def _is_own(name: str, place: int) -> bool:
     return place > 0 or not name.startswith("pins/")
 
 
-def _described(e: Experiment) -> dict[str, Any]:
+def _experiment_to_json(e: Experiment) -> dict[str, Any]:
     """Return an experiment as JSON, without empty settings."""
     plain = {name: getattr(e.config, name) for name in _SETTINGS}
     plain |= {"masks": dict(e.config.masks), "options": dict(e.config.options), "ablated": list(e.config.ablated)}
@@ -100,11 +100,11 @@ def _described(e: Experiment) -> dict[str, Any]:
     return {"tokens": e.tokens, "memory_tokens": e.memory_tokens, "config": config, **batch}
 
 
-def _shared(plain: Mapping[str, Any], known: Mapping[str, Tensor], where: str) -> dict[str, Tensor]:
+def _find_shared(plain: Mapping[str, Any], known: Mapping[str, Tensor], where: str) -> dict[str, Tensor]:
     shared = plain.get("shared", {})
     for name, stored in shared.items():
         if not isinstance(stored, str) or stored not in known:
-            raise ValueError(f"{where}shares {shown(name[:60])} with no earlier experiment")
+            raise ValueError(f"{where}shares {format_name(name[:60])} with no earlier experiment")
     return {name: known[stored] for name, stored in shared.items()}
 
 
@@ -117,7 +117,7 @@ def _check(plain: Any, where: str) -> None:
             raise ValueError(f"{where}{key} is missing from its manifest")
     for key, value in plain.items():
         if key not in _KINDS:
-            raise ValueError(f"{where}{shown(key[:60])} is not known to this attnlab")
+            raise ValueError(f"{where}{format_name(key[:60])} is not known to this attnlab")
         if not isinstance(value, _KINDS[key]) or isinstance(value, bool):
             raise ValueError(f"{where}{key} has the wrong type")
     _check_config(plain["config"], where)
@@ -185,4 +185,4 @@ def _sample(other: dict[str, Any], place: int, arrays: Mapping[str, Tensor]) -> 
 
 def _list(names: Mapping[str, Any] | set[str]) -> str:
     """Return up to five names, for a sentence."""
-    return ", ".join(shown(name[:60]) for name in sorted(names)[:5]) + (", …" if len(names) > 5 else "")
+    return ", ".join(format_name(name[:60]) for name in sorted(names)[:5]) + (", …" if len(names) > 5 else "")

@@ -18,7 +18,7 @@ from attnlab import __version__
 from attnlab.attention.experiment import Experiment
 from attnlab.base.arguments import check_path, explain_calls
 from attnlab.base.errors import ArgumentError, AttnlabError, FileError
-from attnlab.files.atomic import shown, unwritable, why, write_bytes
+from attnlab.files.atomic import format_name, format_reason, make_write_error, write_bytes
 from attnlab.files.bounded import open_file
 from attnlab.files.sessions.session_archive import (
     MANIFEST,
@@ -32,9 +32,9 @@ from attnlab.files.sessions.session_archive import (
     pack,
 )
 from attnlab.files.sessions.session_arrays import check_header, read_arrays
-from attnlab.files.sessions.session_experiment import described, experiments_of
+from attnlab.files.sessions.session_experiment import experiments_from_json, experiments_to_json
 from attnlab.files.sessions.session_json import check_structure, check_view, parse
-from attnlab.files.sessions.session_migrations import VERSION, migrated
+from attnlab.files.sessions.session_migrations import VERSION, migrate
 
 FORMAT = "attnlab"
 MOST_PINS = 100
@@ -114,9 +114,9 @@ def save_session(session: Session, path: str | os.PathLike[str]) -> None:
         FileError: it cannot be written, its view is not plain JSON, or it is too large to be read back.
     """
     try:
-        write_bytes(path, _packed(session))
+        write_bytes(path, _pack_session(session))
     except ValueError as error:
-        raise unwritable(path, error) from None
+        raise make_write_error(path, error) from None
 
 
 def load_session(path: str | os.PathLike[str]) -> Session:
@@ -125,8 +125,8 @@ def load_session(path: str | os.PathLike[str]) -> Session:
     Raises:
         FileError: as :func:`load`; one sentence that names the file and the problem.
     """
-    name = shown(path)
-    with _opened(path, name) as file:
+    name = format_name(path)
+    with _open(path, name) as file:
         try:
             return _read(file, name)
         except FileError:
@@ -134,13 +134,13 @@ def load_session(path: str | os.PathLike[str]) -> Session:
         except AttnlabError as error:
             raise FileError(f"{name} does not contain a valid experiment: {error}") from None
         except OSError as error:
-            raise FileError(f"{name} cannot be read: {why(error)}.") from None
+            raise FileError(f"{name} cannot be read: {format_reason(error)}.") from None
         except MemoryError:
             raise FileError(f"{name} needs more memory than this machine has.") from None
         except _DAMAGE as error:
             if isinstance(error, RuntimeError) and "alloc" in str(error):  # torch's error for too little memory
                 raise FileError(f"{name} needs more memory than this machine has.") from None
-            raise FileError(f"{name} is damaged or not an attnlab session: {why(error)}.") from None
+            raise FileError(f"{name} is damaged or not an attnlab session: {format_reason(error)}.") from None
 
 
 def read_view(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -149,20 +149,20 @@ def read_view(path: str | os.PathLike[str]) -> dict[str, Any]:
     Empty if the file cannot be read, is not a session that this attnlab can read, or has a large manifest.
     """
     try:
-        with _opened(path, shown(path)) as file:
+        with _open(path, format_name(path)) as file:
             manifest = parse(Archive(file).read(MANIFEST, at_most=_LISTED_LIMIT))
-        view = migrated(manifest)["view"] if _version(manifest, shown(path)) else {}
+        view = migrate(manifest)["view"] if _version(manifest, format_name(path)) else {}
     except (AttnlabError, OSError, MemoryError, *_DAMAGE):
         return {}
     return view if isinstance(view, dict) else {}
 
 
-def _packed(session: Session) -> bytes:
+def _pack_session(session: Session) -> bytes:
     view = dict(session.view)
     check_view(view)
     if len(session.pins) > MOST_PINS:
         raise ValueError(f"{len(session.pins)} states are pinned; the maximum in a session is {MOST_PINS}")
-    plain, arrays = described([session.experiment, *session.pins])
+    plain, arrays = experiments_to_json([session.experiment, *session.pins])
     manifest = {
         "format": FORMAT, "version": VERSION, "attnlab": __version__, "experiment": plain[0], "pins": plain[1:],
         "view": view,
@@ -181,7 +181,7 @@ def _check_size(manifest: bytes, of_arrays: int) -> None:
         raise ValueError(f"the maximum size of a session is {_SIZE}, of its tokens {MANIFEST_LIMIT >> 20} MiB")
 
 
-def _opened(path: str | os.PathLike[str], name: str) -> IO[bytes]:
+def _open(path: str | os.PathLike[str], name: str) -> IO[bytes]:
     """Open a file of at most the maximum size."""
     most = TOTAL_LIMIT + (1 << 16)
     try:
@@ -193,7 +193,7 @@ def _opened(path: str | os.PathLike[str], name: str) -> IO[bytes]:
     except IsADirectoryError:
         raise FileError(f"{name} is a folder; a session is a file that ends in .attnlab.") from None
     except (OSError, ValueError) as error:
-        raise FileError(f"{name} cannot be read: {why(error)}.") from None
+        raise FileError(f"{name} cannot be read: {format_reason(error)}.") from None
     if size > most:
         file.close()
         raise FileError(f"{name} is larger than the {_SIZE} that a session may hold.")
@@ -207,7 +207,7 @@ def _read(file: IO[bytes], name: str) -> Session:
     except zipfile.BadZipFile as error:
         if not ours:
             raise FileError(f"{name} is not an attnlab session, or only a part of one.") from None
-        reason = "its end is missing" if str(error) == _NO_END else why(error)
+        reason = "its end is missing" if str(error) == _NO_END else format_reason(error)
         raise FileError(f"{name} is damaged: {reason}.") from None
     text = archive.read(MANIFEST)
     manifest = parse(text)
@@ -216,7 +216,7 @@ def _read(file: IO[bytes], name: str) -> Session:
     archive.check_names(frozenset(members if version == 1 else {*members, SUMS}))
     members[TENSORS] = archive.read(TENSORS)
     _check_sums(archive, members, manifest, name)
-    return _session(migrated(manifest), members[TENSORS])
+    return _session(migrate(manifest), members[TENSORS])
 
 
 def _version(manifest: Any, name: str) -> int:
@@ -225,7 +225,7 @@ def _version(manifest: Any, name: str) -> int:
         raise FileError(f"{name} is not an attnlab session: its manifest names another format.")
     version, writer = manifest.get("version"), manifest.get("attnlab")
     if type(version) is not int or not 0 < version < 10_000:
-        raise ValueError(f"its version is {shown(repr(version)[:40])}, not a positive whole number")
+        raise ValueError(f"its version is {format_name(repr(version)[:40])}, not a positive whole number")
     if version > VERSION:
         named = isinstance(writer, str) and re.fullmatch(r"\d{1,4}(\.\d{1,4}){1,3}\w{0,8}", writer, re.ASCII)
         needs = f"attnlab {writer}, which saved it, or newer" if named else "a newer one"
@@ -254,5 +254,5 @@ def _session(manifest: Mapping[str, Any], packed: bytes) -> Session:
     if len(pins) > MOST_PINS:
         raise ValueError(f"it has {len(pins):,} pins; the maximum is {MOST_PINS}")
     check_view(view)
-    first, *others = experiments_of([manifest["experiment"], *pins], read_arrays(packed))
+    first, *others = experiments_from_json([manifest["experiment"], *pins], read_arrays(packed))
     return Session(first, view, tuple(others))

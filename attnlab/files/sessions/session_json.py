@@ -5,7 +5,7 @@ import math
 import re
 from typing import Any, NoReturn
 
-from attnlab.files.atomic import shown
+from attnlab.files.atomic import format_name
 
 DEEPEST, MOST_VALUES, LONGEST_NUMBER = 32, 500_000, 1000
 """The maximum depth of JSON, number of values in it, and digits of a number."""
@@ -70,7 +70,7 @@ def _check_plain(value: Any, place: str, depth: int, left: list[int]) -> None:
         for key, item in value.items():
             if not isinstance(key, str):
                 raise ValueError(f"{place} has a key that is {type(key).__name__}; every key needs to be text")
-            _check_plain(item, f"{place}.{shown(key[:40])}", depth + 1, left)
+            _check_plain(item, f"{place}.{format_name(key[:40])}", depth + 1, left)
     elif isinstance(value, list | tuple):
         for i, item in enumerate(value):
             _check_plain(item, f"{place}[{i}]", depth + 1, left)

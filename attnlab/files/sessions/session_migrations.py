@@ -7,7 +7,7 @@ VERSION = 2
 """The version that is written; all earlier ones can be read."""
 
 
-def migrated(manifest: Mapping[str, Any]) -> dict[str, Any]:
+def migrate(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Return a manifest of any version up to this one, converted to this version; the argument is not changed.
 
     Raises:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 
-from attnlab.files.atomic import shown
+from attnlab.files.atomic import format_name
 from attnlab.files.sessions.session_file import read_view
 
 MOST, BYTES_LIMIT = 10, 1 << 30
@@ -115,7 +115,7 @@ class UnsavedFolder:
             view = read_view(path)
             file, title = view.get(FILE), view.get("title")
             text = Path(file).stem if isinstance(file, str) and file else title
-            self._titles[path] = shown(text)[:_LONGEST_TITLE] if isinstance(text, str) else ""
+            self._titles[path] = format_name(text)[:_LONGEST_TITLE] if isinstance(text, str) else ""
         return self._titles[path]
 
 

@@ -10,9 +10,9 @@ from safetensors import safe_open
 from torch import Tensor
 
 from attnlab.base.errors import FileError
-from attnlab.files.atomic import why
+from attnlab.files.atomic import format_reason
 from attnlab.files.bounded import open_file
-from attnlab.files.weights.named_array import DAMAGE, NamedArray, named, shown
+from attnlab.files.weights.named_array import DAMAGE, NamedArray, make_array, shorten_name
 from attnlab.files.weights.numpy_in import from_npy, from_npz
 from attnlab.files.weights.state_dict_in import read_state_dict
 from attnlab.files.weights.text_in import from_text
@@ -36,14 +36,14 @@ def read_arrays(path: str | os.PathLike[str]) -> dict[str, NamedArray]:
     file = Path(path)
     reader = ENDINGS.get(file.suffix.lower())
     if reader is None:
-        raise FileError(f"{shown(file.name)} is not a file of weights; their names end in {', '.join(ENDINGS)}.")
+        raise FileError(f"{shorten_name(file.name)} is not a file of weights; their names end in {', '.join(ENDINGS)}.")
     _check_file(file)
     try:
         arrays = reader(file)
     except DAMAGE as error:
-        raise _damaged(file, error) from None
+        raise _make_damage_error(file, error) from None
     if not arrays:
-        raise FileError(f"{shown(file.name)} contains no arrays; it needs weights.")
+        raise FileError(f"{shorten_name(file.name)} contains no arrays; it needs weights.")
     return arrays
 
 
@@ -52,18 +52,22 @@ def _check_file(file: Path) -> None:
         with open_file(file) as opened:
             empty = not opened.read(1)
     except FileNotFoundError:
-        raise FileError(f"There is no file {shown(str(file))}.") from None
+        raise FileError(f"There is no file {shorten_name(str(file))}.") from None
     except IsADirectoryError:
-        raise FileError(f"{shown(str(file))} is a folder; choose a file with weights in it.") from None
+        raise FileError(f"{shorten_name(str(file))} is a folder; choose a file with weights in it.") from None
     except (OSError, ValueError) as error:
-        raise FileError(f"{shown(str(file))} cannot be read: {why(error)}.") from None
+        raise FileError(f"{shorten_name(str(file))} cannot be read: {format_reason(error)}.") from None
     if empty:
-        raise FileError(f"{shown(file.name)} is empty; choose a file with weights.")
+        raise FileError(f"{shorten_name(file.name)} is empty; choose a file with weights.")
 
 
-def _damaged(file: Path, error: Exception) -> FileError:
-    reason = "it needs more memory than there is" if isinstance(error, MemoryError) else why(error).split("\n")[0]
-    return FileError(f"{shown(file.name)} is damaged or not of the format that its ending says: {shown(reason)}.")
+def _make_damage_error(file: Path, error: Exception) -> FileError:
+    reason = (
+        "it needs more memory than there is" if isinstance(error, MemoryError) else format_reason(error).split("\n")[0]
+    )
+    return FileError(
+        f"{shorten_name(file.name)} is damaged or not of the format that its ending says: {shorten_name(reason)}."
+    )
 
 
 def _from_safetensors(file: Path) -> dict[str, NamedArray]:
@@ -76,7 +80,7 @@ def _slices(opened: Any, file: Path) -> Iterator[NamedArray]:
     for name in opened.keys():  # noqa: SIM118  # no mapping
         part = opened.get_slice(name)
         dtype = part.get_dtype()
-        yield named(name, tuple(part.get_shape()), _SAFE.get(dtype, dtype), partial(_safe_tensor, file, name))
+        yield make_array(name, tuple(part.get_shape()), _SAFE.get(dtype, dtype), partial(_safe_tensor, file, name))
 
 
 def _safe_tensor(file: Path, name: str) -> Tensor:
@@ -86,7 +90,9 @@ def _safe_tensor(file: Path, name: str) -> Tensor:
             tensor: Tensor = opened.get_tensor(name).clone()
             return tensor
     except DAMAGE as error:
-        raise FileError(f"{shown(name)} of {shown(file.name)} cannot be read: {shown(why(error))}.") from None
+        raise FileError(
+            f"{shorten_name(name)} of {shorten_name(file.name)} cannot be read: {shorten_name(format_reason(error))}."
+        ) from None
 
 
 ENDINGS: dict[str, Callable[[Path], dict[str, NamedArray]]] = {

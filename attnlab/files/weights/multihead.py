@@ -10,7 +10,7 @@ from attnlab.attention.experiment import Experiment
 from attnlab.attention.registries import registry
 from attnlab.base.arguments import explain_calls
 from attnlab.base.errors import ArgumentError, ExperimentError
-from attnlab.files.weights.named_array import NamedArray, named
+from attnlab.files.weights.named_array import NamedArray, make_array
 from attnlab.files.weights.projection_layouts import Heads
 from attnlab.files.weights.weights_apply import apply
 from attnlab.files.weights.weights_in import guess
@@ -86,7 +86,9 @@ def from_multihead(module: nn.MultiheadAttention, e: Experiment, embeddings: "Em
 
 
 def _array(name: str, tensor: Tensor) -> NamedArray:
-    return named(name, tuple(tensor.shape), str(tensor.dtype).removeprefix("torch."), lambda: tensor.detach().cpu())
+    return make_array(
+        name, tuple(tensor.shape), str(tensor.dtype).removeprefix("torch."), lambda: tensor.detach().cpu()
+    )
 
 
 def _widest(tensors: list[Tensor]) -> torch.dtype:
@@ -118,7 +120,7 @@ def _check_settings(e: Experiment) -> None:
         plain = next(iter(choice.entries))
         if getattr(c, choice.field) != plain:
             raise _no(f"{choice.field} is {getattr(c, choice.field)!r}", f"{plain!r}")
-    for entry in registry.chosen(c):
+    for entry in registry.chosen_entries(c):
         for option in entry.options:
             if option.name != "fill" and c.option(option.name) != option.default:
                 raise _no(f"{option.name} is {c.option(option.name)}", f"{option.default}")

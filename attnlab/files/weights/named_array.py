@@ -11,7 +11,7 @@ from torch import Tensor
 
 from attnlab.attention.arrays import dtype_name
 from attnlab.base.errors import FileError
-from attnlab.base.printable import shortened
+from attnlab.base.printable import shorten
 from attnlab.files.export.terminal_table import label
 
 MOST_NUMBERS = 1 << 27
@@ -58,26 +58,28 @@ class NamedArray:
             FileError: they cannot be read, cannot be weights, or are not finite (names the cell).
         """
         if self.reason:
-            raise FileError(f"{shown(self.name)} cannot be used: {self.reason}.")
-        return checked(self.name, self.load())
+            raise FileError(f"{shorten_name(self.name)} cannot be used: {self.reason}.")
+        return check_numbers(self.name, self.load())
 
 
-def named(name: str, shape: tuple[int, ...], dtype: str, load: Callable[[], Tensor], reason: str = "") -> NamedArray:
+def make_array(
+    name: str, shape: tuple[int, ...], dtype: str, load: Callable[[], Tensor], reason: str = ""
+) -> NamedArray:
     """Return an array of a file, with the reason if its shape or dtype cannot be weights."""
-    return NamedArray(name, shape, dtype, load, reason or why_not(shape, dtype))
+    return NamedArray(name, shape, dtype, load, reason or find_reason(shape, dtype))
 
 
-def nothing() -> Tensor:
+def raise_unreadable() -> Tensor:
     """Raise the error for an array without numbers; used as its ``load``."""
     raise FileError("This array contains nothing that can be read.")
 
 
-def shown(name: str) -> str:
+def shorten_name(name: str) -> str:
     """Return a name from a file for a sentence: on one line, shortened."""
-    return shortened(label(name), _NAME_LIMIT)
+    return shorten(label(name), _NAME_LIMIT)
 
 
-def why_not(shape: tuple[int, ...], dtype: str) -> str:
+def find_reason(shape: tuple[int, ...], dtype: str) -> str:
     """Return why an array of this shape and dtype cannot be weights; "" if it can."""
     count = 1
     for length in shape:
@@ -95,7 +97,7 @@ def why_not(shape: tuple[int, ...], dtype: str) -> str:
     return ""
 
 
-def checked(name: str, tensor: Tensor) -> Tensor:
+def check_numbers(name: str, tensor: Tensor) -> Tensor:
     """Return numbers in a dtype of experiments: dtypes of 8 bits become float32, whole numbers float64.
 
     Raises:
@@ -108,7 +110,9 @@ def checked(name: str, tensor: Tensor) -> Tensor:
     least, largest = wide.aminmax()  # NaN if there is one; twenty times as fast as testing each number
     if not bool(least.isfinite() & largest.isfinite()):
         cell = [int(i) for i in (~torch.isfinite(wide)).nonzero()[0]]
-        raise FileError(f"{shown(name)}{cell} is {float(wide[tuple(cell)])}; every weight needs to be a finite number.")
+        raise FileError(
+            f"{shorten_name(name)}{cell} is {float(wide[tuple(cell)])}; every weight needs to be a finite number."
+        )
     return wide
 
 
@@ -118,6 +122,6 @@ def _check_whole(name: str, tensor: Tensor) -> None:
     if bool(bad.any()):
         cell = [int(i) for i in bad.nonzero()[0]]
         raise FileError(
-            f"{shown(name)}{cell} is beyond 2⁵³, where float64 cannot represent every {dtype_name(tensor)};"
+            f"{shorten_name(name)}{cell} is beyond 2⁵³, where float64 cannot represent every {dtype_name(tensor)};"
             " save it as floating-point numbers."
         )

@@ -15,9 +15,17 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from attnlab.base.errors import FileError
-from attnlab.files.atomic import why
+from attnlab.files.atomic import format_reason
 from attnlab.files.bounded import open_file
-from attnlab.files.weights.named_array import DAMAGE, MOST_ARRAYS, MOST_NUMBERS, NamedArray, named, nothing, shown
+from attnlab.files.weights.named_array import (
+    DAMAGE,
+    MOST_ARRAYS,
+    MOST_NUMBERS,
+    NamedArray,
+    make_array,
+    raise_unreadable,
+    shorten_name,
+)
 
 
 def from_npy(file: Path) -> dict[str, NamedArray]:
@@ -48,7 +56,7 @@ def from_npz(file: Path) -> dict[str, NamedArray]:
 def _member(archive: zipfile.ZipFile, file: Path, member: zipfile.ZipInfo) -> tuple[str, NamedArray]:
     name = member.filename.removesuffix(".npy")
     if not member.filename.endswith(".npy"):
-        return name, named(name, (), "bytes", nothing, "it is not a NumPy array")
+        return name, make_array(name, (), "bytes", raise_unreadable, "it is not a NumPy array")
     with archive.open(member) as opened:
         shape, dtype = _header(opened)
 
@@ -67,11 +75,11 @@ def _numpy(name: str, shape: tuple[int, ...], dtype: np.dtype[Any], load: Callab
         try:
             values = load()
         except DAMAGE as error:
-            raise FileError(f"{shown(name)} cannot be read: {shown(why(error))}.") from None
+            raise FileError(f"{shorten_name(name)} cannot be read: {shorten_name(format_reason(error))}.") from None
         native = values.astype(np.float64 if dtype.itemsize > 8 else dtype.newbyteorder("="))
         return torch.from_numpy(np.ascontiguousarray(native))
 
-    return named(name, shape, kind, tensor)
+    return make_array(name, shape, kind, tensor)
 
 
 def _header(stream: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:

@@ -20,7 +20,7 @@ class _Reading:
     parts: dict[str, Part]
 
 
-def oriented(
+def orient(
     parts: dict[str, Part],
     fields: Mapping[str, tuple[NamedArray, Meaning]],
     arrays: Mapping[str, NamedArray],
@@ -32,23 +32,23 @@ def oriented(
     loose = all(meanings[field].loose for field in ("W_q", "W_k", "W_v") if field in meanings)
     readings: list[_Reading] = []
     for inner, output in product((False, True), (False, True) if "W_o" in parts else (False,)):
-        turned = {f: _turned(p) if f[0] == "W" and (output if f == "W_o" else inner) else p for f, p in parts.items()}
+        turned = {f: _flip(p) if f[0] == "W" and (output if f == "W_o" else inner) else p for f, p in parts.items()}
         wide = loose and e is not None and rows_of(turned, arrays) != e.d_model
-        odd = _mixed(turned) if "W_o" in meanings and meanings["W_o"].loose else output
-        hard, soft = _disagreements(turned, arrays, heads)
+        odd = _is_mixed(turned) if "W_o" in meanings and meanings["W_o"].loose else output
+        hard, soft = _count_disagreements(turned, arrays, heads)
         cost = (hard, soft * loose, wide, inner + odd)
         readings.append(_Reading(cost, inner, output, turned))
     best = min(readings, key=lambda reading: reading.cost)
     if best.cost[0]:  # shapes that contradict each other decide nothing
         return parts, dict.fromkeys(parts, "nothing")
-    inner_why = _why(best, min((r.cost for r in readings if r.inner != best.inner), default=best.cost))
-    output_why = _why(best, min((r.cost for r in readings if r.output != best.output), default=best.cost))
+    inner_why = _find_reason(best, min((r.cost for r in readings if r.inner != best.inner), default=best.cost))
+    output_why = _find_reason(best, min((r.cost for r in readings if r.output != best.output), default=best.cost))
     if output_why == "names" and best.output:
         output_why = "others"
     return best.parts, {field: output_why if field == "W_o" else inner_why for field in parts}
 
 
-def _why(best: _Reading, other: tuple[int, ...]) -> str:
+def _find_reason(best: _Reading, other: tuple[int, ...]) -> str:
     if best.cost[0] != other[0]:
         return "shapes"
     if best.cost[1] != other[1]:
@@ -56,16 +56,16 @@ def _why(best: _Reading, other: tuple[int, ...]) -> str:
     return "embeddings" if best.cost[2] != other[2] else "names"
 
 
-def _mixed(parts: Mapping[str, Part]) -> bool:
+def _is_mixed(parts: Mapping[str, Part]) -> bool:
     """Return whether the output's orientation differs from that of the other projections."""
     return any(parts["W_o"].transposed != p.transposed for f, p in parts.items() if f in ("W_q", "W_k", "W_v"))
 
 
-def _turned(part: Part) -> Part:
+def _flip(part: Part) -> Part:
     return replace(part, transposed=not part.transposed, heads_first=not part.heads_first)
 
 
-def _disagreements(parts: Mapping[str, Part], arrays: Mapping[str, NamedArray], heads: Heads) -> tuple[int, int]:
+def _count_disagreements(parts: Mapping[str, Part], arrays: Mapping[str, NamedArray], heads: Heads) -> tuple[int, int]:
     """Return the numbers of contradictory shapes and of unusual ones."""
     rows = rows_of(parts, arrays)
     sizes = {f: shape_of(f, part, arrays[part.array].shape, rows, heads) for f, part in parts.items()}

@@ -92,7 +92,7 @@ def shape_of(field: str, part: Part, shape: tuple[int, ...], rows: int, heads: H
     return None if split is None or part.taken(field) not in split else (flat[0], split[part.taken(field)])
 
 
-def laid_out(field: str, part: Part, tensor: Tensor, rows: int, heads: Heads) -> Tensor | None:
+def extract_field(field: str, part: Part, tensor: Tensor, rows: int, heads: Heads) -> Tensor | None:
     """Return one field as :class:`attnlab.Weights` needs it; None if a fused array cannot be split."""
     flat = _flat(field, part, tensor)
     if part.fused:

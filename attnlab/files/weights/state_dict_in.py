@@ -16,7 +16,7 @@ from torch import Tensor
 from attnlab.attention.arrays import dtype_name
 from attnlab.base.errors import FileError
 from attnlab.files.bounded import open_file
-from attnlab.files.weights.named_array import MOST_ARRAYS, NamedArray, named, shown
+from attnlab.files.weights.named_array import MOST_ARRAYS, NamedArray, make_array, shorten_name
 
 LEGACY_LIMIT = 512 << 20
 """The maximum bytes of a file from before torch 1.6: such files cannot be read in parts."""
@@ -33,11 +33,11 @@ def read_state_dict(file: Path) -> dict[str, NamedArray]:
     Raises:
         FileError: it contains a whole module or other code, or is not a PyTorch file.
     """
-    held = _loaded(file)
+    held = _load(file)
     keep = not _is_zip(file)  # keep tensors in memory: a mapped file could be truncated while it is used
-    found = {name: _array(file, name, tensor, keep) for name, tensor in _tensors(held, "", file)}
+    found = {name: _array(file, name, tensor, keep) for name, tensor in _find_tensors(held, "", file)}
     if not found:
-        raise FileError(f"{shown(file.name)} contains no tensors; save model.state_dict() with torch.save.")
+        raise FileError(f"{shorten_name(file.name)} contains no tensors; save model.state_dict() with torch.save.")
     return found
 
 
@@ -58,24 +58,24 @@ def _bound_messages() -> None:
 _bound_messages()
 
 
-def _loaded(file: Path) -> Any:
+def _load(file: Path) -> Any:
     mapped = _is_zip(file)
     if mapped:
         _check_zip(file)
     elif os.stat(file).st_size > LEGACY_LIMIT:
         raise FileError(
-            f"{shown(file.name)} is larger than {LEGACY_LIMIT >> 20} MiB and in torch's old format: resave it."
+            f"{shorten_name(file.name)} is larger than {LEGACY_LIMIT >> 20} MiB and in torch's old format: resave it."
         )
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of archives and formats that are refused below
             return torch.load(file, map_location="cpu", weights_only=True, mmap=mapped)
     except (pickle.UnpicklingError, AttributeError, TypeError, AssertionError, struct.error) as error:
-        raise _refused(file, error) from None
+        raise _make_error(file, error) from None
     except RuntimeError as error:
         if "TorchScript" not in str(error):
             raise
-        raise _code(file) from None
+        raise _make_code_error(file) from None
 
 
 def _is_zip(file: Path) -> bool:
@@ -94,23 +94,23 @@ def _check_zip(file: Path) -> None:
                 raise ValueError(f"its list of tensors takes {member.file_size >> 20} MiB")
 
 
-def _refused(file: Path, error: Exception) -> FileError:
+def _make_error(file: Path, error: Exception) -> FileError:
     text = str(error)
     with open_file(file) as opened:
         foreign = opened.read(2) in (b"\x80\x03", b"\x80\x04", b"\x80\x05")  # a pickle that torch did not write
     if foreign or "GLOBAL" in text or "global" in text or "Can only" in text:
-        return _code(file)
-    return FileError(f"{shown(file.name)} is damaged or was not saved by torch.save.")
+        return _make_code_error(file)
+    return FileError(f"{shorten_name(file.name)} is damaged or was not saved by torch.save.")
 
 
-def _code(file: Path) -> FileError:
+def _make_code_error(file: Path) -> FileError:
     return FileError(
-        f"{shown(file.name)} contains a whole module or other code, which is never run: "
+        f"{shorten_name(file.name)} contains a whole module or other code, which is never run: "
         "save only its numbers with torch.save(model.state_dict(), …)."
     )
 
 
-def _tensors(held: Any, name: str, file: Path) -> Iterator[tuple[str, Tensor]]:
+def _find_tensors(held: Any, name: str, file: Path) -> Iterator[tuple[str, Tensor]]:
     """Yield the tensors in nested mappings and lists; raise FileError for too many values."""
     waiting: list[tuple[str, Any, int]] = [(name, held, 0)]
     looked = 0
@@ -118,7 +118,9 @@ def _tensors(held: Any, name: str, file: Path) -> Iterator[tuple[str, Tensor]]:
         name, value, depth = waiting.pop()
         looked += 1
         if looked > MOST_ARRAYS:
-            raise FileError(f"{shown(file.name)} contains more than {MOST_ARRAYS} values; a state dict has fewer.")
+            raise FileError(
+                f"{shorten_name(file.name)} contains more than {MOST_ARRAYS} values; a state dict has fewer."
+            )
         if isinstance(value, Tensor):
             yield name or file.stem, value
         elif depth < _DEEPEST:
@@ -145,7 +147,7 @@ def _array(file: Path, name: str, tensor: Tensor, keep: bool) -> NamedArray:
         reason = "it is quantized; dequantize it before saving"
     shape = () if tensor.is_nested else tuple(tensor.shape)
     load = partial(_copy, tensor) if keep else partial(_read, file, name)
-    return named(name, shape, dtype_name(tensor), load, reason)
+    return make_array(name, shape, dtype_name(tensor), load, reason)
 
 
 def _copy(tensor: Tensor) -> Tensor:
@@ -155,9 +157,9 @@ def _copy(tensor: Tensor) -> Tensor:
 
 def _read(file: Path, name: str) -> Tensor:
     try:
-        found = next((tensor for at, tensor in _tensors(_loaded(file), "", file) if at == name), None)
+        found = next((tensor for at, tensor in _find_tensors(_load(file), "", file) if at == name), None)
         if found is not None:
             return _copy(found)
     except (OSError, ValueError, LookupError, RuntimeError, EOFError, zipfile.BadZipFile, FileError):
         pass  # the file was replaced or damaged
-    raise FileError(f"{shown(name)} cannot be read: {shown(file.name)} has changed since it was opened.")
+    raise FileError(f"{shorten_name(name)} cannot be read: {shorten_name(file.name)} has changed since it was opened.")

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from attnlab.base.block_text import BlockError, parse_block
 from attnlab.base.errors import FileError
 from attnlab.base.number_text import FLOAT32_MAX
-from attnlab.files.atomic import why
+from attnlab.files.atomic import format_reason
 from attnlab.files.bounded import open_file
-from attnlab.files.weights.named_array import NamedArray, named, nothing, shown
+from attnlab.files.weights.named_array import NamedArray, make_array, raise_unreadable, shorten_name
 
 TEXT_LIMIT = 64 << 20
 """The maximum bytes of text; larger tables need an array format."""
@@ -24,8 +24,10 @@ def from_text(file: Path) -> dict[str, NamedArray]:
     with open_file(file) as opened:
         data = opened.read(TEXT_LIMIT + 1)
     if len(data) > TEXT_LIMIT:
-        raise FileError(f"{shown(file.name)} is larger than {TEXT_LIMIT >> 20} MiB, the maximum for text: use .npy.")
-    return read_text(_decoded(data), file.stem, shown(file.name))
+        raise FileError(
+            f"{shorten_name(file.name)} is larger than {TEXT_LIMIT >> 20} MiB, the maximum for text: use .npy."
+        )
+    return read_text(_decode(data), file.stem, shorten_name(file.name))
 
 
 def read_text(text: str, name: str = "pasted", source: str = "") -> dict[str, NamedArray]:
@@ -43,13 +45,13 @@ def read_text(text: str, name: str = "pasted", source: str = "") -> dict[str, Na
     if text.lstrip("\ufeff \t\r\n").startswith("{"):
         return _from_object(text, source)
     try:
-        block = _quick(text)
-        return {name: _held(name, parse_block(text, source) if block is None else block)}
+        block = _read_quickly(text)
+        return {name: _make_array(name, parse_block(text, source) if block is None else block)}
     except BlockError as error:
         raise FileError(str(error)) from None
 
 
-def _decoded(data: bytes) -> str:
+def _decode(data: bytes) -> str:
     """Return the text of bytes as spreadsheets write it: UTF-16 with its mark, UTF-8, otherwise Windows-1252."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return data.decode("utf-16", "replace")
@@ -59,7 +61,7 @@ def _decoded(data: bytes) -> str:
         return data.decode("cp1252", "replace")
 
 
-def _quick(text: str) -> NDArray[np.float64] | None:
+def _read_quickly(text: str) -> NDArray[np.float64] | None:
     """Return an array of plain numbers, read many times faster at once; None if cells must be examined one by one.
 
     Commas separate cells only if the first line has a point, as they may be decimal commas. Lists may be three deep.
@@ -94,7 +96,7 @@ def _from_object(text: str, source: str) -> dict[str, NamedArray]:
     try:
         found = json.loads(text.lstrip("\ufeff"))
     except (ValueError, RecursionError) as error:
-        raise FileError(f"{where} is not JSON: {shown(why(error))}.") from None
+        raise FileError(f"{where} is not JSON: {shorten_name(format_reason(error))}.") from None
     arrays = {name: _from_lists(name, value, where) for name, value in found.items()}
     if not arrays:
         raise FileError(f"{where} contains no arrays; it needs weights.")
@@ -106,13 +108,13 @@ def _from_lists(name: str, value: Any, where: str) -> NamedArray:
         values = np.array(value)
     except ValueError:
         raise FileError(
-            f"{shown(name)} of {where} is ragged: its rows differ in length; every row needs the same."
+            f"{shorten_name(name)} of {where} is ragged: its rows differ in length; every row needs the same."
         ) from None
     if values.dtype.kind not in "iufb":
-        return named(name, values.shape, "text", nothing, "it contains something that is not a number")
-    return _held(name, values)
+        return make_array(name, values.shape, "text", raise_unreadable, "it contains something that is not a number")
+    return _make_array(name, values)
 
 
-def _held(name: str, values: NDArray[Any]) -> NamedArray:
+def _make_array(name: str, values: NDArray[Any]) -> NamedArray:
     known = values.view(values.dtype.str)  # NumPy has two types of 64-bit integers; torch accepts one of them
-    return named(name, known.shape, str(known.dtype), lambda: torch.from_numpy(known))
+    return make_array(name, known.shape, str(known.dtype), lambda: torch.from_numpy(known))

@@ -16,8 +16,8 @@ from attnlab.attention.experiment import PROJECTIONS, Experiment, Weights
 from attnlab.attention.validation import MOST_HEADS, take_count
 from attnlab.base.errors import ExperimentError
 from attnlab.files.weights.head_counts import key_heads
-from attnlab.files.weights.named_array import NamedArray, shown
-from attnlab.files.weights.projection_layouts import Heads, Part, laid_out, rows_of
+from attnlab.files.weights.named_array import NamedArray, shorten_name
+from attnlab.files.weights.projection_layouts import Heads, Part, extract_field, rows_of
 from attnlab.files.weights.weights_in import Proposal, fitting_heads
 
 Embeddings = NamedArray | Literal["keep", "drawn"]
@@ -46,17 +46,20 @@ def apply(
     _check_embeddings(embeddings)
     n_heads = None if n_heads is None else take_count("n_heads", n_heads, MOST_HEADS)
     n_kv_heads = None if n_kv_heads is None else take_count("n_kv_heads", n_kv_heads, MOST_HEADS)
-    heads = _heads(proposal, arrays, e, n_heads, n_kv_heads)
+    heads = _choose_heads(proposal, arrays, e, n_heads, n_kv_heads)
     weights = _weights(proposal, arrays, e, heads)
     sequence = _sequence(weights, e, embeddings, proposal, arrays)
     count = heads.n_heads or 1
-    counts: dict[str, Any] = {"n_heads": count, "n_kv_heads": _shared(weights, e, count, n_kv_heads, proposal)}
+    counts: dict[str, Any] = {
+        "n_heads": count,
+        "n_kv_heads": _choose_key_heads(weights, e, count, n_kv_heads, proposal),
+    }
     mask = None if "tokens" in sequence else e.config.mask
     try:
         config = replace(e.config, **counts, mask=mask, ablated=())
         return assemble(e, weights=weights, config=config, **sequence)
     except ExperimentError as error:
-        raise ExperimentError(_with_arrays(str(error), proposal.parts, arrays)) from None
+        raise ExperimentError(_append_arrays(str(error), proposal.parts, arrays)) from None
 
 
 def _check_embeddings(embeddings: object) -> None:
@@ -66,7 +69,7 @@ def _check_embeddings(embeddings: object) -> None:
     raise ExperimentError(f"embeddings is {reprlib.repr(embeddings)}; it needs one of keep, drawn.")
 
 
-def _heads(
+def _choose_heads(
     proposal: Proposal, arrays: Mapping[str, NamedArray], e: Experiment, n_heads: int | None, n_kv: int | None
 ) -> Heads:
     """Return the numbers of heads: those given, those in the file, or the experiment's if the file has no queries."""
@@ -75,7 +78,7 @@ def _heads(
     if count is None and fitting:
         raise ExperimentError(
             "The file does not give the number of heads; choose "
-            f"{'1' if len(fitting) < 2 else f'one of {_listed(fitting)}'}."
+            f"{'1' if len(fitting) < 2 else f'one of {_format_numbers(fitting)}'}."
         )
     count = count or 1  # if none fits, keys and queries contradict each other, which the next check reports
     if n_kv is None:
@@ -83,7 +86,7 @@ def _heads(
     return Heads(count, n_kv)
 
 
-def _listed(numbers: Sequence[int]) -> str:
+def _format_numbers(numbers: Sequence[int]) -> str:
     shown_numbers = numbers if len(numbers) < 16 else [*numbers[:8], "…", *numbers[-4:]]
     return ", ".join(map(str, shown_numbers))
 
@@ -93,31 +96,33 @@ def _weights(proposal: Proposal, arrays: Mapping[str, NamedArray], e: Experiment
     rows = rows_of(proposal.parts, arrays)
     given: dict[str, Any] = {}
     for field, part in proposal.parts.items():
-        made = laid_out(field, part, loaded[part.array], rows, heads)
+        made = extract_field(field, part, loaded[part.array], rows, heads)
         if made is None:
-            raise ExperimentError(_not_split(field, part, arrays[part.array], heads))
-        given[field] = own(_apart(made, loaded[part.array]))
+            raise ExperimentError(_describe_split_error(field, part, arrays[part.array], heads))
+        given[field] = own(_copy_if_shared(made, loaded[part.array]))
     if proposal.whole:
         given = {**dict.fromkeys(PROJECTIONS), **given}
     return replace(e.weights, **given)
 
 
-def _apart(made: Tensor, loaded: Tensor) -> Tensor:
+def _copy_if_shared(made: Tensor, loaded: Tensor) -> Tensor:
     """Return ``made`` without memory shared with ``loaded``: a copy, unless it is one already."""
     shared = made.untyped_storage().data_ptr() == loaded.untyped_storage().data_ptr()
     return made.clone() if shared else made
 
 
-def _not_split(field: str, part: Part, array: NamedArray, heads: Heads) -> str:
+def _describe_split_error(field: str, part: Part, array: NamedArray, heads: Heads) -> str:
     kept = f"{' '.join(part.fused)} head by head" if part.by_head else " and ".join(part.fused)
     key = f" and {heads.n_kv_heads} key heads" if heads.n_kv_heads else ""
     return (
-        f"{shown(array.name)} {array.size} contains {kept} and cannot be split for {heads.n_heads} heads{key}; "
+        f"{shorten_name(array.name)} {array.size} contains {kept} and cannot be split for {heads.n_heads} heads{key}; "
         f"{field} needs a number of heads that divides its columns."
     )
 
 
-def _shared(weights: Weights, e: Experiment, n_heads: int, n_kv: int | None, proposal: Proposal) -> int | None:
+def _choose_key_heads(
+    weights: Weights, e: Experiment, n_heads: int, n_kv: int | None, proposal: Proposal
+) -> int | None:
     """Return the number of key heads, as given or from the columns; None if it equals the number of query heads."""
     if n_kv is not None:
         return None if n_kv == n_heads else n_kv
@@ -139,7 +144,7 @@ def _sequence(
             f"W_k has {rows['W_k']} rows and W_v {rows['W_v']}; they must be equal, "
             "because keys and values come from one sequence."
         )
-        raise ExperimentError(_with_arrays(text, proposal.parts, arrays))
+        raise ExperimentError(_append_arrays(text, proposal.parts, arrays))
     if isinstance(embeddings, NamedArray):
         return _from_array(embeddings, e)
     d_model = rows.get("W_q", e.d_model)
@@ -148,25 +153,25 @@ def _sequence(
     if fits:
         return {}
     if embeddings == "keep":
-        raise ExperimentError(_does_not_fit(d_model, d_memory, e, proposal.parts, arrays))
-    return _drawn(e, d_model, d_memory, (weights.W_q if weights.W_q is not None else e.embeddings).dtype)
+        raise ExperimentError(_describe_misfit(d_model, d_memory, e, proposal.parts, arrays))
+    return _draw_embeddings(e, d_model, d_memory, (weights.W_q if weights.W_q is not None else e.embeddings).dtype)
 
 
-def _does_not_fit(
+def _describe_misfit(
     d_model: int, d_memory: int, e: Experiment, parts: Mapping[str, Part], arrays: Mapping[str, NamedArray]
 ) -> str:
     queries = d_model != e.d_model
     field, need, have = ("W_q", d_model, e.d_model) if queries else ("W_k", d_memory, e.memory.shape[1])
     whose = "embeddings" if queries or e.memory_embeddings is None else "memory_embeddings"
     text = f"{field} needs {need} columns, but the {whose} have {have}; draw new ones, or take them from an array."
-    return _with_arrays(text, parts, arrays)
+    return _append_arrays(text, parts, arrays)
 
 
 def _from_array(array: NamedArray, e: Experiment) -> dict[str, Any]:
     values = array.tensor()
     if values.ndim != 2 or len(values) > MAX_TOKENS:
         raise ExperimentError(
-            f"{shown(array.name)} {array.size} cannot be embeddings; "
+            f"{shorten_name(array.name)} {array.size} cannot be embeddings; "
             f"they need [tokens, d_model], at most {MAX_TOKENS} tokens."
         )
     if len(values) == e.T_q:
@@ -175,7 +180,7 @@ def _from_array(array: NamedArray, e: Experiment) -> dict[str, Any]:
     return {"tokens": tokens, "embeddings": values, "others": (), "item": 0}
 
 
-def _drawn(e: Experiment, d_model: int, d_memory: int, dtype: torch.dtype) -> dict[str, Any]:
+def _draw_embeddings(e: Experiment, d_model: int, d_memory: int, dtype: torch.dtype) -> dict[str, Any]:
     """Return embeddings with the given columns for the present tokens; a word's vector is seeded by the word."""
     second = e.memory_tokens is not None or d_memory != d_model
 
@@ -191,7 +196,7 @@ def _drawn(e: Experiment, d_model: int, d_memory: int, dtype: torch.dtype) -> di
     return {**fields(e.tokens, e.memory_tokens), "others": others}
 
 
-def _with_arrays(text: str, parts: Mapping[str, Part], arrays: Mapping[str, NamedArray]) -> str:
+def _append_arrays(text: str, parts: Mapping[str, Part], arrays: Mapping[str, NamedArray]) -> str:
     """Return a sentence followed by the arrays that its fields come from, by name and shape."""
     told = []
     for field in dict.fromkeys(re.findall(r"\b[Wb]_[qkvo]\b", text)):
@@ -199,5 +204,5 @@ def _with_arrays(text: str, parts: Mapping[str, Part], arrays: Mapping[str, Name
             part, array = parts[field], arrays[parts[field].array]
             how = ", transposed" if part.transposed else ""
             how += ", a part of it" if part.fused else ""
-            told.append(f"{field} is {shown(part.array)} {array.size}{how}")
+            told.append(f"{field} is {shorten_name(part.array)} {array.size}{how}")
     return f"{text.rstrip('.')} ({'; '.join(told)})." if told else text

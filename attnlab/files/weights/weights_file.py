@@ -8,11 +8,11 @@ from typing import Literal
 from attnlab.attention.experiment import Experiment
 from attnlab.base.arguments import check_path, explain_calls
 from attnlab.base.errors import ArgumentError, FileError
-from attnlab.files.atomic import shown
+from attnlab.files.atomic import format_name
 from attnlab.files.weights.arrays_in import read_arrays
 from attnlab.files.weights.head_counts import heads_beside
 from attnlab.files.weights.named_array import NamedArray
-from attnlab.files.weights.named_array import shown as shown_name
+from attnlab.files.weights.named_array import shorten_name as shown_name
 from attnlab.files.weights.weights_apply import apply
 from attnlab.files.weights.weights_in import Proposal, guess
 
@@ -48,11 +48,11 @@ def read_weights(
     if layer is not None and not isinstance(layer, str | int):
         raise ArgumentError(f"layer is {reprlib.repr(layer)}; it needs the name of a layer, or its index from 0.")
     arrays = read_arrays(path)
-    proposal = _chosen(path, guess(arrays, e, heads_beside(path)), arrays, layer)
+    proposal = _choose(path, guess(arrays, e, heads_beside(path)), arrays, layer)
     return apply(proposal, arrays, e, n_heads=n_heads, n_kv_heads=n_kv_heads, embeddings=embeddings)
 
 
-def _chosen(
+def _choose(
     path: str | os.PathLike[str],
     proposals: tuple[Proposal, ...],
     arrays: Mapping[str, NamedArray],
@@ -60,22 +60,24 @@ def _chosen(
 ) -> Proposal:
     if not proposals:
         raise FileError(
-            f"{shown(path)} contains no attention layer that can be recognised; its arrays are "
-            f"{_listed(list(arrays))}. Use names such as W_q, W_k and W_v, or three matrices in this order."
+            f"{format_name(path)} contains no attention layer that can be recognised; its arrays are "
+            f"{_format_list(list(arrays))}. Use names such as W_q, W_k and W_v, or three matrices in this order."
         )
     if layer is None:
         if len(proposals) == 1:
             return proposals[0]
-        raise FileError(f"{shown(path)} contains {len(proposals)} layers; choose one with layer: {_names(proposals)}.")
+        raise FileError(
+            f"{format_name(path)} contains {len(proposals)} layers; choose one with layer: {_names(proposals)}."
+        )
     for place, proposal in enumerate(proposals):
         if layer in (place, proposal.name):
             return proposal
-    raise FileError(f"{shown(path)} contains no layer {reprlib.repr(layer)}; there are {_names(proposals)}.")
+    raise FileError(f"{format_name(path)} contains no layer {reprlib.repr(layer)}; there are {_names(proposals)}.")
 
 
 def _names(proposals: tuple[Proposal, ...]) -> str:
-    return _listed([f"{place} ({each.name})" if each.name else str(place) for place, each in enumerate(proposals)])
+    return _format_list([f"{place} ({each.name})" if each.name else str(place) for place, each in enumerate(proposals)])
 
 
-def _listed(names: list[str]) -> str:
+def _format_list(names: list[str]) -> str:
     return ", ".join(map(shown_name, names if len(names) <= _NAMED else [*names[: _NAMED - 1], "…", names[-1]]))

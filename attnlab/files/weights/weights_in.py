@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from attnlab.attention.experiment import Experiment
 from attnlab.attention.frozen import Frozen
 from attnlab.files.weights.head_counts import fitting_counts
-from attnlab.files.weights.named_array import NamedArray, shown
-from attnlab.files.weights.orientation import oriented
+from attnlab.files.weights.named_array import NamedArray, shorten_name
+from attnlab.files.weights.orientation import orient
 from attnlab.files.weights.projection_layouts import UNKNOWN, Heads, Part, flat_shape, rows_of, shape_of
 from attnlab.files.weights.weight_names import Meaning, in_order, meaning
 
@@ -84,7 +84,7 @@ def _fits(array: NamedArray, found: Meaning, odd: dict[str, str]) -> bool:
     """Return whether an array can be what its name says; note in ``odd`` one that makes the layer unusable."""
     if found.bias and found.role in ("k", "v") and len(array.shape) == 3:  # of nn.MultiheadAttention(add_bias_kv=True)
         what = "is a key or value that the layer adds to every sequence (add_bias_kv), which attnlab does not support"
-        odd.setdefault(found.layer, f"{shown(array.name)} {array.size} {what}")
+        odd.setdefault(found.layer, f"{shorten_name(array.name)} {array.size} {what}")
         return False
     if array.reason:
         return False
@@ -95,7 +95,7 @@ def _by_order(matrices: Sequence[NamedArray], heads: Heads) -> tuple[Proposal, .
     if len(matrices) not in (3, 4):
         return ()
     parts = {field: Part(array.name) for field, array in zip(_BY_ORDER, matrices, strict=False)}
-    order = ", ".join(f"{field} is {shown(part.array)}" for field, part in parts.items())
+    order = ", ".join(f"{field} is {shorten_name(part.array)}" for field, part in parts.items())
     return (Proposal("", Frozen(parts), heads, (f"No name is known; taken in the file's order: {order}.",)),)
 
 
@@ -104,7 +104,7 @@ def _proposal(
 ) -> Proposal:
     arrays = {array.name: array for array, _ in fields.values()}
     plain = {field: _part(array, found) for field, (array, found) in sorted(fields.items(), key=_position)}
-    parts, decided = oriented(plain, fields, arrays, e, heads)
+    parts, decided = orient(plain, fields, arrays, e, heads)
     heads, told = _heads(parts, arrays, heads)
     missing = [field for field in ("W_q", "W_k", "W_v") if field not in parts]
     notes = [*_layout_notes(parts, arrays, decided), *told]
@@ -159,7 +159,7 @@ def _layout_notes(parts: Mapping[str, Part], arrays: Mapping[str, NamedArray], d
         array = arrays[part.array]
         if field[0] == "b" or (part.fused and field[-1] != part.fused[0]):
             continue
-        notes.append(f"{shown(array.name)} {array.size} is {_reading(field, part, array, decided[field])}.")
+        notes.append(f"{shorten_name(array.name)} {array.size} is {_reading(field, part, array, decided[field])}.")
     q, k = (parts.get(field) for field in ("W_q", "W_k"))
     if q and k and not q.fused and not k.fused:
         wide, narrow = (flat_shape("W_q", part, arrays[part.array].shape)[1] for part in (q, k))

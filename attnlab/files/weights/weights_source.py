@@ -9,7 +9,7 @@ from torch import Tensor
 from attnlab.base.errors import FileError
 from attnlab.files.weights.arrays_in import read_arrays
 from attnlab.files.weights.head_counts import heads_beside
-from attnlab.files.weights.named_array import MOST_ARRAYS, NamedArray, shown
+from attnlab.files.weights.named_array import MOST_ARRAYS, NamedArray, shorten_name
 from attnlab.files.weights.projection_layouts import UNKNOWN, Heads
 from attnlab.files.weights.text_in import read_text
 
@@ -50,12 +50,12 @@ def files_source(paths: Sequence[Path], step: Callable[[], None] = lambda: None)
     for path in paths:
         step()
         for array in read_arrays(path).values():
-            name = _free(array.name, path, arrays)
+            name = _make_unique(array.name, path, arrays)
             arrays[name] = replace(array, name=name)
         if len(arrays) > MOST_ARRAYS:
             raise FileError(f"These files contain more than {MOST_ARRAYS} arrays; choose only the file with the layer.")
         heads = heads if heads.n_heads else heads_beside(path)
-    name = shown(paths[0].name) if len(paths) == 1 else f"{len(paths)} files"
+    name = shorten_name(paths[0].name) if len(paths) == 1 else f"{len(paths)} files"
     return _source(name, arrays, heads)
 
 
@@ -68,7 +68,7 @@ def text_source(text: str) -> WeightsSource:
     return _source(CLIPBOARD, read_text(text), UNKNOWN)
 
 
-def _free(name: str, path: Path, taken: Collection[str]) -> str:
+def _make_unique(name: str, path: Path, taken: Collection[str]) -> str:
     """Return a name that is not taken yet: with the name of its file in front if another file has the same array."""
     found, count = name, 1
     while found in taken:

@@ -126,7 +126,7 @@ def hidden_keys(keys: Tensor, t_q: int, causal: bool) -> Hidden | None:
 
     [T_q, T_k], or with PAD [B, 1, T_q, T_k]. Numbers [B, T_k, d] have no PAD.
     """
-    ahead = masks.hidden(t_q, keys.shape[1], causal, NOTHING, None)
+    ahead = masks.hidden_cells(t_q, keys.shape[1], causal, NOTHING, None)
     if ahead is not None and keys.device.type != "cpu":
         ahead = Hidden(ahead.cells.to(keys.device), ahead.has_empty_rows)
     pad = None if keys.is_floating_point() else keys == PAD

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from attnlab.base import assets
 from attnlab.base.errors import FileError, TrainingError
-from attnlab.files.atomic import shown
+from attnlab.files.atomic import format_name
 from attnlab.files.bounded import read_bytes
 
 SHIPPED = "texts/sonnets.txt"
@@ -23,7 +23,7 @@ def read(path: str) -> str:
         raw = read_bytes(place(path), MOST_BYTES, "a text to learn from")
     except FileError as error:
         raise TrainingError(f"{str(error).rstrip('.')}; without a name the text that ships is learned.") from None
-    return _decoded(shown(path), raw)
+    return _decoded(format_name(path), raw)
 
 
 def place(path: str) -> Path:
@@ -35,7 +35,7 @@ def place(path: str) -> Path:
     try:
         return Path(path).expanduser()
     except RuntimeError:
-        raise TrainingError(f"The text {shown(path)} cannot be found: this computer has no such user.") from None
+        raise TrainingError(f"The text {format_name(path)} cannot be found: this computer has no such user.") from None
 
 
 def stamp(path: str) -> tuple[int, int]:

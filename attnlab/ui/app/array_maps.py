@@ -9,7 +9,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from attnlab.base.counted import counted
+from attnlab.base.counted import format_count
 from attnlab.base.errors import AttnlabError
 
 Floats = NDArray[np.floating]
@@ -165,7 +165,7 @@ def _labels(tokens: object, shape: tuple[int, ...]) -> tuple[tuple[str, ...], tu
 def _match(name: str, words: tuple[str, ...], count: int, what: str, shape: tuple[int, ...]) -> None:
     if len(words) != count:
         raise AttnlabError(
-            f"{name} has {counted(len(words), 'label')}; x {_shape(shape)} needs {count}, one for each {what}."
+            f"{name} has {format_count(len(words), 'label')}; x {_shape(shape)} needs {count}, one for each {what}."
         )
 
 

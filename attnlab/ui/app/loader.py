@@ -114,9 +114,9 @@ class Loader(QObject):
                 raise
             return f"A part is missing ({error}); “attnlab doctor” names the command that installs it."
         if not self._stopping:
-            from attnlab.document.first import first_scene
+            from attnlab.document.first import load_first_scene
 
-            self.first = first_scene(self._source)
+            self.first = load_first_scene(self._source)
         return ""
 
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QWidget
 
-from attnlab.base.printable import printable
+from attnlab.base.printable import escape
 from attnlab.document.settings import Settings
 from attnlab.files.source import Source
 from attnlab.ui.app import workspaces
@@ -130,7 +130,7 @@ class MainWindow(Host):
 
     @Slot(str)
     def _on_title_changed(self, title: str) -> None:
-        if self.windowTitle() != (said := f"{printable(title)} — attnlab"):
+        if self.windowTitle() != (said := f"{escape(title)} — attnlab"):
             self.setWindowTitle(said)
         history = self.playground.document.history if self.playground is not None else None
         walkable = (history.undo_label is None, history.redo_label is None) if history is not None else None

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from attnlab.base import formats
-from attnlab.files.atomic import shown
+from attnlab.files.atomic import format_name
 from attnlab.files.source import run_folder
 from attnlab.ui.base.workspace import Host
 from attnlab.ui.lessons.entry import LESSONS
@@ -30,7 +30,7 @@ def open_paths(window: Host, paths: Sequence[Path]) -> None:
 
     def then(opened: bool) -> None:
         if opened and len(others) > 1:
-            only = f"of {len(others)} only {shown(others[0].name)} was opened"
+            only = f"of {len(others)} only {format_name(others[0].name)} was opened"
             files.say_last(f"A window shows one file at a time; {only}.")
         if weights:  # after the others: the weights may belong to the session opened with them
             _open_weights(window, weights)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from attnlab.document.settings import RECENT_LIMIT
-from attnlab.files.atomic import shown
+from attnlab.files.atomic import format_name
 from attnlab.ui.app.open_file import open_path
 from attnlab.ui.base.actions import Action, Context
 from attnlab.ui.base.workspace import Host, once_loaded
@@ -42,7 +42,7 @@ def titled(path: Path) -> str:
     """Return a file's title in the list: its name and its folder, which distinguishes files of one name."""
     home, folder = Path.home(), path.parent
     where = str(Path("~", folder.relative_to(home)) if folder.is_relative_to(home) else folder)
-    return f"{shown(path.name)} — {shown(where if len(where) <= _LONGEST else f'…{where[-_LONGEST:]}')}"
+    return f"{format_name(path.name)} — {format_name(where if len(where) <= _LONGEST else f'…{where[-_LONGEST:]}')}"
 
 
 def _open(index: int, w: Host) -> None:
@@ -54,4 +54,4 @@ def _open(index: int, w: Host) -> None:
         open_path(w, Path(name))
         return
     w.change_settings(recent=tuple(other for other in w.settings.recent if other != name))
-    w.say(f"{shown(name)} no longer exists; it was removed from the list of recent files.")
+    w.say(f"{format_name(name)} no longer exists; it was removed from the list of recent files.")

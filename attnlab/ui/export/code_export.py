@@ -11,7 +11,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 from attnlab.base.errors import AttnlabError
-from attnlab.files.atomic import shown, write_text
+from attnlab.files.atomic import format_name, write_text
 from attnlab.files.export.code_notebook import notebook
 from attnlab.files.export.matrix_text import FORMATS, given_table
 from attnlab.files.export.script import script
@@ -95,7 +95,7 @@ class CodeExport(QObject):
             write_text(path, build())
             return ""
 
-        self._run(write, f"Saved {shown(path)}")
+        self._run(write, f"Saved {format_name(path)}")
 
     # Matrices
 

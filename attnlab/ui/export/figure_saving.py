@@ -33,7 +33,7 @@ def export_table(source: Source, spec: FigureSpec, path: Path) -> None:
 
 
 def _export_sheet(sheets: Sheets, spec: FigureSpec, path: Path) -> None:
-    from attnlab.files.export.stage_tables import Table, encoded
+    from attnlab.files.export.stage_tables import Table, encode
 
     sheet, data = sheets.stage(spec.stages[0]), map_data(sheets, spec.stages[0], spec.head)
     several = sheet.has_heads and spec.head == "all"
@@ -41,4 +41,4 @@ def _export_sheet(sheets: Sheets, spec: FigureSpec, path: Path) -> None:
     values = data.values if several else data.values[0]
     about = f"{sheets.heading}: {sheet.title}"
     made = Table(sheet.name, about, sheet.axes[-values.ndim :], values, sheet.masked, rows, columns, rows, columns)
-    write_bytes(path, encoded(made, path.suffix.lower()))
+    write_bytes(path, encode(made, path.suffix.lower()))

@@ -13,7 +13,7 @@ from attnlab.base.errors import AttnlabError
 from attnlab.figures.films.film_file import encoded
 from attnlab.figures.films.film_frame import Film, Survey, film_colours, frame_image, rgb
 from attnlab.figures.panels.figure_spec import FigureSpec
-from attnlab.files.atomic import shown, write_bytes
+from attnlab.files.atomic import format_name, write_bytes
 from attnlab.ui.base.jobs import Lane
 from attnlab.ui.base.slices import Call
 
@@ -124,7 +124,7 @@ class Filming:
         """Return the message after a cancellation."""
         if self._writing is None or self._writing.dropped:
             return "Cancelled; nothing was written."
-        return f"Cancelled too late: the film was already being written to {shown(self._path)}."
+        return f"Cancelled too late: the film was already being written to {format_name(self._path)}."
 
     def _step(self) -> None:
         self.done += 1

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSplitter, QStackedWidget, QWidget
 
-from attnlab.base.counted import counted
+from attnlab.base.counted import format_count
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.lessons.lesson import Lesson, Problem
 from attnlab.ui.base.jobs import run
@@ -276,7 +276,7 @@ class LessonPages(QObject):
         self.page.show_problems(problems)
         found = len(problems)
         self.show_note(
-            f"{counted(found, 'thing')} to mend, listed above the steps."
+            f"{format_count(found, 'thing')} to mend, listed above the steps."
             if found
             else f"All {len(lesson.steps)} steps can be computed, and every number in their texts is filled."
             if len(lesson.steps) > 1
@@ -331,5 +331,5 @@ def _row(lesson: Lesson) -> Row:
     if lesson.problems:
         about = f"Line {lesson.problems[0].line}: {lesson.problems[0].reason}"
     return Row(
-        lesson.title or lesson.name, about or " ", counted(len(lesson.steps), "step"), wrong=bool(lesson.problems)
+        lesson.title or lesson.name, about or " ", format_count(len(lesson.steps), "step"), wrong=bool(lesson.problems)
     )

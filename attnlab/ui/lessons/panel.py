@@ -265,7 +265,7 @@ class LessonPanel(QFrame):
             return
         asking = self._answers is not None and self._question.heading.isChecked()
         hidden = self._answers.hidden_cells if asking and self._answers is not None else ()
-        self._playground.document.show(at=walk.asking(hidden) or self._player.frame)
+        self._playground.document.show(at=walk.make_question_place(hidden) or self._player.frame)
 
     @Slot(object)
     def _on_revealed(self, _: object) -> None:

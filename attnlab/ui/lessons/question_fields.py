@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QWidget
 
 from attnlab.base.errors import AttnlabError
-from attnlab.base.number_text import NumberError, parse_number, quoted
+from attnlab.base.number_text import NumberError, parse_number, quote
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.lessons.cells import blank_text, blanks_of
 from attnlab.lessons.lesson import Question
@@ -102,5 +102,5 @@ def _tolerance(text: str) -> float:
     except NumberError:
         value = -1.0
     if not 0 <= value < 1e6:
-        raise AttnlabError(f"The tolerance is {quoted(text)}; it needs a number from 0 on, such as 0.01.")
+        raise AttnlabError(f"The tolerance is {quote(text)}; it needs a number from 0 on, such as 0.01.")
     return value

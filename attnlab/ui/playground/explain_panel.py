@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from attnlab.attention.edits.moved_tokens import both, cell_before
+from attnlab.attention.edits.moved_tokens import cell_before, stage_places
 from attnlab.attention.measures.statistics import RowStatistics, row_statistics
 from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.explain import Cell, Explanation
@@ -261,7 +261,7 @@ class ExplainPanel(QScrollArea):
         pinned, cell = self._pinned, explanation.cell
         if pinned is not None and self._trace is not None and inside(pinned, cell):
             stage = BY_NAME[cell.stage]
-            cell = cell_before(cell, both(self._trace.experiment, pinned.experiment, stage))
+            cell = cell_before(cell, stage_places(self._trace.experiment, pinned.experiment, stage))
         there = pinned is not None and inside(pinned, cell)
         self._compared.setVisible(there)
         if pinned is not None and there:

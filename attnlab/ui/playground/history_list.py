@@ -6,7 +6,7 @@ from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QKeyEvent
 from PySide6.QtWidgets import QFrame, QLabel, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
-from attnlab.base.counted import counted
+from attnlab.base.counted import format_count
 from attnlab.document.settings import HISTORY_CHOICES
 from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
@@ -67,7 +67,7 @@ class HistoryList(Popup):
             self.list.addItem(item)
         self.list.setCurrentRow(history.index)
         self.list.scrollToItem(self.list.item(history.index))
-        gone = f" {counted(history.let_go, 'older step')} dropped." if history.let_go else ""
+        gone = f" {format_count(history.let_go, 'older step')} dropped." if history.let_go else ""
         self.used.setText(f"Uses {_said(history.nbytes)} of at most {_said(history.budget)}.{gone}")
         self.budget.set_value(history.budget >> 20)
 

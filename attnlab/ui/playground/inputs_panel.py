@@ -300,7 +300,7 @@ class InputsPanel(QScrollArea):
     @Slot(int)
     def _on_round(self, decimals: int) -> None:
         name = self._name
-        self._edit(f"Round {tables.title(name)} to {decimals} decimals", lambda e: edits.rounded(e, name, decimals))
+        self._edit(f"Round {tables.title(name)} to {decimals} decimals", lambda e: edits.round_table(e, name, decimals))
 
     @Slot(str, int)
     def _on_size(self, name: str, size: int) -> None:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from attnlab.attention import edits
 from attnlab.attention.registries import registry
-from attnlab.attention.registries.entries import Entry, Option, fits
+from attnlab.attention.registries.entries import Entry, Option, accept_all
 from attnlab.attention.registries.features import FEATURES
 from attnlab.attention.registries.masks import MASKS
 from attnlab.base.errors import ExperimentError
@@ -31,11 +31,11 @@ def choices(e: "Experiment", choice: registry.Choice) -> list[Choice]:
 
 def _reason(e: "Experiment", choice: registry.Choice, entry: Entry) -> str:
     """Return why an entry is incompatible with an experiment, or with a feature that is on."""
-    reason, picky = entry.check(e), [feature for feature in FEATURES.values() if feature.check is not fits]
+    reason, picky = entry.check(e), [feature for feature in FEATURES.values() if feature.check is not accept_all]
     if reason or entry.tables or not any(feature.on(e.config) for feature in picky):
         return reason
     try:
-        edits.configured(e, **{choice.field: entry.name})
+        edits.configure(e, **{choice.field: entry.name})
     except ExperimentError as error:
         return str(error)
     return ""

@@ -118,7 +118,7 @@ class LayerSwitches(QWidget):
 
     @Slot(bool)
     def _on_causal(self, on: bool) -> None:
-        self._document.edit(f"Causal {'on' if on else 'off'}", lambda e: edits.configured(e, causal=on))
+        self._document.edit(f"Causal {'on' if on else 'off'}", lambda e: edits.configure(e, causal=on))
 
     @Slot(object)
     def _on_scale(self, scale: object) -> None:
@@ -128,7 +128,7 @@ class LayerSwitches(QWidget):
     def _configure(self, label: str, **changes: object) -> bool:
         """Change the configuration; choosing the current value is no step."""
         before = self._document.experiment
-        done = self._document.edit(label, lambda e: edits.configured(e, **changes))
+        done = self._document.edit(label, lambda e: edits.configure(e, **changes))
         return done and self._document.experiment is not before
 
     def _head_count(self, text: str) -> int:
@@ -141,7 +141,7 @@ class LayerSwitches(QWidget):
         fitting = edits.fitting_heads(e)
         if e.config.n_kv_heads is None and count >= 1 and count not in fitting:
             raise ExperimentError(_misfit(count, e, fitting))
-        edits.configured(e, n_heads=count)
+        edits.configure(e, n_heads=count)
         return count
 
     @Slot(object)

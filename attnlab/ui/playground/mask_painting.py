@@ -38,7 +38,7 @@ class MaskPainting(QObject):
     @Slot()
     def clear(self) -> None:
         """Remove the custom mask."""
-        self._playground.document.edit("Clear the painted mask", lambda e: edits.configured(e, mask=None))
+        self._playground.document.edit("Clear the painted mask", lambda e: edits.configure(e, mask=None))
 
     @Slot(object, int)
     def paint_cell(self, cell: Cell, gesture: int) -> None:

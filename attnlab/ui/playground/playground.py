@@ -13,7 +13,7 @@ from attnlab.attention.examples.presets import PRESETS, preset
 from attnlab.base.errors import AttnlabError
 from attnlab.compute.engine import devices
 from attnlab.compute.service import ComputeService, Reply
-from attnlab.document.document import Document, View, fitted
+from attnlab.document.document import Document, View, fit_view
 from attnlab.document.scene import Scene
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.jobs import Lane, run
@@ -118,7 +118,7 @@ class Playground(QObject):
 
     def _show(self, reply: Reply) -> None:
         assert reply.trace is not None
-        view = fitted(self.document.view, reply.request.experiment)  # its shape may differ from the open experiment's
+        view = fit_view(self.document.view, reply.request.experiment)  # its shape may differ from the open experiment's
         self.canvas.show_trace(reply.trace, view)
         self.lenses.show_trace(reply.trace, view)
         self.explain.show_trace(reply.trace, view)
@@ -369,7 +369,7 @@ class Playground(QObject):
     def toggle_causal(self) -> None:
         """Switch the causal mask."""
         on = not self.document.experiment.config.causal
-        self.document.edit(f"Causal {'on' if on else 'off'}", lambda e: edits.configured(e, causal=on))
+        self.document.edit(f"Causal {'on' if on else 'off'}", lambda e: edits.configure(e, causal=on))
 
     def toggle_output(self) -> None:
         """Switch W_o."""

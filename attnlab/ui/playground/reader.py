@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from attnlab.document.opened import Opened, read
+from attnlab.document.opened import Opened, open_session
 from attnlab.ui.base.jobs import Job, run
 
 PATIENCE_MS = 150
@@ -51,7 +51,7 @@ class Reader(QObject):
         before, self._wanted = self._wanted, opening
         self._late.start()
         self._job = run(
-            read,
+            open_session,
             opening.path,
             on_done=partial(self._end, opening),
             on_failed=partial(self._end, opening, None),

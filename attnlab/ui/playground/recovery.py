@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QLockFile, QObject, QTimer, Signal, Slot
 
 from attnlab.document.settings import settings_path
-from attnlab.files.atomic import shown
+from attnlab.files.atomic import format_name
 from attnlab.files.sessions.session_file import Session, save_session
 from attnlab.files.sessions.unsaved import FILE, Unsaved, UnsavedFolder
 from attnlab.ui.base.jobs import Job, Lane, run
@@ -84,7 +84,7 @@ class Recovery(QObject):
             return True
         self._complained = False
         if not self._write().wait(LEAVE_S):
-            self._complain(f"{shown(self._current)} was not written within {LEAVE_S:g} seconds.")
+            self._complain(f"{format_name(self._current)} was not written within {LEAVE_S:g} seconds.")
         return not self._complained
 
     def may_close(self) -> bool:

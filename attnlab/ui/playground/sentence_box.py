@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from attnlab.attention.edits import token_edits
-from attnlab.attention.edits.batches import Side, key_side, shown
+from attnlab.attention.edits.batches import Side, key_side, unpadded_tokens
 from attnlab.attention.stages.explain import Cell
 from attnlab.figures.palette import Palette
 from attnlab.ui.base.theme import font, restyle
@@ -95,7 +95,7 @@ class SentenceBox(QWidget):
         if not self._is_there():
             self.tokens.set_tokens(())  # cancels the renaming of a token
             return
-        tokens = shown(e, self._side)
+        tokens = unpadded_tokens(e, self._side)
         text = token_edits.sentence(tokens)
         if self._typing is None and self.sentence.text() != text:
             at = self.sentence.cursorPosition() if self.sentence.hasFocus() else 0

@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from attnlab.base.errors import AttnlabError
 from attnlab.document.first import First
 from attnlab.document.opened import Opened
-from attnlab.document.saved_view import sentence
-from attnlab.files.atomic import shown
+from attnlab.document.saved_view import describe_dropped
+from attnlab.files.atomic import format_name
 from attnlab.files.sessions.session_file import Session
 from attnlab.ui.base.theme import worn
 from attnlab.ui.base.themed_window import ThemedWindow
@@ -86,7 +86,7 @@ class SessionFiles(QObject):
 
     @Slot(object)
     def _on_read_delayed(self, opening: Opening) -> None:
-        what = shown(opening.path.name) if opening.saved else "unsaved work"
+        what = format_name(opening.path.name) if opening.saved else "unsaved work"
         self._playground.step_bar.show_note(f"Opening {what}…")
         self._playground.step_bar.note_timer.stop()  # it remains until the next message
 
@@ -122,10 +122,10 @@ class SessionFiles(QObject):
         if place is not None:
             lesson, lessons = find_lesson(place.lesson, opened.folder), self.lessons(True)
             if lesson is None or lessons is None:
-                gone = f"The lesson {shown(Path(place.lesson).name)} no longer exists; the rest was restored."
+                gone = f"The lesson {format_name(Path(place.lesson).name)} no longer exists; the rest was restored."
             else:
                 lessons.player.resume(lesson, place.step, place.frame)
-        return f"{sentence(opened.dropped)} {gone}".strip()
+        return f"{describe_dropped(opened.dropped)} {gone}".strip()
 
     @Slot()
     def _on_ready(self) -> None:
@@ -175,7 +175,7 @@ class SessionFiles(QObject):
     def _save(self, path: Path) -> None:
         saving = Saving(self.session(path.parent), path, self._playground.document.history.current)
         if not self._saver.save(saving):
-            self._playground.step_bar.show_note(f"Saving {shown(path)}…")
+            self._playground.step_bar.show_note(f"Saving {format_name(path)}…")
 
     @Slot(object, str)
     def _on_save_ended(self, saving: Saving, problem: str) -> None:
@@ -186,7 +186,7 @@ class SessionFiles(QObject):
             return
         self._playground.document.mark_saved(saving.path, saving.entry)
         self.opened.emit(saving.path)
-        self._playground.step_bar.show_note(f"Saved {shown(saving.path)}")
+        self._playground.step_bar.show_note(f"Saved {format_name(saving.path)}")
 
     def session(self, folder: Path) -> Session:
         """Return the open session and its view, for a file in a folder."""

@@ -12,7 +12,7 @@ from attnlab.base.errors import AttnlabError
 from attnlab.base.formats import LESSONS
 from attnlab.compute.service import Reply, Request, answer
 from attnlab.document.document import View
-from attnlab.document.opened import Opened, computed_with
+from attnlab.document.opened import Opened, choose_device_and_dtype
 from attnlab.document.saved_view import KEY, LessonPlace, SavedView, to_plain
 from attnlab.files.sessions.session_file import Session
 from attnlab.ui.base.jobs import Job, run
@@ -99,7 +99,7 @@ class SessionState(QObject):
             playground.inputs.open_table(saved.table)
         if opened.pin is not None and saved.pinned is not None:
             self._awaited = opened.pin, saved
-            request = Request(0, opened.pin, *computed_with(*saved.pinned))
+            request = Request(0, opened.pin, *choose_device_and_dtype(*saved.pinned))
             self._computing = run(
                 answer,
                 request,

@@ -22,7 +22,7 @@ def export_stage(trace: "Trace", stage: str, head: int | str, path: Path) -> Non
     """
     ending = path.suffix.lower()
     if ending in TABLES:
-        write_bytes(path, stage_tables.encoded(stage_tables.table(trace, stage, head), ending))
+        write_bytes(path, stage_tables.encode(stage_tables.table(trace, stage, head), ending))
     elif ending in FIGURES:
         write_figure(path, trace, FigureSpec((stage,), head=head))
     else:

@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnlab.attention.axes import labels
-from attnlab.attention.edits.moved_tokens import both, followed
-from attnlab.attention.measures.statistics import strip
+from attnlab.attention.edits.moved_tokens import reorder_maps, stage_places
+from attnlab.attention.measures.statistics import describe_stage
 from attnlab.attention.stages.arithmetic import number
-from attnlab.attention.stages.links import side_by_side
+from attnlab.attention.stages.links import is_concatenated
 from attnlab.attention.stages.table import Stage, kind_of
-from attnlab.attention.stages.walk import fitted, unknown
+from attnlab.attention.stages.walk import fit_place, unknown_cells
 from attnlab.figures.map_painter import MapData
 from attnlab.figures.raster import limit_of
 from attnlab.figures.text import Pen
@@ -79,10 +79,10 @@ def _difference(trace: "Trace", pinned: "Trace", stage: Stage, view: "View") -> 
         sizes = " and ".join("×".join(map(str, array.shape)) for array in (now, then))
         return Look(None, reason=f"No difference: the sizes are {sizes}.")
     values, heads, titles = _chosen(trace, stage, view)
-    moved = both(trace.experiment, pinned.experiment, stage)
-    before = followed(_chosen(pinned, stage, view)[0], moved)
+    moved = stage_places(trace.experiment, pinned.experiment, stage)
+    before = reorder_maps(_chosen(pinned, stage, view)[0], moved)
     masks = [each.shown_mask(stage.name) for each in (trace, pinned)]
-    masked = masks[0] & followed(masks[1], moved) if masks[0] is not None and masks[1] is not None else None
+    masked = masks[0] & reorder_maps(masks[1], moved) if masks[0] is not None and masks[1] is not None else None
     with np.errstate(invalid="ignore", over="ignore"):
         change = np.where(values == before, 0, values - before)  # −∞ stays −∞: no change
     end = limit_of(change, "signed")
@@ -98,7 +98,9 @@ def _shown(trace: "Trace", stage: Stage, view: "View", limit: float) -> Look:
 
 def unknown_of(trace: "Trace", stage: Stage, view: "View") -> NDArray[np.bool_] | None:
     """Return which cells of a stage [rows, columns] a walk has not computed yet; None if all are."""
-    return None if view.at is None else unknown(trace.experiment, fitted(trace.experiment, view.at), stage.name)
+    return (
+        None if view.at is None else unknown_cells(trace.experiment, fit_place(trace.experiment, view.at), stage.name)
+    )
 
 
 def _chosen(trace: "Trace", stage: Stage, view: "View") -> tuple[Maps, tuple[int | None, ...], tuple[str, ...]]:
@@ -126,7 +128,7 @@ def _data(
 ) -> MapData:
     e = trace.experiment
     rows, columns = (labels(e, axis, n) for axis, n in zip(stage.axes[-2:], values.shape[1:], strict=True))
-    if not side_by_side(e, stage) or e.n_heads == 1:
+    if not is_concatenated(e, stage) or e.n_heads == 1:
         return MapData(values, kind, limit, masked, rows, columns, titles, unknown=hidden)
     return MapData(values, kind, limit, masked, rows, columns, titles, e.d_v, head_titles(e), unknown=hidden)
 
@@ -150,7 +152,7 @@ def figures(trace: "Trace", pinned: "Trace | None", stage: Stage, view: "View", 
         change = shown.values[np.isfinite(shown.values)]
         return f"largest change {number(float(np.abs(change).max(initial=0)))}"
     looked = pinned if view.look == "pinned" and pinned is not None else trace
-    return strip(looked, stage.name, view.head if stage.has_heads else "all")
+    return describe_stage(looked, stage.name, view.head if stage.has_heads else "all")
 
 
 def shortened(line: str, pen: Pen, room: float) -> str:
@@ -183,7 +185,7 @@ def heads_at_a_glance(trace: "Trace", pinned: "Trace | None", view: "View") -> M
         before = _with_mean(pinned)
         if before.shape != values.shape:
             return None
-        change = values - followed(before, both(trace.experiment, pinned.experiment, stage))
+        change = values - reorder_maps(before, stage_places(trace.experiment, pinned.experiment, stage))
         return MapData(change, "signed", limit_of(change, "signed"), None, (), (), _titles(trace), unknown=hidden)
     kind = kind_of(stage, shown.experiment)
     limit = _limit(trace, pinned, stage) if pinned is not None else limit_of(values, kind)

@@ -202,10 +202,12 @@ class StepBar(QFrame):
     def _show_place(self, trace: "Trace", view: "View", at: walk.Place) -> bool:
         """Describe the step that a place belongs to; return whether a step precedes it."""
         e, depth = trace.experiment, view.depth
-        last = walk.index(e, depth, at)
-        exact = last >= 0 and walk.index(e, "term", walk.place(e, depth, last)) == walk.index(e, "term", at)
-        step, steps = last + 1 + (not exact), walk.count(e, depth)
-        self.progress.set_progress(len(trace.all_stages), walk.stages_done(e, at), f"step {step} of {steps}")
+        last = walk.step_of_place(e, depth, at)
+        exact = last >= 0 and walk.step_of_place(e, "term", walk.place_of_step(e, depth, last)) == walk.step_of_place(
+            e, "term", at
+        )
+        step, steps = last + 1 + (not exact), walk.count_steps(e, depth)
+        self.progress.set_progress(len(trace.all_stages), walk.count_stages_done(e, at), f"step {step} of {steps}")
         self._title.setText(f"{step} of {steps}: {BY_NAME[at.stage].title}")
         self._about.setText(_told(trace, view, at))
         return step > 1
@@ -254,7 +256,7 @@ class StepBar(QFrame):
         """Go one step back; from all steps, to the last but one."""
         if self._trace is not None:
             self._play(False)
-            self.place_requested.emit(walk.back(self._trace.experiment, self._depth, self._at))
+            self.place_requested.emit(walk.step_back(self._trace.experiment, self._depth, self._at))
 
     @Slot()
     def step_next(self) -> None:
@@ -264,13 +266,13 @@ class StepBar(QFrame):
 
     def _forward(self) -> None:
         if self._trace is not None and self._at is not None:
-            self.place_requested.emit(walk.forward(self._trace.experiment, self._depth, self._at))
+            self.place_requested.emit(walk.step_forward(self._trace.experiment, self._depth, self._at))
 
     def _go(self, index: int) -> None:
         """Go to a step of the current depth, counted from 0."""
         self._play(False)
         if self._trace is not None:
-            self.place_requested.emit(walk.place(self._trace.experiment, self._depth, index))
+            self.place_requested.emit(walk.place_of_step(self._trace.experiment, self._depth, index))
 
     @property
     def playing(self) -> bool:
@@ -333,7 +335,7 @@ class StepBar(QFrame):
         self._goal.hide()
         if self._trace is None or not typed:
             return
-        steps = walk.count(self._trace.experiment, self._depth)
+        steps = walk.count_steps(self._trace.experiment, self._depth)
         if typed.isdecimal() and 1 <= int(typed) <= steps:
             self._go(int(typed) - 1)
         else:
@@ -353,11 +355,11 @@ class StepBar(QFrame):
 def _told(trace: "Trace", view: "View", at: walk.Place) -> str:
     """Return the text of a step: its position in the stage, and its result or the stage's purpose."""
     e, stage, cell = trace.experiment, BY_NAME[at.stage], view.subject
-    where = walk.said(e, at)
+    where = walk.describe_place(e, at)
     several = stage.has_heads and view.head == "all" and e.n_heads > 1
     if at.depth == "cell" and cell is not None and cell.stage == at.stage and not several:
-        return f"{where} · {walk.tokens(e, at)} = {number(shown_value(trace, cell))}"
-    return f"{where} · {walk.tokens(e, at)}: {about(stage, e)}" if where else about(stage, e)
+        return f"{where} · {walk.place_labels(e, at)} = {number(shown_value(trace, cell))}"
+    return f"{where} · {walk.place_labels(e, at)}: {about(stage, e)}" if where else about(stage, e)
 
 
 def _sums_text(low: float, high: float) -> str:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from attnlab.attention.stages.arithmetic import Span, line
 from attnlab.attention.stages.explain import Cell, Explanation, explain
-from attnlab.attention.stages.walk import fitted, unknown
-from attnlab.attention.stages.walk_sources import begun
+from attnlab.attention.stages.walk import fit_place, unknown_cells
+from attnlab.attention.stages.walk_sources import explain_begun
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,7 +33,7 @@ def explained(trace: "Trace", view: "View", cell: Cell, limit: int | None) -> tu
     mean = cell.head is None and trace.stage(cell.stage).has_heads and trace.experiment.n_heads > 1
     here = (cell.stage, cell.row, cell.column)
     if at is not None and at.term is not None and not mean and (at.stage, at.row, at.column) == here:
-        return begun(trace, cell, at.term), UNKNOWN
+        return explain_begun(trace, cell, at.term), UNKNOWN
     hidden = _hidden(trace, view, cell.stage)
     if hidden is not None and hidden[cell.row, cell.column]:
         return replace(explain(trace, cell, 1), lines=(NOT_YET,)), UNKNOWN
@@ -47,4 +47,4 @@ def unknown_in_row(trace: "Trace", view: "View | None", stage: str, row: int) ->
 
 
 def _hidden(trace: "Trace", view: "View", stage: str) -> "NDArray[np.bool_] | None":
-    return None if view.at is None else unknown(trace.experiment, fitted(trace.experiment, view.at), stage)
+    return None if view.at is None else unknown_cells(trace.experiment, fit_place(trace.experiment, view.at), stage)

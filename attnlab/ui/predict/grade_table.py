@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from attnlab.base.counted import counted
+from attnlab.base.counted import format_count
 from attnlab.figures.palette import Palette
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import font, plain_tip, px
@@ -73,7 +73,7 @@ class GradeTable(QDialog):
 
     def _summary(self) -> str:
         right, total = sum(g.right for g in self._grades), sum(g.total for g in self._grades)
-        return f"{counted(len(self._grades), 'student')}, {right} of {total} answers are right"
+        return f"{format_count(len(self._grades), 'student')}, {right} of {total} answers are right"
 
     def _fill(self, row: int, grade: "Grade", palette: Palette) -> None:
         tips = ["", "", *(mark.said for mark in grade.marks)]

@@ -12,7 +12,7 @@ from attnlab.attention.stages.arithmetic import number
 from attnlab.attention.stages.explain import Cell, explain
 from attnlab.attention.stages.table import BY_NAME, Stage
 from attnlab.attention.stages.walk import Place
-from attnlab.attention.stages.walk_sources import begun
+from attnlab.attention.stages.walk_sources import explain_begun
 from attnlab.document.document import View
 from attnlab.figures.map_painter import MapData
 from attnlab.figures.slides.slide_content import Bar, BarRow, Runs, SlideContent, SlideMap
@@ -101,7 +101,7 @@ class Shown:
 
     def __init__(self, slide: "Slide", trace: "Trace", moment: Moment) -> None:
         self._slide, self._trace = slide, trace
-        self._place = walk.fitted(trace.experiment, moment.place)  # an edit may have taken rows away
+        self._place = walk.fit_place(trace.experiment, moment.place)  # an edit may have taken rows away
         name = slide.stage if slide.stage in trace else "weights"
         self._stage: Stage = trace.stage(name)
         e = trace.experiment
@@ -116,7 +116,7 @@ class Shown:
 
     def _unknown(self, stage: Stage, heads: tuple[int | None, ...]) -> NDArray[np.bool_] | None:
         """Return which cells are not known, of each map: not computed yet, or asked for."""
-        hidden = walk.unknown(self._trace.experiment, self._place, stage.name)
+        hidden = walk.unknown_cells(self._trace.experiment, self._place, stage.name)
         blanks = [blank for blank in self._blanks if blank.stage == stage.name]
         if hidden is None and not blanks:
             return None
@@ -200,7 +200,7 @@ class Shown:
         if self._is_asked(cell):
             return ()
         if place is not None and place.term is not None and place.stage == cell.stage and place.row == cell.row:
-            return as_far_as(begun(self._trace, cell, place.term))
+            return as_far_as(explain_begun(self._trace, cell, place.term))
         if not self._is_known(cell) or self._masked(cell.row, cell.column):
             return ()
         return written_out([explain(self._trace, cell, limit) for limit in LIMITS], self._stage.role)

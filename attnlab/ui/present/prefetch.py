@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from attnlab.compute.engine import needed
+from attnlab.compute.engine import estimate_bytes
 from attnlab.compute.service import Reply, Request, answer
 from attnlab.ui.base.jobs import run
 
@@ -82,7 +82,7 @@ class Prefetch(QObject):
             )
 
     def _has_room(self, experiment: "Experiment") -> bool:
-        return experiment is self._must or needed(experiment) <= LARGEST
+        return experiment is self._must or estimate_bytes(experiment) <= LARGEST
 
     def _now(self) -> tuple[str, str]:
         scene = self._playground.document.scene

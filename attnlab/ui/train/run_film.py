@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRectF
 from PySide6.QtGui import QColor, QFont, QImage, QPainter
 
-from attnlab.base.counted import counted
+from attnlab.base.counted import format_count
 from attnlab.figures.films.film_frame import Film
 from attnlab.figures.layout import Grid
 from attnlab.figures.map_painter import MapData, draw_cells, draw_labels
@@ -16,7 +16,7 @@ from attnlab.figures.panels.figure_colours import OWN, dressed
 from attnlab.figures.panels.figure_spec import FigureSpec
 from attnlab.figures.panels.figure_type import SMALL_PX, TITLE_PX, figure_font
 from attnlab.figures.text import Pen
-from attnlab.files.atomic import unwritable, write_bytes
+from attnlab.files.atomic import make_write_error, write_bytes
 from attnlab.training.recorder import Moment
 from attnlab.training.specs import RunSpec
 from attnlab.ui.base.jobs import Lane
@@ -128,7 +128,7 @@ class Pictures:
     def given_up(self) -> str:
         """Return the message after cancelling: pictures already written are kept."""
         count = self.done + (self._writing is not None and not self._writing.dropped)
-        return f"Cancelled after {counted(count, 'picture')}." if count else "Cancelled; nothing was written."
+        return f"Cancelled after {format_count(count, 'picture')}." if count else "Cancelled; nothing was written."
 
     def steps(self) -> Generator[Call[Any] | None, Any, None]:
         """Write a picture at each step.
@@ -139,7 +139,7 @@ class Pictures:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise unwritable(self._folder, error) from None
+            raise make_write_error(self._folder, error) from None
         for frame in range(self._scenario.count):
             look = yield Call(self._scenario.trace, frame, lane=self._lane)
             data = _png(self._scenario.image(self._film, look, frame))

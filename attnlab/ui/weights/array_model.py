@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtGui import QGuiApplication, QPalette
 
-from attnlab.files.weights.named_array import NamedArray, shown
+from attnlab.files.weights.named_array import NamedArray, shorten_name
 from attnlab.ui.base.guard import guarded
 from attnlab.ui.base.theme import plain_tip
 from attnlab.ui.weights.long_choice import APART
@@ -50,7 +50,7 @@ class ArrayModel(QAbstractTableModel):
         if array is None:
             return None
         if role == _Role.DisplayRole:
-            return (shown(array.name), array.size, array.dtype)[index.column()]
+            return (shorten_name(array.name), array.size, array.dtype)[index.column()]
         if role == _Role.UserRole:
             return array.name
         if role == _Role.ToolTipRole:
@@ -87,7 +87,7 @@ class ArrayChoice(QAbstractTableModel):
             return None
         array = self._arrays[index.row() - 1]
         if role == _Role.DisplayRole:
-            return f"{shown(array.name.removeprefix(self._start))}{APART}{array.size}"
+            return f"{shorten_name(array.name.removeprefix(self._start))}{APART}{array.size}"
         if role == _Role.UserRole:
             return array.name
         return about(array) if role == _Role.ToolTipRole else None
@@ -96,4 +96,4 @@ class ArrayChoice(QAbstractTableModel):
 def about(array: NamedArray) -> str:
     """Return what a tool tip says of an array."""
     why = f"\nIt cannot be taken: {array.reason}." if array.reason else ""
-    return plain_tip(f"{shown(array.name)} {array.size} {array.dtype}{why}")
+    return plain_tip(f"{shorten_name(array.name)} {array.size} {array.dtype}{why}")

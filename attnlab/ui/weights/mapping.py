@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from attnlab.base.counted import divisors
-from attnlab.files.weights.named_array import NamedArray, shown
+from attnlab.files.weights.named_array import NamedArray, shorten_name
 from attnlab.files.weights.weights_apply import Embeddings
 from attnlab.files.weights.weights_in import Proposal, fitting_heads, shapes
 from attnlab.ui.base.theme import px
@@ -47,7 +47,7 @@ class MappingForm(QWidget):
         self._arrays, self._proposals, self._experiment = arrays, proposals, e
         self.layer.clear()
         for place, proposal in enumerate(proposals):
-            self.layer.addItem(shown(proposal.name) or "the one layer", place)
+            self.layer.addItem(shorten_name(proposal.name) or "the one layer", place)
         for widget in (self.layer, self._layer_name):
             widget.setVisible(len(proposals) > 1)
         self._show_guess(proposals[0] if proposals else Proposal("", {}))
@@ -161,7 +161,7 @@ class MappingForm(QWidget):
             if array.reason or array.name in used or len(array.shape) != 2 or array.shape[0] > MAX_TOKENS:
                 continue
             if rows is None or array.shape[1] == rows:
-                self.embeddings.addItem(f"{shown(array.name)}  {array.size}", f"={array.name}")
+                self.embeddings.addItem(f"{shorten_name(array.name)}  {array.size}", f"={array.name}")
         self.embeddings.choose(chosen)
 
     def _lay_out(self) -> None:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from attnlab.base.errors import AttnlabError, ExperimentError
 from attnlab.figures.map_painter import MapData
 from attnlab.figures.raster import limit_of, reduced
-from attnlab.files.weights.named_array import NamedArray, shown
-from attnlab.files.weights.projection_layouts import Heads, Part, laid_out, rows_of
+from attnlab.files.weights.named_array import NamedArray, shorten_name
+from attnlab.files.weights.projection_layouts import Heads, Part, extract_field, rows_of
 from attnlab.files.weights.weights_apply import Embeddings, apply
 from attnlab.files.weights.weights_in import Proposal
 from attnlab.ui.base.jobs import Progress
@@ -119,7 +119,7 @@ def _matrices(wish: Wish, arrays: Mapping[str, NamedArray], progress: Progress) 
 
 def _laid_out(field: str, part: Part, arrays: Mapping[str, NamedArray], rows: int, heads: Heads) -> "Tensor | None":
     try:
-        return laid_out(field, part, arrays[part.array].tensor(), rows, heads)
+        return extract_field(field, part, arrays[part.array].tensor(), rows, heads)
     except AttnlabError:
         return None
 
@@ -128,7 +128,7 @@ def _small(name: str, tensor: "Tensor") -> Small:
     values = tensor.detach().float().numpy()
     flat = values.reshape(1, -1) if values.ndim == 1 else values
     small = reduced(flat[None], FINEST, FINEST)[0]
-    return Small(shown(name), tuple(tensor.shape), small, limit_of(small, "signed"))
+    return Small(shorten_name(name), tuple(tensor.shape), small, limit_of(small, "signed"))
 
 
 def _maps(e: "Experiment", scene: "Scene", progress: Progress) -> MapData:

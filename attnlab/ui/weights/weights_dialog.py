@@ -11,7 +11,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from attnlab.files.weights.arrays_in import ENDINGS
-from attnlab.files.weights.named_array import NamedArray, shown
+from attnlab.files.weights.named_array import NamedArray, shorten_name
 from attnlab.files.weights.weights_in import Proposal, guess
 from attnlab.files.weights.weights_source import CLIPBOARD, WeightsSource, files_source, text_source
 from attnlab.ui.base.guard import guarded
@@ -55,7 +55,7 @@ class WeightsDialog(WeightsFrame):
 
     def show_files(self, paths: Sequence[Path]) -> None:
         """Read files, and offer what is in them."""
-        name = shown(paths[0].name) if len(paths) == 1 else f"{len(paths)} files"
+        name = shorten_name(paths[0].name) if len(paths) == 1 else f"{len(paths)} files"
         self._start(name, lambda progress: files_source(paths, progress.step), len(paths) if len(paths) > 1 else 0)
 
     def show_text(self, text: str) -> None:

@@ -169,7 +169,7 @@ def test_a_device_that_fails_is_told_in_its_row_and_the_others_are_measured(
     monkeypatch.setattr(cost_lens, "devices", lambda: ("cuda:88", "cpu"))
     window.show(preset("journey"))
     qtbot.waitUntil(window.done)
-    assert any(text.startswith("The device 'cuda:88' is not there") for text in texts(window))
+    assert any(text.startswith("The device 'cuda:88' is missing") for text in texts(window))
     assert [each.name for each in window.lens.bytes.curves] == ["cpu", "here, cpu"]
 
 

@@ -189,7 +189,7 @@ def test_pointing_at_the_map_tells_position_dimension_and_number(reader: Reader)
 
 @pytest.mark.parametrize("name", sorted(POSITIONS))
 def test_the_scheme_of_the_open_experiment_is_told_with_its_formula(reader: Reader, name: str) -> None:
-    e, scheme = edits.configured(preset("journey"), positions=name), POSITIONS[name]
+    e, scheme = edits.configure(preset("journey"), positions=name), POSITIONS[name]
     reader.open(e)
     row = reader.lens.encoding.scheme
     assert row.isVisible()
@@ -211,7 +211,7 @@ def test_what_a_scheme_adds_to_the_scores_is_shown_for_each_head(
 
     tried = Position(name="tried", title="tried", about="Far is less.", formula="S - |i - j|", bias=bias)
     monkeypatch.setitem(POSITIONS, "tried", tried)
-    e = edits.configured(preset("multi-head-8"), positions="tried")
+    e = edits.configure(preset("multi-head-8"), positions="tried")
     reader.open(e)
     page = reader.lens.encoding
     assert page.bias_panel.isVisible()
@@ -352,7 +352,7 @@ def test_the_tokens_of_the_experiment_take_the_order_that_is_shown(reader: Reade
 
 
 def test_a_causal_mask_is_said_to_see_the_order(reader: Reader) -> None:
-    reader.open(edits.configured(preset("journey"), causal=True))
+    reader.open(edits.configure(preset("journey"), causal=True))
     reader.press("Positions: Order")
     first, second = reader.sentences()
     assert re.search(r"is 0\.[0-9]{4}: attention ignores the order, but the mask depends on it\.$", first)
@@ -369,13 +369,13 @@ def test_a_causal_mask_is_said_to_see_the_order(reader: Reader) -> None:
 
 def test_a_mask_drawn_by_hand_goes_with_its_tokens(reader: Reader) -> None:
     mask = torch.eye(6, dtype=torch.bool).roll(1, 0) | torch.eye(6, dtype=torch.bool)
-    reader.open(edits.configured(preset("journey"), mask=mask))
+    reader.open(edits.configure(preset("journey"), mask=mask))
     reader.press("Positions: Order")
     assert reader.sentences()[0].endswith("attention ignores the order; the mask goes with its tokens.")
 
 
 def test_the_present_scheme_is_compared_with_none(reader: Reader) -> None:
-    reader.open(edits.configured(preset("journey"), positions="sinusoidal"))
+    reader.open(edits.configure(preset("journey"), positions="sinusoidal"))
     reader.press("Positions: Order")
     first, second = reader.sentences()
     assert first.startswith("Without positions: the largest difference is 0.0000")

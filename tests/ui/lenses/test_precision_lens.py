@@ -11,7 +11,7 @@ from shiboken6 import delete
 
 import attnlab
 from attnlab.attention import edits
-from attnlab.compute.precision import precision, scientific, summary
+from attnlab.compute.precision import compare_formats, format_difference, summarize
 from attnlab.document.document import View
 from attnlab.ui.playground.lenses.precision_lens import PrecisionLens
 from attnlab.ui.playground.tab_button import TabButton
@@ -47,13 +47,13 @@ def test_the_worker_answers_and_the_table_and_the_sentence_say_it(
     with qtbot.waitSignal(service.job_done):
         lens.show_trace(attnlab.compute(e), View())
         assert lens.sentence.text() == "Computing in four number formats …"
-    found = precision(e)
-    assert lens.sentence.text() == summary(found)
+    found = compare_formats(e)
+    assert lens.sentence.text() == summarize(found)
     assert column(lens, 0) == [d.title for d in found if d.format == "float32"]
-    assert column(lens, 2) == [scientific(d.absolute) for d in found if d.format == "bfloat16"]
+    assert column(lens, 2) == [format_difference(d.absolute) for d in found if d.format == "bfloat16"]
     (relative,) = (b for b in lens.findChildren(TabButton) if b.text() == "Relative")
     QTest.mouseClick(relative, Qt.MouseButton.LeftButton)
-    assert column(lens, 3) == [scientific(d.relative) for d in found if d.format == "float16"]
+    assert column(lens, 3) == [format_difference(d.relative) for d in found if d.format == "float16"]
 
 
 def test_a_lens_that_is_gone_is_told_nothing(service: Beside, qtbot: QtBot) -> None:
@@ -72,9 +72,9 @@ def test_what_an_edit_overtakes_is_dropped(lens: PrecisionLens, service: Beside,
         e = edits.set_block(e, "W_q", 0, 0, [[value]])
         lens.show_trace(attnlab.compute(e), View())
     qtbot.waitUntil(lambda: not service.lane.busy)
-    assert column(lens, 1) == [scientific(d.absolute) for d in precision(e) if d.format == "float32"]
+    assert column(lens, 1) == [format_difference(d.absolute) for d in compare_formats(e) if d.format == "float32"]
     assert keys == ["precision"]  # nineteen did not begin, or nobody heard of them
-    assert lens.sentence.text() == summary(precision(e))
+    assert lens.sentence.text() == summarize(compare_formats(e))
 
 
 def test_the_same_experiment_is_measured_once(lens: PrecisionLens, service: Beside, qtbot: QtBot) -> None:

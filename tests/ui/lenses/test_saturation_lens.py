@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from attnlab.attention import edits
 from attnlab.attention.examples.presets import preset
 from attnlab.attention.experiment import Experiment
-from attnlab.attention.measures.saturation import of_random, of_trace
+from attnlab.attention.measures.saturation import measure_random, measure_trace
 from attnlab.compute.service import Request, answer
 from attnlab.document.document import View
 from attnlab.figures.palette import DARK
@@ -67,10 +67,10 @@ def test_both_plots_show_random_numbers_and_the_experiment_with_and_without_the_
     e = preset("journey")
     window.show(e)
     qtbot.waitUntil(drawn(window))
-    random = of_random(6, 123)
+    random = measure_random(6, 123)
     trace = answer(Request(1, e, "cpu", "float64")).trace
     assert trace is not None
-    own = of_trace(trace).mean
+    own = measure_trace(trace).mean
     for plot, what in ((window.lens.spread, "spread"), (window.lens.gradient, "gradient")):
         for name, which in (("random", "raw"), ("random ÷ √d_k", "scaled")):
             assert curve(plot, name).y == [getattr(getattr(pair, which), what) for pair in random]
@@ -129,14 +129,14 @@ def test_another_seed_draws_other_curves_and_the_same_one_the_same(window: Windo
         box.selectAll()
         QTest.keyClicks(box, seed)
         QTest.keyClick(box, Qt.Key.Key_Return)
-        expected = [pair.raw.spread for pair in of_random(6, int(seed))]
+        expected = [pair.raw.spread for pair in measure_random(6, int(seed))]
         qtbot.waitUntil(lambda y=expected: curve(window.lens.spread, "random").y == y)  # type: ignore[misc]
 
 
 def test_random_rows_are_as_long_as_the_experiments_own(window: Window, qtbot: QtBot) -> None:
     window.show(preset("the-cat-sat"))
     qtbot.waitUntil(drawn(window))
-    assert curve(window.lens.gradient, "random").y == [pair.raw.gradient for pair in of_random(3, 123)]
+    assert curve(window.lens.gradient, "random").y == [pair.raw.gradient for pair in measure_random(3, 123)]
 
 
 def test_a_head_is_shown_alone_and_all_heads_by_their_mean(window: Window, qtbot: QtBot) -> None:
@@ -144,7 +144,7 @@ def test_a_head_is_shown_alone_and_all_heads_by_their_mean(window: Window, qtbot
     qtbot.waitUntil(drawn(window))
     trace = answer(Request(1, preset("multi-head-8"), "cpu", "float64")).trace
     assert trace is not None
-    found = of_trace(trace)
+    found = measure_trace(trace)
     assert curve(window.lens.spread, "here").y == [found.mean.raw.spread]
     assert "d_k = 8, mean of the heads: " in window.lens.text.text()
     window.lens.show_view(View(head=3))
@@ -163,7 +163,7 @@ def test_a_head_is_shown_alone_and_all_heads_by_their_mean(window: Window, qtbot
 def test_the_experiments_own_scale_is_named(
     scale: str | float, name: str, words: str, window: Window, qtbot: QtBot
 ) -> None:
-    window.show(edits.configured(preset("journey"), scale=scale))
+    window.show(edits.configure(preset("journey"), scale=scale))
     qtbot.waitUntil(drawn(window, name))
     assert words in window.lens.text.text()
 

@@ -18,7 +18,7 @@ CHANGES: dict[str, Change] = {
     "a number of W_k": lambda e: edits.set_block(e, "W_k", 1, 0, [[0.125]]),
     "a number of an embedding": lambda e: edits.set_block(e, "embeddings", 0, 1, [[9.5]]),
     "a token": lambda e: replace(e, tokens=("new", *e.tokens[1:])),
-    "causal": lambda e: edits.configured(e, causal=True),
+    "causal": lambda e: edits.configure(e, causal=True),
     "a mask by hand": lambda e: edits.paint_mask(e, 0, 1, allowed=False),
     "an output": lambda e: edits.toggle_output(e, True),
     "biases": lambda e: edits.toggle_biases(e, True),
@@ -58,8 +58,8 @@ def test_changed_cells_are_edits_that_name_row_and_column() -> None:
 
 def test_switches_and_words_are_edits() -> None:
     e = attnlab.preset("journey")
-    assert of_config(e, edits.configured(e, causal=True)) == (Edit("causal", True),)
-    assert of_config(e, edits.configured(e, ablated=(0,))) == (Edit("ablate", [0]),)
+    assert of_config(e, edits.configure(e, causal=True)) == (Edit("causal", True),)
+    assert of_config(e, edits.configure(e, ablated=(0,))) == (Edit("ablate", [0]),)
     assert of_config(e, edits.paint_mask(e, 0, 1, allowed=False)) is None, "which a lesson has no words for"
     other = replace(e, tokens=("new", *e.tokens[1:]))
     assert of_tokens(e, other) == (Edit("tokens", ["new", *e.tokens[1:]]),)

@@ -67,7 +67,7 @@ def test_next_and_back_lead_to_the_slide_after_something_else_was_opened() -> No
         assert not player.elsewhere
         assert document.experiment is slide.experiment
         assert where(player) == (1, 0)
-        document.edit("Edit", lambda e: edits.configured(e, causal=False))
+        document.edit("Edit", lambda e: edits.configure(e, causal=False))
         assert not player.elsewhere
 
 

@@ -11,7 +11,7 @@ from attnlab.attention.stages.arithmetic import number, short
 from attnlab.attention.stages.explain import explain
 from attnlab.attention.stages.explanation import Cell
 from attnlab.attention.stages.trace import Trace
-from attnlab.attention.stages.walk_sources import begun
+from attnlab.attention.stages.walk_sources import explain_begun
 from attnlab.figures.slides.slide_content import Runs
 from attnlab.lessons.exercise import traced
 from attnlab.ui.present.content import LIMITS
@@ -96,8 +96,8 @@ def test_a_bias_is_never_left_out(preset: str) -> None:
     ],
 )
 def test_remarks_do_not_equal_a_number(settings: dict[str, object], remark: str) -> None:
-    e = edits.configured(attnlab.preset("journey"), **settings)
-    trace = traced(edits.configured(e, fill="0") if "causal" in settings else e)
+    e = edits.configure(attnlab.preset("journey"), **settings)
+    trace = traced(edits.configure(e, fill="0") if "causal" in settings else e)
     found = False
     for cell in cells(trace):
         found |= any(remark in "".join(span.text for span in line) for line in explain(trace, cell).lines)
@@ -112,10 +112,10 @@ def test_a_sum_that_is_begun_does_not_give_its_end_away() -> None:
     for column in range(trace.experiment.T_k):
         cell = Cell("weights", 0, column, 0)
         value = number(explain(trace, cell).value)
-        for way in as_far_as(begun(trace, cell, 0)):
+        for way in as_far_as(explain_begun(trace, cell, 0)):
             assert not any(text(line).endswith(f"= {value}") for line in way)
-    tempered = traced(edits.configured(attnlab.preset("journey"), temperature=0.5))
-    full, *_ = as_far_as(begun(tempered, Cell("weights", 2, 1, 0), 1))
+    tempered = traced(edits.configure(attnlab.preset("journey"), temperature=0.5))
+    full, *_ = as_far_as(explain_begun(tempered, Cell("weights", 2, 1, 0), 1))
     assert text(full[0]).startswith("e^{")
     assert text(full[1]).startswith("= ")
 

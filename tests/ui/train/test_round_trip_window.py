@@ -94,7 +94,7 @@ def test_other_sizes_are_refused_in_a_sentence(pupil: Pupil) -> None:
     pupil.begin(tiny())
     pupil.tools.round_trip.open("decoder 1", -1)
     pupil.wait_for_playground()
-    pupil.document.edit("causal", lambda e: edits.configured(e, causal=False))
+    pupil.document.edit("causal", lambda e: edits.configure(e, causal=False))
     pupil.settle()
     pupil.click(pupil.find(QPushButton, "Send back"))
     pupil.wait_for(lambda: "causal" in pupil.playground.step_bar.message)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import attnlab
 from attnlab.document.scene import Scene
-from attnlab.files.weights.named_array import NamedArray, named
+from attnlab.files.weights.named_array import NamedArray, make_array
 from attnlab.files.weights.projection_layouts import Part
 from attnlab.files.weights.weights_in import Proposal
 from attnlab.ui.base.jobs import GivenUpError, Progress
@@ -22,10 +22,10 @@ from attnlab.ui.weights.trial import FINEST, Wish, tried
 MATRICES = [(3, 2), (2, 3), (6, 3), (3, 6), (9, 3), (3, 9), (4, 4), (2, 2), (1, 1), (4, 3), (2, 3, 1), (1, 3, 4)]
 SHAPES: list[tuple[int, ...]] = [*MATRICES, (2,), (6,), (9,)]
 ARRAYS = {
-    f"a{place}": named(f"a{place}", shape, "float32", partial(torch.full, shape, 0.3))
+    f"a{place}": make_array(f"a{place}", shape, "float32", partial(torch.full, shape, 0.3))
     for place, shape in enumerate(SHAPES)
 }
-ARRAYS["nan"] = named("nan", (3, 2), "float32", lambda: torch.full((3, 2), torch.nan))
+ARRAYS["nan"] = make_array("nan", (3, 2), "float32", lambda: torch.full((3, 2), torch.nan))
 ways = st.sampled_from([("", "", False), *(("qkv", x, by) for x in "qkv" for by in (False, True)), ("kv", "k", False)])
 
 
@@ -71,7 +71,7 @@ def test_every_wish_is_an_experiment_or_one_sentence(
 def test_large_matrices_are_shown_small_and_lose_no_peak() -> None:
     large = torch.zeros(700, 1000)
     large[613, 17] = -8.0
-    arrays = {"W_q": named("W_q", (700, 1000), "float32", lambda: large)}
+    arrays = {"W_q": make_array("W_q", (700, 1000), "float32", lambda: large)}
     trial = tried(Wish(Proposal("", {"W_q": Part("W_q")}), 1), arrays, Scene(attnlab.preset("journey")), Progress())
     (small,) = trial.matrices
     assert small.shape == (700, 1000)
@@ -84,7 +84,7 @@ def test_a_trial_is_computed_in_the_number_format_of_the_window() -> None:
     """Scores of 1e8 and 1e8 + 1 are equal in float32, where they lie 8 apart, and differ in float64."""
     rows = torch.tensor([[1e4, 0.0], [1e4, 1.0]], dtype=torch.float64)
     e = attnlab.Experiment(("a", "b"), rows, config=attnlab.AttentionConfig(scale=1.0))
-    arrays = {"W_q": named("W_q", (2, 2), "float32", lambda: torch.eye(2))}
+    arrays = {"W_q": make_array("W_q", (2, 2), "float32", lambda: torch.eye(2))}
     wish = Wish(Proposal("", {"W_q": Part("W_q")}), 1)
     for dtype, last in (("float32", [0.5, 0.5]), ("float64", [1 / (1 + np.e), np.e / (1 + np.e)])):
         maps = tried(wish, arrays, Scene(e, dtype=dtype), Progress()).maps
@@ -102,7 +102,7 @@ def test_a_trial_that_is_given_up_reads_no_more(monkeypatch: pytest.MonkeyPatch)
         given_up.set()
         return torch.ones(3, 2)
 
-    arrays = {f"W_{x}": named(f"W_{x}", (3, 2), "float32", partial(load, x)) for x in "qkv"}
+    arrays = {f"W_{x}": make_array(f"W_{x}", (3, 2), "float32", partial(load, x)) for x in "qkv"}
     chosen = {name: Part(name) for name in arrays}
     with pytest.raises(GivenUpError):
         tried(Wish(Proposal("", chosen), 1), arrays, Scene(attnlab.preset("journey")), progress)

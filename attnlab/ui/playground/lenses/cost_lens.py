@@ -204,7 +204,7 @@ def _job(trace: "Trace", step: Step) -> Callable[[], Cost | Loops | str | None]:
     def job() -> Cost | Loops | str | None:
         try:
             if kind == "loops":
-                return cost.against_loops(trace)
+                return cost.compare_with_loops(trace)
             return cost.measure_at(e, T, device, dtype) if kind == "curve" else cost.measure(e, device, dtype)
         except AttnlabError as error:
             return str(error)

@@ -12,7 +12,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from attnlab.attention import edits
-from attnlab.attention.measures.order import OrderBlindness, order_blindness, random_order, shuffled
+from attnlab.attention.measures.order import OrderBlindness, measure_order_blindness, random_order, shuffle
 from attnlab.attention.registries.positions import POSITIONS
 from attnlab.attention.stages.table import BY_NAME, kind_of
 from attnlab.base.errors import AttnlabError
@@ -183,7 +183,7 @@ class OrderPage(Page):
 
     @Slot()
     def _on_edit_clicked(self) -> None:
-        self.shuffle_requested.emit(partial(shuffled, seed=self._seed))
+        self.shuffle_requested.emit(partial(shuffle, seed=self._seed))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -198,7 +198,9 @@ def _computed(e: "Experiment", seed: int) -> Blindness | str:
     order = random_order(e.T_q, seed)
     try:
         check_size(e, "float64")
-        return tuple((name, order_blindness(edits.configured(e, positions=name), order)) for name in ("none", scheme))
+        return tuple(
+            (name, measure_order_blindness(edits.configure(e, positions=name), order)) for name in ("none", scheme)
+        )
     except AttnlabError as error:
         return str(error)
 

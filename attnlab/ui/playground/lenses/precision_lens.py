@@ -8,7 +8,7 @@ import numpy as np
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QLabel, QWidget
 
-from attnlab.compute.precision import FORMATS, Difference, precision, scientific, summary
+from attnlab.compute.precision import FORMATS, Difference, compare_formats, format_difference, summarize
 from attnlab.figures.palette import LIGHT, Palette
 from attnlab.ui.base.theme import font, restyle
 from attnlab.ui.playground.lenses.lens import Lens, Runner
@@ -84,7 +84,7 @@ class PrecisionLens(Lens):
         self._experiment = e
         if not self._differences:
             self._say("Computing in four number formats …")
-        self.ask("precision", partial(precision, e), latest="precision")
+        self.ask("precision", partial(compare_formats, e), latest="precision")
 
     def on_result(self, key: Any, result: Any) -> None:
         """Show the measurements, or a sentence with the reason for their absence."""
@@ -93,7 +93,7 @@ class PrecisionLens(Lens):
             self._say(result)
         else:
             self._differences = result
-            self._say(summary(result))
+            self._say(summarize(result))
         self._refresh()
 
     def _say(self, sentence: str) -> None:
@@ -118,7 +118,7 @@ class PrecisionLens(Lens):
 
 
 def _writer(look: str) -> "Callable[[float], str]":
-    return scientific if look in ("absolute", "relative") else _count
+    return format_difference if look in ("absolute", "relative") else _count
 
 
 def _count(value: float) -> str:

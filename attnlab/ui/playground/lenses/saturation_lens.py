@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
-from attnlab.attention.measures.saturation import SIZES, Pair, TraceSaturation, of_random, of_trace
+from attnlab.attention.measures.saturation import SIZES, Pair, TraceSaturation, measure_random, measure_trace
 from attnlab.attention.stages.arithmetic import number, short
 from attnlab.figures.palette import Palette
 from attnlab.ui.base.theme import font, px
@@ -82,7 +82,7 @@ class SaturationLens(Lens):
     def show_trace(self, trace: "Trace", view: "View") -> None:
         self._of = trace, view
         self._ask_for_random(trace.experiment.T_k)
-        self.ask("own", partial(of_trace, trace), latest="own")
+        self.ask("own", partial(measure_trace, trace), latest="own")
 
     def show_view(self, view: "View") -> None:
         if self._of is not None:
@@ -93,7 +93,7 @@ class SaturationLens(Lens):
         wanted = ("random", keys, self.seed.value())
         if wanted != self._wanted:
             self._wanted = wanted
-            self.ask(wanted, partial(of_random, *wanted[1:]), latest="random")
+            self.ask(wanted, partial(measure_random, *wanted[1:]), latest="random")
 
     def on_result(self, key: Hashable, result: Any) -> None:
         if key == self._wanted:

@@ -4,7 +4,7 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QValidator
 from PySide6.QtWidgets import QLineEdit, QSpinBox
 
-from attnlab.base.counted import from_to
+from attnlab.base.counted import format_bounds
 from attnlab.ui.base.guard import guarded
 
 
@@ -57,7 +57,7 @@ class NumberBox(QSpinBox):
     def fixup(self, text: str) -> str:
         typed = text.removeprefix(self.prefix().strip()).strip()
         wrong = f"“{typed}” does not fit" if typed else "nothing is typed"
-        self.refused.emit(f"{wrong} here; type {from_to(self.minimum(), self.maximum(), 'a whole number')}.")
+        self.refused.emit(f"{wrong} here; type {format_bounds(self.minimum(), self.maximum(), 'a whole number')}.")
         return text
 
     def event(self, event: QEvent) -> bool:
